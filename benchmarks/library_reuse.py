@@ -23,7 +23,9 @@ from inputs import TASKS_HELP, measured, tasks_of
 
 from hvr.models.choice import ModelChoice
 from hvr.planning.library import read_library
-from hvr.runs import Options, Run, plan
+from hvr.runs.request import Options
+from hvr.runs.result import Run
+from hvr.runs.spine import plan
 from hvr.runs.tasks import label, load_task
 
 

@@ -27,7 +27,8 @@ from conditions import conditions
 from inputs import TASKS_HELP, measured
 
 from hvr.errors import HvrError
-from hvr.runs import Options, plan
+from hvr.runs.request import Options
+from hvr.runs.spine import plan
 from hvr.runs.tasks import PaperTask, expand_ids, load_task
 
 

@@ -74,10 +74,10 @@ if TYPE_CHECKING:
     from hvr.planning.problems import graded as graded
     from hvr.planning.solving.solve import Solution as Solution
     from hvr.policies.symbolic import SymbolicPolicy
-    from hvr.runs.judging import verify
     from hvr.runs.request import Options
     from hvr.runs.result import Run as Run
     from hvr.runs.spine import plan
+    from hvr.runs.verifying import verify
     from hvr.tools.calling.calls import ToolCall
     from hvr.tools.calling.guard import Question
     from hvr.tools.calling.rewards import ToolRewards as ToolRewards
@@ -119,7 +119,7 @@ _NAMES = {
     "hvr.planning.problems": "graded",
     "hvr.planning.solving.solve": "Solution",
     "hvr.policies.symbolic": "SymbolicPolicy",
-    "hvr.runs.judging": "verify",
+    "hvr.runs.verifying": "verify",
     "hvr.runs.request": "Options",
     "hvr.runs.result": "Run",
     "hvr.runs.spine": "plan",

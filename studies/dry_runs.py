@@ -15,7 +15,8 @@ from pathlib import Path
 
 from hvr.errors import HvrError
 from hvr.models.choice import ModelChoice
-from hvr.runs import Options, plan
+from hvr.runs.request import Options
+from hvr.runs.spine import plan
 
 TASKS = ("T1", "T2", "T4", "T5", "T7", "T9", "T10")
 SETTINGS = ("LLM", "HVR", "HVR+", "LLM+P")

@@ -36,7 +36,8 @@ import json, resource, sys
 from pathlib import Path
 from hvr.errors import HvrError
 from hvr.models.choice import ModelChoice
-from hvr.runs import Options, plan
+from hvr.runs.request import Options
+from hvr.runs.spine import plan
 
 _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
 number, spec = 0, sys.argv[1] or None

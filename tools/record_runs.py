@@ -15,9 +15,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import hvr.runs
+import hvr.runs.spine
 from hvr.models.choice import ModelChoice
-from hvr.runs import Options
+from hvr.runs.request import Options
 from tests.model_server import Behaviour, make_coffee
 from tests.models.servers import OpenAIServer
 
@@ -50,7 +50,7 @@ def record(archive: Path, folder: Path) -> None:
             scene=run["scene"], seed=run["seed"], policy="llm", model=choice, save=again
         )
         text = None if run["task"] else run["request"]
-        result = hvr.runs.plan(text, task=run["task"], options=options)
+        result = hvr.runs.spine.plan(text, task=run["task"], options=options)
     assert result.reached, f"{name}: {result.verdict}"
     with tarfile.open(archive, "w:xz") as new:
         for file in FILES:

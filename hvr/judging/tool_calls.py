@@ -21,7 +21,7 @@ from hvr.tools.call_log import (
     stems,
     value_words,
 )
-from hvr.tools.calling.calls import argument_faults
+from hvr.tools.calling.calls import argument_faults, type_faults
 from hvr.tools.tool_plans import Link, LoggedCall, ToolGraph, ToolPlan
 
 # Findings -----------------------------------------------------------------------------------------
@@ -421,9 +421,11 @@ def _argument_faults(log: CallLog, at: int) -> Iterator[CallFinding]:
     if call.arguments is None or _recovered(log, at):
         return
     if schema is not None:
+        wrong_types = set(type_faults(schema, call.arguments).values())
+        # A value that the result repeats was accepted, whatever its type in the schema.
+        accepted = wrong_types if wrong_types and _accepted(log, at) else ()
         for fault in argument_faults(schema, call.arguments):
-            # A value that the result repeats was accepted, whatever the schema says.
-            if not ("must be of type" in fault and _accepted(log, at)):
+            if fault not in accepted:
                 yield CallFinding(CritiqueKind.ARGUMENT, at, fault)
     if call.failed:
         return

@@ -7,9 +7,3 @@ Begin with `plan` in `spine.py`, which reads like the picture in docs/explanatio
 `folder.py` is the run folder, `tasks.py` the tasks T1 to T24, `judging.py` judges plans. `report/`
 draws pages and pictures of runs, and `simulated/` is the simulated language model `scripted`.
 """
-
-from hvr.runs.request import Options
-from hvr.runs.result import Run
-from hvr.runs.spine import plan, resume
-
-__all__ = ["Options", "Run", "plan", "resume"]

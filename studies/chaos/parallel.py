@@ -17,7 +17,7 @@ parallel = Group("parallel")
 _AT_ONCE = """
 import gc, json, os, sys, traceback
 count, folder, words = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
-import hvr.runs.spine, hvr.runs.spine, hvr.doors.cli.plan, hvr.planning.search.fast_downward
+import hvr.runs.spine, hvr.doors.cli.plan, hvr.planning.search.fast_downward
 from hvr.doors.cli.main import main
 gc.freeze()
 ready, go = os.pipe(), os.pipe()

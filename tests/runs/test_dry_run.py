@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from hvr.models.choice import ModelChoice
-from hvr.runs import Options, Run, plan
 from hvr.runs.report.run_page.reading import read_story
+from hvr.runs.request import Options
+from hvr.runs.result import Run
+from hvr.runs.spine import plan
 from tests.command_line import Hvr
 from tests.model_server import Behaviour, Question
 from tests.models.servers import OpenAIServer

@@ -15,7 +15,8 @@ from hvr.policies.llm.policy import LLMPolicy
 from hvr.policies.llm.prompts import load_prompts
 from hvr.policies.llm.settings import settings_named
 from hvr.policies.llm.writing import Equipment
-from hvr.runs import Options, plan
+from hvr.runs.request import Options
+from hvr.runs.spine import plan
 from hvr.worlds.kitchen import Kitchen
 from hvr.worlds.scenes import load_scene
 from tests.models.llm_fakes import Fake

@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
-import hvr.runs
+import hvr.runs.spine
 from hvr.models.choice import ModelChoice
 from hvr.policies.llm import prompts
-from hvr.runs import Options
+from hvr.runs.request import Options
 from hvr.runs.tasks import GroundTruth, Optimum, PaperTask, load_task
 from tests.command_line import Ended, Hvr
 from tests.model_server import MACROS, PICKING, Answering, Behaviour, Question, make_coffee
@@ -60,7 +60,7 @@ def coffee(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with OpenAIServer(Behaviour(make_coffee)) as server:
         choice = ModelChoice(spec="openai:test-model", base_url=server.url)
         options = Options(scene="FloorPlan1", policy="llm", model=choice, save=folder)
-        assert hvr.runs.plan("make coffee", options=options).reached
+        assert hvr.runs.spine.plan("make coffee", options=options).reached
     return folder
 
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-import hvr.runs
+import hvr.runs.spine
 from hvr.models.choice import ModelChoice
-from hvr.runs import Options, Run
+from hvr.runs.request import Options
+from hvr.runs.result import Run
 from hvr.worlds.faults import Fault, FaultEffect, FaultKind, FaultTiming, Schedule
 from tests.model_server import Behaviour, Question, make_coffee
 from tests.models.servers import OpenAIServer
@@ -26,7 +27,7 @@ def failing(tmp_path: Path, behaviour: Behaviour, *faults: Fault) -> Run:
         options = Options(
             scene="FloorPlan1", policy="llm", model=choice, save=tmp_path / "run", faults=schedule
         )
-        return hvr.runs.plan("make coffee", options=options)
+        return hvr.runs.spine.plan("make coffee", options=options)
 
 
 def recoveries(folder: Path) -> list[tuple[str, str]]:
@@ -82,6 +83,8 @@ def test_a_replay_plays_the_same_faults(tmp_path: Path) -> None:
     slips = Fault(FaultKind.DROP, FaultTiming(actions=("TeleportFull",), nth=2))
     failing(tmp_path, Behaviour(make_coffee), slips)
     choice = ModelChoice(spec=f"replay:{tmp_path / 'run'}")
-    again = hvr.runs.plan(options=Options(policy="llm", model=choice, save=tmp_path / "again"))
+    again = hvr.runs.spine.plan(
+        options=Options(policy="llm", model=choice, save=tmp_path / "again")
+    )
     assert again.reached
     assert recoveries(tmp_path / "again") == recoveries(tmp_path / "run")

@@ -16,15 +16,15 @@ from typing import Any
 
 import pytest
 
-import hvr.runs
+import hvr.runs.spine
 from hvr.errors import DataFileError, UsageError
 from hvr.models import transcript
 from hvr.models.choice import ModelChoice
 from hvr.models.limits import Limits
-from hvr.runs import Options
 from hvr.runs.folder import LOCK_FILE, RunState, read_status
 from hvr.runs.report.run_page.page import render
 from hvr.runs.report.run_page.reading import read_story
+from hvr.runs.request import Options
 from tests.command_line import Hvr
 from tests.model_server import Behaviour, make_coffee
 from tests.models.servers import OpenAIServer, Reply
@@ -40,7 +40,8 @@ _KILLED = """
 import os, signal, sys
 from pathlib import Path
 from hvr.models.choice import ModelChoice
-from hvr.runs import Options, plan
+from hvr.runs.request import Options
+from hvr.runs.spine import plan
 save, spec, faults, text, number = sys.argv[1:]
 left = int(number)
 def listen(event):
@@ -66,10 +67,10 @@ def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HVR_LLM_API_KEY", KEY)
 
 
-def plan_coffee(server: OpenAIServer, folder: Path, **more: Any) -> hvr.runs.Run:
+def plan_coffee(server: OpenAIServer, folder: Path, **more: Any) -> hvr.runs.result.Run:
     choice = ModelChoice(spec="openai:m", base_url=server.url, **more)
     options = Options(scene="FloorPlan1", model=choice, save=folder)
-    return hvr.runs.plan("make coffee", options=options)
+    return hvr.runs.spine.plan("make coffee", options=options)
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +100,7 @@ def assert_same(folder: Path, whole: Path) -> None:
     assert {name for name in left if not name.startswith("broken-")} <= {"llm-aside.jsonl"}
     again = folder.with_name(f"{folder.name}-again")
     choice = ModelChoice(spec=f"replay:{folder}")
-    hvr.runs.plan(options=Options(policy="llm", model=choice, save=again))
+    hvr.runs.spine.plan(options=Options(policy="llm", model=choice, save=again))
     differing = [
         n for n in (*SAME, "llm.jsonl") if (folder / n).read_bytes() != (again / n).read_bytes()
     ]
@@ -154,9 +155,9 @@ def test_a_run_that_breaks_off_again_and_again_pays_for_nothing_twice(
             plan_coffee(server, folder)
         for number in range(4, 10, 2):
             with pytest.raises(hvr.HvrError, match=f"no {number}") as broken:
-                hvr.runs.resume(folder)
+                hvr.runs.spine.resume(folder)
             assert broken.value.folder == folder
-        result = hvr.runs.resume(folder)
+        result = hvr.runs.spine.resume(folder)
     assert result.reached and result.folder == folder
     assert len(behaviour.purposes) == len(ASKED) + 4
     assert result.spent is not None and result.spent.calls == len(ASKED) + 4
@@ -280,7 +281,7 @@ def resumed_and_killed(folder: Path, number: int) -> None:
     script = _KILLED.split("options =")[0].replace(
         "save, spec, faults, text, number = sys.argv[1:]", "save, number = sys.argv[1:]"
     )
-    script += "\nfrom hvr.runs import resume\nresume(save, listen=listen)\n"
+    script += "\nfrom hvr.runs.spine import resume\nresume(save, listen=listen)\n"
     process = subprocess.run(
         [sys.executable, "-c", script, str(folder), str(number)],
         capture_output=True, text=True, check=False, timeout=600,
@@ -352,7 +353,7 @@ def test_of_those_who_go_on_with_a_run_one_does(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     assert killed_at(3, folder, "scripted:error=0.3", "T2")
     script = (
-        "import sys\nfrom hvr.runs import resume\nfrom hvr.errors import HvrError\n"
+        "import sys\nfrom hvr.runs.spine import resume\nfrom hvr.errors import HvrError\n"
         "sys.stdin.readline()\n"
         "try:\n    print(resume('run').reached)\n"
         "except HvrError as error:\n    print('refused:', error)\n"
@@ -445,10 +446,10 @@ def test_a_run_that_is_finished_or_none_is_refused(whole: Path, hvr_: Hvr, tmp_p
         assert ended.code == 2 and f"{folder}{words}" in ended.err
     (tmp_path / "task.json").write_text('{"request": "make coffee"}')
     with pytest.raises(UsageError, match="an earlier version"):
-        hvr.runs.resume(tmp_path)
+        hvr.runs.spine.resume(tmp_path)
     (tmp_path / "task.json").write_text('{"state": "started", "llm": null}')
     with pytest.raises(DataFileError, match="damaged"):
-        hvr.runs.resume(tmp_path)
+        hvr.runs.spine.resume(tmp_path)
     assert [p.name for p in tmp_path.iterdir()] == ["task.json"]
 
 
@@ -465,7 +466,7 @@ def test_nobody_gets_a_key_or_starts_a_program_by_a_folder(
         (folder / "task.json").write_text(json.dumps(said))
         for url in (None, server.url):
             with pytest.raises(hvr.HvrError):
-                hvr.runs.resume(folder, model=ModelChoice(base_url=url))
+                hvr.runs.spine.resume(folder, model=ModelChoice(base_url=url))
         assert [KEY in r.headers["authorization"] for r in server.received] == [False, True]
 
 
@@ -482,7 +483,7 @@ def test_an_account_has_neither_passwords_nor_programs(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="port=1"):
         begun = {"state": "broken off", **said}
         (tmp_path / "task.json").write_text(json.dumps(begun))
-        hvr.runs.resume(tmp_path, env_options=["port=1"])
+        hvr.runs.spine.resume(tmp_path, env_options=["port=1"])
 
 
 # States -------------------------------------------------------------------------------------------
@@ -505,10 +506,10 @@ def test_an_error_that_nobody_foresaw_leaves_an_account(
     with monkeypatch.context() as patched:
         patched.setattr("hvr.runs.spine._understand", fails)
         with pytest.raises(ZeroDivisionError):
-            hvr.runs.plan("make coffee", options=Options(save=tmp_path / "run"))
+            hvr.runs.spine.plan("make coffee", options=Options(save=tmp_path / "run"))
     said = account(tmp_path / "run")
     assert (said["error"], said["message"]) == ("ZeroDivisionError", "by [key]")
-    assert hvr.runs.resume(tmp_path / "run", model=ModelChoice(limits=Limits())).reached
+    assert hvr.runs.spine.resume(tmp_path / "run", model=ModelChoice(limits=Limits())).reached
 
 
 @pytest.mark.slow
@@ -531,6 +532,6 @@ def test_a_full_disk_is_the_error_that_is_told(
     with monkeypatch.context() as patched:
         patched.setattr(RunFolder, "write", full)
         with pytest.raises(DataFileError, match=r"scene-after\.json: no space"):
-            hvr.runs.plan("make coffee", options=Options(save=tmp_path / "run"))
+            hvr.runs.spine.plan("make coffee", options=Options(save=tmp_path / "run"))
     assert read_story(tmp_path / "run").state is RunState.KILLED
-    assert hvr.runs.resume(tmp_path / "run").reached
+    assert hvr.runs.spine.resume(tmp_path / "run").reached

@@ -23,7 +23,8 @@ _PLANNING = """
 import sys
 from pathlib import Path
 from hvr.errors import HvrError
-from hvr.runs import Options, plan
+from hvr.runs.request import Options
+from hvr.runs.spine import plan
 save = Path(sys.argv[1]) if len(sys.argv) > 1 else None
 sys.stdin.readline()  # all begin together
 try:

@@ -18,7 +18,8 @@ from hvr.pddl import And, GroundAction, TypedName, parse_constraint, parse_domai
 from hvr.pddl import Task as PddlTask
 from hvr.planning.search.planners import FastDownward
 from hvr.policies.symbolic import SymbolicPolicy
-from hvr.runs import Options, plan
+from hvr.runs.request import Options
+from hvr.runs.spine import plan
 from hvr.runs.tasks import PaperTask, expand_ids, load_task, paper_task_ids, task_ids
 from hvr.validation import Validator
 from hvr.validation.minimise import reaches_goal

@@ -17,7 +17,8 @@ from hvr.errors import AmbiguousError, MissingExtraError, UsageError
 
 if TYPE_CHECKING:
     from hvr.judging.verifier.verdict import Verdict
-    from hvr.runs import Options, Run
+    from hvr.runs.request import Options
+    from hvr.runs.result import Run
 
 _EPILOG = """\
 examples:
@@ -99,7 +100,7 @@ def run_plan(args: argparse.Namespace) -> int:
     from hvr.doors.cli.display import display
     from hvr.doors.cli.output import check_writable, print_json
     from hvr.doors.cli.runs import write_page
-    from hvr.runs import plan
+    from hvr.runs.spine import plan
 
     options = _options(args) if args.resume is None else None
     if options is None:
@@ -279,7 +280,7 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _options(args: argparse.Namespace) -> Options:
-    from hvr.runs import Options
+    from hvr.runs.request import Options
 
     options = Options(**given_options(args), model=model_choice(args))
     if not _asks_model(options):
@@ -344,7 +345,7 @@ def _verdict(run: Run) -> Verdict | None:
     if run.world != load_world().name:
         return None  # hvr's verifier is trained in the default world only
     try:
-        from hvr.runs.judging import verify
+        from hvr.runs.verifying import verify
 
         return verify(run)
     except (MissingExtraError, UsageError):  # not installed, or an empty plan

@@ -13,9 +13,9 @@ from hvr.doors.cli.options import given_model_options, model_choice, refuse_mode
 from hvr.errors import UsageError
 
 if TYPE_CHECKING:
-    from hvr.runs import Run
     from hvr.runs.recording import Listener
     from hvr.runs.report.run_page.story import Story
+    from hvr.runs.result import Run
 
 
 # Show ---------------------------------------------------------------------------------------------
@@ -131,9 +131,9 @@ def resume_run(args: argparse.Namespace, given: Mapping[str, Any], listen: Liste
         listen: Called with each event as it happens.
 
     Raises:
-        HvrError: See `hvr.runs.resume`.
+        HvrError: See `hvr.runs.spine.resume`.
     """
-    from hvr.runs import resume
+    from hvr.runs.spine import resume
     from hvr.worlds.environment import names_executable
 
     return resume(

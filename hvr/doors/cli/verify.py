@@ -176,7 +176,7 @@ def run_plan(args: argparse.Namespace) -> int:
     need_gnn()
     from hvr.doors.cli.output import check_writable, print_json, write_whole
     from hvr.judging.verifier.verdict import NoVerdict
-    from hvr.runs.judging import verify
+    from hvr.runs.verifying import verify
 
     if args.svg is not None:
         check_writable(args.svg)

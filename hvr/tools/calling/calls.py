@@ -190,19 +190,30 @@ def argument_faults(tool: ToolSchema, arguments: Mapping[str, Any]) -> tuple[str
         for name, parameter in known.items()
         if parameter.required and name not in arguments
     ]
+    wrong_types = type_faults(tool, arguments)
     for name, value in arguments.items():
         parameter = known.get(name)
         if parameter is None:
             faults.append(f"{quoted(tool.name)} has no parameter {quoted(name)}")
+        elif name in wrong_types:
+            faults.append(wrong_types[name])
         elif value is None and not parameter.required:
-            continue  # an optional argument that was written as null
-        elif not has_type(value, parameter.type):
-            faults.append(
-                f"{quoted(name)} must be of type {parameter.type}, got {type_name(value)}"
-            )
+            continue
         elif parameter.choices and not _chosen(value, parameter):
             faults.append(f"{quoted(name)} must be one of {', '.join(parameter.choices)}")
     return tuple(faults)
+
+
+def type_faults(tool: ToolSchema, arguments: Mapping[str, Any]) -> dict[str, str]:
+    """Return an error message for each argument whose type violates the schema."""
+    return {
+        name: f"{quoted(name)} must be of type {parameter.type}, got {type_name(arguments[name])}"
+        for parameter in tool.takes
+        if (name := parameter.name) in arguments
+        # An optional argument may be null.
+        and (arguments[name] is not None or parameter.required)
+        and not has_type(arguments[name], parameter.type)
+    }
 
 
 def type_name(value: Any) -> str:

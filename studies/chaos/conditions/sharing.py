@@ -59,11 +59,11 @@ def plans_share_a_library_and_a_cache(lab: Lab) -> None:
 _FORK = """
 import multiprocessing, sys, time
 from pathlib import Path
-import hvr.runs
-from hvr.runs import Options
+import hvr.runs.spine
+from hvr.runs.request import Options
 def child(name):
-    hvr.runs.plan("make coffee", options=Options(scene="FloorPlan1", save=Path(name)))
-hvr.runs.plan("make coffee", options=Options(scene="FloorPlan1", save=Path("parent")))
+    hvr.runs.spine.plan("make coffee", options=Options(scene="FloorPlan1", save=Path(name)))
+hvr.runs.spine.plan("make coffee", options=Options(scene="FloorPlan1", save=Path("parent")))
 context = multiprocessing.get_context("fork")
 children = [context.Process(target=child, args=(f"child-{n}",)) for n in range(2)]
 for one in children:
@@ -79,7 +79,8 @@ sys.exit("a child hangs" if late else max(abs(one.exitcode) for one in children)
 _POOL = """
 import multiprocessing, sys
 from hvr.knowledge.ontology import load_ontology
-from hvr.runs import Options, plan
+from hvr.runs.request import Options
+from hvr.runs.spine import plan
 from pathlib import Path
 def child(n):
     return plan("make coffee", options=Options(scene="FloorPlan1", save=Path(f"run-{n}"))).reached
@@ -96,7 +97,8 @@ main()
 _THREADS = """
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from hvr.runs import Options, plan
+from hvr.runs.request import Options
+from hvr.runs.spine import plan
 def one(n):
     return plan("make coffee", options=Options(scene=f"FloorPlan{n % 3 + 1}",
                                                save=Path(f"run-{n}"))).reached
@@ -105,7 +107,8 @@ with ThreadPoolExecutor(6) as pool:
 """
 _MANY = """
 from pathlib import Path
-from hvr.runs import Options, plan
+from hvr.runs.request import Options
+from hvr.runs.spine import plan
 for n in range(12):
     assert plan("make coffee", options=Options(scene="FloorPlan1", save=Path(f"run-{n}"))).reached
 import os

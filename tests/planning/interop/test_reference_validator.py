@@ -15,7 +15,8 @@ import pytest
 
 from hvr.pddl import parse_domain, parse_problem, print_domain, print_problem
 from hvr.planning.interop.portable import portable
-from hvr.runs import Options, plan
+from hvr.runs.request import Options
+from hvr.runs.spine import plan
 from hvr.runs.tasks import load_task, paper_task_ids
 
 VAL = shutil.which(os.environ.get("VAL", ""))

@@ -16,7 +16,8 @@ from hvr.language.goal_builder import Goal
 from hvr.planning.search.planners import FastDownward
 from hvr.policies.symbolic import SymbolicPolicy
 from hvr.policies.world_checks import check_world
-from hvr.runs import Options, plan
+from hvr.runs.request import Options
+from hvr.runs.spine import plan
 from hvr.runs.tasks import load_task, task_ids
 from hvr.worlds import Kitchen, load_scene, scene_names
 from hvr.worlds.facts.folder import WorldFolder
