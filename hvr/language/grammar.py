@@ -20,6 +20,7 @@ from hvr.language.goal_builder import Goal, Stage, goal_of, one_of
 from hvr.language.lexicon import PARTICLES, Dish, FunctionWord, Lexicon, load_lexicon, tokenize
 from hvr.language.meaning import Meaning, MeaningDraft, adapt
 from hvr.language.negation import Forbidding
+from hvr.language.own_words import OwnWords
 from hvr.language.paraphrase import in_order, paraphrase
 from hvr.language.spelling import correct
 from hvr.language.taxonomy import Taxonomy
@@ -191,10 +192,16 @@ class Reader:
     def goals(self, request: str, inventory: Inventory) -> tuple[Goal, ...]:
         """Return the distinct goals that a request can mean in a scene.
 
+        A paraphrase that hvr itself has written means the goal that it describes.
+
         Raises:
             LanguageError: The request was not understood.
             ImpossibleGoalError: No reading can be achieved in this scene.
         """
+        own = OwnWords(self.taxonomy, inventory, self.domain).goal(request)
+        return (own,) if own is not None else self._read(request, inventory)
+
+    def _read(self, request: str, inventory: Inventory) -> tuple[Goal, ...]:
         found: dict[tuple[Stage, ...], Goal] = {}
         refusals: list[ImpossibleGoalError] = []
         for choices in readings(request, self.lexicon, self.taxonomy):
@@ -280,8 +287,7 @@ class _WithLearnt(Reader):
 class LearntOnly(_WithLearnt):
     """Read requests only with the learnt reader."""
 
-    def goals(self, request: str, inventory: Inventory) -> tuple[Goal, ...]:
-        """Return the goal of the learnt reader; see `Reader.goals`."""
+    def _read(self, request: str, inventory: Inventory) -> tuple[Goal, ...]:
         from hvr.language.learnt.agreement import ReaderThresholds, marked
 
         reading = self.learnt.read(request, inventory)
@@ -294,11 +300,10 @@ class LearntOnly(_WithLearnt):
 class AgreementReader(_WithLearnt):
     """Read requests by grammar, and consult the learnt reader in case of doubt."""
 
-    def goals(self, request: str, inventory: Inventory) -> tuple[Goal, ...]:
-        """Return the goals on which the readers agree; see `Reader.goals`."""
+    def _read(self, request: str, inventory: Inventory) -> tuple[Goal, ...]:
         grammar: Goal | HvrError
         try:
-            grammar, *others = super().goals(request, inventory)
+            grammar, *others = super()._read(request, inventory)
         except HvrError as error:
             grammar, others = error, []
         if isinstance(grammar, Goal) and (others or is_plain(request, grammar)):

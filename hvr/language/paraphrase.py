@@ -30,10 +30,17 @@ from hvr.pddl.formulas import (
     Trajectory,
 )
 
-_ORDINALS = ("a second", "a third", "a fourth", "a fifth")
-_ANYTHING = "thing"
+ORDINALS = ("a second", "a third", "a fourth", "a fifth")
+ANYTHING = "thing"
+AGAIN = "the same or another "
+"""Before a noun: another variable of the kind, which may be the same object."""
+
+APART = "is not the same as "
+"""Between two things that must differ."""
+
+NOTHING_LEFT = "nothing is left to do"
 _FEW = 3
-"""Largest number of alternative objects to list; longer lists become 'any of the kind'."""
+"""Number of alternative objects up to which none is left out in favour of 'other than'."""
 
 _MOST = 12
 """Largest number of alternatives, or things of a kind, to list individually."""
@@ -74,7 +81,7 @@ def _stage(
     return "; ".join(parts)
 
 
-_KEPT = {
+KEPT = {
     "always": "at all times {}",
     "sometime": "at some time {}",
     "at-most-once": "at most once {}",
@@ -95,16 +102,26 @@ class _Speaker:
         self._copies = Counter(inventory.classes.values())
         self._nouns: dict[str, str] = {}  # by variable: "mug"
         self._spoken: dict[str, str] = {}  # by variable: "the mug", once mentioned
-        self._taken: Counter[str] = Counter()  # number of things a noun has referred to
+        self._types: dict[str, tuple[str, ...]] = {}  # by variable
         self._articles: dict[str, str] = {}  # by noun: "a mug", "bread"
         self._only: set[str] = set()  # nouns with a single object in the scene
-        self._among: dict[str, str] = {}  # by variable: "cabinet-1 or cabinet-2"
+        self._among: dict[str, tuple[str, ...]] = {}  # by variable: its possible objects
+        self._apart: set[frozenset[str]] = set()  # pairs that must differ, not said yet
+        self._named: dict[str, list[str]] = {}  # by noun: variables mentioned so far
 
     def whole(self, formula: Expression) -> str:
         literals: list[Expression] = []
         self._collect(formula, literals)
-        literals = [part for part in literals if not _tells_apart(part)]
-        return "; ".join(self._sentences(literals)) or "nothing is left to do"
+        self._apart = {pair for part in literals if (pair := _tells_apart(part))}
+        literals = [part for part in dict.fromkeys(literals) if not _tells_apart(part)]
+        sentences = self._sentences(literals)
+        return "; ".join([*sentences, *self._differences()]) or NOTHING_LEFT
+
+    def _differences(self) -> list[str]:
+        """Return sentences for the pairs whose difference no 'second' has expressed."""
+        order = {name: n for n, name in enumerate(self._spoken)}
+        pairs = [sorted(pair, key=lambda n: (order.get(n, -1), n)) for pair in self._apart]
+        return [f"{self._name(one)} {APART}{self._name(other)}" for one, other in sorted(pairs)]
 
     def kept(self, constraint: Expression) -> str:
         if isinstance(constraint, And):
@@ -112,9 +129,9 @@ class _Speaker:
         if isinstance(constraint, Forall):
             self._speak_of_all(constraint.variables)
             return self.kept(constraint.body)
-        if isinstance(constraint, Trajectory) and constraint.operator in _KEPT:
+        if isinstance(constraint, Trajectory) and constraint.operator in KEPT:
             parts = map(self.whole, constraint.formulas)
-            return _KEPT[constraint.operator].format(*parts)
+            return KEPT[constraint.operator].format(*parts)
         return f"throughout {constraint}"
 
     def _collect(self, formula: Expression, found: list[Expression]) -> None:
@@ -129,8 +146,8 @@ class _Speaker:
             self._collect(formula.body, found)
         elif (among := one_of(formula)) is not None:
             variable, names = among
-            if len(names) <= _FEW:
-                self._among[variable] = " or ".join(names)
+            if set(names) != set(self._of_kind(variable)):
+                self._among[variable] = names
         else:
             found.append(formula)
 
@@ -143,6 +160,7 @@ class _Speaker:
     def _learn(self, variables: Iterable[TypedName]) -> None:
         for variable in variables:
             noun = self._nouns[variable.name] = self._noun(variable.types)
+            self._types[variable.name] = tuple(variable.types)
             classes = [self._taxonomy.class_of_type(name) for name in variable.types]
             if len(classes) == 1 and classes[0]:
                 self._articles[noun] = self._taxonomy.a_label(classes[0])
@@ -153,7 +171,7 @@ class _Speaker:
         labels = [self._label_of_type(name) for name in types]
         everything = (self._taxonomy.roles.thing_type,)
         if len(labels) > _MOST or tuple(types) in (everything, ("object",)):
-            return _ANYTHING
+            return ANYTHING
         return ", ".join(labels[:-1]) + " or " * (len(labels) > 1) + labels[-1]
 
     def _label_of_type(self, name: str) -> str:
@@ -194,21 +212,31 @@ class _Speaker:
         if subject not in {variable.name for variable in part.operand.variables}:
             return Not(atom)
         noun = self._nouns[subject]
-        self._spoken[subject] = "nothing" if noun == _ANYTHING else f"no {noun}"
+        self._spoken[subject] = "nothing" if noun == ANYTHING else f"no {noun}"
         return atom
 
     def _alike(self, by_subject: Mapping[str, Sequence[Atom | Not]]) -> list[str]:
         first, *rest = by_subject
         kind = self._kind(first)
-        if not kind:
+        if not kind or first in self._spoken or first in self._among:
             return [first]
         wanted = [_without_subject(part) for part in by_subject[first]]
-        return [first] + [
-            other
-            for other in rest
-            if self._kind(other) == kind
-            and [_without_subject(part) for part in by_subject[other]] == wanted
-        ]
+        alike = [first]
+        for other in rest:
+            if (
+                self._kind(other) == kind
+                and [_without_subject(part) for part in by_subject[other]] == wanted
+                and all(self._joins(other, one) for one in alike)
+            ):
+                alike.append(other)
+        return alike if first not in self._nouns or not self._named.get(kind) else [first]
+
+    def _joins(self, one: str, other: str) -> bool:
+        """Return whether two subjects can be counted together: objects, or distinct variables."""
+        if one not in self._nouns:
+            return other not in self._nouns
+        said = one in self._spoken or one in self._among
+        return not said and frozenset((one, other)) in self._apart
 
     def _kind(self, subject: str) -> str:
         if subject in self._nouns:
@@ -232,15 +260,31 @@ class _Speaker:
         first, *_ = subjects
         kind = self._kind(first)
         if first in self._nouns:
-            for name in subjects:
-                self._spoken[name] = f"one of the {plurals(kind)[0]}"
+            for number, name in enumerate(subjects):
+                self._mention(name, kind)
+                nth = "first" if number == 0 else _nth(number)
+                self._spoken[name] = f"the {nth} of the {plurals(kind)[0]}"
+            self._apart -= {frozenset((a, b)) for a in subjects for b in subjects}
             return f"each of {len(subjects)} {plurals(kind)[0]}"
-        if len(subjects) == self._copies[self._classes[first]]:
+        alike = [n for n, c in self._classes.items() if c == self._classes[first]]
+        if len(subjects) == len(alike):
             return f"every {kind}"
-        named = (
-            _joined(subjects) if len(subjects) <= _MOST else f"{len(subjects)} {plurals(kind)[0]}"
-        )
-        return f"each of {named}"
+        others = [name for name in alike if name not in subjects]
+        if len(subjects) > _FEW and len(others) < len(subjects):
+            return f"every {kind} other than {_joined(others)}"
+        return f"each of {_joined(subjects)}"
+
+    def _of_kind(self, variable: str) -> list[str]:
+        """Return the objects that a variable can stand for by its type."""
+        types = self._types.get(variable, ())
+        classes = {self._taxonomy.class_of_type(name) for name in types}
+        return [name for name, c in self._classes.items() if c in classes]
+
+    def _mention(self, variable: str, noun: str) -> int:
+        """Count a new variable of a noun; return how many were mentioned before."""
+        named = self._named.setdefault(noun, [])
+        named.append(variable)
+        return len(named) - 1
 
     def _literal(self, literal: Atom | Not, subject: str) -> str:
         atom = literal.operand if isinstance(literal, Not) else literal
@@ -255,16 +299,25 @@ class _Speaker:
         if arg not in self._nouns:
             return self._own_name(arg)
         noun = self._nouns[arg]
+        before = list(self._named.get(noun, ()))
+        number = self._mention(arg, noun)
+        self._spoken[arg] = f"the {_nth(number)} {noun}" if number else f"the {noun}"
         if arg in self._among:
-            self._spoken[arg] = f"the {noun}"
-            return self._among[arg]
-        number = self._taken[noun]
-        self._taken[noun] += 1
+            return self._alternatives(arg, noun)
         if number == 0:
-            self._spoken[arg] = f"the {noun}"
             return self._spoken[arg] if noun in self._only else self._articles.get(noun, _a(noun))
-        self._spoken[arg] = f"the {_nth(number)} {noun}"
-        return f"{_ORDINALS[min(number, 4) - 1]} {noun}"
+        pairs = {frozenset((arg, other)) for other in before}
+        if not pairs <= self._apart:
+            return f"{AGAIN}{noun}"
+        self._apart -= pairs
+        return f"{ORDINALS[min(number, 4) - 1]} {noun}"
+
+    def _alternatives(self, variable: str, noun: str) -> str:
+        names = self._among[variable]
+        others = [name for name in self._of_kind(variable) if name not in names]
+        if len(names) > _FEW and len(others) < len(names):
+            return f"{self._articles.get(noun, _a(noun))} other than {_joined(others)}"
+        return f"{', '.join(names[:-1])}{' or ' * (len(names) > 1)}{names[-1]}"
 
     def _own_name(self, name: str) -> str:
         object_class = self._classes.get(name)
@@ -295,9 +348,10 @@ class _Speaker:
     def _either(self, part: Or) -> str:
         """Return alternatives, with the parts that they share stated once."""
         options = []
-        before = dict(self._spoken), self._taken.copy()
+        before = dict(self._spoken), {noun: [*names] for noun, names in self._named.items()}
         for operand in part.operands[:_MOST]:
-            self._spoken, self._taken = dict(before[0]), before[1].copy()
+            self._spoken = dict(before[0])
+            self._named = {noun: [*names] for noun, names in before[1].items()}
             literals: list[Expression] = []
             self._collect(operand, literals)
             options.append(self._sentences([p for p in literals if not _tells_apart(p)]))
@@ -306,7 +360,7 @@ class _Speaker:
         shared = [s for s in options[0] if all(s in option for option in options)]
         own = [" and ".join(s for s in option if s not in shared) for option in options]
         choice = f"either {' or '.join(filter(None, own))}"
-        return "; ".join((choice, *shared) if all(own) else shared)
+        return "; ".join((*shared, choice) if all(own) else shared)
 
     def _at_most(self, part: Exists) -> str | None:
         """Rewrite a denial of several things at once as 'at most …', if their literals agree."""
@@ -337,8 +391,11 @@ def one_of(part: Expression) -> tuple[str, tuple[str, ...]] | None:
     return sides[0][0], tuple(name for _, name in sides)
 
 
-def _tells_apart(part: Expression) -> bool:
-    return isinstance(part, Not) and isinstance(part.operand, Equal)
+def _tells_apart(part: Expression) -> frozenset[str]:
+    """Return the two things that a literal tells apart; nothing for other literals."""
+    if isinstance(part, Not) and isinstance(part.operand, Equal):
+        return frozenset((part.operand.left, part.operand.right))
+    return frozenset()
 
 
 def _without_subject(literal: Atom | Not) -> tuple[object, ...]:
@@ -354,7 +411,7 @@ def _joined(clauses: Sequence[str]) -> str:
 
 
 def _nth(number: int) -> str:
-    return _ORDINALS[min(number, 4) - 1].removeprefix("a ")
+    return ORDINALS[min(number, 4) - 1].removeprefix("a ")
 
 
 def _a(noun: str) -> str:

@@ -45,7 +45,7 @@ STAGES = {
     "(exists (?a ?b - spoon) (and (not (= ?a ?b)) (dirty ?a) (dirty ?b)))":
         "each of 2 spoons is dirty",
     "(exists (?a ?b - cabinet ?p - plate) (and (opened ?a) (in ?p ?b)))":
-        "a cabinet is open; the plate is in a second cabinet",
+        "a cabinet is open; the plate is in the same or another cabinet",
     "(forall (?c - cabinet) (not (opened ?c)))": "every cabinet is closed",
     "(and (opened cabinet-1) (opened cabinet-2))": "each of cabinet-1 and cabinet-2 is open",
     "(or (hot potato-1) (cold potato-1))": "either the potato is hot or the potato is cold",

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import count, pairwise
 from types import MappingProxyType
 
-from hvr.errors import LanguageError
+from hvr.errors import AmbiguousError, LanguageError
 from hvr.execution.explanation import literal_clause
 from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.retrieval.inventory import Inventory
@@ -489,6 +489,8 @@ class _Requests:
     def apply(self, text: str) -> RequestedProblem:
         try:
             goal = self.reader.goal(self._with_grammar_names(text), self.inventory)
+        except AmbiguousError as error:
+            raise AmbiguousError(tuple(map(self._with_own_names, error.readings))) from error
         except LanguageError as error:
             raise LanguageError(self._with_own_names(str(error))) from error
         return self._with_goal(goal)
