@@ -7,9 +7,13 @@ dozens of classes in commands that must start fast.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 if TYPE_CHECKING or sys.version_info >= (3, 12):
     from functools import cached_property as cached_property
@@ -40,8 +44,33 @@ def _no_fields(_: Any) -> tuple[()]:
     return ()
 
 
+SCHEMA_VERSION = 1
+"""Version of hvr's JSON answers; it grows when a member changes its meaning or disappears."""
+
+
+class JsonObject:
+    """A value with a declared JSON form, from which `hvr.base.declared` also derives its schema.
+
+    `json_shape` lists the members of the JSON object in their order, separated by blanks; "*" means
+    all annotated fields. Each member is a field or a property of the value:
+
+    - `step=number`, `rule=rule.id`: a member with another name, or from a part of a field;
+    - `reason?`: null if the value is empty;
+    - `notes-`: left out if the value equals the class's default;
+    - `numbers{}`: pairs, written as an object;
+    - `*report`: all members of another value.
+    """
+
+    __slots__ = ()
+    json_shape: ClassVar[str] = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the value as JSON."""
+        return json_fields(self)
+
+
 @dataclass_transform(frozen_default=True)
-class Value:
+class Value(JsonObject):
     """An immutable value whose fields are its annotations, in order; defaults are plain values.
 
     Two values are equal when their classes and all their fields are equal. A field named
@@ -54,10 +83,11 @@ class Value:
     _needed: ClassVar[int] = 0
 
     def __init_subclass__(cls) -> None:
-        type.__setattr__(cls, "__match_args__", tuple(cls.__annotations__))
+        own = (n for n, kind in cls.__annotations__.items() if not kind.startswith("ClassVar"))
+        type.__setattr__(cls, "__match_args__", tuple(dict.fromkeys((*cls.__match_args__, *own))))
         compared = [name for name in cls.__match_args__ if name != "location"]
         cls._key = attrgetter(*compared) if compared else _no_fields
-        cls._needed = sum(1 for name in cls.__match_args__ if name not in cls.__dict__)
+        cls._needed = sum(1 for name in cls.__match_args__ if not hasattr(cls, name))
 
     def __init__(self, *args: Any, **named: Any) -> None:
         names = self.__match_args__
@@ -106,16 +136,71 @@ class Value:
 
 
 def json_fields(value: Any) -> dict[str, Any]:
-    """Return the fields as JSON values; objects without `to_json` become text."""
-    return {name: _json_value(getattr(value, name)) for name in type(value).__annotations__}
+    """Return the members that the class of a value declares, as JSON values."""
+    cls, data = type(value), dict[str, Any]()
+    for name, path, mark in json_members(cls):
+        part = attrgetter(path)(value)
+        if mark == "*":
+            data.update(part.to_json())
+        elif mark == "{}":
+            data[name] = {str(key): json_value(item) for key, item in part}
+        elif mark != "-" or part != _default(cls, path):
+            data[name] = None if mark == "?" and not part else json_value(part)
+    return data
 
 
-def _json_value(value: Any) -> Any:
+def _default(cls: type, name: str) -> Any:
+    value = getattr(cls, name, None)
+    return None if isinstance(value, property) else value
+
+
+@lru_cache(maxsize=256)
+def json_members(cls: type) -> tuple[tuple[str, str, str], ...]:
+    """Return the name, the path and the mark of each member of a class's JSON form."""
+    shape: str = getattr(cls, "json_shape", "")
+    if shape in ("", "*"):
+        names = getattr(cls, "__dataclass_fields__", None) or cls.__match_args__  # type: ignore[attr-defined]
+        return tuple((name, name, "") for name in names)
+    members = []
+    for word in shape.split():
+        name, _, path = word.strip("*?-{}").partition("=")
+        mark = "*" if word[0] == "*" else word[len(word.rstrip("?-{}")) :]
+        members.append((name, path or name, mark))
+    return tuple(members)
+
+
+def has_json_form(cls: Any) -> bool:
+    """Return whether the values of a class become JSON objects; others become text."""
+    written = getattr(cls, "to_json", JsonObject.to_json) is not JsonObject.to_json
+    return bool(written or getattr(cls, "json_shape", ""))
+
+
+def json_value(value: Any) -> Any:
+    """Return a value as JSON; values without a JSON form become text."""
     if value is None or isinstance(value, str | int | float):
         return value
-    if isinstance(value, tuple):
-        return [_json_value(item) for item in value]
-    return value.to_json() if hasattr(value, "to_json") else str(value)
+    if has_json_form(type(value)):
+        return value.to_json()
+    if isinstance(value, Mapping):
+        return {str(key): json_value(item) for key, item in value.items()}
+    if isinstance(value, Sequence):
+        return [json_value(item) for item in value]
+    return number_to_json(value) if hasattr(value, "denominator") else str(value)
+
+
+def number_to_json(value: Fraction) -> int | float:
+    """Return an integer if the number is integral or exceeds the floats, else a float."""
+    if value.denominator == 1:
+        return int(value.numerator)
+    try:
+        return float(value)
+    except OverflowError:
+        return round(value)
+
+
+def answer_json(answer: Any) -> dict[str, Any]:
+    """Return an answer as a JSON document that states the version of its schema."""
+    return {"schema_version": SCHEMA_VERSION, **answer.to_json()}
 
 
 class Compact(Value):

@@ -154,3 +154,26 @@ def _without_keys(text: str) -> str:
 
 def _spelled(found: re.Match[str]) -> str:
     return f"\\u{ord(found[0]):04x}"
+
+
+# Similar names ------------------------------------------------------------------------------------
+
+_MANY_NAMES = 300
+_LONGEST = 200
+"""Longer names are not compared: they are a program's mistake, and comparing is expensive."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return the known name most similar to `name`, or "" if none is close."""
+    if len(name) > _LONGEST:
+        return ""
+    names = list(known)
+    if len(names) > _MANY_NAMES:
+        # Comparing with thousands of names takes seconds; typos usually keep one end of the name.
+        names = [n for n in names if n[:2] == name[:2] or n[-2:] == name[-2:]]
+        names.sort(key=lambda n: abs(len(n) - len(name)))
+        del names[_MANY_NAMES:]
+    import difflib
+
+    matches = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    return matches[0] if matches else ""

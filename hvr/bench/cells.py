@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -19,13 +19,14 @@ from hvr.models.meter import MeteredUse
 from hvr.policies.llm.settings import settings_named
 from hvr.policies.registry import policy_class
 from hvr.runs.tasks import label, load_task
+from hvr.values import JsonObject
 from hvr.worlds.scenes import load_scene
 
 # Scores -------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scores:
+class Scores(JsonObject):
     """Measures of a plan. Shares are 0 to 1; None means not applicable or unknown.
 
     Args:
@@ -75,6 +76,8 @@ class Scores:
     spent: MeteredUse = field(default_factory=MeteredUse)
     failures: Mapping[str, int] = field(default_factory=dict, hash=False)
 
+    json_shape = "*"
+
     @property
     def over(self) -> float | None:
         """Excess length relative to the shortest known plan, if the goal is reached."""
@@ -86,10 +89,6 @@ class Scores:
         if self.step_budget is None:
             return None
         return self.success and self.plan_length <= self.step_budget
-
-    def to_json(self) -> dict[str, Any]:
-        """Return JSON values."""
-        return asdict(self)
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Scores:
@@ -211,7 +210,7 @@ def parts_of_setting(setting: str) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, order=True)
-class Cell:
+class Cell(JsonObject):
     """A plan to make.
 
     Args:
@@ -229,6 +228,8 @@ class Cell:
     model: str
     seed: int
 
+    json_shape = "*"
+
     @property
     def id(self) -> str:
         """Stable, unique id that is safe as a file name."""
@@ -242,10 +243,6 @@ class Cell:
     def simulated(self) -> bool:
         """Whether the model's spec names a simulation."""
         return is_simulation(self.model)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return JSON values."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -285,7 +282,7 @@ class CellOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CellResult:
+class CellResult(JsonObject):
     """Result of a cell.
 
     Args:
@@ -307,24 +304,18 @@ class CellResult:
     seconds: float = 0.0
     record: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
+    json_shape = (
+        "cell scores error error_kind exit_code model simulated seconds=rounded_seconds record"
+    )
+
+    @property
+    def rounded_seconds(self) -> float:
+        return round(self.seconds, 4)
+
     @property
     def finished(self) -> bool:
         """Whether there are scores; otherwise a resumed bench retries the cell."""
         return self.scores is not None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return JSON values."""
-        return {
-            "cell": self.cell.to_json(),
-            "scores": self.scores.to_json() if self.scores else None,
-            "error": self.error,
-            "error_kind": self.error_kind,
-            "exit_code": self.exit_code,
-            "model": self.model,
-            "simulated": self.simulated,
-            "seconds": round(self.seconds, 4),
-            "record": dict(self.record),
-        }
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> CellResult:

@@ -10,6 +10,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from hvr.bench.cells import COLUMNS, HIGH, MODERATE, NO_MODEL, CellResult, policy_of
+from hvr.values import JsonObject
 
 # Intervals ----------------------------------------------------------------------------------------
 # Bootstrap confidence intervals of means over tasks and seeds: percentile intervals (Efron &
@@ -83,7 +84,7 @@ class Stat:
 
 
 @dataclass(frozen=True)
-class Row:
+class Row(JsonObject):
     """Statistics of a setting with a model, over all tasks.
 
     Args:
@@ -103,17 +104,7 @@ class Row:
     failures: Mapping[str, int]
     without_model: bool = False
 
-    def to_json(self) -> dict[str, Any]:
-        """Return JSON values."""
-        return {
-            "setting": self.setting,
-            "model": self.model,
-            "simulated": self.simulated,
-            "cells": self.cells,
-            "errors": self.errors,
-            "stats": {name: stat.to_json() for name, stat in self.stats.items()},
-            "failures": dict(self.failures),
-        }
+    json_shape = "setting model simulated cells errors stats failures"
 
 
 Place = tuple[str, str, str, str]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
@@ -16,6 +15,7 @@ from hvr.bench.folder import BenchFolder
 from hvr.bench.summary import Row, Stat, Summary, summarise
 from hvr.errors import DataFileError
 from hvr.runs.tasks import label
+from hvr.values import JsonObject
 
 # Tables -------------------------------------------------------------------------------------------
 
@@ -153,7 +153,7 @@ ALL = "all"
 
 
 @dataclass(frozen=True)
-class Delta:
+class Delta(JsonObject):
     """Difference in a measure between two benches.
 
     Args:
@@ -166,6 +166,8 @@ class Delta:
     task: str
     old: Stat
     new: Stat
+
+    json_shape = "*"
 
     @property
     def difference(self) -> float:
@@ -190,19 +192,6 @@ class Delta:
         if not self.beyond_spread:
             return ""
         return "▲" if self.difference * COLUMNS[self.measure].better > 0 else "▼"
-
-    def to_json(self) -> dict[str, Any]:
-        """Return JSON values."""
-        return {
-            "measure": self.measure,
-            "model": self.model,
-            "setting": self.setting,
-            "task": self.task,
-            "old": self.old.to_json(),
-            "new": self.new.to_json(),
-            "difference": self.difference,
-            "beyond_spread": self.beyond_spread,
-        }
 
 
 def load_results(path: Path) -> tuple[CellResult, ...]:

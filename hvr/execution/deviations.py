@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
 
 from hvr.execution.observation import Expected, Observed, Truth
 from hvr.knowledge.scene_graph import SceneGraph
 from hvr.pddl.formulas import Atom, Comparison, Expression, Not, Trajectory
 from hvr.pddl.model import GroundAction
-from hvr.values import Value, json_fields
+from hvr.values import Value
 from hvr.worlds.thor.skills import SHUFFLE
 
 # Deviations ---------------------------------------------------------------------------------------
@@ -80,9 +79,7 @@ class Deviation(Value):
     objects: tuple[str, ...] = ()
     evidence: tuple[str, ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the deviation as JSON values."""
-        return json_fields(self)
+    json_shape = "*"
 
 
 def constraint_broken(constraint: Trajectory, step: int, action: GroundAction | None) -> Deviation:
@@ -114,6 +111,8 @@ class Difference(Value):
     unexpected: tuple[Atom, ...] = ()
     numbers: tuple[Comparison, ...] = ()
 
+    json_shape = "missing unexpected numbers-"
+
     def __bool__(self) -> bool:
         return bool(self.missing or self.unexpected or self.numbers)
 
@@ -125,13 +124,6 @@ class Difference(Value):
         if self.unexpected:
             parts.append("saw " + " ".join(map(str, self.unexpected)))
         return "; ".join(parts)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the difference as JSON values."""
-        values = json_fields(self)
-        if not self.numbers:
-            del values["numbers"]
-        return values
 
 
 def compare_states(

@@ -11,7 +11,7 @@ from hvr.pddl.formulas import Atom, Expression
 from hvr.pddl.model import GroundAction
 from hvr.planning.plans import Plan
 from hvr.validation.report import ValidationReport
-from hvr.values import Value, json_fields
+from hvr.values import Value
 
 
 class Understood(Value):
@@ -34,17 +34,8 @@ class Understood(Value):
     unread: tuple[str, ...] = ()
     reader: str = "grammar"
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the event as JSON values."""
-        return {
-            "event": "understood",
-            "stages": list(self.stages),
-            "ends": list(self.ends),
-            "notes": list(self.notes),
-            "reading": list(self.said),
-            "unread": list(self.unread),
-            "read_by": self.reader,
-        }
+    event = "understood"
+    json_shape = "event stages ends notes reading=said unread read_by=reader"
 
 
 class PlanReady(Value):
@@ -63,17 +54,8 @@ class PlanReady(Value):
     seconds: float
     looking_for: tuple[str, ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the event as JSON values."""
-        looking = {"looking_for": list(self.looking_for)} if self.looking_for else {}
-        return {
-            "event": "plan",
-            **looking,
-            "first_step": self.first_step,
-            "plan": self.plan.to_json(),
-            "objects": list(self.objects),
-            "validation": self.report.to_json(),
-        }
+    event = "plan"
+    json_shape = "event looking_for- first_step plan objects validation=report"
 
 
 class StepDone(Value):
@@ -105,30 +87,24 @@ class StepDone(Value):
     changed: tuple[Expression, ...] = ()
     time: Fraction | None = None
 
+    event = "step"
+    json_shape = (
+        "event step=number action block success error difference sent failures sounds=sound_texts "
+        "not_seen looks changed- time=seconds-"
+    )
+
+    @property
+    def sound_texts(self) -> list[str]:
+        return list(map(str, self.sounds))
+
+    @property
+    def seconds(self) -> float | None:
+        return None if self.time is None else float(self.time)
+
     @property
     def as_expected(self) -> bool:
         """Whether the step had its expected outcome, apart from facts that drift by themselves."""
         return self.success and not self.failures
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the event as JSON values."""
-        changed = {"changed": [str(literal) for literal in self.changed]} if self.changed else {}
-        return {
-            "event": "step",
-            "step": self.number,
-            "action": str(self.action),
-            "block": self.block,
-            "success": self.success,
-            "error": self.error,
-            "difference": self.difference.to_json(),
-            "sent": list(self.sent),
-            "failures": [f.to_json() for f in self.failures],
-            "sounds": [str(s) for s in self.sounds],
-            "not_seen": [str(a) for a in self.not_seen],
-            "looks": self.looks,
-            **changed,
-            **({} if self.time is None else {"time": float(self.time)}),
-        }
 
 
 class Noticed(Value):
@@ -136,9 +112,8 @@ class Noticed(Value):
 
     failures: tuple[Deviation, ...]
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the event as JSON values."""
-        return {"event": "noticed", **json_fields(self)}
+    event = "noticed"
+    json_shape = "event failures"
 
 
 class Recovery(Value):
@@ -156,15 +131,8 @@ class Recovery(Value):
     outcome: str
     step: int
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the event as JSON values."""
-        return {
-            "event": "recovery",
-            "rung": self.strategy,
-            "reason": self.reason,
-            "outcome": self.outcome,
-            "step": self.step,
-        }
+    event = "recovery"
+    json_shape = "event rung=strategy reason outcome step"
 
 
 class Replanning(Value):
@@ -173,9 +141,8 @@ class Replanning(Value):
     reason: str
     attempt: int
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the event as JSON values."""
-        return {"event": "replanning", "attempt": self.attempt, "reason": self.reason}
+    event = "replanning"
+    json_shape = "event attempt reason"
 
 
 class Finished(Value):
@@ -198,14 +165,8 @@ class Finished(Value):
     failures: tuple[tuple[str, int], ...] = ()
     recoveries: tuple[tuple[str, int], ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the event as JSON values."""
-        return {
-            "event": "finished",
-            **json_fields(self),
-            "failures": dict(self.failures),
-            "recoveries": dict(self.recoveries),
-        }
+    event = "finished"
+    json_shape = "event reached steps replans reason unmet remains failures{} recoveries{}"
 
 
 Event = Understood | PlanReady | StepDone | Noticed | Recovery | Replanning | Finished

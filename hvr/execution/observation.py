@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any
 
 from hvr.knowledge.graph_reader import predicate_rules
 from hvr.knowledge.ontology import Ontology, load_ontology
 from hvr.knowledge.scene_graph import SceneGraph, SceneObject
 from hvr.knowledge.terms import k
 from hvr.pddl.formulas import Atom, Expression
-from hvr.values import Value, json_fields
+from hvr.values import Value
 from hvr.worlds.thor.types import FLOOR, SILENT
 
 # Fields -------------------------------------------------------------------------------------------
@@ -120,12 +119,10 @@ class AudioEvent(Value):
     noise: SoundKind
     object_type: str
 
+    json_shape = "*"
+
     def __str__(self) -> str:
         return f"{self.object_type} {self.noise.value}"
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the sound as JSON values."""
-        return json_fields(self)
 
 
 def audio_events(before: SceneGraph, after: SceneGraph) -> tuple[AudioEvent, ...]:

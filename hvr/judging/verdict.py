@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
 
 from hvr.pddl import GroundAction
+from hvr.values import JsonObject
 
 
 class CritiqueKind(StrEnum):
@@ -30,7 +30,7 @@ class Cause(StrEnum):
 
 
 @dataclass(frozen=True)
-class CausalLink:
+class CausalLink(JsonObject):
     """An effect of a step, its readers, and the step that undoes it.
 
     Args:
@@ -43,13 +43,11 @@ class CausalLink:
     readers: tuple[int, ...] = ()
     undone_by: int | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        """Return JSON values."""
-        return {"literal": self.literal, "readers": list(self.readers), "undone_by": self.undone_by}
+    json_shape = "*"
 
 
 @dataclass(frozen=True)
-class Critique:
+class Critique(JsonObject):
     """A finding of a judge.
 
     Args:
@@ -66,20 +64,11 @@ class Critique:
     cause: Cause | None = None
     links: tuple[CausalLink, ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
-        """Return JSON values."""
-        return {
-            "kind": self.kind.value,
-            "step": self.index,
-            "actions": [str(action) for action in self.actions],
-            "cause": self.cause.value if self.cause else None,
-            "reason": self.reason,
-            "evidence": [link.to_json() for link in self.links],
-        }
+    json_shape = "kind step=index actions cause reason evidence=links"
 
 
 @dataclass(frozen=True)
-class Improvement:
+class Improvement(JsonObject):
     """A shorter plan for the same goal with other steps: a suggestion, not a finding.
 
     Args:
@@ -93,19 +82,15 @@ class Improvement:
     last: int
     instead: tuple[GroundAction, ...]
 
-    def to_json(self) -> dict[str, Any]:
-        """Return JSON values."""
-        return {
-            "steps": len(self.plan),
-            "first": self.first,
-            "last": self.last,
-            "instead": [str(action) for action in self.instead],
-            "plan": [str(action) for action in self.plan],
-        }
+    json_shape = "steps=length first last instead plan"
+
+    @property
+    def length(self) -> int:
+        return len(self.plan)
 
 
 @dataclass(frozen=True)
-class Edits:
+class Edits(JsonObject):
     """Numbers of edits that turn the judged plan into the repaired one.
 
     Args:
@@ -117,6 +102,8 @@ class Edits:
     delete: int = 0
     move: int = 0
     replace: int = 0
+
+    json_shape = "*"
 
 
 def _unmatched(
@@ -134,7 +121,7 @@ def _unmatched(
 
 
 @dataclass(frozen=True)
-class PlanVerdict:
+class PlanVerdict(JsonObject):
     """The verdict on a plan.
 
     Args:
@@ -156,6 +143,16 @@ class PlanVerdict:
     least: int = 0
     alternatives: tuple[tuple[int, ...], ...] = field(default=())
     improvement: Improvement | None = None
+
+    json_shape = (
+        "outcome valid proven least edits unknown? steps=length critiques alternatives "
+        "repaired improvement"
+    )
+
+    @property
+    def length(self) -> int:
+        """The number of steps of the judged plan."""
+        return len(self.plan)
 
     @property
     def removed(self) -> frozenset[int]:
@@ -196,19 +193,3 @@ class PlanVerdict:
     def exit_code(self) -> int:
         """Exit code: 0 clean, 1 criticised, 2 undecided."""
         return {"clean": 0, "criticised": 1, "undecided": 2}[self.outcome]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return JSON values."""
-        return {
-            "outcome": self.outcome,
-            "valid": self.valid,
-            "proven": self.proven,
-            "least": self.least,
-            "edits": asdict(self.edits),
-            "unknown": self.unknown or None,
-            "steps": len(self.plan),
-            "critiques": [critique.to_json() for critique in self.critiques],
-            "alternatives": [list(numbers) for numbers in self.alternatives],
-            "repaired": None if self.repaired is None else [str(a) for a in self.repaired],
-            "improvement": None if self.improvement is None else self.improvement.to_json(),
-        }

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from hvr.errors import LLMError
 from hvr.models.errors import used
 from hvr.models.model import Answer, Layer, Model, Request, Totals
+from hvr.values import JsonObject
 
 # Meter --------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, kw_only=True)
-class MeteredUse:
+class MeteredUse(JsonObject):
     """Calls of a model and their usage; unknown values are None, never 0.
 
     Args:
@@ -32,6 +33,8 @@ class MeteredUse:
     reasoning: int | None = None
     cost: float | None = None
     seconds: float | None = None
+
+    json_shape = "*"
 
 
 class Meter(Layer):

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, Protocol
 
+from hvr.values import JsonObject
+
 # Model --------------------------------------------------------------------------------------------
 # Providers and the layers around them (cache, budget, recorder, retries) all implement `Model`,
 # so they can be stacked in any order.
@@ -124,11 +126,13 @@ class Model(Protocol):
 
 
 @dataclass(frozen=True)
-class Amount:
+class Amount(JsonObject):
     """A sum whose parts may be unknown."""
 
     known: float = 0
     unknown: int = 0
+
+    json_shape = "value known unknown_parts=unknown"
 
     @property
     def value(self) -> float | None:
@@ -150,9 +154,6 @@ class Amount:
         if not self.unknown:
             return f"{self.known:.6g}" if isinstance(self.known, float) else str(self.known)
         return f"unknown (known: {self.known:.6g})" if self.known else "unknown"
-
-    def to_json(self) -> dict[str, Any]:
-        return {"value": self.value, "known": self.known, "unknown_parts": self.unknown}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from hvr.base.printable import nearest as nearest
 from hvr.errors import PddlSemanticError, PddlSyntaxError
-from hvr.values import Value
+from hvr.values import JsonObject, Value
 
 # Location -----------------------------------------------------------------------------------------
 
@@ -31,15 +31,16 @@ else:
         def __getnewargs__(self):
             return tuple(self)
 
-        file = property(itemgetter(0))
-        line = property(itemgetter(1))
-        column = property(itemgetter(2))
+        file: str = property(itemgetter(0))
+        line: int = property(itemgetter(1))
+        column: int = property(itemgetter(2))
 
 
-class Location(_Place):
+class Location(JsonObject, _Place):
     """A place in a text. Lines and columns are 1-based; columns count characters."""
 
     __slots__ = ()
+    json_shape = "file line column"
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}"
@@ -49,10 +50,6 @@ class Location(_Place):
 
 
 # Diagnostics --------------------------------------------------------------------------------------
-
-_MANY_NAMES = 300
-_LONGEST = 200
-"""Longer names are not compared: they are a program's mistake, and comparing is expensive."""
 
 
 class Diagnostic(Value):
@@ -73,6 +70,8 @@ class Diagnostic(Value):
     suggestion: str = ""
     context: str = ""
     caret: int = 0
+
+    json_shape = "message expected? suggestion? location"
 
     def __str__(self) -> str:
         lines = [f"{self.location}: {self.message}"]
@@ -119,22 +118,6 @@ class UnsupportedPddlError(PddlTextSemanticError):
 
     Such a plan is "not judged", which differs from an invalid file.
     """
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Return the known name most similar to `name`, or "" if none is close."""
-    if len(name) > _LONGEST:
-        return ""
-    names = list(known)
-    if len(names) > _MANY_NAMES:
-        # Comparing with thousands of names takes seconds; typos usually keep one end of the name.
-        names = [n for n in names if n[:2] == name[:2] or n[-2:] == name[-2:]]
-        names.sort(key=lambda n: abs(len(n) - len(name)))
-        del names[_MANY_NAMES:]
-    import difflib
-
-    matches = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
-    return matches[0] if matches else ""
 
 
 def _excerpt(line: str, column: int, width: int = 100) -> tuple[str, int]:

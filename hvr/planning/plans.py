@@ -12,7 +12,7 @@ from hvr.knowledge.retrieval.relevance import Relevant
 from hvr.knowledge.world_file import load_world
 from hvr.pddl import Domain, Problem, Task
 from hvr.pddl.model import GroundAction
-from hvr.values import Value, json_fields
+from hvr.values import Value
 
 if TYPE_CHECKING:
     from hvr.knowledge.graph import KnowledgeGraph
@@ -37,9 +37,7 @@ class MacroAction(Value):
     precondition: tuple[str, ...] = ()
     postcondition: tuple[str, ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
-        return json_fields(self)
+    json_shape = "*"
 
 
 class AABlock(Value):
@@ -48,12 +46,12 @@ class AABlock(Value):
     macro: MacroAction
     actions: tuple[GroundAction, ...]
 
-    def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
-        return {
-            "macro": self.macro.to_json(),
-            "actions": [{"action": a.name, "args": list(a.args)} for a in self.actions],
-        }
+    json_shape = "macro actions=calls"
+
+    @property
+    def calls(self) -> list[dict[str, Any]]:
+        """The actions with their arguments, as JSON."""
+        return [{"action": a.name, "args": list(a.args)} for a in self.actions]
 
 
 class Plan(Value):
@@ -67,6 +65,13 @@ class Plan(Value):
     optimal: bool = False
     planner: str = ""
     seconds: float = 0.0
+
+    json_shape = "blocks length optimal planner"
+
+    @property
+    def length(self) -> int:
+        """The number of actions."""
+        return len(self.actions)
 
     @property
     def actions(self) -> tuple[GroundAction, ...]:
@@ -92,15 +97,6 @@ class Plan(Value):
             for number, block in enumerate(self.blocks, 1)
         ]
         return html_card(f"Plan: {self._summary}", (), ("block", "macro action", "actions"), rows)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values, without the time: equal plans give equal text."""
-        return {
-            "blocks": [block.to_json() for block in self.blocks],
-            "length": len(self.actions),
-            "optimal": self.optimal,
-            "planner": self.planner,
-        }
 
 
 class Planned(Value):

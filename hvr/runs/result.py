@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hvr.errors import HvrError
 from hvr.execution.events import Finished, PlanReady, StepDone
 from hvr.language.goal_builder import Goal
+from hvr.values import JsonObject
 
 if TYPE_CHECKING:
     from hvr.models.meter import MeteredUse
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run:
+class Run(JsonObject):
     """The result of a request.
 
     Args:
@@ -60,6 +61,46 @@ class Run:
     spent: MeteredUse | None = None
     step_budget: int | None = None
     would_reach: bool | None = None
+
+    json_shape = (
+        "request scene goal=goal_texts reading unread read_by notes reached would_reach "
+        "verdict step_budget within_budget plans steps finished planner_calls "
+        "planning_seconds seconds=rounded_seconds model? simulated spent folder"
+    )
+
+    @property
+    def goal_texts(self) -> list[str] | None:
+        """The PDDL texts of the goal's stages."""
+        return [stage.text for stage in self.goal.stages] if self.goal else None
+
+    @property
+    def reading(self) -> tuple[str, ...]:
+        """The request as understood, one sentence per stage."""
+        return self.goal.paraphrase if self.goal else ()
+
+    @property
+    def unread(self) -> tuple[str, ...]:
+        """Words of the request that were not understood."""
+        return self.goal.unread if self.goal else ()
+
+    @property
+    def read_by(self) -> str | None:
+        """Name of the reader."""
+        return self.goal.reader if self.goal else None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Remarks about the goal."""
+        return self.goal.notes if self.goal else ()
+
+    @property
+    def planning_seconds(self) -> list[float]:
+        """Time spent on each plan."""
+        return [round(ready.seconds, 4) for ready in self.plans]
+
+    @property
+    def rounded_seconds(self) -> float:
+        return round(self.seconds, 4)
 
     @property
     def within_budget(self) -> bool | None:
@@ -109,32 +150,6 @@ class Run:
             rows,
             _route_picture(self.folder),
         )
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "request": self.request,
-            "scene": self.scene,
-            "goal": [stage.text for stage in self.goal.stages] if self.goal else None,
-            "reading": list(self.goal.paraphrase) if self.goal else [],
-            "unread": list(self.goal.unread) if self.goal else [],
-            "read_by": self.goal.reader if self.goal else None,
-            "notes": list(self.goal.notes) if self.goal else [],
-            "reached": self.reached,
-            "would_reach": self.would_reach,
-            "verdict": self.verdict,
-            "step_budget": self.step_budget,
-            "within_budget": self.within_budget,
-            "plans": [p.to_json() for p in self.plans],
-            "steps": [s.to_json() for s in self.steps],
-            "finished": self.finished.to_json() if self.finished else None,
-            "planner_calls": self.planner_calls,
-            "planning_seconds": [round(p.seconds, 4) for p in self.plans],
-            "seconds": round(self.seconds, 4),
-            "model": self.model or None,
-            "simulated": self.simulated,
-            "spent": asdict(self.spent) if self.spent else None,
-            "folder": str(self.folder),
-        }
 
 
 def _route_picture(folder: Path) -> str:

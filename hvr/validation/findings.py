@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from enum import StrEnum
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hvr.errors import DataFileError, PddlSemanticError, PddlSyntaxError
 from hvr.pddl import Diagnostic, GroundAction, Location, UnsupportedPddlError
@@ -21,7 +21,6 @@ from hvr.validation.report import (
     decimal_text,
     explain_failure,
     explain_literal,
-    number_to_json,
 )
 from hvr.values import Value
 
@@ -205,12 +204,7 @@ class ShownState(Value):
     atoms: tuple[str, ...]
     numbers: tuple[tuple[str, Fraction], ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "after_step": self.step,
-            "atoms": list(self.atoms),
-            "numbers": {term: number_to_json(value) for term, value in self.numbers},
-        }
+    json_shape = "after_step=step atoms numbers{}"
 
 
 class HappeningText(Value):
@@ -227,21 +221,14 @@ class HappeningText(Value):
     added: tuple[str, ...]
     deleted: tuple[str, ...]
 
+    json_shape = "step? action? time added deleted"
+
     def __str__(self) -> str:
         at = "" if self.time is None else f"{decimal_text(self.time)}: "
         cause = f"step {self.step}" if self.step else "event"
         cause = f"{cause} {self.action}" if self.action else "timed initial literal"
         changes = [f"+{atom}" for atom in self.added] + [f"-{atom}" for atom in self.deleted]
         return f"{at}{cause}: {' '.join(changes) or 'no change'}"
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "step": self.step or None,
-            "action": self.action or None,
-            "time": None if self.time is None else number_to_json(self.time),
-            "added": list(self.added),
-            "deleted": list(self.deleted),
-        }
 
 
 class Judged(Value):
@@ -268,6 +255,8 @@ class Judged(Value):
     timeline: Timeline | None = None
     blocked: tuple[str, ...] = ()
 
+    json_shape = "*result rule? state- happenings- values-"
+
     @property
     def plan(self) -> str:
         """The name of the plan file; "" if the result concerns the domain or the problem."""
@@ -284,19 +273,6 @@ class Judged(Value):
     @property
     def report(self) -> ValidationReport:
         return self.result.report
-
-    def to_json(self) -> dict[str, Any]:
-        """Return JSON values, without the time taken, so that repeated runs print the same."""
-        data = self.result.to_json()
-        data["plan"] = self.plan or None
-        data["rule"] = self.rule or None
-        if self.state is not None:
-            data["state"] = self.state.to_json()
-        if self.happenings is not None:
-            data["happenings"] = [happening.to_json() for happening in self.happenings]
-        if self.values is not None:
-            data["values"] = [curve.to_json() for curve in self.values]
-        return data
 
 
 # Findings -----------------------------------------------------------------------------------------
@@ -330,6 +306,8 @@ class Finding(Value):
     plan: str = ""
     subject: str = ""
     problems: tuple[str, ...] = ()
+
+    json_shape = "rule=rule.id name=rule.name level message file about=subject location problems"
 
     @property
     def file(self) -> str:

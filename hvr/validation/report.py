@@ -81,6 +81,8 @@ class StepRef(Value):
     action: GroundAction | None
     time: Fraction | None = None
 
+    json_shape = "*"
+
     def __str__(self) -> str:
         if self.action is None:
             return f"the timed initial literal at {decimal_text(self.time or Fraction(0))}"
@@ -88,13 +90,6 @@ class StepRef(Value):
         if self.number is None:
             return f"{short(self.action)}{at}"
         return f"step {self.number} {short(self.action)}{at}"
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "number": self.number,
-            "action": None if self.action is None else str(self.action),
-            "time": None if self.time is None else number_to_json(self.time),
-        }
 
 
 class UnmetLiterals(Sequence["UnmetLiteral"]):
@@ -169,6 +164,8 @@ class UnmetLiteral(Value):
     numbers: tuple[tuple[FunctionTerm, Fraction | None], ...] = ()
     because: Sequence[UnmetLiteral] = ()
 
+    json_shape = "formula wanted actual fixed changed_by numbers{} because location"
+
     @property
     def location(self) -> Location | None:
         """The place of the literal in the domain or problem file."""
@@ -181,21 +178,6 @@ class UnmetLiteral(Value):
 
     def __str__(self) -> str:
         return str(self.formula if self.wanted else Not(self.formula))
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "formula": str(self.formula),
-            "wanted": self.wanted,
-            "actual": self.actual,
-            "fixed": self.fixed,
-            "changed_by": self.changed_by and self.changed_by.to_json(),
-            "numbers": {
-                str(term): None if value is None else number_to_json(value)
-                for term, value in self.numbers
-            },
-            "because": [literal.to_json() for literal in self.because],
-            "location": location_to_json(self.location),
-        }
 
 
 class Failure(Value):
@@ -223,22 +205,11 @@ class Failure(Value):
     time: Fraction | None = None
     condition: Location | None = None
 
+    json_shape = "kind message step action literals suggestion? location time condition"
+
     def explain(self, limit: int | None = 20) -> str:
         """Return the failure in sentences, one per line, with at most `limit` literals."""
         return explain_failure(self, limit)
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "kind": self.kind.value,
-            "message": self.message,
-            "step": self.step,
-            "action": None if self.action is None else str(self.action),
-            "literals": [literal.to_json() for literal in self.literals],
-            "suggestion": self.suggestion or None,
-            "location": location_to_json(self.location),
-            "time": None if self.time is None else number_to_json(self.time),
-            "condition": location_to_json(self.condition),
-        }
 
 
 class StepReport(Value):
@@ -259,20 +230,11 @@ class StepReport(Value):
     cost: Fraction = Fraction(0)
     failure: Failure | None = None
 
+    json_shape = "*"
+
     def explain(self) -> str:
         """Return the report in sentences."""
         return explain_step(self)
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "ok": self.ok,
-            "step": self.step,
-            "action": str(self.action),
-            "added": _texts(self.added),
-            "deleted": _texts(self.deleted),
-            "cost": number_to_json(self.cost),
-            "failure": self.failure and self.failure.to_json(),
-        }
 
 
 class Decomposed(Value):
@@ -295,15 +257,7 @@ class Decomposed(Value):
     subtasks: tuple[int, ...]
     position: int
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "id": self.identifier,
-            "task": None if self.task is None else str(self.task),
-            "method": self.method or None,
-            "parameters": dict(self.parameters),
-            "subtasks": list(self.subtasks),
-            "position": self.position,
-        }
+    json_shape = "id=identifier task method? parameters{} subtasks position"
 
 
 class ValidationReport(Value):
@@ -329,6 +283,11 @@ class ValidationReport(Value):
     reason: str = ""
     notes: tuple[str, ...] = ()
     certificate: Sequence[Decomposed] = ()
+
+    json_shape = (
+        "outcome steps executed cost failure failures violated_preferences=violated{} "
+        "reason? notes certificate-"
+    )
 
     @property
     def failure(self) -> Failure | None:
@@ -356,21 +315,6 @@ class ValidationReport(Value):
         """Return the report in sentences, suitable as feedback to the plan's author."""
         return explain_report(self, limit)
 
-    def to_json(self) -> dict[str, Any]:
-        certificate = [decomposed.to_json() for decomposed in self.certificate]
-        return {
-            "outcome": self.outcome.value,
-            "steps": self.steps,
-            "executed": self.executed,
-            "cost": None if self.cost is None else number_to_json(self.cost),
-            "failure": self.failure and self.failure.to_json(),
-            "failures": [failure.to_json() for failure in self.failures],
-            "violated_preferences": dict(self.violated),
-            "reason": self.reason or None,
-            "notes": list(self.notes),
-            **({"certificate": certificate} if certificate else {}),
-        }
-
 
 class Repair(Value):
     """A repair of a plan: steps to insert, or another change.
@@ -387,14 +331,16 @@ class Repair(Value):
     change: str = ""
     plan: tuple[Step, ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "before_step": self.step,
-            "insert": [str(action) for action in self.actions],
-            "completes": self.completes,
-            "change": self.change or None,
-            "plan": [str(step) for step in self.plan] or None,
-        }
+    json_shape = "before_step=step insert=actions completes change? plan?"
+
+
+class Minimised(Value):
+    """A valid plan without redundant steps, and the numbers of the omitted ones."""
+
+    steps: tuple[Step, ...]
+    removed: tuple[int, ...]
+
+    json_shape = "*"
 
 
 class PlanResult(Value):
@@ -418,38 +364,12 @@ class PlanResult(Value):
     minimised: tuple[Step, ...] | None = None
     removed: tuple[int, ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "plan": self.plan,
-            "domain": self.domain,
-            "problem": self.problem,
-            **self.report.to_json(),
-            "diagnostic": self.diagnostic
-            and {
-                "message": self.diagnostic.message,
-                "expected": self.diagnostic.expected or None,
-                "suggestion": self.diagnostic.suggestion or None,
-                "location": location_to_json(self.diagnostic.location),
-            },
-            "repair": self.repair and self.repair.to_json(),
-            "repair_note": self.repair_note or None,
-            "minimised": None
-            if self.minimised is None
-            else {
-                "steps": [str(action) for action in self.minimised],
-                "removed": list(self.removed),
-            },
-        }
+    json_shape = "plan? domain problem *report diagnostic repair repair_note? minimised=shortened"
 
-
-def number_to_json(value: Fraction) -> int | float:
-    """Return an integer if the number is integral or exceeds the floats, else a float."""
-    if value.denominator == 1:
-        return value.numerator
-    try:
-        return float(value)
-    except OverflowError:
-        return round(value)
+    @property
+    def shortened(self) -> Minimised | None:
+        """The minimised plan with the numbers of the omitted steps, if requested."""
+        return None if self.minimised is None else Minimised(self.minimised, self.removed)
 
 
 def decimal_text(value: Fraction) -> str:
@@ -459,21 +379,11 @@ def decimal_text(value: Fraction) -> str:
     return f"{Decimal(value.numerator) / Decimal(value.denominator):.9g}"
 
 
-def location_to_json(place: Location | None) -> dict[str, Any] | None:
-    if place is None:
-        return None
-    return {"file": place.file, "line": place.line, "column": place.column}
-
-
 def place_of(formula: Expression) -> Location | None:
     """Return the location of a formula, or of its first part if it has none."""
     place: Location | None = getattr(formula, "location", None)
     parts = parts_of(formula)
     return place or (place_of(parts[0]) if parts else None)
-
-
-def _texts(atoms: Iterable[Atom]) -> list[str]:
-    return [str(atom) for atom in atoms]
 
 
 # Text ---------------------------------------------------------------------------------------------

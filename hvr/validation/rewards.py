@@ -59,15 +59,7 @@ class PlanScore(Value):
     goals: float = 0.0
     says: str = ""
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "reward": self.reward,
-            "valid": self.valid,
-            "steps": self.steps,
-            "executable": self.executable,
-            "goals": self.goals,
-            "says": self.says,
-        }
+    json_shape = "*"
 
 
 def no_plan(says: str) -> PlanScore:

@@ -24,7 +24,7 @@ from hvr.validation.batch import (
 )
 from hvr.validation.findings import STDIN, Judged
 from hvr.validation.report import Outcome, PlanResult, ValidationReport
-from hvr.values import Value
+from hvr.values import Value, answer_json
 
 if TYPE_CHECKING:
     from hvr.base.engines.registry import EngineChoice
@@ -294,9 +294,9 @@ class ResidentValidator:
         try:
             model = self._model(domain, problem)
         except UnusableModelError as error:
-            return _without_words(error.result, files).to_json()
+            return answer_json(_without_words(error.result, files))
         name = "<plan>" if isinstance(plan, str) else str(plan)
-        return _without_words(judge_source(model, name, lambda: plan), files).to_json()
+        return answer_json(_without_words(judge_source(model, name, lambda: plan), files))
 
     def _model(self, domain: str | Path, problem: str | Path) -> LoadedModel:
         names = (

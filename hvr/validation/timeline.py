@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from hvr.pddl import Step, TimedAction
 from hvr.pddl.numeric import Rational, exact
 from hvr.validation.continuous.polynomials import Number, Polynomial
-from hvr.validation.report import decimal_text, number_to_json
-from hvr.values import Value
+from hvr.validation.report import decimal_text
+from hvr.values import Value, number_to_json
 
 if TYPE_CHECKING:
     from hvr.pddl import Task
@@ -212,8 +212,7 @@ class Curve(Value):
     fluent: str
     pieces: tuple[CurvePiece, ...]
 
-    def to_json(self) -> dict[str, Any]:
-        return {"fluent": self.fluent, "pieces": [piece.to_json() for piece in self.pieces]}
+    json_shape = "*"
 
 
 def curves_of(task: Task, stretches: Iterable[Phase], final: Phase) -> tuple[Curve, ...]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from hvr.doors.cli.arguments import add_json, add_path, utf8_text, whole_number
 from hvr.doors.cli.options import add_trust
 from hvr.errors import UsageError
+from hvr.values import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from hvr.runs.judging import JudgedPlan
@@ -163,6 +164,7 @@ def run_judge(args: argparse.Namespace) -> int:
     elif as_json:
         documents = [
             {
+                "schema_version": SCHEMA_VERSION,
                 "plan": str(r.file),
                 **({} if r.tool_plan is None else {"id": r.tool_plan.id}),
                 **({} if r.read is None else {"read": r.read.to_json()}),

@@ -125,7 +125,7 @@ def _write(
 
     def render(form: str, _: Iterable[Finding]) -> Iterator[str]:
         if form == "json":
-            data = [_to_json(one) for one in findings]
+            data = [one.to_json() for one in findings]
             yield json.dumps(data, ensure_ascii=False, indent=1) + "\n"
         elif form == "junit":
             from hvr.validation.reporters.formats import report_junit_lint
@@ -179,18 +179,3 @@ def _summary(findings: Sequence[Finding], all_findings: int) -> str:
     repeats = all_findings - len(findings)
     more = f" (and {count(repeats, 'repeat')} in other problems)" if repeats else ""
     return f"{', '.join(parts) or 'nothing found'}{more}\n"
-
-
-def _to_json(finding: Finding) -> dict[str, object]:
-    from hvr.validation.report import location_to_json
-
-    return {
-        "rule": finding.rule.id,
-        "name": finding.rule.name,
-        "level": finding.level.value,
-        "message": finding.message,
-        "file": finding.file,
-        "about": finding.subject,
-        "location": location_to_json(finding.location),
-        "problems": list(finding.problems),
-    }

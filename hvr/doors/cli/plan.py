@@ -14,6 +14,7 @@ from hvr.doors.cli.arguments import add_json, add_path, real, seconds, utf8_text
 from hvr.doors.cli.options import add_model_options, model_choice, refuse_model_options
 from hvr.doors.cli.runs import check_resumable, resume_run
 from hvr.errors import AmbiguousError, MissingExtraError, UsageError
+from hvr.values import answer_json
 
 if TYPE_CHECKING:
     from hvr.judging.verifier.verdict import Verdict
@@ -131,7 +132,7 @@ def run_plan(args: argparse.Namespace) -> int:
     verdict = _verdict(result) if scored else None
     if args.json:
         more = {} if verdict is None else {"verifier": verdict.summary()}
-        print_json({**result.to_json(), **more})
+        print_json({**answer_json(result), **more})
     else:
         print("\n".join(_lines(result) + ([] if verdict is None else verdict.brief())))
     return 1 if False in (result.reached, result.would_reach) else 0

@@ -15,6 +15,7 @@ from hvr.doors.cli.arguments import add_json, add_path, gibibytes, jobs, seconds
 from hvr.doors.cli.options import add_model_options, add_trust, refuse_model_options
 from hvr.doors.cli.output import check_writable, print_json, write_whole
 from hvr.errors import DataFileError, LanguageError, UsageError
+from hvr.values import answer_json
 
 if TYPE_CHECKING:
     from hvr.pddl import Domain, Problem
@@ -459,7 +460,7 @@ def _solution(args: argparse.Namespace, domain: Path, problem: Path) -> Solution
 def _print_solution(args: argparse.Namespace, solution: Solution) -> int:
     if args.json:
         last = {"event": "finished"} if args.anytime else {}
-        print_json({**last, **solution.to_json()})
+        print_json({**last, **answer_json(solution)})
     else:
         for line in _lines(solution, quiet=args.quiet):
             print(line)

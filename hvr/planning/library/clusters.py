@@ -6,13 +6,13 @@ import heapq
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from hvr.base.english import singular
 from hvr.knowledge.ontology import Ontology
 from hvr.pddl import is_variable
 from hvr.planning.library.entry import Entry, Literal, bind_literal, literal_text, variables_of
 from hvr.planning.library.library import Library
+from hvr.values import JsonObject
 
 # Similarity ---------------------------------------------------------------------------------------
 # Similarity of macro actions of any agents, by effects and by words.
@@ -95,7 +95,7 @@ _ROOT = "PhysicalObject"
 
 
 @dataclass(frozen=True)
-class GeneralForm:
+class GeneralForm(JsonObject):
     """The common form of the members of a cluster.
 
     Args:
@@ -110,19 +110,12 @@ class GeneralForm:
     postcondition: tuple[str, ...]
     roles: Mapping[str, Mapping[str, str]]
 
+    json_shape = "name parameters precondition postcondition"
+
     def class_of(self, entry: Entry, variable: str) -> str | None:
         """Return the class that a member's variable accepts in the general form, or None."""
         part = self.roles.get(entry.id, {}).get(variable)
         return dict(self.parameters).get(part) if part else None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
-        return {
-            "name": self.name,
-            "parameters": [list(p) for p in self.parameters],
-            "precondition": list(self.precondition),
-            "postcondition": list(self.postcondition),
-        }
 
 
 def generalise(members: Sequence[Entry], ontology: Ontology) -> GeneralForm:
@@ -313,7 +306,7 @@ MIN_SIMILARITY = 0.8
 
 
 @dataclass(frozen=True)
-class Cluster:
+class Cluster(JsonObject):
     """Equivalent macro actions.
 
     Args:
@@ -322,6 +315,8 @@ class Cluster:
 
     members: tuple[Entry, ...]
     general: GeneralForm
+
+    json_shape = "id agents members=member_ids general"
 
     @property
     def id(self) -> str:
@@ -333,18 +328,13 @@ class Cluster:
         """The agents with a variant, sorted."""
         return tuple(sorted({entry.agent for entry in self.members}))
 
+    @property
+    def member_ids(self) -> list[str]:
+        return [entry.id for entry in self.members]
+
     def variants(self, agent: str) -> tuple[Entry, ...]:
         """Return the members that an agent has learnt."""
         return tuple(entry for entry in self.members if entry.agent == agent)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
-        return {
-            "id": self.id,
-            "agents": list(self.agents),
-            "members": [entry.id for entry in self.members],
-            "general": self.general.to_json(),
-        }
 
 
 def find_clusters(

@@ -11,7 +11,7 @@ from typing import Any
 
 from hvr.errors import DataFileError, HvrError, PddlSyntaxError
 from hvr.pddl import Atom, Equal, GroundAction, is_variable
-from hvr.values import cached_property
+from hvr.values import JsonObject, cached_property
 
 # Literals -----------------------------------------------------------------------------------------
 # Literals as PDDL text and as values, the only PDDL that library entries use.
@@ -105,7 +105,7 @@ class Parameter:
 
 
 @dataclass(frozen=True, order=True, kw_only=True)
-class Origin:
+class Origin(JsonObject):
     """The circumstances in which a macro action was learnt.
 
     Args:
@@ -123,13 +123,11 @@ class Origin:
     version: str = ""
     run: str = ""
 
-    def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
-        return dict(self.__dict__)
+    json_shape = "*"
 
 
 @dataclass(frozen=True, order=True)
-class Use:
+class Use(JsonObject):
     """The uses of a macro action in one run, and how many of them were valid.
 
     Counts are kept per run, so that merging two libraries does not count a run twice.
@@ -139,9 +137,7 @@ class Use:
     used: int
     validated: int
 
-    def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
-        return dict(self.__dict__)
+    json_shape = "*"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from itertools import combinations, pairwise, product
 from math import gcd
 from random import Random
-from typing import Any
 
 from hvr.values import Value
 
@@ -67,6 +66,16 @@ class GradedProblem(Value):
     proof: str
     timed: bool = False
 
+    json_shape = "id family level seed prompt domain problem solvable best plan=plan_text proof"
+
+    @property
+    def solvable(self) -> bool:
+        return self.plan is not None
+
+    @property
+    def plan_text(self) -> str | None:
+        return None if self.plan is None else "\n".join(self.plan)
+
     @property
     def id(self) -> str:
         """The name of the problem: family, level and seed."""
@@ -77,22 +86,6 @@ class GradedProblem(Value):
         """A prompt that asks for a plan, with the domain and the problem."""
         more = _TIMED if self.timed else ""
         return _PROMPT.format(more=more, domain=self.domain, problem=self.problem)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return JSON values: a line of a training data set."""
-        return {
-            "id": self.id,
-            "family": self.family,
-            "level": self.level,
-            "seed": self.seed,
-            "prompt": self.prompt,
-            "domain": self.domain,
-            "problem": self.problem,
-            "solvable": self.plan is not None,
-            "best": self.best,
-            "plan": None if self.plan is None else "\n".join(self.plan),
-            "proof": self.proof,
-        }
 
 
 # Families -----------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from hvr.base.files import temporary_folder, write_whole
 from hvr.base.numbers import check_positive
@@ -40,13 +40,13 @@ from hvr.planning.solving.programs import (
 from hvr.planning.solving.race import FoundPlan, RaceField, RaceResult, race, usable_cores
 from hvr.validation.report import ValidationReport
 from hvr.validation.validator import Validator
-from hvr.values import json_fields
+from hvr.values import JsonObject
 
 PATIENCE = 1.5
 
 
 @dataclass(frozen=True)
-class Solution:
+class Solution(JsonObject):
     """The solution of a problem.
 
     Args:
@@ -72,29 +72,33 @@ class Solution:
     others: Mapping[str, str] = field(default_factory=dict)
     maximise: bool = False
 
+    json_shape = (
+        "solved proven planner seconds=rounded_seconds objects cost=cost_text steps blocks "
+        "notes others"
+    )
+
+    @property
+    def solved(self) -> bool:
+        """Whether there is a plan."""
+        return self.steps is not None
+
+    @property
+    def rounded_seconds(self) -> float:
+        return round(self.seconds, 3)
+
+    @property
+    def cost_text(self) -> str | None:
+        """The cost in decimal notation."""
+        return None if self.cost is None else decimal_text(self.cost)
+
     @property
     def cost(self) -> Fraction | None:
         """The value of the metric, or the number of steps; None if it is undefined."""
         return None if self.report is None else self.report.cost
 
-    def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
-        return {
-            "solved": self.steps is not None,
-            "proven": self.proven,
-            "planner": self.planner,
-            "seconds": round(self.seconds, 3),
-            "objects": self.objects,
-            "cost": None if self.cost is None else decimal_text(self.cost),
-            "steps": None if self.steps is None else [str(step) for step in self.steps],
-            "blocks": [block.to_json() for block in self.blocks],
-            "notes": list(self.notes),
-            "others": dict(self.others),
-        }
-
 
 @dataclass(frozen=True)
-class SolveOptions:
+class SolveOptions(JsonObject):
     """Options of the search.
 
     Args:
@@ -112,9 +116,7 @@ class SolveOptions:
     memory: int = 0
     downward: tuple[str, ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
-        return json_fields(self)
+    json_shape = "*"
 
 
 def solve(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from hvr.pddl.model import GroundAction
 from hvr.planning.plans import MacroAction, Plan
-from hvr.values import Value, json_fields
+from hvr.values import JsonObject, Value, json_fields
 
 if TYPE_CHECKING:
     from hvr.judging.model_judge import JudgeRound
@@ -28,12 +28,11 @@ class MacroCheck(Value):
     total: int
     problem: str = ""
 
-    def to_json(self) -> dict[str, Any]:
-        return json_fields(self)
+    json_shape = "*"
 
 
 @dataclass(frozen=True, kw_only=True)
-class BlockRecord:
+class BlockRecord(JsonObject):
     """The history of one block.
 
     Args:
@@ -60,8 +59,7 @@ class BlockRecord:
     from_library: str = ""
     unmapped: tuple[str, ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
-        return json_fields(self)
+    json_shape = "*"
 
 
 @dataclass(frozen=True, kw_only=True)

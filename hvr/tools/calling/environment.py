@@ -39,6 +39,27 @@ class ToolEnvironment(Protocol):
         ...
 
 
+class ListedTools:
+    """Tools that are only described: none of them can be called."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self.catalogue = catalogue
+
+    def reset(self) -> None:
+        pass
+
+    def call(self, call: ToolCall) -> CallOutcome:
+        return CallOutcome(
+            call, failure=CallFailure.NOT_ALLOWED, error="the tool is only described"
+        )
+
+    def state(self) -> Json:
+        return None
+
+    def close(self) -> None:
+        pass
+
+
 # Joined tools -------------------------------------------------------------------------------------
 
 

@@ -32,6 +32,7 @@ from hvr.tools.calling.calls import (
     sources_json,
 )
 from hvr.tools.calling.log import error_text, redacted
+from hvr.values import JsonObject
 
 _NOT_DONE = frozenset({CallFailure.REFUSED, CallFailure.BAD_ARGUMENTS, CallFailure.UNKNOWN_TOOL})
 """Failures that guarantee that nothing was done; after any other, the call may have been done."""
@@ -49,7 +50,7 @@ class CallState(StrEnum):
 
 
 @dataclass(frozen=True)
-class LedgerEntry:
+class LedgerEntry(JsonObject):
     """A call in the ledger.
 
     Args:
@@ -68,21 +69,12 @@ class LedgerEntry:
     state: CallState = CallState.OPEN
     error: str = ""
 
+    json_shape = "tool arguments request time state error"
+
     @property
     def unclear(self) -> bool:
         """Whether the call may have been done but is not known to be."""
         return self.state in (CallState.OPEN, CallState.UNCERTAIN)
-
-    def to_json(self) -> dict[str, Json]:
-        """Return the entry for users as JSON."""
-        return {
-            "tool": self.tool,
-            "arguments": dict(self.arguments),
-            "request": self.request,
-            "time": self.time,
-            "state": self.state.value,
-            "error": self.error,
-        }
 
 
 class CallLedger:

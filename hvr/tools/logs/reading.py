@@ -14,6 +14,7 @@ from hvr.errors import DataFileError
 from hvr.tools.logs.messages import calls_in_text, decoded, role_of, trace
 from hvr.tools.logs.records import events, is_event
 from hvr.tools.tool_plans import Link, LoggedCall, ToolPlan
+from hvr.values import JsonObject
 
 # TaskBench ----------------------------------------------------------------------------------------
 # Language models do not always keep to TaskBench's format, so these variants are accepted; anything
@@ -161,7 +162,7 @@ _COLLECTIONS = tuple(
 
 
 @dataclass(frozen=True)
-class ReadPlan:
+class ReadPlan(JsonObject):
     """A plan read from a record.
 
     Args:
@@ -180,15 +181,15 @@ class ReadPlan:
     fault: str = ""
     numbered: bool = False
 
-    def to_json(self) -> dict[str, Any]:
-        """Return a summary as JSON."""
-        return {
-            "format": self.format or None,
-            "calls": len(self.plan.tools),
-            "results": sum(call.returned for call in self.plan.calls),
-            "skipped": list(self.skipped),
-            "fault": self.fault or None,
-        }
+    json_shape = "format? calls=call_count results=result_count skipped fault?"
+
+    @property
+    def call_count(self) -> int:
+        return len(self.plan.tools)
+
+    @property
+    def result_count(self) -> int:
+        return sum(call.returned for call in self.plan.calls)
 
     def __str__(self) -> str:
         if self.fault:

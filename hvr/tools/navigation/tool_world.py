@@ -23,7 +23,7 @@ from hvr.errors import UsageError
 from hvr.knowledge.retrieval.text_vectors import TextVectors
 from hvr.knowledge.world_file import WorldFile, load_world
 from hvr.tools.calling.calls import CallOutcome, Json
-from hvr.tools.calling.environment import ToolEnvironment
+from hvr.tools.calling.environment import ListedTools, ToolEnvironment
 from hvr.tools.calling.guard import AgentGuard, Approve, CallPolicy, GuardedTools, ProposedCall
 from hvr.tools.calling.guard_server import mcp_tools
 from hvr.tools.calling.ledger import CallLedger, LedgerEntry
@@ -42,6 +42,7 @@ from hvr.tools.navigation.words.request_reader import RequestReader
 
 if TYPE_CHECKING:
     from hvr.execution.events import Event
+    from hvr.knowledge.world_file import ToolTask
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,79 @@ class ToolResult:
         return self.run.decision.why
 
 
+class ToolPlanner:
+    """Plans requests to tools without calling them.
+
+    Args:
+        catalogue: The tools.
+        tasks: The tasks of their world, by name.
+        file: File of parameters with the same meaning, if any.
+    """
+
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        tasks: Mapping[str, ToolTask] | None = None,
+        file: Path | None = None,
+    ) -> None:
+        self.catalogue = catalogue
+        self._tasks = tasks or {}
+        overrides = NO_OVERRIDES if file is None else read_overrides(file)
+        encoder = TextVectors("lexical-hash")
+        self._meanings = meanings(catalogue, encoder, overrides=overrides)
+
+    def plan(
+        self,
+        goals: tuple[str, ...],
+        values: Mapping[str, Json],
+        tools: ToolEnvironment | None = None,
+        name: str = "",
+    ) -> Decision:
+        """Return the next move and the cheapest proven chain; see `ToolWorld.plan`."""
+        if (read := self._read(goals)) is not None and read.request is None:
+            ask = tuple(question.name for question in read.questions)
+            return Decision(read.move or NextMove.ASK, read.why, ask=ask)
+        guarded = GuardedTools(tools or ListedTools(self.catalogue), name)
+        request, learnt, _ = self.request(goals, values)
+        return decision_of(TaskChain(TaskSteps(guarded, request, learnt), self.catalogue.tools))
+
+    def _read(self, goals: tuple[str, ...]) -> ReadRequest | None:
+        if len(goals) != 1 or " " not in goals[0].strip() or goals[0] in self._tasks:
+            return None
+        reader = RequestReader(self.catalogue, self._meanings, TextVectors("lexical-hash").encode)
+        return reader.read(goals[0])
+
+    def request(
+        self, goals: tuple[str, ...], values: Mapping[str, Json]
+    ) -> tuple[ToolRequest, Learnt, str]:
+        """Return the request for goals and values, what is known beforehand, and its text."""
+        found, text = self._meanings, ", ".join(goals)
+        learnt = Learnt(meanings=found)
+        matcher = ParameterMatcher(learnt.experience.flow, found)
+        if (read := self._read(goals)) is not None:
+            if read.request is None:
+                raise UsageError(read.why, field="goals")
+            given = {meaning_of(name, found): value for name, value in values.items()}
+            request = with_answers(read.request, given, matcher)
+            return request, learnt, f"{text} {sorted(given.items())}"
+        said: dict[str, Json] = {}
+        if len(goals) == 1 and goals[0] in self._tasks:
+            task = self._tasks[goals[0]]
+            goals, said, text = (*task.done, *task.known), dict(task.values), task.request
+        if not goals:
+            raise UsageError("name a goal: a tool, a value, or a task of the world", field="goals")
+        given = {meaning_of(n, found, goals): v for n, v in {**said, **values}.items()}
+        tools = {tool.name for tool in self.catalogue.tools}
+        done = tuple(goal for goal in goals if goal in tools)
+        known = tuple(meaning_of(goal, found) for goal in goals if goal not in tools)
+        asked = ToolGoals(done, known, given, text)
+        return (
+            tool_request(asked, self.catalogue, matcher),
+            learnt,
+            f"{text} {sorted(given.items())}",
+        )
+
+
 class ToolWorld:
     """An open world of tools; see `open_world`.
 
@@ -102,9 +176,7 @@ class ToolWorld:
             path = world.folder / "ledger.jsonl" if ledger is None and lasting else ledger
             self._ledger = CallLedger(path)
             file = meanings_file(world)
-            overrides = NO_OVERRIDES if file is None else read_overrides(file)
-            encoder = TextVectors("lexical-hash")
-            self._meanings = meanings(self._tools.catalogue, encoder, overrides=overrides)
+            self._planner = ToolPlanner(self._tools.catalogue, world.tool_tasks, file)
         except BaseException:
             self._tools.close()
             raise
@@ -162,12 +234,7 @@ class ToolWorld:
         Raises:
             UsageError: A tool or value does not exist.
         """
-        if (read := self._read(goals)) is not None and read.request is None:
-            ask = tuple(question.name for question in read.questions)
-            return Decision(read.move or NextMove.ASK, read.why, ask=ask)
-        guarded = GuardedTools(self._tools, self._world.name)
-        request, learnt, _ = self._request(goals, values)
-        return decision_of(TaskChain(TaskSteps(guarded, request, learnt), self.catalogue.tools))
+        return self._planner.plan(goals, values, self._tools, self._world.name)
 
     def run(
         self,
@@ -190,7 +257,7 @@ class ToolWorld:
             UsageError: A tool or value does not exist, or the words alone lead to no call.
             DataFileError: The ledger cannot be read or written.
         """
-        request, learnt, text = self._request(goals, values)
+        request, learnt, text = self._planner.request(goals, values)
         guarded = GuardedTools(
             self._tools,
             self._world.name,
@@ -237,41 +304,6 @@ class ToolWorld:
             return self.run(*goals, approve=asked, policy=policy, listen=listen, **values)
 
         return RunEvents(carry)
-
-    def _read(self, goals: tuple[str, ...]) -> ReadRequest | None:
-        if len(goals) != 1 or " " not in goals[0].strip() or goals[0] in self._world.tool_tasks:
-            return None
-        reader = RequestReader(self.catalogue, self._meanings, TextVectors("lexical-hash").encode)
-        return reader.read(goals[0])
-
-    def _request(
-        self, goals: tuple[str, ...], values: Mapping[str, Json]
-    ) -> tuple[ToolRequest, Learnt, str]:
-        found, text = self._meanings, ", ".join(goals)
-        learnt = Learnt(meanings=found)
-        matcher = ParameterMatcher(learnt.experience.flow, found)
-        if (read := self._read(goals)) is not None:
-            if read.request is None:
-                raise UsageError(read.why, field="goals")
-            given = {meaning_of(name, found): value for name, value in values.items()}
-            request = with_answers(read.request, given, matcher)
-            return request, learnt, f"{text} {sorted(given.items())}"
-        said: dict[str, Json] = {}
-        if len(goals) == 1 and goals[0] in self._world.tool_tasks:
-            task = self._world.tool_tasks[goals[0]]
-            goals, said, text = (*task.done, *task.known), dict(task.values), task.request
-        if not goals:
-            raise UsageError("name a goal: a tool, a value, or a task of the world", field="goals")
-        given = {meaning_of(n, found, goals): v for n, v in {**said, **values}.items()}
-        tools = {tool.name for tool in self.catalogue.tools}
-        done = tuple(goal for goal in goals if goal in tools)
-        known = tuple(meaning_of(goal, found) for goal in goals if goal not in tools)
-        asked = ToolGoals(done, known, given, text)
-        return (
-            tool_request(asked, self.catalogue, matcher),
-            learnt,
-            f"{text} {sorted(given.items())}",
-        )
 
 
 class RunEvents:

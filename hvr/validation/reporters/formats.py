@@ -30,6 +30,7 @@ from hvr.validation.findings import (
 from hvr.validation.report import Outcome, count
 from hvr.validation.reporters import ReportOptions, relative_path
 from hvr.validation.reporters.text import SourceLines, count_outcomes, render_result, summary
+from hvr.values import answer_json
 
 # Baseline -----------------------------------------------------------------------------------------
 # Findings that a project has accepted for now, so that CI fails only for new ones.
@@ -117,7 +118,7 @@ def report_json(results: Iterable[Judged], options: ReportOptions) -> Iterator[s
     del options
     separator = "[\n"
     for result in (one for many in results for one in many.expanded()):
-        yield separator + json.dumps(result.to_json(), ensure_ascii=False)
+        yield separator + json.dumps(answer_json(result), ensure_ascii=False)
         separator = ",\n"
     yield "[]\n" if separator == "[\n" else "\n]\n"
 
@@ -129,7 +130,7 @@ def report_json_lines(results: Iterable[Judged], options: ReportOptions) -> Iter
     """Yield one JSON object per line for each plan."""
     del options
     for result in (one for many in results for one in many.expanded()):
-        yield json.dumps(result.to_json(), ensure_ascii=False) + "\n"
+        yield json.dumps(answer_json(result), ensure_ascii=False) + "\n"
 
 
 # SARIF --------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from hvr.pddl import Atom, FunctionTerm, GroundAction, State
 from hvr.pddl.diagnostics import nearest
 from hvr.pddl.task import TOTAL_COST, applicable_actions
 from hvr.validation.stepper import Stepper
-from hvr.values import json_fields
+from hvr.values import JsonObject
 from hvr.worlds.facts.environment import Observation, PddlEnvironment, base_atoms
 
 _MOST_ACTIONS = 2_000
@@ -51,7 +51,7 @@ class FaultRule:
 
 
 @dataclass(frozen=True)
-class InjectedFault:
+class InjectedFault(JsonObject):
     """A fault that has happened.
 
     Args:
@@ -64,9 +64,8 @@ class InjectedFault:
     action: GroundAction
     changed: tuple[str, ...]
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the fault as JSON values."""
-        return {"event": "fault", **json_fields(self)}
+    event = "fault"
+    json_shape = "event step kind action changed"
 
 
 def read_faults(texts: Sequence[str]) -> tuple[FaultRule, ...]:

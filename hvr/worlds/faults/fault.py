@@ -13,6 +13,7 @@ from typing import Any, Self, TypeVar
 from hvr.base.files import write_whole
 from hvr.base.texts import check_fields, read_json
 from hvr.errors import DataFileError, UsageError
+from hvr.values import JsonObject
 
 # Faults -------------------------------------------------------------------------------------------
 
@@ -277,7 +278,7 @@ class Trigger:
 
 
 @dataclass(frozen=True)
-class Schedule:
+class Schedule(JsonObject):
     """Faults and a seed.
 
     The same schedule gives the same faults for the same actions.
@@ -288,6 +289,8 @@ class Schedule:
 
     faults: tuple[Fault, ...] = ()
     seed: int = 0
+
+    json_shape = "seed faults"
 
     @classmethod
     def random(cls, kinds: Iterable[FaultKind], probability: float, seed: int = 0) -> Self:
@@ -302,10 +305,6 @@ class Schedule:
             else:
                 faults.append(Fault(kind, FaultTiming(times=0, probability=probability)))
         return cls(tuple(faults), seed)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the schedule as JSON values."""
-        return {"seed": self.seed, "faults": [fault.to_json() for fault in self.faults]}
 
     @classmethod
     def from_json(cls, values: Any) -> Self:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from hvr.errors import UnknownObjectError
-from hvr.values import json_fields
+from hvr.values import JsonObject
 from hvr.worlds.environment import Environment, Event
 from hvr.worlds.faults import other_agent
 from hvr.worlds.faults.fault import MOVES, PERCEPTION_KINDS, SWITCHES, FaultKind, Schedule, Trigger
@@ -67,7 +67,7 @@ def name_of(names: Names, object_id: str) -> str:
 
 
 @dataclass(frozen=True)
-class Injection:
+class Injection(JsonObject):
     """A fault that has happened.
 
     Args:
@@ -87,14 +87,12 @@ class Injection:
     removed: tuple[Statement, ...] = ()
     fault: int = 0
 
+    json_shape = "*"
+
     @property
     def changed(self) -> bool:
         """Whether any statement differs from the state without the fault."""
         return bool(self.added or self.removed)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the injection as JSON values."""
-        return json_fields(self)
 
 
 def ordered(facts: Iterable[Statement]) -> tuple[Statement, ...]:

@@ -8,12 +8,13 @@ import platform
 import shlex
 import shutil
 import warnings
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any, Literal
 
 from hvr.errors import MissingExtraError, SimulatorError
+from hvr.values import JsonObject
 from hvr.worlds.thor.options import ThorOptions
 
 # Machine ------------------------------------------------------------------------------------------
@@ -147,7 +148,7 @@ Status = Literal["ok", "missing", "unneeded"]
 
 
 @dataclass(frozen=True)
-class Check:
+class Check(JsonObject):
     """One requirement of AI2-THOR."""
 
     name: str
@@ -155,9 +156,7 @@ class Check:
     found: str
     advice: str = ""
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the check as JSON values."""
-        return asdict(self)
+    json_shape = "*"
 
 
 def is_ready(checks: tuple[Check, ...]) -> bool:

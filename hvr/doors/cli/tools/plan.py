@@ -18,6 +18,7 @@ from hvr.doors.cli.tools.request import (
     read_request_in_words,
     report_without_calls,
 )
+from hvr.values import SCHEMA_VERSION
 
 _DESCRIPTION = """\
 Show the next move for a request to a world of tools (answer, ask, call, or stop), the reason, and
@@ -73,6 +74,7 @@ def run_plan(args: argparse.Namespace) -> int:
     chain = decision.chain
     goals = [goal.tool for goal in wanted.goals]
     result: dict[str, Any] = {
+        "schema_version": SCHEMA_VERSION,
         "request": opened.request,
         "read": why,
         "doubted": doubted,

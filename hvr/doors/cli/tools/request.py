@@ -19,6 +19,7 @@ from hvr.errors import UsageError
 from hvr.pddl.diagnostics import nearest
 from hvr.tools.catalogue.schema import Catalogue, quoted
 from hvr.tools.catalogue.subjects import meaning_of
+from hvr.values import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from hvr.knowledge.retrieval.text_vectors import TextVectors
@@ -322,6 +323,7 @@ def report_without_calls(
     if args.json:
         print_json(
             {
+                "schema_version": SCHEMA_VERSION,
                 "request": opened.request,
                 "decision": read.move.value,
                 "why": read.why,

@@ -1,0 +1,358 @@
+"""Declared types as JSON Schema, and JSON checked by declared types.
+
+A declared type is a class with annotated fields: a `Value` or a dataclass. Its JSON form is
+`JsonObject.json_shape`. `json_schema` describes the form for other programs, and `decode` makes a
+value from JSON, or says what is wrong, where, and what was expected.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import re
+import sys
+import types
+import typing
+from collections.abc import Iterator, Mapping, Sequence
+from enum import Enum
+from fractions import Fraction
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any, TypeVar
+
+from hvr.base.printable import nearest, short
+from hvr.errors import UsageError
+from hvr.values import JsonObject, Value, has_json_form, json_members, json_value
+
+T = TypeVar("T")
+
+
+class Bounds(Value):
+    """The smallest and the largest permitted number, or length of a text; in `Annotated[…]`."""
+
+    least: float
+    most: float
+
+
+# Types --------------------------------------------------------------------------------------------
+
+_SIMPLE: dict[Any, dict[str, Any]] = {
+    str: {"type": "string"},
+    bool: {"type": "boolean"},
+    int: {"type": "integer"},
+    float: {"type": "number"},
+    Fraction: {"type": "number"},
+    Path: {"type": "string"},
+    type(None): {"type": "null"},
+    Any: {},
+    object: {},
+}
+
+
+@lru_cache(maxsize=256)
+def _names(module: str) -> dict[str, Any]:
+    """Return the names of a module, including those that it imports only for type checkers."""
+    found = vars(typing) | vars(sys.modules[module])
+    for node in ast.walk(ast.parse(inspect.getsource(sys.modules[module]))):
+        if not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"):
+            continue
+        for line in node.body:
+            if isinstance(line, ast.ImportFrom) and line.module:
+                source = import_module(line.module)
+                found |= {one.asname or one.name: getattr(source, one.name) for one in line.names}
+    return found
+
+
+def _resolved(annotation: Any, cls: type) -> Any:
+    return eval(annotation, _names(cls.__module__)) if isinstance(annotation, str) else annotation
+
+
+def type_at(cls: Any, path: str) -> Any:
+    """Return the declared type of a field or property, or of a part of one."""
+    for name in path.split("."):
+        cls = _member_type(cls, name)
+    return cls
+
+
+def _member_type(cls: type, name: str) -> Any:
+    for base in cls.__mro__:
+        if name in inspect.get_annotations(base):
+            return _resolved(base.__annotations__[name], base)
+        found = base.__dict__.get(name)
+        function = getattr(found, "fget", None) or getattr(found, "func", None)
+        if inspect.isfunction(function):
+            return _resolved(function.__annotations__["return"], base)
+        if isinstance(found, str):
+            return typing.Literal[found]
+    raise TypeError(f"{cls.__name__}.{name} has no declared type")
+
+
+def descriptions(cls: type) -> dict[str, str]:
+    """Return the descriptions of fields in the docstrings of a class and its bases."""
+    found: dict[str, str] = {}
+    for base in reversed(cls.__mro__):
+        text = inspect.cleandoc(base.__doc__ or "")
+        section = re.search(r"^(?:Attributes|Args):\n((?:    .*\n?|\n)+)", text, re.M)
+        for part in re.split(r"^    (?=\w)", section[1] if section else "", flags=re.M)[1:]:
+            names, _, said = part.partition(":")
+            plain = re.sub(r"\bNone\b", "null", " ".join(said.split()))
+            found |= {name.strip(): plain for name in names.split(",")}
+    return found
+
+
+def summary_of(cls: type) -> str:
+    """Return the first paragraph of a class's docstring."""
+    return " ".join(inspect.cleandoc(cls.__doc__ or "").split("\n\n")[0].split())
+
+
+# Schema -------------------------------------------------------------------------------------------
+
+
+def json_schema(cls: type, refs: str = "#/$defs/") -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of a declared type's JSON form.
+
+    Args:
+        refs: Prefix of references to the types that it contains, which are under `$defs`.
+    """
+    written = _Schemas(refs, request=is_request(cls))
+    schema = written.object(cls)
+    return {**schema, "$defs": written.defs} if written.defs else schema
+
+
+class _Schemas:
+    def __init__(self, refs: str, *, request: bool) -> None:
+        self.refs, self.request = refs, request
+        self.defs: dict[str, Any] = {}
+
+    def object(self, cls: type) -> dict[str, Any]:
+        if getattr(cls, "to_json", JsonObject.to_json) is not JsonObject.to_json:
+            return {"type": "object", "description": summary_of(cls)}
+        said, properties, required = descriptions(cls), dict[str, Any](), list[str]()
+        for name, path, mark in json_members(cls):
+            kind = type_at(cls, path)
+            if mark == "*":
+                inner = self.object(kind)
+                properties |= inner["properties"]
+                required += inner["required"]
+                continue
+            schema = self.pairs(kind) if mark == "{}" else self.of(kind)
+            if mark == "?":
+                schema = _or_null(schema)
+            if path in said:
+                schema = {**schema, "description": said[path]}
+            properties[name] = schema
+            if mark != "-" and not (self.request and _has_default(cls, path)):
+                required.append(name)
+            elif mark != "-" and getattr(cls, path, None) not in (None, "", ()):
+                schema["default"] = json_value(getattr(cls, path))
+        return {
+            "type": "object",
+            "description": summary_of(cls),
+            "properties": properties,
+            "required": required,
+            "additionalProperties": False,
+        }
+
+    def of(self, kind: Any) -> dict[str, Any]:
+        if isinstance(kind, typing.TypeVar) or kind in _SIMPLE:
+            return dict(_SIMPLE.get(kind, {}))
+        origin, args = typing.get_origin(kind), typing.get_args(kind)
+        if origin is typing.Annotated:
+            return self.of(args[0]) | _limits(args[0], args[1:])
+        if origin is typing.Literal:
+            return {"type": "string", "enum": list(args)}
+        if origin in (typing.Union, types.UnionType):
+            return self.union(args)
+        if isinstance(kind, type) and issubclass(kind, Enum):
+            return {"type": "string", "enum": [member.value for member in kind]}
+        if isinstance(origin, type) and issubclass(origin, Mapping):
+            return {"type": "object", "additionalProperties": self.of(args[1])}
+        if origin is tuple and args[-1] is not Ellipsis:
+            parts = [self.of(part) for part in args]
+            fixed = {"items": False, "minItems": len(parts), "maxItems": len(parts)}
+            return {"type": "array", "prefixItems": parts, **fixed}
+        if isinstance(origin, type) and issubclass(origin, Sequence):
+            return {"type": "array", "items": self.of(args[0])}
+        if not (has_json_form(kind) or (self.request and _has_fields(kind))):
+            return {"type": "string"}  # values without a JSON form become text
+        if kind.__name__ not in self.defs:
+            self.defs[kind.__name__] = {}
+            self.defs[kind.__name__] = self.object(kind)
+        return {"$ref": self.refs + kind.__name__}
+
+    def union(self, kinds: Sequence[Any]) -> dict[str, Any]:
+        schemas: list[dict[str, Any]] = []
+        for kind in kinds:
+            if (schema := self.of(kind)) not in schemas:
+                schemas.append(schema)
+        if len(schemas) == 1:
+            return schemas[0]
+        if all(set(schema) == {"type"} for schema in schemas):
+            return {"type": [schema["type"] for schema in schemas]}
+        return {"anyOf": schemas}
+
+    def pairs(self, kind: Any) -> dict[str, Any]:
+        (pair, *_) = typing.get_args(kind)
+        return {"type": "object", "additionalProperties": self.of(typing.get_args(pair)[1])}
+
+
+def _has_fields(kind: Any) -> bool:
+    return issubclass(kind, Value) or hasattr(kind, "__dataclass_fields__")
+
+
+def is_request(cls: type) -> bool:
+    """Return whether a declared type is decoded from JSON, so that its defaults are optional."""
+    return not getattr(cls, "json_shape", "")
+
+
+def _has_default(cls: Any, name: str) -> bool:
+    return hasattr(cls, name) or name in getattr(cls, "__dataclass_fields__", {})
+
+
+def _limits(kind: Any, marks: Sequence[Any]) -> dict[str, Any]:
+    names = ("minLength", "maxLength") if kind is str else ("minimum", "maximum")
+    bounds = [mark for mark in marks if isinstance(mark, Bounds)]
+    pairs = (pair for b in bounds for pair in zip(names, (b.least, b.most), strict=True))
+    return {name: value for name, value in pairs if (name, value) != ("minLength", 0)}
+
+
+def _or_null(schema: dict[str, Any]) -> dict[str, Any]:
+    kinds = schema.get("type")
+    if schema == {"type": kinds} and isinstance(kinds, str) and kinds != "null":
+        return {"type": [kinds, "null"]}
+    return schema if not schema else {"anyOf": [schema, {"type": "null"}]}
+
+
+# Decoding -----------------------------------------------------------------------------------------
+
+
+def decode(kind: type[T], data: object, place: str = "", error: type[Exception] = UsageError) -> T:
+    """Return a value of a declared type, decoded from JSON.
+
+    Args:
+        place: The name of the document, for messages.
+        error: The class of the error to raise.
+
+    Raises:
+        UsageError: The data does not fit; the message says where, and what was expected.
+    """
+    try:
+        value: T = _decoded(kind, data, place)
+    except _UnfitError as wrong:
+        raise error(str(wrong)) from None
+    return value
+
+
+class _UnfitError(Exception):
+    pass
+
+
+_NAMES = {str: "a string", bool: "true or false", int: "an integer", float: "a number"}
+_NAMES |= {Fraction: "a number", Path: "a string", type(None): "null"}
+_FOUND = {dict: "an object", list: "an array", str: "a string", bool: "true or false"}
+_FOUND |= {int: "a number", float: "a number", type(None): "null"}
+
+
+def _decoded(kind: Any, data: object, place: str) -> Any:
+    origin, args = typing.get_origin(kind), typing.get_args(kind)
+    if kind in (Any, object):
+        return data
+    if origin is typing.Annotated:
+        value = _decoded(args[0], data, place)
+        _check_bounds(value, args[1:], place)
+        return value
+    if origin in (typing.Union, types.UnionType):
+        return _one_of(args, data, place)
+    if origin is typing.Literal or (isinstance(kind, type) and issubclass(kind, Enum)):
+        choices = args or tuple(member.value for member in kind)
+        if data not in choices or isinstance(data, bool):
+            raise _unfit(place, f"one of {', '.join(map(str, choices))}", data)
+        return data if args else kind(data)
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        if not isinstance(data, dict):
+            raise _unfit(place, "an object", data)
+        return {key: _decoded(args[1], item, f"{place}.{key}") for key, item in data.items()}
+    if isinstance(origin, type) and issubclass(origin, Sequence):
+        return tuple(_items(args, data, place))
+    if kind in _NAMES:
+        return _simple(kind, data, place)
+    return _object(kind, data, place)
+
+
+def _simple(kind: Any, data: object, place: str) -> Any:
+    accepted = {float: (int, float), Fraction: (int, float), Path: (str,)}.get(kind, (kind,))
+    good = isinstance(data, accepted) and (kind is bool or not isinstance(data, bool))
+    if not good or (isinstance(data, float) and not abs(data) < float("inf")):
+        raise _unfit(place, _NAMES[kind], data)
+    if kind is Fraction:
+        return Fraction(str(data))
+    return Path(data) if kind is Path else data  # type: ignore[arg-type]
+
+
+def _items(args: tuple[Any, ...], data: object, place: str) -> Iterator[Any]:
+    if not isinstance(data, list | tuple):
+        raise _unfit(place, "an array", data)
+    kinds = args[:1] * len(data) if len(args) == 1 or args[1] is Ellipsis else args
+    if len(kinds) != len(data):
+        raise _UnfitError(f"{_at(place)}expected {len(kinds)} items, found {len(data)}")
+    for number, (kind, item) in enumerate(zip(kinds, data, strict=True)):
+        yield _decoded(kind, item, f"{place}[{number}]")
+
+
+def _one_of(kinds: Sequence[Any], data: object, place: str) -> Any:
+    for kind in kinds:
+        try:
+            return _decoded(kind, data, place)
+        except _UnfitError as error:
+            wrong = error
+    if len(kinds) == 2 and type(None) in kinds:
+        one = next(kind for kind in kinds if kind is not type(None))
+        return _decoded(one, data, place)
+    raise wrong
+
+
+def _object(kind: type, data: object, place: str) -> Any:
+    if not isinstance(data, dict):
+        raise _unfit(place, "an object", data)
+    members = {name: path for name, path, _ in json_members(kind)}
+    for name in data:
+        if name not in members:
+            near = nearest(str(name), members)
+            hint = f"; did you mean {near!r}?" if near else f"; expected {', '.join(members)}"
+            raise _UnfitError(f"{_at(place)}unknown key {short(str(name), 60)!r}{hint}")
+    missing = [n for n, path in members.items() if n not in data and not _has_default(kind, path)]
+    if missing:
+        raise _UnfitError(f"{_at(place)}{missing[0]} is missing")
+    inside = f"{place}." if place else ""
+    return kind(
+        **{
+            members[name]: _decoded(type_at(kind, members[name]), item, f"{inside}{name}")
+            for name, item in data.items()
+        }
+    )
+
+
+def _check_bounds(value: Any, marks: Sequence[Any], place: str) -> None:
+    for mark in marks:
+        if not isinstance(mark, Bounds) or value is None:
+            continue
+        size = len(value) if isinstance(value, str) else value
+        if not mark.least <= size <= mark.most:
+            what = "have a length of" if isinstance(value, str) else "be"
+            least, most = (format(number, "g") for number in (mark.least, mark.most))
+            raise _UnfitError(
+                f"{place} must {what} at least {least} and at most {most}, got {size}"
+            )
+
+
+def _at(place: str) -> str:
+    return f"{place}: " if place else ""
+
+
+def _unfit(place: str, expected: str, data: object) -> _UnfitError:
+    found = _FOUND.get(type(data), type(data).__name__)
+    if isinstance(data, str | int | float) and not isinstance(data, bool):
+        found += f" ({short(json.dumps(data, ensure_ascii=False), 40)})"
+    return _UnfitError(f"{place or 'the document'} must be {expected}, got {found}")

@@ -1,0 +1,593 @@
+"""The operations of hvr for programs: the request and the answer of each, as declared types.
+
+The MCP server, the HTTP service, `--json` and the reference page all use these types. Answers of
+the other rooms (`Judged`, `Finding`, `Solution`, `PlanVerdict`, `Run`) declare their own JSON form;
+`hvr.base.declared` derives the JSON Schemas and checks requests.
+
+A request contains texts, or names files beside them: `domain` is PDDL text, `domain_file` the name
+of a file. A text is never taken for a file name. A door reads the named files itself, and passes
+both the text and the name on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from importlib import import_module
+from typing import Annotated, Any
+
+from hvr.base.declared import Bounds, json_schema
+from hvr.validation.findings import Finding
+from hvr.validation.report import OnFailure, Repair, StepReport, ValidationReport
+from hvr.values import SCHEMA_VERSION, JsonObject, Value
+
+MAX_TEXT = 10_000_000
+"""Maximum number of characters of a text, and of bytes of a file."""
+MAX_SECONDS = 300.0
+MAX_STEPS = 10_000
+"""Maximum number of steps of a session."""
+
+# Requests -----------------------------------------------------------------------------------------
+
+
+class DomainRequest(Value):
+    """A request about a domain, which is given as a text or a file.
+
+    Attributes:
+        domain: PDDL or HDDL text of the domain; or use domain_file.
+        domain_file: Path of the domain file, below the served folder.
+        seconds: Time limit in seconds.
+    """
+
+    domain: Annotated[str, Bounds(0, MAX_TEXT)] = ""
+    domain_file: str = ""
+    seconds: Annotated[float, Bounds(0.1, MAX_SECONDS)] = 30.0
+
+
+class ModelRequest(Value):
+    """A request about a domain and a problem, each given as a text or a file.
+
+    Attributes:
+        domain: PDDL or HDDL text of the domain; or use domain_file.
+        domain_file: Path of the domain file, below the served folder.
+        problem: PDDL or HDDL text of the problem; or use problem_file.
+        problem_file: Path of the problem file, below the served folder.
+        seconds: Time limit in seconds.
+    """
+
+    domain: Annotated[str, Bounds(0, MAX_TEXT)] = ""
+    domain_file: str = ""
+    problem: Annotated[str, Bounds(0, MAX_TEXT)] = ""
+    problem_file: str = ""
+    seconds: Annotated[float, Bounds(0.1, MAX_SECONDS)] = 30.0
+
+
+class PlanTextRequest(ModelRequest):
+    """A request about a plan for a problem.
+
+    Attributes:
+        plan: The plan: one step (name object …) per line, or any text that contains it.
+        plan_file: Path of the plan file, below the served folder.
+    """
+
+    plan: Annotated[str, Bounds(0, MAX_TEXT)] = ""
+    plan_file: str = ""
+
+
+class ValidateRequest(PlanTextRequest):
+    """Validate a plan, and search for a repair if it is invalid.
+
+    Attributes:
+        advise: Whether to search for a repair of an invalid plan.
+        minimise: Whether to search for redundant steps of a valid plan.
+        on_failure: What to do after a failing step: stop, or report every failure.
+        state_at: Number of a step whose resulting state to report; 0 is the initial state.
+        lenient: Whether to accept violations of the language that VAL accepts.
+        tolerance: Maximum deviation from a required duration.
+    """
+
+    advise: bool = True
+    minimise: bool = False
+    on_failure: OnFailure = OnFailure.STOP
+    state_at: Annotated[int, Bounds(0, 1_000_000)] | None = None
+    lenient: bool = False
+    tolerance: Annotated[Fraction, Bounds(0, 1_000_000)] | None = None
+
+
+class DecompositionRequest(PlanTextRequest):
+    """Validate a hierarchical (HDDL) plan with its decomposition.
+
+    Attributes:
+        any_order: Whether to accept the tasks of a method in any order.
+        no_decomposition: Whether to read only the actions, and search for a decomposition.
+    """
+
+    any_order: bool = False
+    no_decomposition: bool = False
+
+
+class ExplainStepRequest(PlanTextRequest):
+    """Explain one step of a plan without times.
+
+    Attributes:
+        step: 1-based number of the step.
+    """
+
+    step: Annotated[int, Bounds(1, 1_000_000)] = 1
+
+
+class LintRequest(DomainRequest):
+    """Find suspicious parts of a domain and, if given, of a problem.
+
+    Attributes:
+        problem: PDDL or HDDL text of the problem; or use problem_file.
+        problem_file: Path of the problem file, below the served folder.
+        lenient: Whether to report violations that a lenient parser accepts, not reject them.
+    """
+
+    problem: Annotated[str, Bounds(0, MAX_TEXT)] = ""
+    problem_file: str = ""
+    lenient: bool = False
+
+
+class FindPlanRequest(ModelRequest):
+    """Find a plan.
+
+    Attributes:
+        optimal: Whether to search until the plan is proven optimal, or the time is up.
+        planner: Name of a planner: fast-downward, downward, forward, temporal or up:ENGINE; empty
+            to run all that support the problem.
+    """
+
+    optimal: bool = False
+    planner: str = ""
+
+
+class PlanRequest(Value):
+    """Plan a request in words for a robot in a household scene.
+
+    Attributes:
+        request: The request, such as "put two slices of tomato on a plate".
+        scene: Name of a scene; empty for the default one.
+        execute: Whether to execute the plan in the simulated scene; false plans and proves it.
+        seconds: Time limit in seconds.
+    """
+
+    request: Annotated[str, Bounds(1, 2_000)]
+    scene: str = ""
+    execute: bool = False
+    seconds: Annotated[float, Bounds(0.1, MAX_SECONDS)] = 30.0
+
+
+class PlanToolsRequest(Value):
+    """Decide the next call for a request to tools. No tool is called.
+
+    Attributes:
+        request: The request in words; or use goals.
+        tools: The tools: a JSON list of function schemas (OpenAI, Anthropic), MCP's tools/list,
+            or an OpenAPI 3 document; or use tools_file.
+        tools_file: Path of the tools file, below the served folder.
+        goals: Tools to call, or parameters whose value to find.
+        given: Values that the user has stated, by parameter.
+        seconds: Time limit in seconds.
+    """
+
+    request: Annotated[str, Bounds(0, 10_000)] = ""
+    tools: Annotated[str, Bounds(0, MAX_TEXT)] = ""
+    tools_file: str = ""
+    goals: tuple[str, ...] = ()
+    given: Mapping[str, Any] = {}
+    seconds: Annotated[float, Bounds(0.1, MAX_SECONDS)] = 30.0
+
+
+class OpenSessionRequest(ModelRequest):
+    """Open a session that executes actions one by one from the initial state."""
+
+
+class SessionRequest(Value):
+    """A request about an open session.
+
+    Attributes:
+        session: Id of the session.
+    """
+
+    session: Annotated[str, Bounds(1, 100)]
+
+
+class ApplicableRequest(SessionRequest):
+    """List the actions that can be executed now.
+
+    Attributes:
+        limit: Maximum number of actions to list.
+        mentions: List only actions that contain this text, such as an object or action name.
+    """
+
+    limit: Annotated[int, Bounds(1, 1000)] = 100
+    mentions: str = ""
+
+
+class ApplyRequest(SessionRequest):
+    """Execute an action.
+
+    Attributes:
+        action: The action, such as (move truck1 depot).
+    """
+
+    action: Annotated[str, Bounds(1, 10_000)]
+
+
+# Answers ------------------------------------------------------------------------------------------
+
+
+class ConditionState(Value):
+    """A part of a step's precondition.
+
+    Attributes:
+        condition: The ground condition.
+        made_true_by: Number of the step that made it true last; 0 if it held from the beginning,
+            null if it does not hold or is not a single fact.
+    """
+
+    condition: str
+    holds: bool
+    made_true_by: int | None = None
+
+    json_shape = "*"
+
+
+class EffectLink(Value):
+    """An effect of a step and the steps that depend on it.
+
+    Attributes:
+        needed_by: Numbers of the steps that need it; the number after the last step is the goal.
+        undone_by: Number of the step that makes it false again, if any.
+    """
+
+    literal: str
+    needed_by: tuple[int, ...]
+    undone_by: int | None
+
+    json_shape = "*"
+
+
+class StepExplanation(Value):
+    """What a step needs and changes, and its place in the plan.
+
+    Attributes:
+        ok: Whether the step can be executed at its place.
+        conditions: The parts of its precondition, with the steps that made them true.
+        links: Its effects, with the steps that need them.
+        before: The facts that hold before the step.
+        after: The facts that hold after it.
+        failure: Why the step cannot be executed; null if it can.
+    """
+
+    step: int
+    action: str
+    ok: bool
+    conditions: tuple[ConditionState, ...]
+    links: tuple[EffectLink, ...]
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    report: StepReport
+
+    json_shape = "step action ok conditions links before after failure=report.failure"
+
+
+class LintAnswer(Value):
+    """The findings of a linter; none means that nothing was found, not that the model is right."""
+
+    findings: tuple[Finding, ...]
+
+    json_shape = "*"
+
+
+class RepairAnswer(Value):
+    """A repair of a plan.
+
+    Attributes:
+        outcome: `valid` if the plan needs no repair, `repaired` if the new plan is proven valid,
+            `partial` if the repair only mends the first failure, `unrepaired` if none was found.
+        repair: The change of the plan.
+        note: Why no repair was found.
+        plan: The valid plan after the repair; null if there is none.
+        before: The verdict on the given plan.
+        after: The verdict on the repaired plan.
+    """
+
+    outcome: str
+    repair: Repair | None
+    note: str
+    plan: tuple[str, ...] | None
+    before: ValidationReport
+    after: ValidationReport | None
+
+    json_shape = "outcome repair note? plan before after"
+
+
+class MinimiseAnswer(Value):
+    """A plan without redundant steps.
+
+    Attributes:
+        outcome: The verdict on the given plan; only valid plans are minimised.
+        steps: The shorter plan, proven valid; no single step can be removed from it.
+        removed: Numbers of the omitted steps.
+        before: The verdict on the given plan.
+        after: The verdict on the shorter plan.
+    """
+
+    outcome: str
+    steps: tuple[str, ...] | None
+    removed: tuple[int, ...]
+    before: ValidationReport
+    after: ValidationReport | None
+
+    json_shape = "*"
+
+
+class PlanToolsAnswer(Value):
+    """The next move for a request to tools.
+
+    Attributes:
+        decision: `answer`, `ask`, `call` or `stop`.
+        ask: Values that only the user can give.
+        calls: The cheapest chain of calls to the goal.
+        next_call: The first call of the chain.
+        cost: Cost of the chain.
+        left_out: Tools that were left out because their description is invalid, with the reason.
+    """
+
+    request: str
+    decision: str
+    why: str
+    ask: tuple[str, ...]
+    calls: tuple[str, ...]
+    next_call: str | None
+    cost: float | None
+    left_out: tuple[str, ...]
+
+    json_shape = "*"
+
+
+class SessionAnswer(Value):
+    """The state of a session.
+
+    Attributes:
+        session: Id of the session; it is closed after 15 minutes without a request.
+        steps: The actions executed so far.
+        goal_reached: Whether the goal holds now.
+        state: The facts and numbers that hold now.
+        missing: The unmet parts of the goal.
+        report: The effect of the last action, or why it could not be executed; null at first.
+    """
+
+    session: str
+    steps: tuple[str, ...]
+    goal_reached: bool
+    state: tuple[str, ...]
+    missing: tuple[str, ...]
+    report: StepReport | None
+
+    json_shape = "*"
+
+
+class ApplicableAnswer(Value):
+    """The actions that can be executed now.
+
+    Attributes:
+        complete: Whether all of them are listed.
+    """
+
+    session: str
+    actions: tuple[str, ...]
+    complete: bool
+
+    json_shape = "*"
+
+
+class ClosedAnswer(Value):
+    """A session that was closed."""
+
+    session: str
+
+    json_shape = "*"
+
+
+class ErrorAnswer(Value):
+    """Why a request could not be answered.
+
+    Attributes:
+        error: The kind of error, such as PddlSyntaxError.
+        message: What is wrong, where, and what to do.
+        rule: Id of the rule that the input breaks, such as HVR001.
+        file: The file or text that is at fault.
+        line: 1-based line.
+        column: 1-based column.
+        suggestion: The nearest known name.
+        again: Whether trying again may help.
+    """
+
+    error: str
+    message: str
+    rule: str = ""
+    file: str = ""
+    line: int | None = None
+    column: int | None = None
+    suggestion: str = ""
+    again: bool = False
+
+    json_shape = "error message rule? file? line column suggestion? again"
+
+
+# Operations ---------------------------------------------------------------------------------------
+
+
+class Operation(Value):
+    """An operation that doors offer.
+
+    Attributes:
+        summary: One sentence for whoever chooses an operation.
+        answers: The answer's type, as `module:name`.
+        reads_only: Whether the operation changes nothing, neither files nor sessions.
+        session: Whether it concerns a session, which the door keeps.
+    """
+
+    name: str
+    title: str
+    summary: str
+    request: type
+    answers: str
+    reads_only: bool = True
+    session: bool = False
+
+    @property
+    def answer(self) -> type[JsonObject]:
+        """The type of the answer."""
+        module, _, name = self.answers.partition(":")
+        found: type[JsonObject] = getattr(import_module(module), name)
+        return found
+
+    def request_schema(self) -> dict[str, Any]:
+        """Return the JSON Schema of the request."""
+        return json_schema(self.request)
+
+    def answer_schema(self) -> dict[str, Any]:
+        """Return the JSON Schema of the answer, including its version."""
+        schema = json_schema(self.answer)
+        version = {"type": "integer", "const": SCHEMA_VERSION}
+        properties = {"schema_version": version} | schema["properties"]
+        return schema | {
+            "properties": properties,
+            "required": ["schema_version", *schema["required"]],
+        }
+
+
+_JUDGED = "hvr.validation.findings:Judged"
+_HERE = "hvr.doors.schema:"
+
+OPERATIONS: Mapping[str, Operation] = {
+    one.name: one
+    for one in (
+        Operation(
+            "validate_plan",
+            "Validate a plan",
+            "Check whether a PDDL plan is valid. Reports the failing step, the violated "
+            "conditions, who falsified them, the place in the files and a repair.",
+            ValidateRequest,
+            _JUDGED,
+        ),
+        Operation(
+            "explain_step",
+            "Explain a step",
+            "Explain one step of a plan: its conditions, the steps it depends on, the steps that "
+            "depend on it, and the state before and after.",
+            ExplainStepRequest,
+            f"{_HERE}StepExplanation",
+        ),
+        Operation(
+            "lint_model",
+            "Lint a model",
+            "Find suspicious parts of a PDDL or HDDL domain and problem.",
+            LintRequest,
+            f"{_HERE}LintAnswer",
+        ),
+        Operation(
+            "find_plan",
+            "Find a plan",
+            "Find a plan for a PDDL problem, or prove that there is none. Each plan is validated.",
+            FindPlanRequest,
+            "hvr.planning.solving.solve:Solution",
+        ),
+        Operation(
+            "repair_plan",
+            "Repair a plan",
+            "Search for steps or a changed step that make an invalid plan valid, with the proof.",
+            PlanTextRequest,
+            f"{_HERE}RepairAnswer",
+        ),
+        Operation(
+            "minimise_plan",
+            "Shorten a plan",
+            "Remove redundant steps from a valid plan; the result is validated.",
+            PlanTextRequest,
+            f"{_HERE}MinimiseAnswer",
+        ),
+        Operation(
+            "judge_plan",
+            "Judge a plan",
+            "Find the redundant and the missing steps of a plan, with proofs.",
+            PlanTextRequest,
+            "hvr.judging.verdict:PlanVerdict",
+        ),
+        Operation(
+            "validate_decomposition",
+            "Validate a decomposition",
+            "Check whether a hierarchical (HDDL) plan and its decomposition are valid.",
+            DecompositionRequest,
+            _JUDGED,
+        ),
+        Operation(
+            "plan_request",
+            "Plan a request",
+            "Turn a sentence into a goal and a proven robot plan for a household scene. Executes "
+            "nothing unless asked to. The run is saved under runs/.",
+            PlanRequest,
+            "hvr.runs.result:Run",
+            reads_only=False,
+        ),
+        Operation(
+            "plan_tools",
+            "Plan tool calls",
+            "Decide the next call for a request to a set of tools, and the cheapest chain of calls "
+            "to the goal, with reasons. No tool is called.",
+            PlanToolsRequest,
+            f"{_HERE}PlanToolsAnswer",
+        ),
+        Operation(
+            "open_session",
+            "Open a session",
+            "Open a session at the initial state of a problem, to execute actions one by one.",
+            OpenSessionRequest,
+            f"{_HERE}SessionAnswer",
+            reads_only=False,
+            session=True,
+        ),
+        Operation(
+            "applicable_actions",
+            "List applicable actions",
+            "List the actions that can be executed in the present state of a session.",
+            ApplicableRequest,
+            f"{_HERE}ApplicableAnswer",
+            session=True,
+        ),
+        Operation(
+            "apply_action",
+            "Execute an action",
+            "Execute an action in a session. If it cannot be executed, the answer explains why "
+            "and the state stays the same.",
+            ApplyRequest,
+            f"{_HERE}SessionAnswer",
+            reads_only=False,
+            session=True,
+        ),
+        Operation(
+            "fork_session",
+            "Fork a session",
+            "Copy a session, to try actions without losing the present state.",
+            SessionRequest,
+            f"{_HERE}SessionAnswer",
+            reads_only=False,
+            session=True,
+        ),
+        Operation(
+            "close_session",
+            "Close a session",
+            "Close a session.",
+            SessionRequest,
+            f"{_HERE}ClosedAnswer",
+            reads_only=False,
+            session=True,
+        ),
+    )
+}
+"""All operations, by name."""
