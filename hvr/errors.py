@@ -50,6 +50,7 @@ HvrError                             2  root: catch this to catch everything bel
 ├── ProtocolError                    2  a client broke the protocol  [hvr.doors.stand_in.protocol]
 ├── StoreError                       2  the graph store cannot be opened, read or queried
 │   └── QueryLimitError              4  a query exceeded its time or memory limit
+├── UnansweredError                  2  a door has no answer to a request  [hvr.doors.schema]
 ├── MissingExtraError                2  an optional dependency is not installed
 
 Signals are plain exceptions, caught in the package that raises them:
@@ -66,6 +67,7 @@ _RefusedError         [hvr.tools.calling.openapi_world]            becomes a fai
 _OutOfTimeError       [hvr.validation.rewards]                     becomes a reward of 0
 _CoupledError         [hvr.validation.continuous.motion]           becomes an integration
 LostCellError         [hvr.base.engines.registry]                  becomes a cell without a value
+_UnfitError           [hvr.base.declared]                          becomes an error with its place
 
 A message says what is wrong, where, and what to do next.
 """

@@ -29,7 +29,7 @@ from hvr.values import JsonObject, Value, has_json_form, json_members, json_valu
 T = TypeVar("T")
 
 
-class Bounds(Value):
+class Between(Value):
     """The smallest and the largest permitted number, or length of a text; in `Annotated[…]`."""
 
     least: float
@@ -213,7 +213,7 @@ def _has_default(cls: Any, name: str) -> bool:
 
 def _limits(kind: Any, marks: Sequence[Any]) -> dict[str, Any]:
     names = ("minLength", "maxLength") if kind is str else ("minimum", "maximum")
-    bounds = [mark for mark in marks if isinstance(mark, Bounds)]
+    bounds = [mark for mark in marks if isinstance(mark, Between)]
     pairs = (pair for b in bounds for pair in zip(names, (b.least, b.most), strict=True))
     return {name: value for name, value in pairs if (name, value) != ("minLength", 0)}
 
@@ -336,7 +336,7 @@ def _object(kind: type, data: object, place: str) -> Any:
 
 def _check_bounds(value: Any, marks: Sequence[Any], place: str) -> None:
     for mark in marks:
-        if not isinstance(mark, Bounds) or value is None:
+        if not isinstance(mark, Between) or value is None:
             continue
         size = len(value) if isinstance(value, str) else value
         if not mark.least <= size <= mark.most:

@@ -167,7 +167,7 @@ class Delta(JsonObject):
     old: Stat
     new: Stat
 
-    json_shape = "*"
+    json_shape = "measure model setting task old new difference beyond_spread"
 
     @property
     def difference(self) -> float:

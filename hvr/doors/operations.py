@@ -33,14 +33,6 @@ SOURCES = ("domain", "problem", "plan", "tools")
 """Members that are given as a text or, with `_file` after the name, as a file."""
 
 
-class UnusableInputError(HvrError):
-    """A text cannot be judged; `answer` says why and where."""
-
-    def __init__(self, answer: schema.ErrorAnswer) -> None:
-        self.answer = answer
-        super().__init__(answer.message)
-
-
 def answer(name: str, request: Any) -> dict[str, Any]:
     """Return the answer to a request as JSON.
 
@@ -54,7 +46,7 @@ def error_answer(error: Exception) -> schema.ErrorAnswer:
     """Return the answer to a request that failed."""
     from hvr.validation.findings import error_rule
 
-    if isinstance(error, UnusableInputError):
+    if isinstance(error, schema.UnansweredError):
         return error.answer
     diagnostic = getattr(error, "diagnostic", None)
     place = diagnostic and diagnostic.location
@@ -135,12 +127,12 @@ def _judged(request: Any, **options: Any) -> Judged:
 _UNUSABLE = ("HVR001", "HVR002", "HVR003", "HVR004")
 
 
-def _unusable(found: Judged) -> UnusableInputError:
+def _unusable(found: Judged) -> schema.UnansweredError:
     diagnostic = found.result.diagnostic
     place = diagnostic and diagnostic.location
     message = str(diagnostic) if diagnostic else found.report.reason
     kind = {"HVR001": "PddlSyntaxError", "HVR004": "DataFileError"}.get(found.rule)
-    return UnusableInputError(
+    return schema.UnansweredError(
         schema.ErrorAnswer(
             kind or "PddlSemanticError",
             message,
@@ -281,7 +273,7 @@ def _lint(request: schema.LintRequest) -> schema.LintAnswer:
     for one in renamed:
         if one.rule.id in _UNUSABLE:
             place = one.location
-            raise UnusableInputError(
+            raise schema.UnansweredError(
                 schema.ErrorAnswer(
                     "PddlSyntaxError" if one.rule.id == "HVR001" else "PddlSemanticError",
                     str(one),

@@ -16,7 +16,8 @@ from fractions import Fraction
 from importlib import import_module
 from typing import Annotated, Any
 
-from hvr.base.declared import Bounds, json_schema
+from hvr.base.declared import Between, json_schema
+from hvr.errors import HvrError
 from hvr.validation.findings import Finding
 from hvr.validation.report import OnFailure, Repair, StepReport, ValidationReport
 from hvr.values import SCHEMA_VERSION, JsonObject, Value
@@ -39,9 +40,9 @@ class DomainRequest(Value):
         seconds: Time limit in seconds.
     """
 
-    domain: Annotated[str, Bounds(0, MAX_TEXT)] = ""
+    domain: Annotated[str, Between(0, MAX_TEXT)] = ""
     domain_file: str = ""
-    seconds: Annotated[float, Bounds(0.1, MAX_SECONDS)] = 30.0
+    seconds: Annotated[float, Between(0.1, MAX_SECONDS)] = 30.0
 
 
 class ModelRequest(Value):
@@ -55,11 +56,11 @@ class ModelRequest(Value):
         seconds: Time limit in seconds.
     """
 
-    domain: Annotated[str, Bounds(0, MAX_TEXT)] = ""
+    domain: Annotated[str, Between(0, MAX_TEXT)] = ""
     domain_file: str = ""
-    problem: Annotated[str, Bounds(0, MAX_TEXT)] = ""
+    problem: Annotated[str, Between(0, MAX_TEXT)] = ""
     problem_file: str = ""
-    seconds: Annotated[float, Bounds(0.1, MAX_SECONDS)] = 30.0
+    seconds: Annotated[float, Between(0.1, MAX_SECONDS)] = 30.0
 
 
 class PlanTextRequest(ModelRequest):
@@ -70,7 +71,7 @@ class PlanTextRequest(ModelRequest):
         plan_file: Path of the plan file, below the served folder.
     """
 
-    plan: Annotated[str, Bounds(0, MAX_TEXT)] = ""
+    plan: Annotated[str, Between(0, MAX_TEXT)] = ""
     plan_file: str = ""
 
 
@@ -89,9 +90,9 @@ class ValidateRequest(PlanTextRequest):
     advise: bool = True
     minimise: bool = False
     on_failure: OnFailure = OnFailure.STOP
-    state_at: Annotated[int, Bounds(0, 1_000_000)] | None = None
+    state_at: Annotated[int, Between(0, 1_000_000)] | None = None
     lenient: bool = False
-    tolerance: Annotated[Fraction, Bounds(0, 1_000_000)] | None = None
+    tolerance: Annotated[Fraction, Between(0, 1_000_000)] | None = None
 
 
 class DecompositionRequest(PlanTextRequest):
@@ -113,7 +114,7 @@ class ExplainStepRequest(PlanTextRequest):
         step: 1-based number of the step.
     """
 
-    step: Annotated[int, Bounds(1, 1_000_000)] = 1
+    step: Annotated[int, Between(1, 1_000_000)] = 1
 
 
 class LintRequest(DomainRequest):
@@ -125,7 +126,7 @@ class LintRequest(DomainRequest):
         lenient: Whether to report violations that a lenient parser accepts, not reject them.
     """
 
-    problem: Annotated[str, Bounds(0, MAX_TEXT)] = ""
+    problem: Annotated[str, Between(0, MAX_TEXT)] = ""
     problem_file: str = ""
     lenient: bool = False
 
@@ -153,10 +154,10 @@ class PlanRequest(Value):
         seconds: Time limit in seconds.
     """
 
-    request: Annotated[str, Bounds(1, 2_000)]
+    request: Annotated[str, Between(1, 2_000)]
     scene: str = ""
     execute: bool = False
-    seconds: Annotated[float, Bounds(0.1, MAX_SECONDS)] = 30.0
+    seconds: Annotated[float, Between(0.1, MAX_SECONDS)] = 30.0
 
 
 class PlanToolsRequest(Value):
@@ -172,12 +173,12 @@ class PlanToolsRequest(Value):
         seconds: Time limit in seconds.
     """
 
-    request: Annotated[str, Bounds(0, 10_000)] = ""
-    tools: Annotated[str, Bounds(0, MAX_TEXT)] = ""
+    request: Annotated[str, Between(0, 10_000)] = ""
+    tools: Annotated[str, Between(0, MAX_TEXT)] = ""
     tools_file: str = ""
     goals: tuple[str, ...] = ()
     given: Mapping[str, Any] = {}
-    seconds: Annotated[float, Bounds(0.1, MAX_SECONDS)] = 30.0
+    seconds: Annotated[float, Between(0.1, MAX_SECONDS)] = 30.0
 
 
 class OpenSessionRequest(ModelRequest):
@@ -191,7 +192,7 @@ class SessionRequest(Value):
         session: Id of the session.
     """
 
-    session: Annotated[str, Bounds(1, 100)]
+    session: Annotated[str, Between(1, 100)]
 
 
 class ApplicableRequest(SessionRequest):
@@ -202,7 +203,7 @@ class ApplicableRequest(SessionRequest):
         mentions: List only actions that contain this text, such as an object or action name.
     """
 
-    limit: Annotated[int, Bounds(1, 1000)] = 100
+    limit: Annotated[int, Between(1, 1000)] = 100
     mentions: str = ""
 
 
@@ -213,7 +214,7 @@ class ApplyRequest(SessionRequest):
         action: The action, such as (move truck1 depot).
     """
 
-    action: Annotated[str, Bounds(1, 10_000)]
+    action: Annotated[str, Between(1, 10_000)]
 
 
 # Answers ------------------------------------------------------------------------------------------
@@ -417,6 +418,14 @@ class ErrorAnswer(Value):
     again: bool = False
 
     json_shape = "error message rule? file? line column suggestion? again"
+
+
+class UnansweredError(HvrError):
+    """A request cannot be answered, or not within its limits; `answer` says why."""
+
+    def __init__(self, answer: ErrorAnswer) -> None:
+        self.answer = answer
+        super().__init__(answer.message)
 
 
 # Operations ---------------------------------------------------------------------------------------

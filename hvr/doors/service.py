@@ -1,7 +1,7 @@
 """Requests of other programs, answered in worker processes: the common part of the doors.
 
 A door decodes nothing and opens no file itself: it passes the JSON of a request to `Service.call`
-and gets the JSON of the answer, or a `WorkerError` whose `answer` says what is wrong.
+and gets the JSON of the answer, or a `UnansweredError` whose `answer` says what is wrong.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from hvr.base.printable import nearest, printable, short
 from hvr.doors import schema
 from hvr.doors.files import ServedFolder
 from hvr.doors.operations import SOURCES, SessionState, check_sources, error_answer
-from hvr.doors.workers import MEMORY, WorkerError, Workers
+from hvr.doors.schema import UnansweredError
+from hvr.doors.workers import MEMORY, Workers
 from hvr.errors import DataFileError, HvrError, UsageError
 from hvr.values import answer_json
 
@@ -62,17 +63,17 @@ class Service:
 
         Returns:
             The answer as JSON. Characters that control a terminal or the direction of text are
-            escaped, because names and comments come from anybody's files.
+            escaped, because names and comments come from untrusted files.
 
         Raises:
-            WorkerError: The request is unusable, or exceeds a limit.
+            UnansweredError: The request is unusable, or exceeds a limit.
         """
         try:
             return _escaped(await self._answer(name, data))
-        except WorkerError:
+        except UnansweredError:
             raise
         except HvrError as error:
-            raise WorkerError(error_answer(error)) from error
+            raise UnansweredError(error_answer(error)) from error
 
     async def _answer(self, name: str, data: object) -> dict[str, Any]:
         operation = schema.OPERATIONS.get(name)

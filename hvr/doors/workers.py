@@ -12,23 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from hvr.base.processes import OUT_OF_MEMORY, supervised
-from hvr.doors.schema import ErrorAnswer
+from hvr.doors.schema import ErrorAnswer, UnansweredError
 from hvr.doors.worker import LENGTH
-from hvr.errors import HvrError
 
 MEMORY = 2 * 1024**3
 """Bytes that a worker and its planners may use together."""
 _MOST_ANSWERS = 200
 """A worker is replaced after this many answers, so that its memory stays small."""
 _END_SECONDS = 5.0
-
-
-class WorkerError(HvrError):
-    """A worker gave no answer; `answer` says why."""
-
-    def __init__(self, answer: ErrorAnswer) -> None:
-        self.answer = answer
-        super().__init__(answer.message)
 
 
 class Workers:
@@ -58,7 +49,7 @@ class Workers:
         If the task is cancelled, the process that works for it is ended.
 
         Raises:
-            WorkerError: The request cannot be answered, or not within its limits.
+            UnansweredError: The request cannot be answered, or not within its limits.
         """
         asked = json.dumps({"name": name, "request": request}).encode()
         async with self._slots:
@@ -68,9 +59,9 @@ class Workers:
                     reply = await worker.ask(asked)
             except TimeoutError:
                 message = f"no answer within {seconds:g} s; a larger time limit may help"
-                raise WorkerError(ErrorAnswer("TimeLimit", message, again=True)) from None
+                raise UnansweredError(ErrorAnswer("TimeLimit", message, again=True)) from None
             except (asyncio.IncompleteReadError, OSError):
-                raise WorkerError(await self._why(worker)) from None
+                raise UnansweredError(await self._why(worker)) from None
             finally:
                 if worker.usable:
                     self._idle.append(worker)
@@ -78,7 +69,7 @@ class Workers:
                     self._all.discard(worker)
                     worker.end()
         if "error" in reply:
-            raise WorkerError(ErrorAnswer(**{k: v for k, v in reply["error"].items() if v}))
+            raise UnansweredError(ErrorAnswer(**{k: v for k, v in reply["error"].items() if v}))
         answer: dict[str, Any] = reply["answer"]
         return answer
 

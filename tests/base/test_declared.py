@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hvr.base.declared import Bounds, decode, json_schema
+from hvr.base.declared import Between, decode, json_schema
 from hvr.errors import DataFileError, UsageError
 from hvr.values import JsonObject, Value
 
@@ -26,7 +26,7 @@ class Colour(StrEnum):
 
 class Inner(Value):
     name: str
-    size: Annotated[int, Bounds(0, 9)] = 1
+    size: Annotated[int, Between(0, 9)] = 1
 
 
 class Outer(Value):
