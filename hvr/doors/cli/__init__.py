@@ -67,6 +67,7 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
     Command("judge", "Judge a plan step by step: redundant and missing steps, with proofs.",
             "judge"),
     Command("lint", "Find suspicious parts of a PDDL domain and problem.", "lint"),
+    Command("mcp", "Serve validation, repair and planning to agents, as an MCP server.", "mcp"),
     Command("convert", "Print hierarchical plans in other formats; write a run as one.", "convert"),
     Command("tasks", "List the paper's tasks and harder ones, with the scenes that fit.", "tasks"),
     Command("scenes", "List the scenes of all worlds.", "tasks"),

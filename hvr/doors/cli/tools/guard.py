@@ -201,19 +201,9 @@ def _ledger(args: argparse.Namespace, name: str) -> Path:
 
 def _serve(served: Any, port: int | None) -> None:
     """Serve until the client disconnects or the process is interrupted."""
-    import anyio
-    from mcp.server.stdio import stdio_server
+    import asyncio
+
+    from hvr.doors.mcp.transport import serve_http, serve_stdio
 
     server = served.server()
-
-    async def over_stdio() -> None:
-        async with stdio_server() as (reads, writes):
-            await server.run(reads, writes, server.create_initialization_options())
-
-    if port is None:
-        anyio.run(over_stdio)
-        return
-    import uvicorn
-
-    app = server.streamable_http_app(host="127.0.0.1")
-    uvicorn.run(app, host="127.0.0.1", port=port, log_level="warning")
+    asyncio.run(serve_stdio(server) if port is None else serve_http(server, port))

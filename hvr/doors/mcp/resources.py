@@ -1,0 +1,142 @@
+"""What clients of the MCP server can read: rule pages, the PDDL table, scenes, saved runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from hvr.base.files import data_path
+from hvr.base.printable import nearest, one_line, printable, short
+from hvr.doors.files import ServedFolder
+from hvr.errors import DataFileError
+from hvr.values import Value
+
+SCHEME = "hvr://"
+_MOST_RUNS = 100
+_RUN_FILES = (".json", ".jsonl", ".pddl", ".ttl", ".txt", ".svg", ".html")
+
+
+class ListedResource(Value):
+    """A resource that can be read."""
+
+    uri: str
+    name: str
+    description: str
+    kind: str
+
+
+_PAGE, _DATA = "text/markdown", "application/json"
+
+TEMPLATES = (
+    ListedResource(f"{SCHEME}rules/{{rule}}", "rule", "A rule of hvr, such as HVR101", _PAGE),
+    ListedResource(f"{SCHEME}scenes/{{scene}}", "scene", "The objects of a scene", _DATA),
+    ListedResource(f"{SCHEME}runs/{{run}}/{{file}}", "run", "A file of a saved run", "text/plain"),
+)
+
+
+class Resources:
+    """The resources of the server.
+
+    Args:
+        folder: The served folder, with the saved runs under `runs`.
+    """
+
+    def __init__(self, folder: ServedFolder) -> None:
+        self._folder = folder
+
+    def listed(self) -> Iterator[ListedResource]:
+        """Yield the resources, the saved runs last."""
+        yield ListedResource(f"{SCHEME}pddl", "pddl", "The parts of PDDL that hvr reads", _PAGE)
+        yield ListedResource(f"{SCHEME}rules", "rules", "All rules of hvr", _PAGE)
+        yield ListedResource(f"{SCHEME}scenes", "scenes", "Names of the household scenes", _DATA)
+        for name in self._runs():
+            yield ListedResource(
+                f"{SCHEME}runs/{name}", f"run {printable(name)}", "Files of a saved run", _DATA
+            )
+
+    def read(self, uri: str) -> tuple[str, str]:
+        """Return the text of a resource and its media type.
+
+        Raises:
+            DataFileError: There is no such resource.
+        """
+        kind, *rest = uri.removeprefix(SCHEME).split("/")
+        try:
+            match kind, rest:
+                case "pddl", []:
+                    return _page("pddl.md"), _PAGE
+                case "rules", []:
+                    return _page("rules/README.md"), _PAGE
+                case "rules", [rule]:
+                    return _rule(rule), _PAGE
+                case "scenes", []:
+                    return json.dumps(list(_scenes())), _DATA
+                case "scenes", [scene]:
+                    return _scene(scene), _DATA
+                case "runs", [run]:
+                    return self._files(run), _DATA
+                case "runs", [run, *path] if path:
+                    return self._file(run, "/".join(path)), "text/plain"
+        except OSError as error:
+            raise DataFileError(f"cannot read {one_line(uri)}: {error.strerror}") from error
+        known = ", ".join([one.uri for one in TEMPLATES] + [f"{SCHEME}pddl"])
+        raise DataFileError(f"no resource {short(one_line(uri))}; there are {known}")
+
+    def _runs(self) -> list[str]:
+        runs = self._folder.path / "runs"
+        if runs.is_symlink() or not runs.is_dir():
+            return []
+        names = [one.name for one in runs.iterdir() if one.is_dir() and not one.is_symlink()]
+        return sorted(names, reverse=True)[:_MOST_RUNS]
+
+    def _run(self, name: str) -> Path:
+        if name not in self._runs():
+            near = nearest(name, self._runs())
+            hint = f"; did you mean {near!r}?" if near else ""
+            raise DataFileError(f"no saved run {short(one_line(name), 60)!r}{hint}")
+        return self._folder.path / "runs" / name
+
+    def _files(self, run: str) -> str:
+        folder = self._run(run)
+        files = (path for path in folder.rglob("*") if path.suffix in _RUN_FILES)
+        return json.dumps(sorted(str(path.relative_to(folder)) for path in files))
+
+    def _file(self, run: str, name: str) -> str:
+        self._run(run)
+        if Path(name).suffix not in _RUN_FILES:
+            raise DataFileError(f"expected a file that ends in {', '.join(_RUN_FILES)}")
+        if self._folder.resolved(f"runs/{run}/{name}").parts[:2] != ("runs", run):
+            raise DataFileError(f"{short(one_line(name))} is outside the run")
+        return printable(self._folder.read(f"runs/{run}/{name}"))
+
+
+def _page(name: str) -> str:
+    return (data_path("docs/reference") / name).read_text(encoding="utf-8")
+
+
+def _rule(name: str) -> str:
+    from hvr.validation.findings import RULES
+
+    if name not in RULES:
+        near = nearest(name, RULES)
+        hint = f"; did you mean {near!r}?" if near else ""
+        raise DataFileError(f"no rule {short(one_line(name), 60)!r}{hint}")
+    return _page(f"rules/{name}.md")
+
+
+def _scenes() -> tuple[str, ...]:
+    from hvr.worlds.scenes import scene_names
+
+    return scene_names()
+
+
+def _scene(name: str) -> str:
+    from hvr.worlds.scenes import load_scene
+
+    if name not in _scenes():
+        near = nearest(name, _scenes())
+        hint = f"; did you mean {near!r}?" if near else ""
+        raise DataFileError(f"no scene {short(one_line(name), 60)!r}{hint}")
+    kinds = sorted(one.object_type for one in load_scene(name).objects)
+    return json.dumps({"scene": name, "objects": kinds})
