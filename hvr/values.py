@@ -155,11 +155,11 @@ def _default(cls: type, name: str) -> Any:
 
 
 @lru_cache(maxsize=256)
-def json_members(cls: type) -> tuple[tuple[str, str, str], ...]:
+def json_members(cls: Any) -> tuple[tuple[str, str, str], ...]:
     """Return the name, the path and the mark of each member of a class's JSON form."""
     shape: str = getattr(cls, "json_shape", "")
     if shape in ("", "*"):
-        names = getattr(cls, "__dataclass_fields__", None) or cls.__match_args__  # type: ignore[attr-defined]
+        names = getattr(cls, "__dataclass_fields__", None) or cls.__match_args__
         return tuple((name, name, "") for name in names)
     members = []
     for word in shape.split():

@@ -25,7 +25,7 @@ cp -r examples/blocks . && cd blocks
 hvr validate domain.pddl problem.pddl plans/short.txt --json
 ```
 
-hvr's doors for programs take these requests and give these answers; `--json` prints the same
+[The MCP server](../how-to/mcp.md) takes these requests and gives these answers; `--json` prints the same
 answers. `python -m tools.write_schemas` writes this page from `hvr/doors/schema.py`.
 
 A request contains a text or names its file: `domain` is PDDL text, `domain_file` a path below the

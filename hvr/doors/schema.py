@@ -165,7 +165,7 @@ class PlanToolsRequest(Value):
 
     Attributes:
         request: The request in words; or use goals.
-        tools: The tools: a JSON list of function schemas (OpenAI, Anthropic), MCP's tools/list,
+        tools: The tools: a JSON list of function schemas (OpenAI, Anthropic), an MCP tool list,
             or an OpenAPI 3 document; or use tools_file.
         tools_file: Path of the tools file, below the served folder.
         goals: Tools to call, or parameters whose value to find.

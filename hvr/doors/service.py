@@ -69,7 +69,8 @@ class Service:
             UnansweredError: The request is unusable, or exceeds a limit.
         """
         try:
-            return _escaped(await self._answer(name, data))
+            answer: dict[str, Any] = _escaped(await self._answer(name, data))
+            return answer
         except UnansweredError:
             raise
         except HvrError as error:

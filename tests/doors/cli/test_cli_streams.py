@@ -74,6 +74,7 @@ LONG = {("solve",), ("verify", "plan"), ("kg", "check"), ("bench", "run")}
 
 ELSEWHERE = {
     ("scene", "serve"): "prints nothing",
+    ("mcp",): "tests/doors/test_mcp.py, where it speaks to a client",
     ("tools", "guard"): "tests/tools/calling/test_guard_server.py, where it speaks to a client",
     ("problems",): "tests/planning/problems/test_problems.py",
     ("tools", "serve-stats"): "prints a line and goes on until it is interrupted",
