@@ -25,8 +25,8 @@ cp -r examples/blocks . && cd blocks
 hvr validate domain.pddl problem.pddl plans/short.txt --json
 ```
 
-[The MCP server](../how-to/mcp.md) takes these requests and gives these answers; `--json` prints the same
-answers. `python -m tools.write_schemas` writes this page from `hvr/doors/schema.py`.
+[The MCP server](../how-to/mcp.md) takes these requests and gives these answers; `--json` prints
+the same answers. `python -m tools.write_schemas` writes this page from `hvr/doors/schema.py`.
 
 A request contains a text or names its file: `domain` is PDDL text, `domain_file` a path below the
 served folder. Members with a default may be left out. `schema_version` grows when a member of an
