@@ -35,6 +35,7 @@ class Workers:
         self._folder, self._memory = folder, memory
         self._idle: list[_Worker] = []
         self._all: set[_Worker] = set()
+        self._ending: set[asyncio.Task[int]] = set()
         self._slots = asyncio.Semaphore(most or max(2, os.cpu_count() or 1))
 
     async def __aenter__(self) -> Workers:
@@ -66,8 +67,7 @@ class Workers:
                 if worker.usable:
                     self._idle.append(worker)
                 else:
-                    self._all.discard(worker)
-                    worker.end()
+                    self._end(worker)
         if "error" in reply:
             raise UnansweredError(ErrorAnswer(**{k: v for k, v in reply["error"].items() if v}))
         answer: dict[str, Any] = reply["answer"]
@@ -75,13 +75,19 @@ class Workers:
 
     async def close(self) -> None:
         """End all processes."""
-        ending = list(self._all)
-        self._all.clear()
+        for worker in list(self._all):
+            self._end(worker)
         self._idle.clear()
-        for worker in ending:
-            worker.end()
-        for worker in ending:
-            await worker.ended()
+        while self._ending:
+            await asyncio.wait(self._ending)
+
+    def _end(self, worker: _Worker) -> None:
+        self._all.discard(worker)
+        worker.end()
+        # Not awaited here: the caller may be cancelled.
+        task = asyncio.create_task(worker.ended())
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
 
     async def _started(self) -> _Worker:
         command = supervised([sys.executable, "-m", "hvr.doors.worker"], memory=self._memory)
@@ -128,6 +134,8 @@ class _Worker:
 
     def end(self) -> None:
         """End the process and its descendants, without waiting."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
         with suppress(ProcessLookupError):
             self._process.terminate()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import secrets
 import sys
@@ -54,12 +55,16 @@ def run_mcp(args: argparse.Namespace) -> int:
         return 0
     if args.http is not None and args.http > 65535:
         raise UsageError(f"a port is at most 65535, got {args.http}", field="http")
+    gc.disable()  # importing the SDK creates a million objects and hardly any garbage
     load("mcp.server.lowlevel.server", "mcp", "mcp")
     import asyncio
 
     from hvr.doors.mcp.server import mcp_server
     from hvr.doors.mcp.transport import serve_http, serve_stdio
     from hvr.doors.service import Service
+
+    gc.freeze()
+    gc.enable()
 
     async def serve() -> None:
         async with Service(args.root or Path()) as service:
