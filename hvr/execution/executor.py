@@ -146,7 +146,7 @@ class Executor(Generic[Goal]):
     def _reach(self, stage: Goal) -> Finished:
         self.find(stage)
         planned = self._first_plan(stage)
-        self._constraints = ConstraintMonitor.of(planned.task)
+        self._constraints = ConstraintMonitor.of(planned.task, planned.assumed)
         self._start_monitoring(planned)
         while True:
             watch = self.world.watch(planned, self._constraints)

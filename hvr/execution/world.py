@@ -175,7 +175,13 @@ class World:
         """Return the known objects and facts, nearest to the robot first."""
         lost = set(self.perception.lost)
         positions = {n: o.position for n, o in self.scene.objects.items() if n not in lost}
-        return take_inventory(self.graph, self.scene.scene, positions, self.perception.stands_at)
+        return take_inventory(
+            self.graph,
+            self.scene.scene,
+            positions,
+            self.perception.stands_at,
+            {n: o.extent for n, o in self.scene.objects.items() if o.extent is not None},
+        )
 
     wording = None
     """Literals use hvr's own templates."""

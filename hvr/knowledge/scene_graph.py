@@ -14,6 +14,9 @@ from typing import Any
 
 from hvr.values import Value
 
+Extent = tuple[float, float, float, float, float, float]
+"""An axis-aligned box: lowest x, y and z, highest x, y and z, in metres."""
+
 
 @dataclass(frozen=True)
 class SceneObject:
@@ -30,6 +33,7 @@ class SceneObject:
         position: (x, y, z) in metres.
         in_reach: Whether the agent can interact with it from its current position.
         distance: Distance from the agent, in metres.
+        extent: Its box, or None if unknown.
     """
 
     name: str
@@ -40,6 +44,7 @@ class SceneObject:
     position: tuple[float, float, float] = (0.0, 0.0, 0.0)
     in_reach: bool = False
     distance: float = 0.0
+    extent: Extent | None = None
 
 
 class SceneGraph(Value):

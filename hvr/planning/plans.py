@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVa
 from hvr.errors import ImpossibleGoalError
 from hvr.knowledge.retrieval.relevance import Relevant
 from hvr.knowledge.world_file import load_world
-from hvr.pddl import Domain, Problem, Task
+from hvr.pddl import Domain, Problem, Task, Trajectory
 from hvr.pddl.model import GroundAction
 from hvr.values import Value
 
@@ -105,6 +105,8 @@ class Planned(Value):
     Args:
         problem: The problem, restricted to the relevant objects.
         relevant: The objects, and why each was chosen.
+        assumed: Constraints of the problem that the request does not contain, such as predicted
+            room. They are not monitored.
     """
 
     problem: Problem
@@ -112,6 +114,7 @@ class Planned(Value):
     relevant: Relevant
     plan: Plan
     planner_calls: int
+    assumed: tuple[Trajectory, ...] = ()
 
 
 class RecoveryStrategies(Value):

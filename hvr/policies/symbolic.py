@@ -38,6 +38,7 @@ from hvr.planning.macro_actions import macro_blocks
 from hvr.planning.plans import Plan, Planned, Policy, PolicyContext, Understanding
 from hvr.planning.search.fast_downward import SearchResult
 from hvr.planning.search.planners import Planner
+from hvr.policies.placing import Placing, check_numbers
 from hvr.validation.minimise import eliminate, postpone
 from hvr.values import cached_property
 
@@ -133,6 +134,9 @@ _NAME = re.compile(r"(?<![\w?-])[a-z][a-z0-9_]*-\d+(?![\w-])")
 _LATER = re.compile(r"\((?:sometime|at end)\b")
 """Constraints that require something to happen at some time; all others are prohibitions."""
 
+
+_ROOM_ROUNDS = 4
+"""Maximum number of plans for one goal until all things have room."""
 
 _WIDENING_S = 20.0
 """Time limit of each search for further objects."""
@@ -281,12 +285,18 @@ class SymbolicPolicy(Policy[Stage]):
         """
         del reason
         parsed = self._parse(stage, graph, inventory)
-        chosen = self._chosen(parsed, inventory)
-        for relevant in self._selections(parsed, chosen, graph, inventory):
-            tidy = relevant is chosen  # tidiness must not rule out the only plan
-            planned = self._planned(parsed, relevant, graph, inventory, tidy=tidy)
-            if planned is not None:
-                return planned
+        check_numbers(parsed.goal, inventory)
+        placing = Placing(parsed.wanted, inventory)
+        chosen = _with_room(self._chosen(parsed, inventory), placing, inventory)
+        # Predicted sizes must not rule out the only plan, and neither must tidiness.
+        for room in (placing, None):
+            for relevant in self._selections(parsed, chosen, graph, inventory):
+                tidy = relevant is chosen
+                planned = self._planned(parsed, relevant, graph, inventory, room, tidy=tidy)
+                if planned is not None:
+                    return planned
+            if not placing.crowds:
+                break
         keeping = ""
         if parsed.kept:
             text = paraphrase_constraints(parsed.kept, self.reader.taxonomy, inventory)
@@ -323,6 +333,33 @@ class SymbolicPolicy(Policy[Stage]):
         relevant: Relevant,
         graph: KnowledgeGraph,
         inventory: Inventory,
+        placing: Placing | None,
+        *,
+        tidy: bool,
+    ) -> Planned | None:
+        """Return a plan within the predicted room; the last one found if the prediction fails."""
+        planned = None
+        for _ in range(_ROOM_ROUNDS):
+            try:
+                planned = self._found(parsed, relevant, graph, inventory, placing, tidy=tidy)
+            except PlannerError:
+                if planned is None:
+                    raise
+                return planned
+            if planned is None or placing is None:
+                return planned
+            if not placing.overfull(planned.task, planned.plan.actions):
+                return planned
+            relevant = _with_room(relevant, placing, inventory)
+        return planned
+
+    def _found(
+        self,
+        parsed: _Parsed,
+        relevant: Relevant,
+        graph: KnowledgeGraph,
+        inventory: Inventory,
+        placing: Placing | None,
         *,
         tidy: bool,
     ) -> Planned | None:
@@ -331,6 +368,9 @@ class SymbolicPolicy(Policy[Stage]):
             problem = forbid_untidy_places(problem, parsed.wanted, inventory)
         else:
             problem = self._wider(parsed, relevant.names, graph, inventory)
+        assumed = placing.constraints(relevant.names) if placing is not None else ()
+        if assumed:
+            problem = problem.replace(constraints=And((*parsed.kept, *assumed)))
         task = Task(self.domain, problem)
         try:
             result = self.planner.solve(task)
@@ -343,7 +383,7 @@ class SymbolicPolicy(Policy[Stage]):
             ) from error
         if result.plan is not None:
             plan = _finish(task, result, action_annotations_of(self.ontology).late)
-            return Planned(problem, task, relevant, plan, 1)
+            return Planned(problem, task, relevant, plan, 1, assumed)
         if not result.optimal:
             raise PlannerError(
                 f"{result.planner or 'the planner'} found no plan and no proof of impossibility"
@@ -363,6 +403,14 @@ class SymbolicPolicy(Policy[Stage]):
         if self.any_place:
             problem = allow_all_places(problem, self.ontology, inventory.did_not_fit)
         return forbid_objects(problem, inventory.avoided)
+
+
+def _with_room(chosen: Relevant, placing: Placing, inventory: Inventory) -> Relevant:
+    """Add the places that are needed for all things of the goal."""
+    more = placing.expect(chosen.names)
+    if chosen.reasons.keys() >= set(more):
+        return chosen
+    return with_others(chosen, more, inventory, "for things that have no room elsewhere")
 
 
 def _finish(task: Task, result: SearchResult, late: Collection[str]) -> Plan:

@@ -6,7 +6,7 @@ over the states S0 (at time 0), S1 (at t1), … Sn (at tn) of a plan.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from fractions import Fraction
 from itertools import repeat
 
@@ -277,9 +277,9 @@ class ConstraintMonitor:
         self._held: frozenset[Trajectory] = frozenset()
 
     @classmethod
-    def of(cls, task: Task) -> ConstraintMonitor:
-        """Return a monitor of a task's constraints after the initial state."""
-        monitor = cls(grounded_constraints(task))
+    def of(cls, task: Task, ignored: Collection[Trajectory] = ()) -> ConstraintMonitor:
+        """Return a monitor of a task's constraints, but the ignored ones, after the start."""
+        monitor = cls(one for one in grounded_constraints(task) if one not in ignored)
         monitor.observe(task.initial)
         return monitor
 

@@ -20,6 +20,7 @@ from hvr.knowledge.roles import (
     Roles,
     roles_of,
 )
+from hvr.knowledge.scene_graph import Extent
 from hvr.pddl.formulas import And, Atom, Exists, Expression, Not, Or
 from hvr.values import cached_property
 
@@ -46,6 +47,7 @@ class Inventory:
         did_not_fit: Pairs of a thing and a place that had no room for it.
         avoided: Objects that must not be used.
         positions: Positions of the objects, in metres.
+        extents: Boxes of the objects, in metres.
     """
 
     scene: str
@@ -56,6 +58,7 @@ class Inventory:
     did_not_fit: frozenset[tuple[str, str]] = frozenset()
     avoided: frozenset[str] = frozenset()
     positions: Mapping[str, Position] = field(default_factory=dict)
+    extents: Mapping[str, Extent] = field(default_factory=dict)
 
     @cached_property
     def _by_class(self) -> dict[str, tuple[str, ...]]:
@@ -64,6 +67,12 @@ class Inventory:
             if name not in self.avoided:
                 members[object_class].append(name)
         return {c: tuple(sorted(names, key=self._rank)) for c, names in members.items()}
+
+    def most_things(self, place: str) -> int | None:
+        """Return the maximum number of things on or in a place, if its class limits it."""
+        classes = self.ontology.superclasses(self.classes[place], reflexive=True)
+        limits = [int(str(n)) for c in classes for n in self.ontology.annotation(c, "holdsAtMost")]
+        return min(limits, default=None)
 
     @cached_property
     def too_full(self) -> frozenset[str]:
@@ -247,6 +256,7 @@ def take_inventory(
     scene: str,
     positions: Mapping[str, Position] | None = None,
     robot: Position = (0.0, 0.0, 0.0),
+    extents: Mapping[str, Extent] | None = None,
 ) -> Inventory:
     """Read the inventory of a scene from its graph."""
     classes = {name: graph.object_class(name) for name in graph.objects()}
@@ -262,6 +272,7 @@ def take_inventory(
         distances,
         graph.did_not_fit(),
         positions=dict(positions or {}),
+        extents=extents or {},
     )
 
 

@@ -141,14 +141,19 @@ def relevant_objects(
     return Relevant(reasons)
 
 
-def with_others(chosen: Relevant, names: Iterable[str], inventory: Inventory) -> Relevant:
+def with_others(
+    chosen: Relevant,
+    names: Iterable[str],
+    inventory: Inventory,
+    reason: str = "without it there is no plan",
+) -> Relevant:
     """Add objects, and what they depend on, to a choice."""
     chooser = _Chooser(inventory)
     for name, reason in chosen.reasons.items():
         chooser.chosen.add(name, reason)
     for name in names:
         if name in inventory.classes:
-            chooser.chosen.add(name, "without it there is no plan")
+            chooser.chosen.add(name, reason)
     chooser.complete()
     return Relevant(chooser.chosen.reasons)
 

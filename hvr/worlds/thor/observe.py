@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from hvr.knowledge.scene_graph import SceneGraph, SceneObject
+from hvr.knowledge.scene_graph import Extent, SceneGraph, SceneObject
 from hvr.worlds.naming import Names
 
 ATTRIBUTES = (
@@ -75,6 +75,7 @@ def scene_graph(metadata: Mapping[str, Any], names: Names) -> SceneGraph:
             position=(position["x"], position["y"], position["z"]),
             in_reach=bool(entry.get("isInteractable", entry["visible"])) and not inert,
             distance=float(entry["distance"]),
+            extent=_extent(entry),
         )
     return SceneGraph(
         scene=str(metadata.get("sceneName", "")).removesuffix("_physics"),
@@ -82,6 +83,14 @@ def scene_graph(metadata: Mapping[str, Any], names: Names) -> SceneGraph:
         held=names.name(held_id) if held_id is not None else None,
         controls=tuple((names.name(a), names.name(b)) for a, b in controls(list(entries.values()))),
     )
+
+
+def _extent(entry: Mapping[str, Any]) -> Extent | None:
+    box = entry.get("axisAlignedBoundingBox")
+    if not box or not box.get("size"):
+        return None
+    (cx, cy, cz), (w, h, d) = ([b[a] for a in "xyz"] for b in (box["center"], box["size"]))
+    return cx - w / 2, cy - h / 2, cz - d / 2, cx + w / 2, cy + h / 2, cz + d / 2
 
 
 def is_inert(entry: Mapping[str, Any]) -> bool:

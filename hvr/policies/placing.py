@@ -1,0 +1,187 @@
+"""Keep plans within the room that places have, as `hvr.knowledge.retrieval.room` predicts it.
+
+Room enters a problem only where it can bind: as constraints of the form "never these things
+together in this place", for the things that the goal places or that a plan has put there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain
+
+from hvr.errors import ImpossibleGoalError
+from hvr.knowledge.retrieval.inventory import Inventory
+from hvr.knowledge.retrieval.relevance import alternatives, walk
+from hvr.knowledge.retrieval.room import Crowd, Room
+from hvr.pddl import And, Atom, GroundAction, Not, Or, Task, Trajectory
+from hvr.pddl.facts import necessary_literals
+from hvr.pddl.formulas import Formula
+from hvr.values import Value
+
+PLACED = frozenset({"on", "in"})
+
+
+class Placement(Value):
+    """A part of a goal that puts one of some things on or in one of some places.
+
+    Args:
+        classes: Classes of the place if any of them will do; empty for named places.
+    """
+
+    things: tuple[str, ...]
+    places: tuple[str, ...]
+    classes: tuple[str, ...] = ()
+
+
+class Placing:
+    """The room for the things of one goal.
+
+    Args:
+        wanted: The goal, without preferred final conditions.
+    """
+
+    def __init__(self, wanted: Formula, inventory: Inventory) -> None:
+        self._wanted = wanted
+        self._inventory = inventory
+        self._room = Room(inventory)
+        self.crowds: dict[Crowd, None] = {}
+        self._checked: set[tuple[str, frozenset[str]]] = set()
+
+    def expect(self, names: Collection[str]) -> tuple[str, ...]:
+        """Predict which things of the goal crowd each other; return further places to use.
+
+        Args:
+            names: The objects of the problem.
+        """
+        placements = [*self._placements(names)]
+        for place in sorted({p for one in placements for p in one.places}):
+            things = {t for one in placements if place in one.places for t in one.things}
+            self._examine(place, things)
+        return tuple(dict.fromkeys(chain.from_iterable(self._spares(placements))))
+
+    def constraints(self, names: Collection[str]) -> tuple[Trajectory, ...]:
+        """Return the predicted crowds among some objects as constraints."""
+        return tuple(
+            Trajectory("always", (), (Not(And(tuple(self._at(t, c.place) for t in c.things))),))
+            for c in self.crowds
+            if c.place in names and c.things <= set(names)
+        )
+
+    def overfull(self, task: Task, actions: Iterable[GroundAction]) -> bool:
+        """Return whether a plan puts things where they have no room; learn which they are."""
+        before = len(self.crowds)
+        moved: dict[str, set[str]] = {}
+        for thing, place, others in _puts(task, actions, self._inventory):
+            moved.setdefault(self._inventory.classes[place], set()).add(thing)
+            here = set(self._inventory.contents.get(place, ()))
+            if self._inventory.parents.get(thing) == place and here.issuperset(others):
+                continue
+            crowd = self._room.crowd(thing, place, others)
+            names = {o.name for o in task.problem.objects}
+            if crowd is not None:
+                self.crowds[Crowd(place, crowd.things & names)] = None
+        if len(self.crowds) == before:
+            return False
+        for place in sorted(o.name for o in task.problem.objects):
+            things = moved.get(self._inventory.classes.get(place, ""))
+            if things is not None:
+                self._examine(place, things)
+        return True
+
+    def _examine(self, place: str, things: set[str]) -> None:
+        key = place, frozenset(things)
+        if key not in self._checked:
+            self._checked.add(key)
+            self.crowds.update(dict.fromkeys(self._room.crowds(things, place)))
+
+    def _at(self, thing: str, place: str) -> Formula:
+        kinds = (("on", "surface"), ("in", "container"))
+        atoms = [Atom(p, (thing, place)) for p, kind in kinds if self._inventory.true(kind, place)]
+        return atoms[0] if len(atoms) == 1 else Or(tuple(atoms))
+
+    def _placements(self, names: Collection[str]) -> Iterator[Placement]:
+        only = dict(alternatives(self._wanted))
+        classes: dict[str, tuple[str, ...]] = {}
+        ontology, inventory = self._inventory.ontology, self._inventory
+        nodes = [*walk(self._wanted, True)]
+        for kind, node in nodes:
+            if kind == "variable":
+                named = (ontology.class_of_pddl_type(t) for t in node[1])
+                classes[node[0]] = tuple(c for c in named if c is not None)
+
+        def of(argument: str) -> tuple[str, ...]:
+            if argument not in classes:
+                return (argument,) if argument in inventory.classes else ()
+            among = only.get(argument)
+            every = [n for c in classes[argument] for n in inventory.of(c) if n in names]
+            return tuple(n for n in dict.fromkeys(every) if among is None or n in among)
+
+        for kind, node in nodes:
+            if kind == "literal" and node[1] and node[0].predicate in PLACED:
+                inner, outer = node[0].args
+                free = classes.get(outer, ()) if outer not in only else ()
+                yield Placement(of(inner), of(outer), free)
+
+    def _spares(self, placements: Sequence[Placement]) -> Iterator[list[str]]:
+        """Yield the places that are needed for all things of the goal, the nearest first."""
+        inventory = self._inventory
+        things: dict[tuple[str, ...], dict[str, None]] = {}
+        for one in placements:
+            if one.classes:
+                things.setdefault(one.classes, {}).update(dict.fromkeys(one.things[:1]))
+        for classes, wanted in things.items():
+            places = [p for c in classes for p in inventory.of(c)]
+            used: dict[str, list[str]] = {}
+            for thing in sorted(wanted, key=self._footprint, reverse=True):
+                for place in places:
+                    here = used.get(place, [])
+                    fits = inventory.true("fits", thing, place)
+                    if fits and self._room.takes(place, [*here, thing]):
+                        used.setdefault(place, []).append(thing)
+                        break
+            yield [*used]
+
+    def _footprint(self, name: str) -> float:
+        x0, _, z0, x1, _, z1 = self._inventory.extents.get(name, (0.0,) * 6)
+        return (x1 - x0) * (z1 - z0)
+
+
+def _puts(
+    task: Task, actions: Iterable[GroundAction], inventory: Inventory
+) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """Yield each thing that a plan puts down, its place, and what is there before."""
+    bits = task.initial.bits
+    places = dict(inventory.parents)
+    for action in actions:
+        after = task.ground(action).apply(bits)
+        gone = {a.args for a in task.atoms_in(bits & ~after) if a.predicate in PLACED}
+        held = {a.args[0] for a in task.atoms_in(bits & ~after) if a.predicate == "holding"}
+        for thing, place in gone:
+            if places.get(thing) == place:
+                del places[thing]
+        for atom in task.atoms_in(after & ~bits):
+            if atom.predicate in PLACED:
+                thing, place = atom.args
+                if thing in held:
+                    yield thing, place, tuple(o for o, p in sorted(places.items()) if p == place)
+                places[thing] = place
+        bits = after
+
+
+def check_numbers(goal: Formula, inventory: Inventory) -> None:
+    """Check that a goal does not need more things on or in a place than its class holds.
+
+    Raises:
+        ImpossibleGoalError: It does.
+    """
+    inside: dict[str, set[str]] = {}
+    for literal, positive in necessary_literals(goal):
+        if positive and isinstance(literal, Atom) and literal.predicate in PLACED:
+            inside.setdefault(literal.args[1], set()).add(literal.args[0])
+    for place, things in inside.items():
+        most = inventory.most_things(place) if place in inventory.classes else None
+        if most is not None and len(things) > most:
+            raise ImpossibleGoalError(
+                f"{place} holds at most {most} things, but {len(things)} should be there: name "
+                "fewer, or another place for some of them"
+            )
