@@ -12,7 +12,6 @@ failed before it; the plans of later stages are not.
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import sys
 import tempfile
@@ -139,9 +138,10 @@ def _line(row: dict[str, Any]) -> str:
     if not row["read"]:
         result = "NOT READ"
     why = " ".join(f"{result} {row['why']}".split())
+    steps, plans, new = (row.get(key, "-") for key in ("steps", "plans", "replans"))
     return (
-        f"{row['number']:>3} {row['scene']:12} {row.get('steps', '-'):>5} {row.get('plans', '-'):>5} "
-        f"{row.get('replans', '-'):>3} {row['seconds']:>7.1f}  {why}"
+        f"{row['number']:>3} {row['scene']:12} {steps:>5} {plans:>5} {new:>3} "
+        f"{row['seconds']:>7.1f}  {why}"
     )
 
 

@@ -293,14 +293,29 @@ class ObjectChoice(ClassChoice):
         return related or bool(self.entities[number].conditions)
 
     def _portion(self, number: int, chosen: tuple[str, ...]) -> tuple[str, ...]:
-        on_dish = any(
-            r.inner == number and self.taxonomy.any_plays(self.entities[r.outer].classes, CARRIER)
+        dishes = [
+            r.outer
             for r in self.relations
-        )
-        if not (on_dish and self.is_piece(number)) or len(chosen) <= PORTION:
+            if r.inner == number
+            and self.taxonomy.any_plays(self.entities[r.outer].classes, CARRIER)
+        ]
+        if not dishes or not self.is_piece(number):
             return chosen
-        self.note(f"a dish takes {PORTION} of the {len(chosen)} pieces: {self.label(number)}")
-        return chosen[:PORTION]
+        portion = min(PORTION, *(self._share(dish) for dish in dishes))
+        if len(chosen) <= portion:
+            return chosen
+        self.note(f"a dish takes {portion} of the {len(chosen)} pieces: {self.label(number)}")
+        return chosen[:portion]
+
+    def _share(self, dish: int) -> int:
+        """Return how many pieces of each kind a dish holds."""
+        kinds = [n for n in self.inside(dish) if self.is_piece(n) and self.entities[n].count == 0]
+        limits = [
+            most
+            for name in self.available(dish)[:1]
+            if (most := self.inventory.most_things(name)) is not None
+        ]
+        return max(1, min(limits, default=PORTION * len(kinds)) // max(1, len(kinds)))
 
     def _own_name(self, number: int) -> tuple[str, ...]:
         """Return the named object, or its pieces if only they can have the requested state."""

@@ -12,16 +12,16 @@ from itertools import chain
 from hvr.errors import ImpossibleGoalError
 from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.knowledge.retrieval.relevance import alternatives, walk
-from hvr.knowledge.retrieval.room import Crowd, Room
+from hvr.knowledge.retrieval.room import Capacity, Crowd
 from hvr.pddl import And, Atom, GroundAction, Not, Or, Task, Trajectory
 from hvr.pddl.facts import necessary_literals
-from hvr.pddl.formulas import Formula
+from hvr.pddl.formulas import Exists, Formula
 from hvr.values import Value
 
 PLACED = frozenset({"on", "in"})
 
 
-class Placement(Value):
+class PlacingCondition(Value):
     """A part of a goal that puts one of some things on or in one of some places.
 
     Args:
@@ -43,7 +43,7 @@ class Placing:
     def __init__(self, wanted: Formula, inventory: Inventory) -> None:
         self._wanted = wanted
         self._inventory = inventory
-        self._room = Room(inventory)
+        self._room = Capacity(inventory)
         self.crowds: dict[Crowd, None] = {}
         self._checked: set[tuple[str, frozenset[str]]] = set()
 
@@ -99,7 +99,7 @@ class Placing:
         atoms = [Atom(p, (thing, place)) for p, kind in kinds if self._inventory.true(kind, place)]
         return atoms[0] if len(atoms) == 1 else Or(tuple(atoms))
 
-    def _placements(self, names: Collection[str]) -> Iterator[Placement]:
+    def _placements(self, names: Collection[str]) -> Iterator[PlacingCondition]:
         only = dict(alternatives(self._wanted))
         classes: dict[str, tuple[str, ...]] = {}
         ontology, inventory = self._inventory.ontology, self._inventory
@@ -120,9 +120,9 @@ class Placing:
             if kind == "literal" and node[1] and node[0].predicate in PLACED:
                 inner, outer = node[0].args
                 free = classes.get(outer, ()) if outer not in only else ()
-                yield Placement(of(inner), of(outer), free)
+                yield PlacingCondition(of(inner), of(outer), free)
 
-    def _spares(self, placements: Sequence[Placement]) -> Iterator[list[str]]:
+    def _spares(self, placements: Sequence[PlacingCondition]) -> Iterator[list[str]]:
         """Yield the places that are needed for all things of the goal, the nearest first."""
         inventory = self._inventory
         things: dict[tuple[str, ...], dict[str, None]] = {}
@@ -175,13 +175,24 @@ def check_numbers(goal: Formula, inventory: Inventory) -> None:
         ImpossibleGoalError: It does.
     """
     inside: dict[str, set[str]] = {}
+    classes: dict[str, tuple[str, ...]] = {}
+    while isinstance(goal, Exists):
+        classes.update({v.name: v.types for v in goal.variables})
+        goal = goal.body
     for literal, positive in necessary_literals(goal):
         if positive and isinstance(literal, Atom) and literal.predicate in PLACED:
             inside.setdefault(literal.args[1], set()).add(literal.args[0])
     for place, things in inside.items():
-        most = inventory.most_things(place) if place in inventory.classes else None
-        if most is not None and len(things) > most:
+        kinds = [inventory.ontology.class_of_pddl_type(t) for t in classes.get(place, ())]
+        places = [place] if place in inventory.classes else []
+        places += [n for kind in kinds if kind is not None for n in inventory.of(kind)]
+        limits = [inventory.most_things(name) for name in places]
+        if not limits or None in limits:
+            continue
+        most = max(limit for limit in limits if limit is not None)
+        count = len(things - classes.keys())
+        if count > most:
             raise ImpossibleGoalError(
-                f"{place} holds at most {most} things, but {len(things)} should be there: name "
+                f"{places[0]} holds at most {most} things, but {count} should be there: name "
                 "fewer, or another place for some of them"
             )

@@ -285,7 +285,7 @@ class SymbolicPolicy(Policy[Stage]):
         """
         del reason
         parsed = self._parse(stage, graph, inventory)
-        check_numbers(parsed.goal, inventory)
+        check_numbers(parsed.wanted, inventory)
         placing = Placing(parsed.wanted, inventory)
         chosen = _with_room(self._chosen(parsed, inventory), placing, inventory)
         # Predicted sizes must not rule out the only plan, and neither must tidiness.

@@ -50,7 +50,7 @@ class Crowd(Value):
     things: frozenset[str]
 
 
-class Room:
+class Capacity:
     """The room in a scene, as known from boxes.
 
     Places whose room is unknown, such as long tables and places for one thing at a time, count as

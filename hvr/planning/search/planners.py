@@ -23,6 +23,9 @@ from hvr.values import Value
 
 DEFAULT = "fast-downward"
 
+_MORE_TIME = 3.0
+"""Time limit of all stages of a plan, as a multiple of that of one search."""
+
 
 class Planner(Protocol):
     """A classical planner."""
@@ -56,7 +59,21 @@ class FastDownward(Value):
         return cls(seconds)
 
     def solve(self, task: Task) -> SearchResult:
-        return solve(task, self.seconds, patience=0.0 if self.prove else self.patience)
+        try:
+            return self._search(task, self.seconds)
+        except PlannerError as error:
+            if error.field != "budget":
+                raise
+            # Imported here because it is rarely needed.
+            from hvr.planning.search.horizon import solve_in_stages
+
+            try:
+                return solve_in_stages(task, self._search, _MORE_TIME * self.seconds)
+            except PlannerError:
+                raise error from None
+
+    def _search(self, task: Task, seconds: float) -> SearchResult:
+        return solve(task, seconds, patience=0.0 if self.prove else self.patience)
 
 
 class UnifiedPlanning(Value):

@@ -141,13 +141,13 @@ def _tightness(entry: Mapping[str, Any], parent: Mapping[str, Any]) -> tuple[flo
 
 
 def _rides_on(entry: Mapping[str, Any], held: Mapping[str, Any] | None) -> bool:
-    """Return whether an object without parents lies in the held object."""
+    """Return whether an object without parents lies in the held object, also on a high pile."""
     if held is None or not held["receptacle"] or not entry["pickupable"] or is_inert(entry):
         return False
     a, b = entry["axisAlignedBoundingBox"]["center"], held["axisAlignedBoundingBox"]
-    return all(
-        abs(a[axis] - b["center"][axis]) <= b["size"][axis] / 2 + margin
-        for axis, margin in (("x", 0.05), ("y", 0.3), ("z", 0.05))
+    below = b["center"]["y"] - b["size"]["y"] / 2 - 0.3
+    return a["y"] >= below and all(
+        abs(a[axis] - b["center"][axis]) <= b["size"][axis] / 2 + 0.05 for axis in "xz"
     )
 
 
