@@ -15,7 +15,7 @@ from hvr.knowledge.retrieval.relevance import alternatives, walk
 from hvr.knowledge.retrieval.room import Capacity, Crowd
 from hvr.pddl import And, Atom, GroundAction, Not, Or, Task, Trajectory
 from hvr.pddl.facts import necessary_literals
-from hvr.pddl.formulas import Exists, Formula
+from hvr.pddl.formulas import Exists, Expression, Formula
 from hvr.values import Value
 
 PLACED = frozenset({"on", "in"})
@@ -168,7 +168,7 @@ def _puts(
         bits = after
 
 
-def check_numbers(goal: Formula, inventory: Inventory) -> None:
+def check_numbers(goal: Expression, inventory: Inventory) -> None:
     """Check that a goal does not need more things on or in a place than its class holds.
 
     Raises:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from hvr.errors import PlannerError
-from hvr.pddl import And, Exists, Formula, GroundAction, State, Task
+from hvr.pddl import And, Exists, Expression, GroundAction, State, Task, TypedName
 from hvr.planning.search.fast_downward import SearchResult
 from hvr.validation.trajectory import ConstraintMonitor
 from hvr.validation.validator import Validator
@@ -20,7 +20,7 @@ Search = Callable[[Task, float], SearchResult]
 """Finds a plan for a task in some seconds."""
 
 
-def conditions_of(goal: Formula) -> tuple[Formula, ...]:
+def conditions_of(goal: Expression) -> tuple[Expression, ...]:
     """Return the conjuncts of a goal, also below its quantifier, each with that quantifier."""
     match goal:
         case And(operands):
@@ -31,10 +31,10 @@ def conditions_of(goal: Formula) -> tuple[Formula, ...]:
             return (goal,)
 
 
-def joined(conditions: Sequence[Formula]) -> Formula:
+def joined(conditions: Sequence[Expression]) -> And:
     """Return a conjunction; conditions with the same quantifier share it again."""
-    shared: dict[tuple[object, ...], list[Formula]] = {}
-    parts: list[Formula] = []
+    shared: dict[tuple[TypedName, ...], list[Expression]] = {}
+    parts: list[Expression] = []
     for condition in conditions:
         if isinstance(condition, Exists):
             shared.setdefault(condition.variables, []).append(condition.body)
@@ -85,7 +85,7 @@ def solve_in_stages(task: Task, search: Search, seconds: float) -> SearchResult:
 
 
 def _stage(
-    task: Task, state: State, monitor: ConstraintMonitor, conditions: Sequence[Formula]
+    task: Task, state: State, monitor: ConstraintMonitor, conditions: Sequence[Expression]
 ) -> Task:
     last = len(conditions) == len(conditions_of(task.problem.goal))
     kept = monitor.left if last else monitor.prohibitions
