@@ -12,9 +12,11 @@ import re
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
-from hvr.policies.llm.prompts import NAMES, load_prompts
+from hvr.policies.llm.prompts import NAMES, STRUCTURED_NAMES, load_prompts
+from hvr.runs.simulated.answers import as_json
 from tests.models.servers import Received, Reply
 
 
@@ -43,9 +45,16 @@ Answering = Callable[[Question], str]
 def question(asked: Received) -> Question:
     """Return the question of a request in either protocol."""
     system, user = _spoken(asked.body)
-    fitting = [name for name in NAMES if _pattern(name).fullmatch(system)]
+    fitting = {name for name in NAMES if _pattern(name, False).fullmatch(system)}
+    fitting |= {name for name in STRUCTURED_NAMES if _pattern(name, True).fullmatch(system)}
     assert len(fitting) == 1, f"{fitting} fit this system message: {system}"
-    return Question(fitting[0], user)
+    return Question(fitting.pop(), user)
+
+
+def schema_of(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the schema that a request asks an answer for, if any."""
+    form = body.get("response_format", {}).get("json_schema", {}).get("schema")
+    return form or body.get("generationConfig", {}).get("responseJsonSchema")
 
 
 def _spoken(body: Mapping[str, Any]) -> tuple[str, str]:
@@ -57,8 +66,9 @@ def _spoken(body: Mapping[str, Any]) -> tuple[str, str]:
     return system, user
 
 
-def _pattern(name: str) -> re.Pattern[str]:
-    role, text = load_prompts()[name].turns[0]
+@cache
+def _pattern(name: str, structured: bool) -> re.Pattern[str]:
+    role, text = load_prompts(structured=structured)[name].turns[0]
     assert role == "system"
     fixed = re.split(r"\$\w+", text)
     return re.compile(".*".join(map(re.escape, fixed)), re.DOTALL)
@@ -99,7 +109,10 @@ class Behaviour:
             return self._faults[number]
         if self._after is not None and number >= self._since:
             return self._after
-        return Reply(self._model(found))
+        text, schema = self._model(found), schema_of(asked.body)
+        if schema is not None and "goal" not in found.purpose:
+            text = as_json(found.purpose, text, schema)
+        return Reply(text)
 
 
 MACROS = ("Brew coffee in the mug with the coffee machine", "Put the mug on the counter top")

@@ -34,11 +34,12 @@ from hvr.models.meter import MeteredUse
 from hvr.pddl import Domain, GroundAction, Problem, Task
 from hvr.planning.plans import AABlock, FindObjects, MacroAction, Policy, PolicyContext
 from hvr.planning.search.planners import FastDownward, Planner, RecordedPlanner
+from hvr.policies.agent import AgentPolicy
 from hvr.policies.goal.policy import GoalPolicy, plan_all_stages, uncorrected_record
 from hvr.policies.llm.policy import LLMPolicy
 from hvr.policies.llm.prompts import load_prompts
 from hvr.policies.llm.record import PlanningRecord
-from hvr.policies.llm.settings import is_goal
+from hvr.policies.llm.settings import is_agent, is_goal
 from hvr.policies.registry import policy_class
 from hvr.runs.tasks import PaperTask, load_task
 from hvr.worlds.environment import EnvironmentSetup, open_environment
@@ -233,6 +234,8 @@ def _policy_class(cell: Cell) -> type[Policy[Any]]:
     name = policy_of(cell.setting)
     if name is not None:
         return policy_class(name)
+    if is_agent(cell.setting):
+        return AgentPolicy
     return GoalPolicy if is_goal(cell.setting) else LLMPolicy
 
 
@@ -269,7 +272,11 @@ def _record(
     find: FindObjects[Any] | None = None,
 ) -> PlanningRecord:
     if isinstance(policy, GoalPolicy | LLMPolicy):
-        return policy.write(request, world.graph, inventory, find)
+        started = time.perf_counter()
+        try:
+            return policy.write(request, world.graph, inventory, find)
+        except ImpossibleGoalError:  # the model gave up
+            return uncorrected_record([], time.perf_counter() - started, 0)
     started = time.perf_counter()
     try:
         plans = plan_all_stages(policy, request, world.graph, inventory, domain, _compiled, find)

@@ -111,22 +111,27 @@ class ModelOptions:
     Args:
         base_url: Address of the server; None for the provider's own.
         api_key: The key; None if the server needs none.
+        effort: Reasoning effort, such as `low`; None for the model's own.
         timeout: Maximum seconds of a request, up to the last byte of its reply.
         attempts: Maximum number of requests per answer.
         seconds: Maximum wall time of all attempts together.
         calls_per_plan: Maximum number of requests per plan, counting each attempt; None for the
             default.
         reply_bytes: Maximum size of a reply, both compressed and decompressed.
+        concurrency: Maximum number of requests at a time, for prompts that do not depend on each
+            other.
         about: Task, scene and seed of the plan; only a simulated model reads them.
     """
 
     base_url: str | None = None
     api_key: str | None = None
+    effort: str | None = None
     timeout: float = 60.0
     attempts: int = 5
     seconds: float = 300.0
     calls_per_plan: int | None = None
     reply_bytes: int = 4_000_000
+    concurrency: int = 8
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
     prices: Mapping[str, Price] = field(default_factory=lambda: MappingProxyType({}), hash=False)
@@ -194,11 +199,13 @@ _NUMBERS: Mapping[str, type] = {
     "attempts": int,
     "seconds": float,
     "calls-per-plan": int,
+    "concurrency": int,
     "requests-per-minute": int,
     "tokens-per-minute": int,
 }
 """Numeric settings; the environment variable is the name in capitals after `HVR_LLM_`."""
-_SETTINGS = ("model", "base-url", *_NUMBERS, "prices")
+_TEXTS = ("model", "base-url", "effort")
+_SETTINGS = (*_TEXTS, *_NUMBERS, "prices")
 
 
 @dataclass(frozen=True)
@@ -234,8 +241,8 @@ def read_config(
     """Merge a choice, the environment and the nearest pyproject.toml, in this order of precedence.
 
     The environment variables are HVR_LLM (the model), HVR_LLM_BASE_URL, HVR_LLM_API_KEY,
-    HVR_LLM_TIMEOUT and the other numbers, and per provider OPENAI_BASE_URL, OPENAI_API_KEY,
-    GEMINI_API_KEY and GOOGLE_API_KEY.
+    HVR_LLM_EFFORT, HVR_LLM_TIMEOUT and the other numbers, and per provider OPENAI_BASE_URL,
+    OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY and GOOGLE_API_KEY.
 
     A project that you downloaded must get neither your key nor your prompts. A provider's own key
     is therefore never sent to an address from a file (HVR_LLM_API_KEY goes to any address), and a
@@ -276,6 +283,7 @@ def read_config(
     options = ModelOptions(
         base_url=address or named,
         api_key=key.strip() if key else None,
+        effort=environ.get("HVR_LLM_EFFORT") or section.get("effort"),
         prices=_prices(section.get("prices", {}), file),
         **{**_numbers(section, environ), **{n: v for n, v in numbers.items() if v is not None}},
     )
@@ -362,7 +370,7 @@ def _check(name: str, value: object, file: str) -> None:
         raise UsageError(
             f"{where}: unknown setting {name!r}; known settings: {', '.join(_SETTINGS)}"
         )
-    if name in ("model", "base-url") and not (isinstance(value, str) and value):
+    if name in _TEXTS and not (isinstance(value, str) and value):
         raise UsageError(f"{where}: {name!r} must be a string")
     if name in _NUMBERS:
         whole = _NUMBERS[name] is int

@@ -137,7 +137,11 @@ def stack(
         if isinstance(model, Replay)
         else _layers(model, options, cache, shared or SharedLimits(), cancel)
     )
-    return top if record is None else RecordingModel(top, record, header, scrubber=options.scrubber)
+    if record is None:
+        return top
+    return RecordingModel(
+        top, record, header, scrubber=options.scrubber, concurrency=options.concurrency
+    )
 
 
 def _layers(

@@ -9,7 +9,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,7 +20,7 @@ from hvr.models import replies, transcript
 from hvr.models.config import ModelOptions
 from hvr.models.errors import NO_USAGE, Cancellation, Kind, ModelError, kind_of, used
 from hvr.models.limits import transaction
-from hvr.models.model import Answer, Layer, Model, Request, Usage, add_usages
+from hvr.models.model import Answer, Layer, Model, ModelToolCall, Request, Usage, add_usages
 from hvr.models.transport import Failures
 
 # Guard --------------------------------------------------------------------------------------------
@@ -57,6 +57,10 @@ class Guarded(Layer):
             answer,
             text=scrubber.text(answer.text),
             data=scrubber.value(answer.data),
+            calls=tuple(
+                replace(call, arguments=scrubber.value(dict(call.arguments)))
+                for call in answer.calls
+            ),
             model=scrubber.text(answer.model),
         )
         if clean.finish == "filter":
@@ -111,6 +115,8 @@ class Cache(Layer):
         answer = self._model.answer(request)
         if answer.finish == "stop":
             kept = {"text": answer.text, "data": answer.data, "model": answer.model}
+            if answer.calls:
+                kept["calls"] = [asdict(call) for call in answer.calls]
             with self._open() as base:
                 base.execute(
                     "INSERT OR IGNORE INTO answers VALUES (?, ?, ?)",
@@ -121,7 +127,9 @@ class Cache(Layer):
     def _read(self, text: str) -> dict[str, Any]:
         try:
             value = parse_json(text, strict=False)
-            return {"text": value["text"], "data": value["data"], "model": value["model"]}
+            calls = tuple(ModelToolCall(**call) for call in value.get("calls", ()))
+            known = {name: value[name] for name in ("text", "data", "model")}
+            return {**known, "calls": calls}
         except (ValueError, TypeError, KeyError):
             raise DataFileError(
                 f"{self._path}: the cache of answers is corrupt; delete the file"

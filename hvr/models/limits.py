@@ -18,7 +18,7 @@ from hvr.base.numbers import check_integer, check_real
 from hvr.errors import BudgetError, DataFileError, LLMError, UsageError
 from hvr.models.config import Price
 from hvr.models.errors import Cancellation, ModelError, used
-from hvr.models.model import Answer, Layer, Model, Request, Totals, Usage, count_tokens
+from hvr.models.model import Answer, Layer, Model, Request, Totals, Usage, request_tokens
 
 # Ledger -------------------------------------------------------------------------------------------
 
@@ -217,7 +217,7 @@ class Budgeted(Layer):
         super().__init__(model)
         self._budget = budget
         self._price = price
-        self._count = count or (lambda request: count_tokens(request.messages))
+        self._count = count or request_tokens
 
     def answer(self, request: Request) -> Answer:
         """See `Model`.
@@ -406,7 +406,7 @@ class RateLimit(Layer):
             ModelError: The request alone exceeds the limit, or would wait longer than its time
                 limit.
         """
-        tokens = count_tokens(request.messages) + request.max_tokens
+        tokens = request_tokens(request) + request.max_tokens
         limit = self._rate.tokens
         if limit is not None and tokens > limit:
             raise ModelError(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from hvr.errors import LLMError
 from hvr.models.errors import used
-from hvr.models.model import Answer, Layer, Model, Request, Totals
+from hvr.models.model import Answer, Layer, Model, Request, Totals, answer_all, outcome_of
 from hvr.values import JsonObject
 
 # Meter --------------------------------------------------------------------------------------------
@@ -51,16 +51,26 @@ class Meter(Layer):
         self.cached_calls = 0
 
     def answer(self, request: Request) -> Answer:
-        try:
-            answer = self._model.answer(request)
-        except LLMError as error:
-            self.totals = self.totals.plus(used(error), failed=True)
-            raise
-        if answer.source == "cache":
+        outcome = outcome_of(self._model, request)
+        self._count(outcome)
+        if isinstance(outcome, LLMError):
+            raise outcome
+        return outcome
+
+    def answer_all(self, requests: Sequence[Request]) -> list[Answer | LLMError]:
+        """Return the outcome of each request; see `hvr.models.model.answer_all`."""
+        outcomes = answer_all(self._model, requests)
+        for outcome in outcomes:
+            self._count(outcome)
+        return outcomes
+
+    def _count(self, outcome: Answer | LLMError) -> None:
+        if isinstance(outcome, LLMError):
+            self.totals = self.totals.plus(used(outcome), failed=True)
+        elif outcome.source == "cache":
             self.cached_calls += 1
         else:
-            self.totals = self.totals.plus(answer.usage)
-        return answer
+            self.totals = self.totals.plus(outcome.usage)
 
     def spent(self, seconds: float | None = None) -> MeteredUse:
         """Return the usage so far; a sum is None if any of its parts is unknown."""

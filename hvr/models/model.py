@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, Protocol
 
+from hvr.errors import LLMError
 from hvr.values import JsonObject
 
 # Model --------------------------------------------------------------------------------------------
@@ -16,13 +18,44 @@ from hvr.values import JsonObject
 _MOST_TOKENS = 1_000_000_000
 """Token counts above this are treated as not reported."""
 
-Role = Literal["system", "user", "assistant"]
+Role = Literal["system", "user", "assistant", "tool"]
+
+
+@dataclass(frozen=True)
+class ModelTool:
+    """A tool that a model may call.
+
+    Args:
+        parameters: JSON schema of the arguments, an object.
+    """
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any] = field(hash=False)
+
+
+@dataclass(frozen=True)
+class ModelToolCall:
+    """A call of a tool by a model."""
+
+    id: str
+    name: str
+    arguments: Mapping[str, Any] = field(hash=False)
 
 
 @dataclass(frozen=True)
 class Message:
+    """A turn of a conversation.
+
+    Args:
+        calls: The tools that the assistant calls in this turn.
+        call_id: With the role `tool`: the call whose result the text is.
+    """
+
     role: Role
     text: str
+    calls: tuple[ModelToolCall, ...] = ()
+    call_id: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +66,9 @@ class Request:
         messages: The conversation so far; the last message is the user's.
         purpose: Label for logs and counts, such as `block`; it is not sent.
         schema: JSON schema that the answer must satisfy; None asks for text.
+        accept: Weaker schema that also suffices, since not every server enforces a schema; None
+            for `schema`. It is not sent.
+        tools: Tools of which the model must call at least one.
         temperature: Sampling temperature; 0 is as deterministic as the model can be.
         max_tokens: Maximum length of the answer, in the model's tokens.
         seconds: Time limit for the answer; None means the model's timeout. It is not sent.
@@ -41,6 +77,8 @@ class Request:
     messages: tuple[Message, ...]
     purpose: str = ""
     schema: Mapping[str, Any] | None = field(default=None, hash=False)
+    accept: Mapping[str, Any] | None = field(default=None, hash=False, compare=False)
+    tools: tuple[ModelTool, ...] = ()
     temperature: float = 0.0
     max_tokens: int = 1024
     seed: int | None = None
@@ -90,6 +128,7 @@ class Answer:
 
     Args:
         data: The decoded object if the request had a schema.
+        calls: The tools that the model calls.
         model: The provider's name for the model that answered.
         finish: `stop` (complete), `length` (cut off at `max_tokens`) or `filter` (withheld).
         source: `cache` or `replay` if no provider was asked, otherwise `model`.
@@ -97,6 +136,7 @@ class Answer:
 
     text: str
     data: Any = None
+    calls: tuple[ModelToolCall, ...] = ()
     model: str = ""
     finish: Literal["stop", "length", "filter"] = "stop"
     usage: Usage = Usage()
@@ -120,6 +160,25 @@ class Model(Protocol):
         Raises:
             LLMError: No usable answer came; the message says what happened and what to do.
         """
+
+
+def answer_all(model: Model, requests: Sequence[Request]) -> list[Answer | LLMError]:
+    """Ask requests that do not depend on each other, and return the outcome of each, in order.
+
+    A model with a method `answer_all` may answer them concurrently; any other answers in turn.
+    """
+    together = getattr(model, "answer_all", None)
+    if together is not None:
+        return list(together(requests))
+    return [outcome_of(model, request) for request in requests]
+
+
+def outcome_of(model: Model, request: Request) -> Answer | LLMError:
+    """Return the answer to a request, or the error that the model raised."""
+    try:
+        return model.answer(request)
+    except LLMError as error:
+        return error
 
 
 # Usage --------------------------------------------------------------------------------------------
@@ -252,6 +311,17 @@ def estimate_tokens(text: str) -> int:
 def count_tokens(messages: Iterable[Message]) -> int:
     """Return the estimated tokens of a conversation, including the chat template."""
     return sum(estimate_tokens(m.text) + PER_MESSAGE for m in messages)
+
+
+def request_tokens(request: Request) -> int:
+    """Return the estimated prompt tokens of a request, including its schema, tools and calls."""
+    more = [json.dumps(tool.parameters) + tool.description + tool.name for tool in request.tools]
+    more += [json.dumps(c.arguments) + c.name for m in request.messages for c in m.calls]
+    if request.schema is not None:
+        more.append(json.dumps(request.schema))
+    return count_tokens(request.messages) + sum(
+        estimate_tokens(text) + PER_MESSAGE for text in more
+    )
 
 
 def _weight(piece: str) -> int:

@@ -2,21 +2,40 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from hvr.base.extras import load
 from hvr.base.texts import parse_json
 from hvr.errors import UsageError
 from hvr.models.config import ModelOptions, priced
 from hvr.models.errors import ModelError
-from hvr.models.model import Answer, Request, Usage, reported_usage
-from hvr.models.replies import Complaint, complaint_in, complaint_of, json_at, with_instruction
+from hvr.models.model import Answer, Message, ModelToolCall, Request, Usage, reported_usage
+from hvr.models.replies import (
+    Complaint,
+    arguments_of,
+    checked,
+    complaint_in,
+    complaint_of,
+    is_strict,
+    json_at,
+    satisfies,
+    strict_schema,
+    with_instruction,
+)
+from hvr.models.tool_calls import with_calls, without_tools
 from hvr.models.transport import Failures, bounded_client, http_of, kind_of_complaint, root_message
 
 # Dialects -----------------------------------------------------------------------------------------
+
+
+Form = Literal["strict", "json_schema", "object_schema", "guided", "json_object", "words"]
+_FORMS: tuple[Form, ...] = get_args(Form)
+BY_SCHEMA = _FORMS[:4]
+"""The forms in which a server itself enforces the schema."""
 
 
 @dataclass(frozen=True)
@@ -25,15 +44,20 @@ class Dialect:
 
     Args:
         limit: Name of the parameter that limits the answer's length.
-        form: How to ask for JSON: by schema, as any object with the schema in the prompt, or by
-            prompt only.
+        form: How to ask for JSON: by schema, with `strict` only if the schema allows it; by schema
+            in the spelling of llama.cpp's Python server, or in vLLM's; as any object with the
+            schema in the prompt; or by prompt only.
+        tools: Whether the server calls tools; otherwise hvr asks for a call as JSON.
+        effort: Whether the server accepts a reasoning effort.
         temperature: Whether the server accepts a temperature.
         seed: Whether the server accepts a seed.
         stop: Whether the server accepts stop strings; otherwise hvr cuts the answer.
     """
 
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
-    form: Literal["json_schema", "json_object", "words"] = "json_schema"
+    form: Form = "strict"
+    tools: bool = True
+    effort: bool = True
     temperature: bool = True
     seed: bool = True
     stop: bool = True
@@ -45,26 +69,73 @@ class Dialect:
         ends = [at for s in stop if s and (at := text.find(s)) >= 0]
         return text[: min(ends)] if ends else text
 
+    @property
+    def weaker(self) -> Dialect:
+        """The dialect that asks for JSON in the next form."""
+        return replace(self, form=_FORMS[min(_FORMS.index(self.form) + 1, len(_FORMS) - 1)])
+
 
 def request_arguments(request: Request, dialect: Dialect) -> dict[str, Any]:
     """Return the arguments of `chat.completions.create` for a request."""
-    messages = request.messages if dialect.form == "json_schema" else with_instruction(request)
+    messages = request.messages if dialect.form in BY_SCHEMA else with_instruction(request)
     given: dict[str, Any] = {
-        "messages": [{"role": m.role, "content": m.text} for m in messages],
+        "messages": [_message(m) for m in messages],
         dialect.limit: request.max_tokens,
     }
+    if request.tools:
+        given["tools"] = [
+            {
+                "type": "function",
+                "function": {
+                    "name": tool.name,
+                    "description": tool.description,
+                    "parameters": dict(tool.parameters),
+                },
+            }
+            for tool in request.tools
+        ]
+        given["tool_choice"] = "required"
     if dialect.temperature:
         given["temperature"] = request.temperature
     if dialect.seed and request.seed is not None:
         given["seed"] = request.seed
     if dialect.stop and request.stop:
         given["stop"] = list(request.stop)
-    if request.schema is not None and dialect.form != "words":
-        form: dict[str, Any] = {"type": dialect.form}
-        if dialect.form == "json_schema":
-            form["json_schema"] = {"name": "answer", "schema": dict(request.schema)}
-        given["response_format"] = form
+    if request.schema is not None:
+        given |= _form_arguments(dict(request.schema), dialect.form)
     return given
+
+
+def _message(message: Message) -> dict[str, Any]:
+    value: dict[str, Any] = {"role": message.role, "content": message.text}
+    if message.role == "tool":
+        value["tool_call_id"] = message.call_id
+    if message.calls:
+        value["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": json.dumps(call.arguments)},
+            }
+            for call in message.calls
+        ]
+    return value
+
+
+def _form_arguments(schema: dict[str, Any], form: Form) -> dict[str, Any]:
+    match form:
+        case "strict" | "json_schema":
+            wanted: dict[str, Any] = {"name": "answer", "schema": schema}
+            if form == "strict" and is_strict(schema):
+                wanted = {"name": "answer", "strict": True, "schema": strict_schema(schema)}
+            return {"response_format": {"type": "json_schema", "json_schema": wanted}}
+        case "object_schema":
+            return {"response_format": {"type": "json_object", "schema": schema}}
+        case "guided":
+            return {"extra_body": {"guided_json": schema}}
+        case "json_object":
+            return {"response_format": {"type": "json_object"}}
+    return {}
 
 
 def other_dialect(dialect: Dialect, complaint: str, request: Request) -> Dialect | None:
@@ -77,11 +148,15 @@ def other_dialect(dialect: Dialect, complaint: str, request: Request) -> Dialect
 
 
 def _steps(dialect: Dialect, request: Request) -> Iterator[tuple[tuple[str, ...], Dialect]]:
-    if request.schema is not None and dialect.form == "json_schema":
-        words = ("response_format", "json_schema", "guided", "schema")
-        yield words, replace(dialect, form="json_object")
-    if request.schema is not None and dialect.form == "json_object":
-        yield ("response_format", "json_object", "json_schema"), replace(dialect, form="words")
+    if request.tools:
+        yield ("tool", "function"), replace(dialect, tools=False)
+    if request.schema is not None and dialect.form != "words":
+        if dialect.form == "strict" and not is_strict(request.schema):
+            dialect = dialect.weaker  # the same request
+        words = ("response_format", "json_schema", "json_object", "guided", "schema", "strict")
+        yield words, dialect.weaker
+    if dialect.effort:
+        yield ("reasoning_effort", "reasoning effort"), replace(dialect, effort=False)
     if dialect.limit == "max_tokens":
         yield _REFUSED_LIMIT, replace(dialect, limit="max_completion_tokens")
     if dialect.temperature:
@@ -156,22 +231,36 @@ class OpenAIModel:
         # Terminates: each dialect removes or replaces a setting of the one before.
         while True:
             try:
+                dialect = self.dialect
+                sent = request if dialect.tools else without_tools(request)
                 reply = create(
                     model=self._model,
                     stream=False,
                     timeout=max(end - time.monotonic(), 1e-3),
-                    **request_arguments(request, self.dialect),
+                    **request_arguments(sent, dialect),
+                    **self._effort(),
                 )
                 break
             except self._sdk.OpenAIError as error:
-                dialect = self._other_dialect(error, request)
-                if dialect is None:
+                other = self._other_dialect(error, sent)
+                if other is None:
                     raise self._error(error) from None
-                self.dialect = dialect
+                self.dialect = other
             except (ValueError, TypeError, RecursionError) as error:
                 # The body of the error response cannot be decoded.
                 raise self._failures.malformed(str(error)) from None
-        return self._read(reply.http_response, request)
+        answer = self._read(reply.http_response, sent)
+        enforced = sent.schema is None or satisfies(answer.text, strict_schema(sent.schema))
+        if not enforced and answer.finish == "stop" and self.dialect == dialect:
+            self.dialect = dialect.weaker
+        if request.tools and not sent.tools:
+            checked_answer = checked(answer, sent)
+            return with_calls(checked_answer, checked_answer.data)
+        return answer
+
+    def _effort(self) -> dict[str, Any]:
+        effort = self._options.effort
+        return {"reasoning_effort": effort} if effort and self.dialect.effort else {}
 
     def embed(self, texts: Sequence[str], seconds: float | None = None) -> list[Sequence[float]]:
         """Return the embeddings of texts, if the model is an embedding model."""
@@ -232,13 +321,21 @@ class OpenAIModel:
         if finish in _WITHHELD:
             raise self._failures.filtered(finish, usage, text)
         message = json_at(choice, "message")
+        model = json_at(body, "model")
+        model = model if isinstance(model, str) and model else self._model
+        if request.tools:
+            called = _tool_calls(message)
+            if called:
+                return Answer(text=text, calls=called, model=model, usage=usage)
+            if finish not in _CUT and self.dialect.tools:
+                self.dialect = replace(self.dialect, tools=False)
+                raise self._failures.no_call(usage)
         calls, reasoned = _calls(message), bool(usage.reasoning or _reasoning(message))
         if not text.strip() and (calls or reasoned):
             raise self._failures.without_text(usage, calls=calls, cut=finish in _CUT)
-        model = json_at(body, "model")
         return Answer(
             text=self.dialect.cut(text, request.stop),
-            model=model if isinstance(model, str) and model else self._model,
+            model=model,
             finish="length" if finish in _CUT else "stop",
             usage=usage,
         )
@@ -288,6 +385,20 @@ def _calls(message: Any) -> list[str]:
         *(json_at(call, "function") or call for call in calls),
     ]
     return [str(json_at(call, "name") or "no name") for call in named if call]
+
+
+def _tool_calls(message: Any) -> tuple[ModelToolCall, ...]:
+    """Return the tool calls of a message whose arguments can be read."""
+    calls = json_at(message, "tool_calls")
+    read = []
+    for number, call in enumerate(calls if isinstance(calls, list) else (), start=1):
+        name, arguments = json_at(call, "function", "name"), json_at(call, "function", "arguments")
+        if isinstance(name, str):
+            identity = json_at(call, "id")
+            read.append(
+                ModelToolCall(str(identity or f"call{number}"), name, arguments_of(arguments))
+            )
+    return tuple(read)
 
 
 def _reasoning(message: Any) -> str:

@@ -6,8 +6,9 @@ import json
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from hvr.base.texts import read_log
 from hvr.errors import DataFileError, LLMError
 from hvr.models import transcript
 from hvr.models.errors import used
-from hvr.models.model import Answer, Layer, Model, Request, Totals
+from hvr.models.model import Answer, Layer, Model, Request, Totals, outcome_of
 from hvr.models.transcript import Exchange, Replay
 
 # Earlier attempts ---------------------------------------------------------------------------------
@@ -160,6 +161,19 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
+@dataclass(frozen=True)
+class _Timed:
+    outcome: Answer | LLMError
+    seconds: float
+    date: datetime
+
+
+def _answer_json(answer: Answer) -> dict[str, Any]:
+    values = {n: getattr(answer, n) for n in _ANSWER}
+    calls = [asdict(call) for call in answer.calls]
+    return {**values, "calls": calls} if calls else values
+
+
 class RecordingModel(Layer):
     """A layer that writes all exchanges, answers and errors, to a transcript.
 
@@ -172,6 +186,7 @@ class RecordingModel(Layer):
 
     Args:
         header: Additional fields of the header, such as commit and settings.
+        concurrency: Maximum number of requests at a time.
 
     Raises:
         DataFileError: The file cannot be written, or is not a transcript of this model.
@@ -184,12 +199,14 @@ class RecordingModel(Layer):
         header: Mapping[str, Any] | None = None,
         *,
         scrubber: Scrubber | None = None,
+        concurrency: int = 8,
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], datetime] = _now,
     ) -> None:
         super().__init__(model)
         self._path = path
         self._scrubber = scrubber or Scrubber()
+        self._most = concurrency
         self._clock = clock
         self._now = now
         self._lock = threading.Lock()
@@ -219,18 +236,28 @@ class RecordingModel(Layer):
             answer = known.outcome()
             # Keep the original source, so that the answer is counted as it was the first time.
             return replace(answer, source=known.line["answer"].get("source", "model"))
+        outcome = self._add(request, self._timed(request))
+        if isinstance(outcome, LLMError):
+            raise outcome
+        return outcome
+
+    def answer_all(self, requests: Sequence[Request]) -> list[Answer | LLMError]:
+        """Ask several requests concurrently; the transcript has them in their order."""
+        resuming = self._earlier is not None and self._earlier.ahead
+        if resuming or isinstance(self._model, Replay) or len(requests) < 2:
+            return [outcome_of(self, request) for request in requests]
+        with ThreadPoolExecutor(min(len(requests), self._most), "hvr-ask") as pool:
+            timed = list(pool.map(self._timed, requests))
+        return [self._add(*pair) for pair in zip(requests, timed, strict=True)]
+
+    def _timed(self, request: Request) -> _Timed:
         start, date = self._clock(), self._now()
-        try:
-            answer = self._model.answer(request)
-        except LLMError as error:
-            self._add(request, None, error, self._clock() - start, date)
-            raise
-        # Redact before use: a replay must return the same answer.
-        answer = replace(
-            answer, text=self._scrubber.text(answer.text), data=self._scrubber.value(answer.data)
-        )
-        self._add(request, answer, None, self._clock() - start, date)
-        return answer
+        outcome = outcome_of(self._model, request)
+        if isinstance(outcome, Answer):
+            # Redact before use: a replay must return the same answer.
+            text, data = self._scrubber.text(outcome.text), self._scrubber.value(outcome.data)
+            outcome = replace(outcome, text=text, data=data)
+        return _Timed(outcome, self._clock() - start, date)
 
     def _resume(self) -> None:
         self._earlier = EarlierTranscript(self._path)
@@ -278,14 +305,10 @@ class RecordingModel(Layer):
             "date": self._now().isoformat(timespec="seconds"),
         }
 
-    def _add(
-        self,
-        request: Request,
-        answer: Answer | None,
-        error: LLMError | None,
-        seconds: float,
-        date: datetime,
-    ) -> None:
+    def _add(self, request: Request, timed: _Timed) -> Answer | LLMError:
+        outcome = timed.outcome
+        answer = outcome if isinstance(outcome, Answer) else None
+        error = outcome if isinstance(outcome, LLMError) else None
         sent = self._scrubber.value(transcript.request_json(request))
         usage = answer.usage if answer else used(error or LLMError())
         line: dict[str, Any] = {
@@ -293,13 +316,14 @@ class RecordingModel(Layer):
             "purpose": request.purpose,
             "digest": transcript.digest(sent),
             **sent,
-            "answer": {n: getattr(answer, n) for n in _ANSWER} if answer else None,
+            "answer": _answer_json(answer) if answer else None,
             "error": transcript.error_json(error) if error else None,
             "usage": asdict(usage),
-            "seconds": round(seconds, 3),
-            "date": date.isoformat(timespec="microseconds"),
+            "seconds": round(timed.seconds, 3),
+            "date": timed.date.isoformat(timespec="microseconds"),
         }
         self._append(self._scrubber.value(line))
+        return outcome
 
     def _append(self, line: Mapping[str, Any]) -> None:
         with self._lock:

@@ -104,6 +104,8 @@ def checked(answer: Answer, request: Request) -> Answer:
     Raises:
         ModelError: The answer is of kind `empty` or `schema`; the error has its usage.
     """
+    if answer.calls:
+        return answer
     if not answer.text.strip():
         limit = (
             f": all {request.max_tokens} tokens were used before any text; raise max_tokens"
@@ -117,7 +119,8 @@ def checked(answer: Answer, request: Request) -> Answer:
     if request.schema is None:
         return answer
     try:
-        return replace(answer, data=find_json(answer.text, request.schema))
+        schema = request.schema if request.accept is None else request.accept
+        return replace(answer, data=find_json(answer.text, schema))
     except ValueError as error:
         cut = (
             f" (it was cut off at max_tokens = {request.max_tokens})"
@@ -151,6 +154,57 @@ def find_json(text: str, schema: Mapping[str, Any]) -> Any:
             where = "/".join(map(str, problem.absolute_path))
             complaint = f"{f'at {where}: ' if where else ''}{_begin(problem.message, quote='')}"
     raise ValueError(complaint or "it contains no complete JSON value")
+
+
+def satisfies(text: str, schema: Mapping[str, Any]) -> bool:
+    """Return whether a text contains JSON that satisfies a schema."""
+    try:
+        find_json(text, schema)
+    except ValueError:
+        return False
+    return True
+
+
+_UNSUPPORTED = frozenset({"maxLength", "minLength", "pattern"})
+"""Keywords that providers do not support in strict schemas."""
+
+
+def is_strict(schema: Mapping[str, Any]) -> bool:
+    """Return whether a provider can enforce a schema: all properties are required, none added."""
+    if schema.get("type") != "object":
+        return False
+    parts: list[Any] = [schema]
+    while parts:
+        part = parts.pop()
+        if isinstance(part, list):
+            parts += part
+        elif isinstance(part, Mapping):
+            properties = part.get("properties")
+            if part.get("type") == "object" and isinstance(properties, Mapping):
+                exact = part.get("additionalProperties") is False
+                if not exact or set(part.get("required", ())) != set(properties):
+                    return False
+            parts += part.values()
+    return True
+
+
+def strict_schema(schema: Any) -> Any:
+    """Return a schema without the keywords that strict schemas do not support."""
+    if isinstance(schema, list):
+        return [strict_schema(part) for part in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    return {k: strict_schema(v) for k, v in schema.items() if k not in _UNSUPPORTED}
+
+
+def arguments_of(value: Any) -> dict[str, Any]:
+    """Return the arguments of a tool call, given as an object or as its JSON text."""
+    if isinstance(value, str):
+        try:
+            value = parse_json(value, strict=False)
+        except ValueError:
+            return {}
+    return dict(value) if isinstance(value, Mapping) else {}
 
 
 def instruction(schema: Mapping[str, Any]) -> str:

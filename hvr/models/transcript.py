@@ -7,7 +7,7 @@ import hashlib
 import json
 import threading
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from hvr.base.texts import check_fields, read_log
 from hvr.errors import BudgetError, CassetteError, DataFileError, LLMError
 from hvr.models.config import ModelOptions
 from hvr.models.errors import KINDS, CancelledError, ModelError
-from hvr.models.model import Answer, Message, Request, Usage
+from hvr.models.model import Answer, Message, ModelTool, ModelToolCall, Request, Usage
 
 # Transcript ---------------------------------------------------------------------------------------
 # A transcript has JSON lines: a header, then one line per exchange. A last line that a crash cut
@@ -45,10 +45,15 @@ class Exchange:
 
     @property
     def request(self) -> Request:
-        messages = tuple(Message(m["role"], m["text"]) for m in self.line["messages"])
+        messages = tuple(
+            Message(m["role"], m["text"], _calls(m.get("calls", ())), m.get("call_id", ""))
+            for m in self.line["messages"]
+        )
         settings = dict(self.line["settings"])
         stop = tuple(settings.pop("stop"))
-        return Request(messages=messages, purpose=self.line["purpose"], stop=stop, **settings)
+        tools = tuple(ModelTool(**tool) for tool in settings.pop("tools", ()))
+        purpose = self.line["purpose"]
+        return Request(messages=messages, purpose=purpose, stop=stop, tools=tools, **settings)
 
     @property
     def usage(self) -> Usage:
@@ -63,15 +68,29 @@ class Exchange:
         error = self.line["error"]
         if error is not None:
             raise error_from(error, self.usage)
-        answer = {k: v for k, v in self.line["answer"].items() if k != "source"}
-        return Answer(usage=self.usage, source="replay", **answer)
+        answer = {k: v for k, v in self.line["answer"].items() if k not in ("source", "calls")}
+        calls = _calls(self.line["answer"].get("calls", ()))
+        return Answer(usage=self.usage, source="replay", calls=calls, **answer)
+
+
+def _calls(values: Iterable[Mapping[str, Any]]) -> tuple[ModelToolCall, ...]:
+    return tuple(ModelToolCall(**value) for value in values)
+
+
+def _message_json(message: Message) -> dict[str, Any]:
+    value: dict[str, Any] = {"role": message.role, "text": message.text}
+    if message.calls:
+        value["calls"] = [asdict(call) for call in message.calls]
+    return {**value, "call_id": message.call_id} if message.call_id else value
 
 
 def request_json(request: Request) -> dict[str, Any]:
     """Return the messages and settings of a request, without its purpose, which is not sent."""
+    tools = {"tools": [asdict(tool) for tool in request.tools]} if request.tools else {}
     return {
-        "messages": [asdict(m) for m in request.messages],
+        "messages": [_message_json(m) for m in request.messages],
         "settings": {
+            **tools,
             "temperature": request.temperature,
             "max_tokens": request.max_tokens,
             "seed": request.seed,

@@ -195,6 +195,11 @@ class Failures:
             what = f"it is not JSON, and begins with {text[:_LINE]!r}: {advice}?"
         return self.malformed(what)
 
+    def no_call(self, usage: Usage) -> ModelError:
+        """Return the error for an answer without the tool call that was required."""
+        what = "the model called no tool; asking for the call as JSON"
+        return ModelError(f"{self._name}: {what}", kind="schema", usage=usage)
+
     def without_text(self, usage: Usage, *, calls: Sequence[str], cut: bool) -> ModelError:
         """Return the error for an answer without text.
 

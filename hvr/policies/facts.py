@@ -19,14 +19,17 @@ from hvr.pddl import And, Domain, Expression, Problem, Task, parse_formula
 from hvr.pddl.printer import print_domain, print_problem
 from hvr.planning.plans import Planned, PolicyContext
 from hvr.planning.search.planners import Planner
+from hvr.policies.llm.action_set import ActionSet
+from hvr.policies.llm.agent import make_writing
 from hvr.policies.llm.answers.text import clean
 from hvr.policies.llm.dialogue import Dialogue
 from hvr.policies.llm.equipment import learn_macros, open_equipment
 from hvr.policies.llm.prediction import PredictedFacts
 from hvr.policies.llm.prompts import DEFAULT_PROMPTS
 from hvr.policies.llm.record import PlanningRecord
+from hvr.policies.llm.schemas import AnswerForm, WorldForms
 from hvr.policies.llm.settings import is_goal
-from hvr.policies.llm.writing import Equipment, Writing
+from hvr.policies.llm.writing import Equipment
 from hvr.validation.trajectory import grounded_constraints
 from hvr.validation.validator import Validator
 from hvr.worlds.facts.lexicon import WorldLexicon
@@ -67,11 +70,14 @@ class GoalWriter:
             ModelError: No written goal is usable.
         """
         told = {"request": request, "predicates": self._predicates(), "kinds": self._kinds()}
+        form = self._form() if self.dialogue.structured else None
         written, problem = "", ""
         for number in range(MAX_GOAL_ATTEMPTS):
             more = {"goal": written, "problem": problem} if number else {}
-            answer = self.dialogue.ask("correct_goal" if number else "goal", **told, **more)
-            written = _formula(answer)
+            answer = self.dialogue.ask("correct_goal" if number else "goal", form, **told, **more)
+            former, written = written, _formula(answer)
+            if form is not None and number and written == former:
+                break  # the next answer would be the same
             try:
                 goal = parse_formula(written, self.domain, self.problem.objects, file="<goal>")
             except HvrError as error:
@@ -85,6 +91,10 @@ class GoalWriter:
             f"attempts: {_in_words(problem)}",
             kind="garbled",
         )
+
+    def _form(self) -> AnswerForm:
+        task = Task(self.domain, self.problem.replace(goal=And(())))
+        return WorldForms(ActionSet(task)).goal(task.objects)
 
     def _impossible(self, goal: Expression) -> str:
         try:
@@ -174,7 +184,7 @@ class ModelPlanner:
         settings = self.equipment.settings
         if settings.constraints and settings.verification and task.problem.constraints != And(()):
             predicted.keep(grounded_constraints(task))
-        writing = Writing(self.equipment, self.request, predicted)
+        writing = make_writing(self.equipment, self.request, predicted)
         record = writing.write()
         self.records.append(record)
         self._used |= set(writing.library_uses)
@@ -186,7 +196,12 @@ class ModelPlanner:
     def goal(self, problem: Problem) -> Expression:
         """Return the goal that the model reads in the request."""
         equipment = self.equipment
-        dialogue = Dialogue(equipment.model, equipment.prompts, equipment.temperature)
+        dialogue = Dialogue(
+            equipment.model,
+            equipment.prompts,
+            equipment.temperature,
+            structured=equipment.settings.structured,
+        )
         writer = GoalWriter(dialogue, equipment.domain, problem, self._words, equipment.planner)
         return writer.write(self.request)
 

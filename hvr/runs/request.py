@@ -108,9 +108,10 @@ class Options:
             return self.policy
         if self.model.spec is None:
             return "symbolic"
-        from hvr.policies.llm.settings import is_goal
+        from hvr.policies.llm.settings import is_agent, is_goal
 
-        return "goal" if is_goal(self.model.setting) else "llm"
+        setting = self.model.setting
+        return "goal" if is_goal(setting) else "agent" if is_agent(setting) else "llm"
 
     @property
     def sensors(self) -> Sensors:

@@ -282,19 +282,63 @@ def test_a_setting_that_a_server_refuses_is_spelled_differently(
         assert server.received[-1].body["max_completion_tokens"] == 1024
 
 
-@pytest.mark.parametrize(("refused", "requests"), [((), 1), (("json_schema",), 2), (("json",), 3)])
-def test_json_is_asked_for_as_the_server_can(refused: tuple[str, ...], requests: int) -> None:
+STRICT = {**SCHEMA, "additionalProperties": False}
+LLAMA, OLD_VLLM = ("json_schema",), ("json_schema", "object_schema")
+NO_SCHEMA, NO_JSON = (*OLD_VLLM, "guided_json"), ("json", "object_schema", "guided_json")
+
+
+@pytest.mark.parametrize(
+    ("schema", "refused", "requests", "words"),
+    [
+        (SCHEMA, (), 1, False),
+        (STRICT, ("strict",), 2, False),
+        (SCHEMA, LLAMA, 2, False),
+        (STRICT, LLAMA, 3, False),
+        (SCHEMA, OLD_VLLM, 3, False),
+        (SCHEMA, NO_SCHEMA, 4, True),
+        (SCHEMA, NO_JSON, 5, True),
+    ],
+)
+def test_json_is_asked_for_as_the_server_can(
+    schema: dict[str, Any], refused: tuple[str, ...], requests: int, words: bool
+) -> None:
     def behave(came: Any) -> Reply:
-        kind = came.body.get("response_format", {}).get("type", "words")
+        asked = came.body.get("response_format", {})
+        kind = asked.get("type", "words")
+        if "guided_json" in came.body:
+            kind = "guided_json"
+        elif "schema" in asked:
+            kind = "object_schema"
+        elif asked.get("json_schema", {}).get("strict") and "strict" in refused:
+            kind = "strict"
         if any(kind.startswith(r) for r in refused):
             return Reply(status=400, message=f"response_format {kind} is not supported")
         return Reply('Sure!\n```json\n{"objects": ["Mug"]}\n```\nAnything else?')
 
     with OpenAIServer(behave) as server:
-        answer = make_model("openai:m", options(server.url)).answer(request(schema=SCHEMA))
-    assert answer.data == {"objects": ["Mug"]} and len(server.received) == requests
+        model = make_model("openai:m", options(server.url))
+        answer = model.answer(request(schema=schema))
+        assert answer.data == {"objects": ["Mug"]} and len(server.received) == requests
+        model.answer(request(schema=schema))  # the form is remembered
+    assert len(server.received) == requests + 1
     in_words = '"required":["objects"]' in server.received[-1].text
-    assert in_words == (requests > 1)
+    assert in_words == words
+
+
+def test_a_server_that_ignores_schemas_is_noticed_by_its_answers() -> None:
+    kinds: list[str] = []
+
+    def behave(came: Any) -> Reply:
+        kinds.append(came.body.get("response_format", {}).get("type", "none"))
+        return Reply('{"objects": [1]}' if len(kinds) < 3 else '{"objects": ["Mug"]}')
+
+    with OpenAIServer(behave) as server:
+        model = make_model("openai:m", options(server.url))
+        for _ in range(2):
+            with pytest.raises(ModelError, match="not the requested JSON"):
+                model.answer(request(schema=STRICT))
+        assert model.answer(request(schema=STRICT)).data == {"objects": ["Mug"]}
+    assert kinds == ["json_schema", "json_schema", "json_object"]
 
 
 def test_a_refusal_that_no_spelling_helps_is_final() -> None:

@@ -101,10 +101,15 @@ def test_what_is_wrong_is_sent_back_and_mended(what: str, hvr_: Hvr) -> None:
 
 
 def test_a_goal_that_stays_wrong_ends_the_run_with_what_is_wrong(hvr_: Hvr) -> None:
-    ended, asked = run(hvr_, Script([goal("cooked Mug")]))
+    ended, asked = run(hvr_, Script([goal("cooked Mug"), goal("cooked Cup"), goal("cooked Plate")]))
     assert (ended.code, asked) == (1, ["goal", "correct_goal", "correct_goal"])
     assert "still wrong after 2 corrections" in ended.err and "Cookable" in ended.err
     assert len(json.loads(Path("run/goal.json").read_text(encoding="utf-8"))) == 3
+
+
+def test_a_goal_that_repeats_a_wrong_one_is_not_asked_for_again(hvr_: Hvr) -> None:
+    ended, asked = run(hvr_, Script([goal("cooked Mug")]))
+    assert (ended.code, asked) == (1, ["goal", "correct_goal"])
 
 
 def test_what_is_so_already_is_no_error_where_nothing_else_is_asked(hvr_: Hvr) -> None:

@@ -28,12 +28,15 @@ _MOST_INSIDE = 6
 _CAN = "can be "
 
 
-def object_context(graph: KnowledgeGraph, names: Iterable[str], *, contents: bool = False) -> str:
+def object_context(
+    graph: KnowledgeGraph, names: Iterable[str], *, contents: bool = False, surfaces: bool = False
+) -> str:
     """Return one line per object: class, place, state, affordances and relations.
 
     Args:
         names: The objects, which are sorted by class and number.
         contents: Whether to list the contents of places with doors, and places without room.
+        surfaces: With `contents`: whether to list the things on each surface.
     """
     objects = _read(graph, names)
     kinds = _Kinds(graph, {o.cls for o in objects.values()})
@@ -42,7 +45,16 @@ def object_context(graph: KnowledgeGraph, names: Iterable[str], *, contents: boo
         return "\n".join(_object_line(objects[n], kinds) for n in ranked)
     tried = graph.did_not_fit()
     return "\n".join(
-        "; ".join(filter(None, (_object_line(objects[n], kinds), *_room(objects[n], kinds, tried))))
+        "; ".join(
+            filter(
+                None,
+                (
+                    _object_line(objects[n], kinds),
+                    *_room(objects[n], kinds, tried),
+                    _lying_on(objects[n], kinds) if surfaces else "",
+                ),
+            )
+        )
         for n in ranked
     )
 
@@ -310,3 +322,11 @@ def _room(o: _Object, kinds: _Kinds, tried: Collection[tuple[str, str]]) -> Iter
     full = sorted(place for thing, place in tried if thing == o.name)
     if full:
         yield f"did not fit in {', '.join(full)}"
+
+
+def _lying_on(o: _Object, kinds: _Kinds) -> str:
+    things = o.relations.get("^on", [])
+    if not things or o.kinds & set(kinds.roles.players(SLOT)):  # a slot names what takes it up
+        return ""
+    more = ", …" if len(things) > _MOST_INSIDE else ""
+    return f"on it: {', '.join(things[:_MOST_INSIDE])}{more}"

@@ -94,6 +94,36 @@ SCHEMA: Mapping[str, Any] = {
 """JSON schema of the answer."""
 
 
+def schema_of(words: GoalVocabulary) -> dict[str, Any]:
+    """Return the schema of a goal that uses only the predicates, kinds and objects of a scene."""
+    kinds = {"type": "string", "enum": sorted(words.present)}
+    known = [*sorted(words.present), *words.inventory.classes, *words.liquids]
+    named = {"type": "string", "pattern": "^[a-z][a-z0-9]{0,11}$"}
+    schema: dict[str, Any] = json.loads(json.dumps(SCHEMA))
+    literal = {
+        "type": "object",
+        "properties": {
+            "predicate": {"type": "string", "enum": list(words.listed)},
+            "args": {
+                "type": "array",
+                "items": {"anyOf": [named, {"type": "string", "enum": known}]},
+                "minItems": 1,
+                "maxItems": 2,
+            },
+            "holds": {"type": "boolean"},
+        },
+        "required": ["predicate", "args"],
+        "additionalProperties": False,
+    }
+    literals = {"type": "array", "items": {"$ref": "#/$defs/fact"}, "maxItems": MAX_GOAL_LITERALS}
+    parts = schema["properties"]
+    thing = parts["things"]["items"]["properties"]
+    thing["name"], thing["kinds"]["items"], thing["where"] = named, kinds, literals
+    parts["stages"]["items"], parts["always"], parts["once"] = literals, literals, literals
+    parts["never_two"]["items"] = {"type": "string", "enum": list(words.predicates)}
+    return {**schema, "$defs": {"fact": literal}}
+
+
 @dataclass(frozen=True)
 class GoalLiteral:
     """A literal of a goal; `holds` is False for a negative literal."""

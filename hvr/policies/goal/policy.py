@@ -41,6 +41,7 @@ from hvr.policies.goal.answer import (
     answer_json,
     parse_goal_answer,
     prompt_values,
+    schema_of,
 )
 from hvr.policies.goal.checking import CheckedGoal, check_goal, constraints, stage_conditions
 from hvr.policies.llm.dialogue import Dialogue
@@ -155,16 +156,24 @@ class GoalWriting:
             LLMError: The model did not answer.
         """
         told = prompt_values(self.request, self.graph, self.words)
-        answer = parse_goal_answer(self.dialogue.ask_json("goal", SCHEMA, **told))
+        schema = schema_of(self.words) if self.dialogue.structured else SCHEMA
+        answer = parse_goal_answer(self.dialogue.ask_json("goal", schema, SCHEMA, **told))
         while True:
             draft = self._judged(answer)
             self.drafts.append(draft)
             if draft.goal is not None and not draft.problem:
                 return draft.goal
-            if len(self.drafts) > MAX_CORRECTIONS or self._final(draft):
+            repeats = any(earlier.answer == answer for earlier in self.drafts[:-1])
+            repeats = repeats and self.dialogue.structured
+            if len(self.drafts) > MAX_CORRECTIONS or self._final(draft) or repeats:
                 raise ImpossibleGoalError(self._refusal(draft))
             data = self.dialogue.ask_json(
-                "correct_goal", SCHEMA, **told, goal=answer_json(answer), problem=draft.problem
+                "correct_goal",
+                schema,
+                SCHEMA,
+                **told,
+                goal=answer_json(answer),
+                problem=draft.problem,
             )
             answer = parse_goal_answer(data)
 
@@ -319,7 +328,7 @@ class GoalPolicy(SymbolicPolicy):
                 f"the policy goal supports only the setting {GOAL}, not {setting}", field="setting"
             )
         # The recorded setting must be the one that repeats the run.
-        model = replace(context.model, setting=GOAL)
+        model = replace(context.model, setting=setting if is_goal(setting) else GOAL)
         equipment, meter, _ = open_equipment(replace(context, model=model))
         return cls(equipment, meter=meter)
 
@@ -339,7 +348,12 @@ class GoalPolicy(SymbolicPolicy):
         """
         self._request = request
         equipment = self.equipment
-        dialogue = Dialogue(equipment.model, equipment.prompts, equipment.temperature)
+        dialogue = Dialogue(
+            equipment.model,
+            equipment.prompts,
+            equipment.temperature,
+            structured=equipment.settings.structured,
+        )
         words = GoalVocabulary(self.reader.taxonomy, inventory, self.domain)
 
         def reachable(goal: Goal) -> None:

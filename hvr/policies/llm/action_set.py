@@ -138,7 +138,7 @@ class ActionSet:
             return True
         if self.task.is_static(atom.predicate):
             return (args in self.task.static_facts.relation(atom.predicate)) == wanted
-        return not wanted or self._can_become_true(Atom(atom.predicate, args))
+        return not wanted or self.can_become_true(Atom(atom.predicate, args))
 
     def _instances(
         self, variables: tuple[TypedName, ...], body: Expression, binding: Binding, wanted: bool
@@ -154,7 +154,7 @@ class ActionSet:
             inner = {**binding, **{v.name: o for v, o in zip(variables, row, strict=True)}}
             yield self._possible(body, inner, wanted)
 
-    def _can_become_true(self, atom: Atom) -> bool:
+    def can_become_true(self, atom: Atom) -> bool:
         """Return whether an atom is initially true or an effect may add it.
 
         Only types and static conditions of the effect count: whether its action is reachable would

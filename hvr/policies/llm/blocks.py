@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hvr.pddl import Atom, GroundAction, State, Task, Trajectory
@@ -34,6 +34,7 @@ from hvr.policies.llm.repair import (
     broken_constraints,
     remaining_constraints,
 )
+from hvr.policies.llm.schemas import AnswerForm, WorldForms, call_line
 from hvr.policies.llm.settings import PolicySettings
 from hvr.validation.report import Failure, explain_literal
 from hvr.validation.validator import Validator
@@ -105,6 +106,7 @@ class BlockWriter:
 
     Args:
         mapper: Factory of the mapper for an assignment's objects.
+        forms: Forms of structured answers.
     """
 
     dialogue: Dialogue
@@ -113,6 +115,7 @@ class BlockWriter:
     mapper: Callable[[tuple[str, ...]], Mapper]
     bridge: PlannerRepair
     listen: Callable[[PolicyEvent], None]
+    forms: WorldForms
     _unmapped: list[str] = field(default_factory=list, init=False)
     _reading: str = field(default="", init=False)
 
@@ -127,10 +130,16 @@ class BlockWriter:
         self._unmapped = []
         conditions = (*work.macro.precondition, *work.macro.postcondition)
         work = with_objects(work, (*predicted.held(predicted.state), *conditions), predicted)
+        if self.settings.structured:
+            work = with_objects(work, predicted.places(work.names), predicted)
         values = self._values(work, predicted)
-        prompt = "block" if work.hierarchical else "plan"
-        answer = self.dialogue.ask(prompt, **values) if answer is None else answer
+        if self.settings.constrained:
+            answer = self._step_by_step(work, predicted, values)
+        elif answer is None:
+            prompt = "block" if work.hierarchical else "plan"
+            answer = self.dialogue.ask(prompt, self._form(work), **values)
         written = self._read(answer, work, predicted)
+        self.dialogue.tally.unreadable += not written and bool(self._unmapped)
         self._announce(work, written, "model")
         task, state = predicted.task, predicted.state
         before = count_applicable(task, state, written) == len(written)
@@ -183,6 +192,36 @@ class BlockWriter:
             values["wanted"] = self.prompt_words.wanted(work.macro, predicted.task, predicted.state)
         return values
 
+    def _form(self, work: Assignment) -> AnswerForm | None:
+        if not self.settings.structured:
+            return None
+        return self.forms.steps(work.names, self._limit(work))
+
+    def _step_by_step(
+        self, work: Assignment, predicted: PredictedWorld, values: Mapping[str, str]
+    ) -> str:
+        """Return a block of which each answer of the model was one of the applicable actions.
+
+        No action leads back to a state that the block had before, so the block ends.
+        """
+        task, state = predicted.task, predicted.state
+        given = {"macro": work.request, "wanted": "", **values}
+        block: Block = ()
+        seen = {state.bits}
+        while len(block) < self._limit(work):
+            ways = self.forms.ways(state, work.names, predicted.navigation, seen)
+            if not ways:
+                break
+            form = self.forms.next_step(ways)
+            answer = self.dialogue.ask("step", form, **given, block=numbered_steps(block))
+            chosen = next((a for a in ways if call_line(a) == answer), None)
+            if chosen is None:
+                break
+            block = (*block, *ways[chosen])
+            state = run_actions(task, state, ways[chosen])
+            seen.add(state.bits)
+        return f"Actions:\n{numbered_steps(block)}"
+
     def _read(self, answer: str, work: Assignment, predicted: PredictedWorld) -> Block:
         task = predicted.task
         read = read_exact_actions(
@@ -230,6 +269,7 @@ class BlockWriter:
         block, tries, at_end = written, 0, 0
         prompt = "correct_block" if work.hierarchical else "correct_plan"
         best: tuple[tuple[float, int], Block] | None = None
+        former = written
         while True:
             # Missing moves are inserted before the check, so that they cost no tries.
             walked = repair_navigation(task, state, block, predicted.navigation)[:limit]
@@ -259,6 +299,7 @@ class BlockWriter:
                 values["objects"] = self.prompt_words.objects(predicted, work.names)
             answer = self.dialogue.ask(
                 prompt,
+                self._form(work),
                 **values,
                 block=numbered_steps(block),
                 problem=problem,
@@ -270,6 +311,13 @@ class BlockWriter:
             if corrected:
                 block = corrected
                 self._announce(work, block, "correction")
+            repeats = corrected == former
+            self.dialogue.tally.unreadable += not corrected and bool(self._unmapped)
+            self.dialogue.tally.repeated += repeats
+            if self.settings.structured and (repeats or not corrected):
+                # The next answer would be the same: the planner takes over.
+                return best[1], tries
+            former = corrected or former
 
     def _error(
         self, work: Assignment, predicted: PredictedWorld, block: Block
@@ -426,11 +474,13 @@ class BlockBatches:
 
     Args:
         names: Function that returns the objects of macro actions.
+        forms: Forms of structured answers.
     """
 
     dialogue: Dialogue
     prompt_words: PromptWords
     names: Callable[[Sequence[MacroAction]], tuple[str, ...]]
+    forms: WorldForms
     _drafts: list[str | None] = field(default_factory=list, init=False)
 
     @property
@@ -457,7 +507,11 @@ class BlockBatches:
         while len(batch) > 1:
             values = self._values(batch, predicted, done)
             if self.dialogue.fits("blocks", **values):
-                answer = self.dialogue.ask("blocks", **values)
+                form = None
+                if self.dialogue.structured:
+                    most = self.prompt_words.settings.block_limit
+                    form = self.forms.blocks(self._names_in(batch, predicted), len(batch), most)
+                answer = self.dialogue.ask("blocks", form, **values)
                 plain = mark_actions(answer, predicted.arities, predicted.task.objects)
                 self._drafts = list(read_blocks(plain, len(batch)))
                 return self._drafts.pop(0)
@@ -467,7 +521,7 @@ class BlockBatches:
     def _values(
         self, batch: Sequence[MacroAction], predicted: PredictedWorld, done: str
     ) -> dict[str, str]:
-        names = self.names(batch)
+        names = self._names_in(batch, predicted)
         return {
             "request": self.prompt_words.request,
             "objects": self.prompt_words.objects(predicted, names),
@@ -476,3 +530,9 @@ class BlockBatches:
             "history": done,
             "macros": self.prompt_words.listed(batch, predicted.task, predicted.state),
         }
+
+    def _names_in(self, batch: Sequence[MacroAction], predicted: PredictedWorld) -> tuple[str, ...]:
+        names = self.names(batch)
+        if not self.dialogue.structured:
+            return names
+        return tuple(dict.fromkeys((*names, *predicted.places(names))))

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hvr.base.english import words
+from hvr.errors import LLMError
 from hvr.knowledge.wording import load_wording
-from hvr.models.model import Answer, Model, Request, count_tokens
+from hvr.models.errors import ModelError
+from hvr.models.model import Answer, Model, Request, answer_all, count_tokens
 from hvr.pddl import GroundAction, State, Task
 from hvr.planning.plans import AABlock, MacroAction
 from hvr.policies.llm.answers.text import MAX_ANSWER_CHARACTERS
 from hvr.policies.llm.conditions import conjunction
 from hvr.policies.llm.prediction import PredictedWorld
 from hvr.policies.llm.prompts import Prompts
+from hvr.policies.llm.schemas import AnswerForm
 from hvr.policies.llm.settings import PolicySettings
 
 # Dialogue -----------------------------------------------------------------------------------------
@@ -35,6 +38,8 @@ MAX_TOKENS: Mapping[str, int] = {
     "correct_plan": 1280,
     "goal": 1024,
     "correct_goal": 1024,
+    "step": 64,
+    "agent": 512,
 }
 """Token limit of each answer; every prompt with its answer fits `MIN_CONTEXT`."""
 
@@ -51,6 +56,24 @@ MAX_ROOMY_TOKENS: Mapping[str, int] = {
 }
 """Token limits if the prompt leaves room for more: a plan of 110 steps takes 2,300 tokens."""
 
+_JSON = 2
+"""Factor of the tokens of an answer in JSON."""
+
+_UNREADABLE = frozenset({"schema", "empty"})
+
+
+@dataclass
+class Tally:
+    """Counts of a dialogue.
+
+    Args:
+        unreadable: Number of answers in which nothing could be read.
+        repeated: Number of corrections that repeated the answer before.
+    """
+
+    unreadable: int = 0
+    repeated: int = 0
+
 
 @dataclass(frozen=True)
 class Dialogue:
@@ -58,46 +81,96 @@ class Dialogue:
 
     Args:
         seed: Sampling seed, for providers that support one.
+        structured: Whether answers are JSON; the prompts must ask for it.
     """
 
     model: Model
     prompts: Prompts
     temperature: float = 0.0
     seed: int | None = None
+    structured: bool = False
+    tally: Tally = field(default_factory=Tally)
 
-    def ask(self, prompt: str, **values: str) -> str:
+    def ask(self, prompt: str, form: AnswerForm | None = None, **values: str) -> str:
         """Ask the model and return the text of its answer, truncated to `MAX_ANSWER_CHARACTERS`.
+
+        Args:
+            form: Form of a structured answer; ignored if answers are not structured.
+
+        Returns:
+            An empty text if a structured answer does not follow its schema, even when asked again.
 
         Raises:
             LLMError: The model gave no usable answer.
         """
-        if values.get("knowledge") and not self.fits(prompt, **values):
-            values["knowledge"] = ""  # optional context gives way
-        return _printable(self._answer(prompt, values).text[:MAX_ANSWER_CHARACTERS])
+        if not self.structured or form is None:
+            answer = self.model.answer(self.request(prompt, **values))
+            return _printable(answer.text[:MAX_ANSWER_CHARACTERS])
+        try:
+            answer = self.model.answer(self.request(prompt, form, **values))
+        except ModelError as error:
+            if not _is_unreadable(error):
+                raise
+            self.tally.unreadable += 1
+            return ""
+        return form.text(_clean(answer.data))[:MAX_ANSWER_CHARACTERS]
 
-    def ask_json(self, prompt: str, schema: Mapping[str, Any], **values: str) -> Any:
-        """Ask the model for a JSON value and return it."""
-        return _clean(self._answer(prompt, values, schema).data)
+    def ask_all(
+        self, prompt: str, form: AnswerForm, values: Sequence[Mapping[str, str]]
+    ) -> list[str]:
+        """Ask several structured questions at once and return the texts of their answers."""
+        requests = [self.request(prompt, form, **given) for given in values]
+        texts = []
+        for outcome in answer_all(self.model, requests):
+            if isinstance(outcome, LLMError) and not _is_unreadable(outcome):
+                raise outcome
+            readable = isinstance(outcome, Answer)
+            self.tally.unreadable += not readable
+            texts.append(form.text(_clean(outcome.data)) if isinstance(outcome, Answer) else "")
+        return texts
+
+    def request(self, prompt: str, form: AnswerForm | None = None, **values: str) -> Request:
+        """Return the request of a prompt, without optional context if it would not fit."""
+        if values.get("knowledge") and not self.fits(prompt, **values):
+            values["knowledge"] = ""
+        if form is None:
+            return self._request(prompt, values, None)
+        return replace(self._request(prompt, values, form.schema), accept=form.accept)
+
+    def ask_json(
+        self,
+        prompt: str,
+        schema: Mapping[str, Any],
+        accept: Mapping[str, Any] | None = None,
+        **values: str,
+    ) -> Any:
+        """Ask the model for a JSON value and return it; for `accept` see `Request`."""
+        request = replace(self._request(prompt, values, schema), accept=accept)
+        return _clean(self.model.answer(request).data)
 
     def fits(self, prompt: str, **values: str) -> bool:
         """Return whether a prompt and its answer fit the smallest context."""
         tokens = count_tokens(self.prompts[prompt].fill(values))
         return tokens + MAX_TOKENS[prompt] <= MIN_CONTEXT
 
-    def _answer(
-        self, prompt: str, values: Mapping[str, str], schema: Mapping[str, Any] | None = None
-    ) -> Answer:
+    def _request(
+        self, prompt: str, values: Mapping[str, str], schema: Mapping[str, Any] | None
+    ) -> Request:
         messages = self.prompts[prompt].fill(values)
         room = MIN_CONTEXT - count_tokens(messages)
-        request = Request(
+        roomy = MAX_ROOMY_TOKENS[prompt] * (_JSON if self.structured else 1)
+        return Request(
             messages=messages,
             purpose=prompt,
             schema=schema,
             temperature=self.temperature,
-            max_tokens=max(MAX_TOKENS[prompt], min(MAX_ROOMY_TOKENS[prompt], room)),
+            max_tokens=max(MAX_TOKENS[prompt], min(roomy, room)),
             seed=self.seed,
         )
-        return self.model.answer(request)
+
+
+def _is_unreadable(error: LLMError) -> bool:
+    return isinstance(error, ModelError) and error.kind in _UNREADABLE
 
 
 def _clean(value: Any) -> Any:
@@ -129,7 +202,9 @@ class PromptWords:
     request: str
 
     def objects(self, predicted: PredictedWorld, names: Iterable[str]) -> str:
-        return predicted.objects(names, contents=self.settings.knowledge)
+        structured = self.settings.structured
+        contents = self.settings.knowledge or structured
+        return predicted.objects(names, contents=contents, surfaces=structured)
 
     def task(self, predicted: PredictedWorld, names: Iterable[str]) -> str:
         """Return background knowledge about the request and the usual states of objects."""
@@ -147,7 +222,7 @@ class PromptWords:
 
     def wanted(self, macro: MacroAction, task: Task, state: State) -> str:
         """Return the objects and the postcondition of a macro action as prompt lines."""
-        if not self.settings.knowledge:
+        if not (self.settings.knowledge or self.settings.structured):
             return ""
         return "".join(f"\n{line}" for line in self._judged_by(macro, task, state))
 
@@ -156,7 +231,7 @@ class PromptWords:
         lines = []
         for number, macro in enumerate(macros, start=1):
             lines.append(f"{number}. {macro.name}")
-            if self.settings.knowledge:
+            if self.settings.knowledge or self.settings.structured:
                 # Only the first can rely on the current state.
                 judged = self._judged_by(macro, task, state if number == 1 else None)
                 lines += [f"   {line}" for line in judged]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,17 @@ from typing import Any
 import hvr
 from hvr.base.files import commit
 from hvr.knowledge.retrieval.embedders import make_embedder
+from hvr.models import transcript
 from hvr.models.choice import ModelChoice
-from hvr.models.connect import RecordedRun, connect, embedder_options, recorded_run
+from hvr.models.config import read_config
+from hvr.models.connect import (
+    RecordedRun,
+    connect,
+    embedder_options,
+    is_simulation,
+    recorded_run,
+    replayed,
+)
 from hvr.models.meter import Meter
 from hvr.models.recording import has_header
 from hvr.planning.library import Library, Origin, learn, read_library, update_library, write_library
@@ -19,7 +29,7 @@ from hvr.planning.plans import Planned, PolicyContext
 from hvr.planning.search.planners import NAME as PLANNER
 from hvr.planning.search.planners import Planner, RecordedPlanner
 from hvr.policies.llm.prompts import Prompts, load_prompts
-from hvr.policies.llm.settings import PolicySettings, settings_named
+from hvr.policies.llm.settings import PolicySettings, decided, settings_named
 from hvr.policies.llm.writing import Equipment
 
 LIBRARY_FILE = "library.ttl"
@@ -28,6 +38,9 @@ LIBRARY_FILE = "library.ttl"
 PROMPTS_FOLDER = "prompts"
 """Subfolder of a run folder with the user's own templates."""
 
+
+STRUCTURED = "structured"
+"""Field in a transcript's header: whether the answers are structured."""
 
 LEDGER_FILE = "ledger.sqlite"
 """File in a run folder with the charges of all attempts."""
@@ -46,14 +59,16 @@ def open_equipment(context: PolicyContext) -> tuple[Equipment, Meter, Path | Non
         DataFileError: A file is unusable.
     """
     choice, folder = context.model, context.folder
-    settings = settings_named(choice.setting)
     recorded = recorded_run(choice)
     source = recorded.folder if recorded is not None else _resumed_folder(context)
     own_prompts = choice.prompts
+    choice = replace(choice, setting=decided(choice.setting, _structured(choice, context)))
+    context = replace(context, model=choice)
+    settings = settings_named(choice.setting)
     # A resumed run keeps its templates; a repeated one may get new ones.
     if (own_prompts is None or source == folder) and source and (source / PROMPTS_FOLDER).is_dir():
         own_prompts = source / PROMPTS_FOLDER
-    prompts = load_prompts(own_prompts, world=context.prompts)
+    prompts = load_prompts(own_prompts, world=context.prompts, structured=settings.structured)
     embedder = context.embedder or make_embedder(choice.embedder, embedder_options(choice))
     library = _library(choice, settings, source)
     # Before the transcript, whose existence marks these inputs as complete.
@@ -62,11 +77,12 @@ def open_equipment(context: PolicyContext) -> tuple[Equipment, Meter, Path | Non
             write_library(library, folder / LIBRARY_FILE)
         if own_prompts is not None:
             prompts.save(folder / PROMPTS_FOLDER)
+    header = context.header or _header(context, settings, prompts)
     meter = connect(
         choice,
         about=context.about,
         transcript=context.transcript,
-        header=context.header or _header(context, settings, prompts),
+        header={**header, STRUCTURED: True} if settings.structured else header,
         ledger=context.ledger or (folder / LEDGER_FILE if folder is not None else None),
         plans=1 if context.ledger is None else None,
     )
@@ -85,6 +101,19 @@ def open_equipment(context: PolicyContext) -> tuple[Equipment, Meter, Path | Non
         compile_task=context.compile_task,
     )
     return equipment, meter, None if recorded else choice.library
+
+
+def _structured(choice: ModelChoice, context: PolicyContext) -> bool:
+    """Return whether answers are structured if the setting leaves it open.
+
+    A replayed or resumed run keeps its form. The simulated model and a user's own templates use
+    text; other models get schemas.
+    """
+    spec = read_config(choice).spec or ""
+    earlier = replayed(spec) or context.transcript
+    if earlier is not None and has_header(transcript.file_of(earlier)):
+        return bool(transcript.read(earlier)[0].get(STRUCTURED))
+    return choice.prompts is None and not is_simulation(spec) and replayed(spec) is None
 
 
 def _resumed_folder(context: PolicyContext) -> Path | None:

@@ -28,12 +28,13 @@ from hvr.planning.plans import (
     Understanding,
 )
 from hvr.planning.search.navigation import find_navigation
+from hvr.policies.llm.agent import make_writing
 from hvr.policies.llm.equipment import learn_macros
 from hvr.policies.llm.record import PlanningRecord
 from hvr.policies.llm.repair import plan_outcome, read_constraints
 from hvr.policies.llm.scene_prediction import PredictedScene
 from hvr.policies.llm.settings import is_goal
-from hvr.policies.llm.writing import Equipment, Writing
+from hvr.policies.llm.writing import Equipment
 from hvr.policies.symbolic import SymbolicPolicy
 
 
@@ -169,7 +170,7 @@ class LLMPolicy(Policy[str]):
     ) -> PlanningRecord:
         equipment = self.equipment
         predicted = PredictedScene(graph, equipment.domain, inventory, equipment.compile_task)
-        writing = Writing(equipment, request, predicted, constraints)
+        writing = make_writing(equipment, request, predicted, constraints)
         record = writing.write()
         self._library_uses |= set(writing.library_uses)
         return record

@@ -111,8 +111,20 @@ class PredictedWorld(ABC):
         """Return one line per kind of the given objects."""
 
     @abstractmethod
-    def objects(self, names: Iterable[str], *, contents: bool = False) -> str:
-        """Return one line per object."""
+    def objects(
+        self, names: Iterable[str], *, contents: bool = False, surfaces: bool = False
+    ) -> str:
+        """Return one line per object.
+
+        Args:
+            contents: Whether to list the contents of closed places.
+            surfaces: Whether to list the things on each surface, which tells surfaces apart.
+        """
+
+    def places(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Return the places where objects are, with the places of these."""
+        del names
+        return ()
 
     def usual(self, request: str, names: Iterable[str]) -> tuple[str, ...]:
         """Return background knowledge about a request, and the usual states of objects."""
@@ -304,9 +316,11 @@ class PredictedFacts(PredictedWorld):
         ]
         return "\n".join([*lines, *self._besides()])
 
-    def objects(self, names: Iterable[str], *, contents: bool = False) -> str:
+    def objects(
+        self, names: Iterable[str], *, contents: bool = False, surfaces: bool = False
+    ) -> str:
         """Return one line per object; a fact appears with the first of its objects only."""
-        del contents
+        del contents, surfaces
         lines = [
             f"{name} ({self._kinds[name]}): {' '.join(facts)}".removesuffix(": ")
             for name, facts in self._facts_of(names).items()

@@ -77,6 +77,8 @@ class PlanningRecord:
         library_used: Number of blocks taken from the library.
         planner_calls: Number of calls of the classical planner.
         judged: Rounds of the judge; empty if it is off or found nothing.
+        unreadable: Number of answers in which nothing could be read.
+        repeated: Number of corrections that repeated the answer before.
     """
 
     plan: Plan
@@ -88,10 +90,15 @@ class PlanningRecord:
     library_used: int = 0
     planner_calls: int = 0
     judged: tuple[JudgeRound, ...] = ()
+    unreadable: int = 0
+    repeated: int = 0
 
     def to_json(self) -> dict[str, Any]:
+        """Return JSON values, without the counts that only the scores of a bench use."""
         values = json_fields(self)
         rounds = values.pop("judged")
+        for count in ("unreadable", "repeated"):
+            del values[count]
         return {"judged": rounds, **values} if rounds else values
 
 

@@ -116,8 +116,13 @@ class PredictedScene(PredictedWorld):
     def classes(self, names: Iterable[str]) -> str:
         return class_context(self.graph, names)
 
-    def objects(self, names: Iterable[str], *, contents: bool = False) -> str:
-        return object_context(self.graph, names, contents=contents)
+    def objects(
+        self, names: Iterable[str], *, contents: bool = False, surfaces: bool = False
+    ) -> str:
+        return object_context(self.graph, names, contents=contents, surfaces=surfaces)
+
+    def places(self, names: Iterable[str]) -> tuple[str, ...]:
+        return tuple(sorted(_with_places(names, self.inventory)))
 
     def usual(self, request: str, names: Iterable[str]) -> tuple[str, ...]:
         """Return the request's dishes and the default end states."""

@@ -24,6 +24,10 @@ class PolicySettings:
             block's postcondition, or to the next step that can be kept.
         elimination: Remove redundant steps from the finished plan.
         judge: Before elimination, judge the plan: remove redundant steps and insert missing ones.
+        structured: Answers are JSON by a schema that contains only what exists in the world.
+        constrained: With `structured`: blocks are written action by action, and the schema of each
+            answer contains only actions that are applicable, after a move if necessary.
+        agent: The model plans by calling hvr's tools.
         library: Use macro actions of the library instead of asking the model.
         knowledge: Prompts include background knowledge on dishes and common mistakes, the
             postcondition of a block, and the contents of objects.
@@ -51,6 +55,9 @@ class PolicySettings:
     batching: bool = True
     constraints: bool = True
     judge: bool = False
+    structured: bool = False
+    constrained: bool = False
+    agent: bool = False
     block_limit: int = 50
     plan_limit: int = 200
     tries_per_step: int = 2
@@ -59,11 +66,12 @@ class PolicySettings:
     macro_limit: int = 30
 
     def to_json(self) -> dict[str, Any]:
-        """Return the settings; `judge` only if it is on, since recorded runs predate it."""
+        """Return the settings; later additions only if they are on: recorded runs predate them."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
-        if not self.judge:
-            del values["judge"]
-        return values
+        return {name: value for name, value in values.items() if value or name not in _LATER}
+
+
+_LATER = frozenset(("judge", "structured", "constrained", "agent"))
 
 
 _PAPER = PolicySettings(
@@ -93,15 +101,41 @@ NAMED_SETTINGS: Mapping[str, PolicySettings] = {
 GOAL = "LLM+P"
 """Setting of the policy `goal`: the model writes only the goal, a classical planner plans."""
 
-SETTINGS: tuple[str, ...] = (*NAMED_SETTINGS, GOAL)
+AGENT = "AGENT"
+"""Setting of the policy `agent`: the model plans by calling hvr's tools."""
+
+SETTINGS: tuple[str, ...] = (*NAMED_SETTINGS, GOAL, AGENT)
 """All setting names, in the order of tables."""
 
-_GOAL = replace(_PAPER, hierarchical=False, verification=False)
+_WHOLE = replace(_PAPER, hierarchical=False, verification=False)
+_BASES: Mapping[str, PolicySettings] = {
+    **NAMED_SETTINGS,
+    GOAL: _WHOLE,
+    AGENT: replace(_WHOLE, structured=True, agent=True, knowledge=True, constraints=True),
+}
 
 
 def is_goal(text: str) -> bool:
     """Return whether a setting belongs to the policy `goal`."""
-    return text.upper() == GOAL
+    return _base(text) == GOAL
+
+
+def is_agent(text: str) -> bool:
+    """Return whether a setting belongs to the policy `agent`."""
+    return _base(text) == AGENT
+
+
+def _base(text: str) -> str:
+    names = [n for n in _BASES if text.upper().startswith(n)]
+    # "LLM+planner_repair" is LLM with a switch, not LLM+P followed by a word.
+    whole = [n for n in names if n.endswith("+") or text[len(n) : len(n) + 1] in ("", "+", "-")]
+    return max(whole or names, key=len, default="")
+
+
+def decided(text: str, structured: bool) -> str:
+    """Return a setting that says whether answers are structured, if it leaves this open."""
+    open_ = "structured" not in text.lower() and "constrained" not in text.lower()
+    return f"{text}+structured" if open_ and structured and not is_agent(text) else text
 
 
 def settings_named(text: str) -> PolicySettings:
@@ -113,13 +147,11 @@ def settings_named(text: str) -> PolicySettings:
     Raises:
         UsageError: No such setting or switch exists.
     """
-    if is_goal(text):
-        return _GOAL
-    name = max((n for n in NAMED_SETTINGS if text.upper().startswith(n)), key=len, default="")
+    name = _base(text)
     if not name:
         raise UsageError(f"unknown setting {text!r} (settings: {', '.join(SETTINGS)})")
     switches = [f.name for f in fields(PolicySettings) if f.type == "bool"]
-    settings, rest = NAMED_SETTINGS[name], text[len(name) :]
+    settings, rest = _BASES[name], text[len(name) :]
     # "HVR+planner_repair" is HVR with a switch, not HVR+ followed by a word.
     if name.endswith("+") and rest and rest[0] not in "+-":
         settings, rest = NAMED_SETTINGS[name[:-1]], "+" + rest
@@ -133,4 +165,4 @@ def settings_named(text: str) -> PolicySettings:
             )
         settings = replace(settings, **{switch: sign == "+"})
         rest = rest[len(switch) :]
-    return settings
+    return replace(settings, structured=True) if settings.constrained else settings

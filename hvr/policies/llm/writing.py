@@ -54,6 +54,7 @@ from hvr.policies.llm.repair import (
     eliminate_actions,
     repair_judged_blocks,
 )
+from hvr.policies.llm.schemas import AnswerForm, WorldForms, kinds_form, titles_form
 from hvr.policies.llm.settings import PolicySettings
 from hvr.values import cached_property
 
@@ -71,6 +72,7 @@ class ObjectRetrieval:
     settings: PolicySettings
     embedder: Embedder
     listen: Callable[[PolicyEvent], None]
+    _chosen: dict[str, str] = field(default_factory=dict, init=False)
 
     def choose(
         self, request: str, predicted: PredictedWorld, otherwise: tuple[str, ...] = ()
@@ -95,7 +97,7 @@ class ObjectRetrieval:
                 picked = tuple(n for n in named if n in there)
                 self.listen(ObjectsChosen(request, picked))
                 return picked
-        answer = self.dialogue.ask("select", request=request, classes=", ".join(predicted.kinds))
+        answer = self._answer(request, predicted)
         reasons, unmatched = predicted.pick(
             read_objects(answer),
             request,
@@ -103,9 +105,23 @@ class ObjectRetrieval:
             knowledge=settings.knowledge,
             expansion=settings.expansion,
         )
+        self.dialogue.tally.unreadable += bool(answer) and not reasons
         picked = tuple(n for n in reasons if n in there) or otherwise or names
         self.listen(ObjectsChosen(request, picked, unmatched))
         return picked
+
+    def ask_ahead(self, requests: Iterable[str], predicted: PredictedWorld) -> None:
+        """Ask at once for the kinds of several requests, which do not depend on each other."""
+        asked = [request for request in requests if request not in self._chosen]
+        form, classes = kinds_form(predicted.kinds), ", ".join(predicted.kinds)
+        values = [{"request": request, "classes": classes} for request in asked]
+        self._chosen.update(zip(asked, self.dialogue.ask_all("select", form, values), strict=True))
+
+    def _answer(self, request: str, predicted: PredictedWorld) -> str:
+        if request in self._chosen:
+            return self._chosen.pop(request)
+        form, classes = kinds_form(predicted.kinds), ", ".join(predicted.kinds)
+        return self.dialogue.ask("select", form, request=request, classes=classes)
 
     def with_named(
         self, texts: Iterable[str], predicted: PredictedWorld, known: tuple[str, ...]
@@ -178,7 +194,12 @@ class Writing:
         if constraints:
             self._predicted.keep(constraints_in(self._predicted.task, constraints))
         self._first_kept = self._predicted.kept
-        self._dialogue = Dialogue(equipment.model, equipment.prompts, equipment.temperature)
+        self._dialogue = Dialogue(
+            equipment.model,
+            equipment.prompts,
+            equipment.temperature,
+            structured=self.settings.structured,
+        )
         self._retrieval = ObjectRetrieval(
             self._dialogue, self.settings, equipment.embedder, self._listen
         )
@@ -193,7 +214,13 @@ class Writing:
         started = time.perf_counter()
         bridge = PlannerRepair(self.equipment.planner)
         writer = BlockWriter(
-            self._dialogue, self.settings, self._prompt_words, self._mapper_of, bridge, self._listen
+            self._dialogue,
+            self.settings,
+            self._prompt_words,
+            self._mapper_of,
+            bridge,
+            self._listen,
+            self._forms,
         )
         checks: tuple[MacroCheck | None, MacroCheck | None] = (None, None)
         if self.settings.hierarchical:
@@ -231,6 +258,8 @@ class Writing:
             library_used=sum(bool(r.from_library) for r in records),
             planner_calls=bridge.calls,
             judged=rounds,
+            unreadable=self._dialogue.tally.unreadable,
+            repeated=self._dialogue.tally.repeated,
         )
 
     @cached_property
@@ -240,14 +269,21 @@ class Writing:
     @cached_property
     def _mapper_of(self) -> Callable[[tuple[str, ...]], Mapper]:
         """A factory of mappers, cached by the objects in the prompt."""
-        # One action set serves all states of the plan: it contains whatever may become applicable.
-        actions = ActionSet(self._predicted.task)
 
         @cache
         def mapper(names: tuple[str, ...]) -> Mapper:
-            return Mapper(actions, self.equipment.embedder, names, self._predicted.wording)
+            return Mapper(self._actions, self.equipment.embedder, names, self._predicted.wording)
 
         return mapper
+
+    @cached_property
+    def _actions(self) -> ActionSet:
+        # One action set serves all states of the plan: it contains whatever may become applicable.
+        return ActionSet(self._predicted.task)
+
+    @cached_property
+    def _forms(self) -> WorldForms:
+        return WorldForms(self._actions, self._predicted.nearness)
 
     # Macro actions and their conditions -----------------------------------------------------
 
@@ -257,11 +293,14 @@ class Writing:
         for _ in range(2):
             answer = self._dialogue.ask(
                 "macro_plan",
+                titles_form(limit),
                 request=request,
                 objects=objects,
                 knowledge=self._prompt_words.task(self._predicted, self._names),
             )
-            titles = read_macro_plan(answer) or (self.request,)
+            read = answer.splitlines() if self.settings.structured else read_macro_plan(answer)
+            self._dialogue.tally.unreadable += bool(answer) and not read
+            titles = tuple(read) or (self.request,)
             if len(titles) <= limit:
                 self._listen(MacroPlanWritten(titles))
                 return tuple(MacroAction(title) for title in titles)
@@ -282,7 +321,8 @@ class Writing:
         """
         titles = [m.name for m in macros]
         listed = "\n".join(f"{i}. {name}" for i, name in enumerate(titles, start=1))
-        answer = self._dialogue.ask("conditions", **self._world(), macros=listed)
+        form = self._condition_form(titles)
+        answer = self._dialogue.ask("conditions", form, **self._world(), macros=listed)
         written, dropped = self._read_conditions(answer, titles)
         macros = (*(match.block.macro for match in known), *written[len(known) :])
         self._listen(ConditionsWritten(macros, dropped))
@@ -301,10 +341,16 @@ class Writing:
             if not check.problem or attempt == tries:
                 break
             values = self._correction(macros, check.problem, attempt + 1)
-            answer = self._dialogue.ask("correct_conditions", **values)
-            written, dropped = self._read_conditions(answer, [m.name for m in macros], macros)
+            titles = [m.name for m in macros]
+            form = self._condition_form(titles)
+            answer = self._dialogue.ask("correct_conditions", form, **values)
+            written, dropped = self._read_conditions(answer, titles, macros)
+            repeats = written[fixed:] == macros[fixed:]
+            self._dialogue.tally.repeated += repeats
             macros = (*macros[:fixed], *written[fixed:])
             self._listen(ConditionsWritten(macros, dropped))
+            if repeats and self.settings.structured:
+                break  # the next answer would be the same
         assert first is not None
         return macros, (first, check)
 
@@ -330,12 +376,19 @@ class Writing:
         mapper = self._mapper_of(self._names)
         return with_conditions(titles, written, mapper, self._predicted.nearness, earlier)
 
+    def _condition_form(self, titles: Sequence[str]) -> AnswerForm | None:
+        return self._forms.conditions(titles, self._names) if self.settings.structured else None
+
     def _world(self) -> dict[str, str]:
         return {
             "request": self.request,
             "objects": self._prompt_words.objects(self._predicted, self._names),
             "knowledge": self._prompt_words.conditions(self._predicted, self._names),
-            "predicates": _predicates(self._predicted.task, self._predicted.nearness),
+            "predicates": (
+                predicate_lines(self._predicted)
+                if self.settings.structured
+                else _predicates(self._predicted.task, self._predicted.nearness)
+            ),
         }
 
     # Blocks ---------------------------------------------------------------------------------
@@ -351,7 +404,11 @@ class Writing:
         """
         records: list[BlockRecord] = []
         rest = macros
-        batches = BlockBatches(self._dialogue, self._prompt_words, self._names_of)
+        batches = BlockBatches(self._dialogue, self._prompt_words, self._names_of, self._forms)
+        if self.settings.structured and self.settings.retrieval and not self.settings.batching:
+            asked = [self._wanted(m) for m in macros[len(known) :]]
+            if not self.settings.direct:
+                self._retrieval.ask_ahead(asked, self._predicted)
         while rest := rest or self._remaining_goal(records):
             number = len(records) + 1
             if records and self.settings.verification and batches.empty:
@@ -392,14 +449,17 @@ class Writing:
     ) -> BlockRecord:
         done = planned_steps([AABlock(r.macro, r.actions) for r in records])
         answer = None
-        if self.settings.batching:
+        if self.settings.batching and not self.settings.constrained:
             answer = batches.next(macros, self._predicted, done)
-        wanted = f"{self.request}\nMacro action: {macros[0].name}"
+        wanted = self._wanted(macros[0])
         chosen = self._names
         if answer is None:
             chosen = self._retrieval.choose(wanted, self._predicted, self._names)
         work = Assignment(self.request, number, macros[0], chosen, done)
         return writer.write(work, self._predicted, answer)
+
+    def _wanted(self, macro: MacroAction) -> str:
+        return f"{self.request}\nMacro action: {macro.name}"
 
     def _names_of(self, macros: Sequence[MacroAction]) -> tuple[str, ...]:
         texts = [t for m in macros for t in (m.name, *m.precondition, *m.postcondition)]
@@ -493,9 +553,22 @@ class Writing:
 
 
 def _predicates(task: Task, nearness: frozenset[str]) -> str:
+    return " ".join(f"({' '.join(parts)})" for parts in _fluents(task, nearness))
+
+
+def predicate_lines(predicted: PredictedWorld) -> str:
+    """Return one line per predicate that actions change: its parameters and its meaning."""
+    lines = []
+    for name, *parameters in _fluents(predicted.task, predicted.nearness):
+        clause = predicted.wording.clause(name, parameters)
+        lines.append(f"({' '.join((name, *parameters))}){f': {clause}' if clause else ''}")
+    return "\n".join(lines)
+
+
+def _fluents(task: Task, nearness: frozenset[str]) -> list[tuple[str, ...]]:
     used = [p for n, p in task.domain.predicates.items() if n in task.fluent_predicates]
-    return " ".join(
-        f"({' '.join((p.name, *(v.name.lstrip('?') for v in p.parameters)))})"
+    return [
+        (p.name, *(v.name.lstrip("?") for v in p.parameters))
         for p in used
         if p.name not in nearness
-    )
+    ]

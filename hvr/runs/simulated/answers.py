@@ -14,6 +14,13 @@ from hvr.models.errors import ModelError
 from hvr.models.model import Request
 from hvr.pddl import Atom, Expression, GroundAction
 from hvr.pddl.formulas import And, Equal, Exists, Forall, Not
+from hvr.policies.llm.answers import (
+    read_actions,
+    read_blocks,
+    read_conditions,
+    read_macro_plan,
+    read_objects,
+)
 from hvr.runs.simulated.error_model import CONDITION_KINDS, ErrorModel
 from hvr.runs.simulated.script import Script
 from hvr.runs.simulated.step_errors import Literal, Sides, Streams
@@ -312,3 +319,69 @@ def _one(literal: _Json, kind: str | None, kinds: list[str], rng: Random) -> lis
             return [{**literal, "args": [*literal["args"][:-1], rng.choice(kinds)]}]
         case _:
             return [literal]
+
+
+# Structured answers -------------------------------------------------------------------------------
+
+
+def as_json(purpose: str, text: str, schema: Mapping[str, Any]) -> str:
+    """Return an answer in text as JSON for a schema; what the schema does not allow is left out."""
+    allowed = _Allowed(schema)
+    match purpose:
+        case "select":
+            kinds = allowed.choice(schema["properties"]["kinds"]["items"])
+            value: Any = {"kinds": [name for name in read_objects(text) if name in kinds]}
+        case "macro_plan":
+            value = {"steps": list(read_macro_plan(text))}
+        case "conditions" | "correct_conditions":
+            count = schema["properties"]["macros"]["minItems"]
+            facts = schema["properties"]["macros"]["items"]["properties"]["before"]["items"]
+            value = {
+                "macros": [
+                    {
+                        "before": allowed.facts(one.precondition, facts),
+                        "after": allowed.facts(one.postcondition, facts),
+                    }
+                    for one in read_conditions(text, count)
+                ]
+            }
+        case "blocks":
+            blocks = schema["properties"]["blocks"]
+            parts = read_blocks(text, blocks["minItems"])
+            steps = blocks["items"]["items"]
+            value = {"blocks": [allowed.actions(part or "", steps) for part in parts]}
+        case _:
+            value = {"steps": allowed.actions(text, schema["properties"]["steps"]["items"])}
+    return json.dumps(value)
+
+
+class _Allowed:
+    """Finds the alternative of a schema that an action or a fact belongs to."""
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        self._definitions: Mapping[str, Any] = schema.get("$defs", {})
+
+    def choice(self, schema: Mapping[str, Any]) -> Sequence[str]:
+        if "$ref" in schema:
+            schema = self._definitions[str(schema["$ref"]).rpartition("/")[2]]
+        return tuple(schema.get("enum", ()))
+
+    def actions(self, text: str, schema: Mapping[str, Any]) -> list[dict[str, Any]]:
+        read = read_actions(text).actions
+        return [v for a in read if (v := self._value(a.name, a.args, schema)) is not None]
+
+    def facts(self, literals: Sequence[Any], schema: Mapping[str, Any]) -> list[dict[str, Any]]:
+        values = [(x, self._value(x.predicate, x.args, schema)) for x in literals]
+        return [{**v, "holds": x.positive} for x, v in values if v is not None]
+
+    def _value(
+        self, name: str, args: Sequence[str], schema: Mapping[str, Any]
+    ) -> dict[str, Any] | None:
+        for form in schema.get("anyOf", ()):
+            (key, named), *rest = form["properties"].items()
+            rest = [(k, part) for k, part in rest if part.get("type") != "boolean"]
+            if self.choice(named) == (name,) and len(rest) == len(args):
+                pairs = zip(rest, args, strict=True)
+                if all(arg in self.choice(part) for (_, part), arg in pairs):
+                    return {key: name, **dict(zip((k for k, _ in rest), args, strict=True))}
+        return None

@@ -14,7 +14,14 @@ from hvr.models.errors import ModelError
 from hvr.models.model import Answer, Request, Usage, count_tokens, estimate_tokens
 from hvr.models.replies import checked
 from hvr.pddl import GroundAction
-from hvr.runs.simulated.answers import GOAL_PURPOSES, Chatty, Plain, goal_answer, steps_sentence
+from hvr.runs.simulated.answers import (
+    GOAL_PURPOSES,
+    Chatty,
+    Plain,
+    as_json,
+    goal_answer,
+    steps_sentence,
+)
 from hvr.runs.simulated.error_model import CHOICE_KINDS, MACRO_KINDS, ErrorModel, read_spec
 from hvr.runs.simulated.prompt import ParsedPrompt, PromptObjects, class_of, read_prompt
 from hvr.runs.simulated.script import Script, scene_name, script_of, script_of_problem
@@ -77,13 +84,9 @@ class Scripted:
         if request.purpose in GOAL_PURPOSES:
             text = goal_answer(self.script, self.errors, request, self._streams(request))
             return checked(self._answer(request, text), request)
-        if request.schema is not None:
-            raise ModelError(
-                "the simulated model answers in text, not in JSON for a schema", kind="request"
-            )
         prompt, streams = read_prompt(request), self._streams(request)
         objects = PromptObjects(prompt.listed, self._meant, prompt.mentioned)
-        chatty = streams("chatty").random() < self.errors.chatty
+        chatty = streams("chatty").random() < self.errors.chatty and request.schema is None
         form = Chatty(streams("layout")) if chatty else Plain()
         match request.purpose:
             case "select":
@@ -109,6 +112,9 @@ class Scripted:
                     "answers prompts in hvr/policies/llm/prompts",
                     kind="request",
                 )
+        if request.schema is not None:
+            text = as_json(request.purpose, text, request.schema)
+            return checked(self._answer(request, text), request)
         return self._answer(request, text)
 
     def _answer(self, request: Request, text: str) -> Answer:

@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 
 from hvr.errors import DataFileError
 from hvr.policies.llm.dialogue import MAX_TOKENS
-from hvr.policies.llm.prompts import NAMES, Prompts, load_prompts
+from hvr.policies.llm.prompts import DEFAULT_PROMPTS, NAMES, STRUCTURED_NAMES, Prompts, load_prompts
 
 OWN = load_prompts()
+STRUCTURED = load_prompts(structured=True)
+ANY_WORLD = load_prompts(world=DEFAULT_PROMPTS, structured=True)
 USER = "[user]\nTask: $request, kinds: $classes\n"
 
 
@@ -40,6 +42,14 @@ def test_each_template_can_be_filled_and_asks_the_user_at_last(name: str) -> Non
     assert messages[-1].role == "user"
     assert [m.role for m in messages].count("system") == 1
     assert name in MAX_TOKENS
+
+
+@pytest.mark.parametrize("name", sorted(STRUCTURED_NAMES))
+def test_structured_templates_use_only_values_that_are_filled(name: str) -> None:
+    for prompts in (STRUCTURED, ANY_WORLD):
+        found = {i for _, text in prompts[name].turns for i in Template(text).get_identifiers()}
+        assert found <= STRUCTURED_NAMES[name]
+        assert prompts[name] != OWN.by_name.get(name)
 
 
 @given(st.text(max_size=60))

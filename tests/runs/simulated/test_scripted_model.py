@@ -209,8 +209,6 @@ def test_what_is_no_prompt_of_the_pipeline_is_refused() -> None:
         model.answer(Request(messages=hello, purpose="chat"))
     with pytest.raises(ModelError, match="'Macro action:'"):
         model.answer(Request(messages=hello, purpose="block"))
-    with pytest.raises(ModelError, match="not in JSON"):
-        model.answer(Request(messages=hello, purpose="block", schema={"type": "object"}))
 
 
 # Determinism --------------------------------------------------------------------------------

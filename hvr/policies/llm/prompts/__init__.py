@@ -36,13 +36,26 @@ _VALUES = {
     "goal": _GOAL,
     "correct_goal": f"{_GOAL} goal problem",
 }
+_MORE_VALUES = {
+    "step": f"{_STEPS} macro wanted block",
+    "agent": "request objects knowledge actions predicates",
+}
 NAMES: Mapping[str, frozenset[str]] = {
     name: frozenset(values.split()) for name, values in _VALUES.items()
 }
 """The placeholders that each template may use."""
 
+STRUCTURED_NAMES: Mapping[str, frozenset[str]] = {
+    **NAMES,
+    **{name: frozenset(values.split()) for name, values in _MORE_VALUES.items()},
+}
+"""The same with the templates that exist only for structured answers."""
+
 DEFAULT_PROMPTS = Path(__file__).parent
 """Templates for any world, except for a goal in JSON, which depends on the world's words."""
+
+STRUCTURED = "structured"
+"""Subfolder of templates that ask for JSON by a schema, and are shorter."""
 
 _TURN = re.compile(r"^\[(system|user|assistant)\][ \t]*\n", re.MULTILINE)
 
@@ -84,22 +97,28 @@ class Prompts:
             write_whole(folder / f"{name}.txt", prompt.source)
 
 
-def load_prompts(folder: Path | None = None, *, world: Path | None = None) -> Prompts:
+def load_prompts(
+    folder: Path | None = None, *, world: Path | None = None, structured: bool = False
+) -> Prompts:
     """Read the templates; the user's override the world's, which override the default ones.
 
     Args:
         folder: Folder with the user's templates.
         world: Folder with the world's templates; None for the default world.
+        structured: Whether to read the templates for answers in JSON.
 
     Raises:
         DataFileError: A file cannot be read, has no turns, or uses an unknown name.
     """
     of_world = load_world().prompts if world is None else world
-    folders = [one for one in (folder, of_world, DEFAULT_PROMPTS) if one is not None]
+    own = [of_world, DEFAULT_PROMPTS]
+    if structured:
+        own = [sub for one in own if one is not None and (sub := one / STRUCTURED).is_dir()]
+    folders = [one for one in (folder, *own) if one is not None]
     for one in folders:
         _check_folder(one)
     by_name = {}
-    for name in NAMES:
+    for name in STRUCTURED_NAMES if structured else NAMES:
         paths = [path for one in folders if (path := one / f"{name}.txt").exists()]
         if paths:
             by_name[name] = _read(name, paths[0])
@@ -110,8 +129,9 @@ def _check_folder(folder: Path) -> None:
     if not folder.is_dir():
         raise DataFileError(f"{folder}: no such folder of prompts")
     for path in sorted(folder.glob("*.txt")):
-        if path.stem not in NAMES:
-            raise DataFileError(f"{path}: no prompt has this name (prompts: {', '.join(NAMES)})")
+        if path.stem not in STRUCTURED_NAMES:
+            known = ", ".join(STRUCTURED_NAMES)
+            raise DataFileError(f"{path}: no prompt has this name (prompts: {known})")
 
 
 def _read(name: str, path: Path) -> Prompt:
@@ -128,11 +148,11 @@ def _read(name: str, path: Path) -> Prompt:
         )
     for _, body in turns:
         template = Template(body)
-        unknown = set(template.get_identifiers()) - NAMES[name]
+        unknown = set(template.get_identifiers()) - STRUCTURED_NAMES[name]
         if not template.is_valid() or unknown:
             what = f"'${min(unknown)}'" if unknown else "a '$' without a name ('$$' is a dollar)"
             raise DataFileError(
                 f"{path}: {what} is not known here (known: "
-                f"{', '.join('$' + n for n in sorted(NAMES[name]))})"
+                f"{', '.join('$' + n for n in sorted(STRUCTURED_NAMES[name]))})"
             )
     return Prompt(name, turns, hashlib.sha256(data).hexdigest(), data)

@@ -1,0 +1,406 @@
+"""JSON schemas of the answers, made of what exists in a world, and the answers as text.
+
+A server that follows a schema can name only existing kinds, objects, actions and predicates. The
+rest of the policy reads the text form, which the answers of servers without schemas have as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from math import prod
+from typing import Any
+
+from hvr.pddl import And, Atom, Expression, Forall, GroundAction, Not, Predicate, State, Task
+from hvr.pddl.state import Operator
+from hvr.pddl.task import binding_of
+from hvr.planning.search.navigation import Navigation
+from hvr.policies.llm.action_set import ActionSet
+from hvr.policies.llm.prediction import count_applicable, is_propositional, run_actions
+
+Schema = dict[str, Any]
+
+MAX_TITLE = 200
+"""Maximum characters of a macro action's title."""
+
+_MOST_PAIRS = 4_000
+"""Predicates with more combinations of arguments are restricted by type only."""
+
+_MOST_FACTS = 12
+"""Maximum number of facts in a condition."""
+
+
+@dataclass(frozen=True)
+class AnswerForm:
+    """The form of an answer.
+
+    Args:
+        schema: JSON schema of the answer, with all names that exist.
+        text: Function that writes such an answer as text for the parsers of `answers/`.
+    """
+
+    schema: Mapping[str, Any]
+    text: Callable[[Any], str]
+
+    @property
+    def accept(self) -> Mapping[str, Any]:
+        """The schema of acceptable answers, with any names.
+
+        A server may not enforce the names. The parsers map similar names, and corrections report
+        unknown ones.
+        """
+        accepted: Mapping[str, Any] = _any_names(self.schema)
+        return accepted
+
+
+def _any_names(part: Any) -> Any:
+    if isinstance(part, list):
+        return [_any_names(item) for item in part]
+    if not isinstance(part, Mapping):
+        return part
+    if "$ref" in part:
+        return {"type": "string"}
+    if "anyOf" in part:
+        named = {key for one in part["anyOf"] for key in one.get("required", ())}
+        shared = [k for k in (ACTION, FACT, HOLDS) if k in named]
+        booleans = {HOLDS: {"type": "boolean"}} if HOLDS in named else {}
+        return {
+            "type": "object",
+            "properties": booleans,
+            "required": shared,
+            "additionalProperties": {"type": "string"},
+        }
+    values = {k: v for k, v in part.items() if k not in ("enum", "$defs", "maxLength")}
+    return {k: _any_names(v) for k, v in values.items()}
+
+
+# Values -------------------------------------------------------------------------------------------
+
+
+def record(properties: Mapping[str, Any]) -> Schema:
+    """Return the schema of an object with exactly these properties."""
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def choice(values: Iterable[str]) -> Schema:
+    """Return the schema of one of several strings."""
+    return {"type": "string", "enum": list(dict.fromkeys(values))}
+
+
+def array(items: Schema, most: int, least: int = 0) -> Schema:
+    return {"type": "array", "items": items, "minItems": least, "maxItems": most}
+
+
+class _Definitions:
+    """Choices that occur several times, each written once."""
+
+    def __init__(self) -> None:
+        self._names: dict[tuple[str, ...], str] = {}
+
+    def of(self, values: Iterable[str]) -> Schema:
+        key = tuple(values)
+        name = self._names.setdefault(key, f"names{len(self._names) + 1}")
+        return {"$ref": f"#/$defs/{name}"}
+
+    def close(self, schema: Schema) -> Schema:
+        """Return a schema with the definitions that it refers to."""
+        if not self._names:
+            return schema
+        return {**schema, "$defs": {name: choice(key) for key, name in self._names.items()}}
+
+
+def _keys(parameters: Sequence[str], *taken: str) -> tuple[str, ...]:
+    """Return the JSON keys of parameters, distinct from those that are `taken`."""
+    plain = [name.lstrip("?") for name in parameters]
+    return tuple(f"{name}_" if name in taken else name for name in plain)
+
+
+# Actions ------------------------------------------------------------------------------------------
+
+ACTION = "do"
+"""Key of an action's name."""
+
+FACT = "fact"
+"""Key of a fact's predicate."""
+
+HOLDS = "holds"
+"""Key that says whether a fact is true."""
+
+
+def action_json(action: GroundAction, parameters: Sequence[str]) -> dict[str, str]:
+    """Return an action as the schemas want it: `{"do": "put_in", "o": "cup-1", "r": "sink-1"}`."""
+    return {ACTION: action.name, **dict(zip(_keys(parameters, ACTION), action.args, strict=True))}
+
+
+def fact_json(literal: Atom | Not, parameters: Sequence[str]) -> dict[str, Any]:
+    """Return a literal as the schemas want it."""
+    atom = literal if isinstance(literal, Atom) else literal.operand
+    assert isinstance(atom, Atom)
+    args = dict(zip(_keys(parameters, FACT, HOLDS), atom.args, strict=True))
+    return {FACT: atom.predicate, **args, HOLDS: literal is atom}
+
+
+def call_text(value: Mapping[str, Any]) -> str:
+    """Return an action of an answer as text."""
+    name, *args = (str(part) for part in value.values())
+    return f"({', '.join((name, *args))})"
+
+
+def call_line(action: GroundAction) -> str:
+    """Return a ground action as text."""
+    return f"({', '.join((action.name, *action.args))})"
+
+
+def fact_text(value: Mapping[str, Any]) -> str:
+    """Return a fact of an answer as PDDL."""
+    parts = [str(part) for key, part in value.items() if key != HOLDS]
+    atom = f"({' '.join(parts)})"
+    return atom if value[HOLDS] else f"(not {atom})"
+
+
+def kinds_form(kinds: Sequence[str]) -> AnswerForm:
+    """Return the form of a selection of kinds."""
+    schema = record({"kinds": array(choice(kinds), len(kinds))})
+    return AnswerForm(schema, lambda data: ", ".join(dict.fromkeys(data["kinds"])))
+
+
+def titles_form(most: int) -> AnswerForm:
+    """Return the form of a macro plan; its text has one line per macro action."""
+    schema = record({"steps": array({"type": "string", "maxLength": MAX_TITLE}, most)})
+
+    def text(data: Any) -> str:
+        return "\n".join(title for title in map(one_line, data["steps"]) if title)
+
+    return AnswerForm(schema, text)
+
+
+class WorldForms:
+    """The forms of answers about one world.
+
+    Args:
+        actions: Ground actions that may become applicable.
+        ignored: Predicates that no condition uses.
+    """
+
+    def __init__(self, actions: ActionSet, ignored: Collection[str] = ()) -> None:
+        self._actions = actions
+        self._ignored = frozenset(ignored)
+
+    def steps(self, names: Collection[str], most: int) -> AnswerForm:
+        """Return the form of a block or plan of actions on some objects."""
+        definitions = _Definitions()
+        schema = record({"steps": array(self._action(names, definitions), most)})
+        return AnswerForm(definitions.close(schema), lambda data: _block_text(data["steps"]))
+
+    def blocks(self, names: Collection[str], count: int, most: int) -> AnswerForm:
+        """Return the form of the blocks of `count` macro actions."""
+        definitions = _Definitions()
+        action = self._action(names, definitions)
+        blocks = array(array(action, most), count, count)
+        schema = record({"blocks": blocks})
+
+        def text(data: Any) -> str:
+            parts = enumerate(data["blocks"], start=1)
+            return "\n".join(f"Macro action {n}:\n{_lines(block)}" for n, block in parts)
+
+        return AnswerForm(definitions.close(schema), text)
+
+    def next_step(self, actions: Iterable[GroundAction]) -> AnswerForm:
+        """Return the form of one of some ground actions, or of the end of the block."""
+        schema = record({"next": choice([*map(call_line, actions), END])})
+        return AnswerForm(schema, lambda data: str(data["next"]))
+
+    def conditions(self, titles: Sequence[str], names: Collection[str]) -> AnswerForm:
+        """Return the form of the pre- and postconditions of macro actions."""
+        definitions = _Definitions()
+        facts = array(self._fact(names, definitions), _MOST_FACTS)
+        entry = record({"before": facts, "after": facts})
+        schema = record({"macros": array(entry, len(titles), len(titles))})
+
+        def text(data: Any) -> str:
+            lines = []
+            for number, (title, one) in enumerate(zip(titles, data["macros"], strict=True), 1):
+                before, after = (" ".join(map(fact_text, one[k])) for k in ("before", "after"))
+                lines.append(f"{number}. {title}")
+                lines.append(f"Preconditions: {before or 'none'}")
+                lines.append(f"Postconditions: {after or 'none'}")
+            return "\n".join(lines)
+
+        return AnswerForm(definitions.close(schema), text)
+
+    def goal(self, names: Collection[str]) -> AnswerForm:
+        """Return the form of a goal as a conjunction of facts, or of a reason for giving none."""
+        definitions = _Definitions()
+        facts = array(self._fact(names, definitions), 4 * _MOST_FACTS)
+        schema = record({"goal": facts, "cannot": {"type": "string", "maxLength": MAX_TITLE}})
+
+        def text(data: Any) -> str:
+            return f"(and {' '.join(map(fact_text, data['goal']))})"
+
+        return AnswerForm(definitions.close(schema), text)
+
+    def ways(
+        self,
+        state: State,
+        names: Collection[str],
+        navigation: Navigation | None,
+        seen: Collection[int] = (),
+    ) -> dict[GroundAction, tuple[GroundAction, ...]]:
+        """Return the actions that are applicable in a state, each after the move that it needs.
+
+        Args:
+            names: Objects that the actions may use.
+            seen: States, as bit sets, that no action may lead to.
+        """
+        task, known = self._actions.task, frozenset(names)
+        moves = navigation.actions if navigation else frozenset()
+        ways = {}
+        for action in self._actions:
+            if action.name in moves or not known.issuperset(action.args):
+                continue
+            for way in ((action,), *((m, action) for m in _moves_to(action, moves))):
+                after = _after(task, state, way)
+                if after is not None:
+                    if after not in seen:
+                        ways[action] = way
+                    break
+        return ways
+
+    # Parts --------------------------------------------------------------------------------
+
+    def _action(self, names: Collection[str], definitions: _Definitions) -> Schema:
+        known = frozenset(names)
+        forms = []
+        for name, schema in self._actions.task.domain.actions.items():
+            rows = [a.args for a in self._actions.of(name) if known.issuperset(a.args)]
+            if not rows:
+                continue
+            keys = _keys([p.name for p in schema.parameters], ACTION)
+            columns = [definitions.of(sorted(set(column))) for column in zip(*rows, strict=True)]
+            forms.append(record({ACTION: choice([name]), **dict(zip(keys, columns, strict=True))}))
+        return {"anyOf": forms} if forms else record({ACTION: choice(["none"])})
+
+    def _fact(self, names: Collection[str], definitions: _Definitions) -> Schema:
+        forms = []
+        for predicate in self._fluents:
+            rows = self._rows(predicate, names)
+            if rows is None:
+                continue
+            keys = _keys([p.name for p in predicate.parameters], FACT, HOLDS)
+            columns = [definitions.of(column) for column in rows]
+            args = dict(zip(keys, columns, strict=True))
+            forms.append(
+                record({FACT: choice([predicate.name]), **args, HOLDS: {"type": "boolean"}})
+            )
+        return {"anyOf": forms}
+
+    @cached_property
+    def _fluents(self) -> tuple[Predicate, ...]:
+        task = self._actions.task
+        return tuple(
+            predicate
+            for name, predicate in task.domain.predicates.items()
+            if name in task.fluent_predicates
+            and name not in self._ignored
+            and name not in task.derived_predicates
+        )
+
+    def _rows(self, predicate: Predicate, names: Collection[str]) -> list[tuple[str, ...]] | None:
+        """Return the possible values of each argument; None if the predicate can never hold."""
+        task = self._actions.task
+        known = {*names, *(c.name for c in task.domain.constants)}
+        direct = self._direct.get(predicate.name)
+        if direct is not None:
+            rows = [row for row in direct if known.issuperset(row)]
+        else:
+            members = [
+                [o for o in task.members(p.types) if o in known] for p in predicate.parameters
+            ]
+            if prod(map(len, members)) > _MOST_PAIRS:
+                return [tuple(sorted(values)) for values in members]
+            possible = self._actions.can_become_true
+            rows = [row for row in product(*members) if possible(Atom(predicate.name, row))]
+        return [tuple(sorted(set(column))) for column in zip(*rows, strict=True)] if rows else None
+
+    @cached_property
+    def _direct(self) -> Mapping[str, set[tuple[str, ...]]]:
+        """The facts that actions add unconditionally, with those that hold, by predicate.
+
+        A predicate that some action adds unconditionally, such as a place, is described by these
+        facts: pieces of a cut thing only inherit its place, and would blur which places exist.
+        """
+        rows: dict[str, set[tuple[str, ...]]] = {}
+        task = self._actions.task
+        for action in self._actions:
+            schema = task.domain.actions[action.name]
+            for atom in _added(schema.effect, binding_of(schema, action), task):
+                rows.setdefault(atom.predicate, set()).add(atom.args)
+        for atom in task.initial.atoms():
+            if atom.predicate in rows:
+                rows[atom.predicate].add(atom.args)
+        return rows
+
+
+def _added(effect: Expression, binding: Mapping[str, str], task: Task) -> Iterator[Atom]:
+    """Yield the atoms that an effect adds whatever the state."""
+    match effect:
+        case Atom():
+            yield Atom(effect.predicate, tuple([binding.get(a, a) for a in effect.args]))
+        case And(operands):
+            for operand in operands:
+                yield from _added(operand, binding, task)
+        case Forall(variables, body):
+            for row in product(*(task.members(v.types) for v in variables)):
+                inner = {v.name: o for v, o in zip(variables, row, strict=True)}
+                yield from _added(body, {**binding, **inner}, task)
+        case _:
+            pass
+
+
+def _moves_to(action: GroundAction, moves: Collection[str]) -> Iterator[GroundAction]:
+    # The last argument usually names the place.
+    for name in reversed(action.args):
+        for move in sorted(moves):
+            yield GroundAction(move, (name,))
+
+
+def _after(task: Task, state: State, way: Sequence[GroundAction]) -> int | None:
+    """Return the bits after a way, or None if it is impossible."""
+    if not is_propositional(task):
+        possible = count_applicable(task, state, way) == len(way)
+        return run_actions(task, state, way).bits if possible else None
+    bits = state.bits
+    for action in way:
+        operator = task.try_ground(action)
+        if not isinstance(operator, Operator) or not operator.applicable(bits):
+            return None
+        bits = operator.apply(bits)
+    return bits
+
+
+END = "done"
+"""Answer that ends a block which is written action by action."""
+
+
+def _block_text(steps: Sequence[Mapping[str, Any]]) -> str:
+    return f"Actions:\n{_lines(steps)}"
+
+
+def _lines(steps: Sequence[Mapping[str, Any]]) -> str:
+    calls = [call_text(step) for step in steps if step[ACTION] != "none"]
+    return numbered(calls) if calls else "none"
+
+
+def numbered(lines: Iterable[str]) -> str:
+    return "\n".join(f"{n}. {line}" for n, line in enumerate(lines, start=1))
+
+
+def one_line(text: str) -> str:
+    return " ".join(text.split())
