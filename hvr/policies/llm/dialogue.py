@@ -104,7 +104,7 @@ class Dialogue:
             LLMError: The model gave no usable answer.
         """
         if not self.structured or form is None:
-            answer = self.model.answer(self.request(prompt, **values))
+            answer = self.model.answer(self.request(prompt, None, **values))
             return _printable(answer.text[:MAX_ANSWER_CHARACTERS])
         try:
             answer = self.model.answer(self.request(prompt, form, **values))
