@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from hvr.base.engines.registry import EngineChoice
+    from hvr.doors.asynchronous import aplan as aplan
+    from hvr.doors.asynchronous import avalidate_many as avalidate_many
     from hvr.doors.python import judge as judge
     from hvr.doors.python import lint as lint
     from hvr.doors.python import solve as solve
@@ -97,6 +99,7 @@ __version__ = "0.1.0"
 
 _NAMES = {
     "hvr.base.engines.registry": "EngineChoice",
+    "hvr.doors.asynchronous": "aplan avalidate_many",
     "hvr.doors.python": "judge lint solve",
     "hvr.errors": (
         "AmbiguousError BudgetError CassetteError ContinuousChangeError DataFileError "

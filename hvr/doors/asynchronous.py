@@ -1,0 +1,89 @@
+"""Functions of the Python door that wait without blocking the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import suppress
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from hvr.base.engines.registry import EngineChoice
+    from hvr.execution.events import Event
+    from hvr.runs.request import Options
+    from hvr.runs.result import Run
+    from hvr.validation.batch import BatchOptions
+    from hvr.validation.findings import Judged
+
+_Result = TypeVar("_Result")
+
+
+async def aplan(
+    text: str | None = None,
+    *,
+    task: str | None = None,
+    options: Options | None = None,
+    listen: Callable[[Event], None] | None = None,
+) -> Run:
+    """Plan a request in another thread; see `plan`.
+
+    If the task is cancelled, the run stops before its next event, and `hvr plan --resume` can
+    continue it.
+
+    Args:
+        listen: Called in the event loop with each event.
+
+    Raises:
+        HvrError: See `plan`.
+    """
+    from hvr.runs.spine import plan
+
+    loop, stopped = asyncio.get_running_loop(), threading.Event()
+
+    def hear(event: Event) -> None:
+        if stopped.is_set():
+            raise asyncio.CancelledError
+        if listen is not None:
+            loop.call_soon_threadsafe(listen, event)
+
+    def work() -> Run:
+        return plan(text, task=task, options=options, listen=hear)
+
+    return await _in_thread(work, stopped.set)
+
+
+async def avalidate_many(
+    rows: Iterable[tuple[str, str, str]],
+    options: BatchOptions | None = None,
+    engine: EngineChoice | None = None,
+) -> AsyncIterator[Judged]:
+    """Yield the verdicts of plans in order, computed in another thread; see `stream`.
+
+    Args:
+        rows: The texts of a domain, a problem and a plan each; read in the other thread.
+        engine: Where to judge plans; in this process if None.
+
+    Raises:
+        UsageError: A row is not three texts.
+    """
+    from hvr.validation.streaming import stream
+
+    results = iter(stream(rows, options, engine))
+    try:
+        while (judged := await _in_thread(lambda: next(results, None))) is not None:
+            yield judged
+    finally:
+        await asyncio.to_thread(results.close)  # type: ignore[attr-defined]
+
+
+async def _in_thread(work: Callable[[], _Result], stop: Callable[[], None] = int) -> _Result:
+    """Return the result of work in another thread; if cancelled, stop it and wait for its end."""
+    running = asyncio.ensure_future(asyncio.to_thread(work))
+    try:
+        return await asyncio.shield(running)
+    except asyncio.CancelledError:
+        stop()
+        with suppress(asyncio.CancelledError, Exception):
+            await running
+        raise
