@@ -96,6 +96,10 @@ class Service:
         for part in SOURCES:
             if file := values.get(f"{part}_file"):
                 values[part] = self.folder.read(file)
+        if (size := sum(len(values.get(part, "")) for part in SOURCES)) > schema.MAX_TEXT:
+            raise UsageError(
+                f"the texts of a request have at most {schema.MAX_TEXT} characters, got {size}"
+            )
         return values
 
     def _check_runs(self) -> None:

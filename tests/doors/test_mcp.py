@@ -105,6 +105,7 @@ def test_an_invalid_plan_is_an_answer_and_unusable_input_an_error(tmp_path: Path
                 ({**FILES, "plan": "", "seconds": 301}, r"seconds must be at least 0.1 and at"),
                 ({**FILES, "domain": DOMAIN}, "either domain or domain_file"),
                 ({**FILES, "plan": "x" * 10_000_001}, "at most 1e\\+07"),
+                ({**FILES, "plan": "x" * 9_999_999}, "at most 10000000 characters"),
                 *(
                     ({**FILES, "plan_file": name}, "outside the served folder")
                     for name in ("link.pddl", "out/secret.pddl", "../secret.pddl", "/dev/zero")
@@ -164,6 +165,29 @@ def test_a_cancelled_call_ends_its_processes(tmp_path: Path) -> None:
             assert not working_in(tmp_path)
             with pytest.raises(UnansweredError, match=r"no answer within 0\.5 s"):
                 await service.call("find_plan", {**data, "seconds": 0.5})
+
+    run(work)
+
+
+def test_a_client_sees_progress_and_may_cancel(tmp_path: Path) -> None:
+    hard = tower([f"b{i}" for i in range(40)]).replace("(on b0 b1)", "(on b0 b1) (on b39 b0)")
+    data = {"domain": DOMAIN, "problem": hard, "seconds": 60, "planner": "forward"}
+    heard: list[tuple[float, float | None]] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        del message
+        heard.append((progress, total))
+
+    async def work() -> None:
+        async with connected(tmp_path) as client:
+            call = client.call_tool("find_plan", data, progress_callback=hear)
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(call, 2.5)
+            deadline = time.monotonic() + 1
+            while working_in(tmp_path) and time.monotonic() < deadline:
+                await asyncio.sleep(0.05)
+            assert not working_in(tmp_path)
+        assert (1.0, 60.0) in heard
 
     run(work)
 
