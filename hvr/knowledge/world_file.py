@@ -93,7 +93,8 @@ class WorldFile:
 
     Attributes:
         scenes: Files of recorded scenes by scene name.
-        first_scene: The default scene; empty in a world of problems.
+        first_scene: The default scene; empty in a world of problems. An `environment` that poses
+            its own problems gets it as its scene.
         agents: Robots by name; the first is the default.
         prompts: Folder of templates for language models; None for the general ones.
         environment: `module:function` of a fact environment; empty for the PDDL environment.
@@ -139,7 +140,8 @@ class WorldFile:
         self.first_scene: str = content.get("first_scene", next(iter(self.scenes), ""))
         if self.scenes and not self.environments:
             raise self._wrong('a world with scenes needs environments = ["…"]', "scenes")
-        if self.first_scene and self.first_scene not in self.scenes:
+        # The environment of a world of facts knows its own scenes.
+        if self.first_scene and not self.environment and self.first_scene not in self.scenes:
             raise self._wrong(f"no scene named {self.first_scene!r}", "first_scene")
         self.tasks: Mapping[str, WorldTask] = MappingProxyType(
             {name: self._task(name, value) for name, value in content.get("tasks", {}).items()}
@@ -154,6 +156,11 @@ class WorldFile:
         agents = {name: self._agent(name, v) for name, v in content.get("agents", {}).items()}
         every = Agent("agent", self.domain_file, "can do everything")
         self.agents: Mapping[str, Agent] = MappingProxyType(agents or {every.name: every})
+
+    @property
+    def poses_problems(self) -> bool:
+        """Whether the environment makes its own requests, so that there is no problem to solve."""
+        return bool(self.environment) and not (self.problem_files or self.scenes or self.tasks)
 
     @property
     def agent(self) -> Agent:

@@ -374,7 +374,15 @@ def _passive_clause(cursor: Cursor) -> Clause:
 
 def _after(cursor: Cursor, before: list[Clause]) -> list[Clause]:
     cursor.take("after")
-    return insert_before_last(read_clause(cursor), before)
+    if cursor.word() != "you":
+        return insert_before_last(read_clause(cursor), before)
+    # 'wash the mug and dry it after you open the window and light a candle': a whole sentence
+    # follows, and comes before the whole sentence that precedes it.
+    early = read_clause(cursor)
+    while cursor.function("and"):
+        cursor.take("and")
+        early += read_clause(cursor)
+    return [*early, *ordered(before, bool(early))]
 
 
 def _before(cursor: Cursor, before: list[Clause]) -> list[Clause]:

@@ -32,8 +32,15 @@ class Condition(Value):
     moved: bool = False
 
 
+NEXT_TO = "next to"
+"""Word of a relation between things that stand side by side."""
+
+
 class SpatialRelation(Value):
-    """Entity `inner` is on or in entity `outer` (both by index), with `part` as part of a dish."""
+    """Entity `inner` is on or in entity `outer` (both by index), with `part` as part of a dish.
+
+    With the word `NEXT_TO`, it is beside it instead.
+    """
 
     inner: int
     outer: int
@@ -298,10 +305,17 @@ class MeaningDraft:
         groups = [self.live(group) for group in (*self._spoken, *(self._now if now else ()))]
         return [group for group in reversed(groups) if group]
 
-    def known(self, classes: Sequence[str]) -> int | None:
-        """Return the latest entity that 'the …' can refer to, or its pieces once it is cut."""
+    def known(self, classes: Sequence[str], described: Iterable[str] = ()) -> int | None:
+        """Return the latest entity that 'the …' can refer to, or its pieces once it is cut.
+
+        Args:
+            described: Conditions that its description must name: 'the blue ball' is not the red
+                one of before.
+        """
         for number in range(len(self.entities) - 1, -1, -1):
             entity = self.entities[number]
+            if not set(described) <= set(entity.selectors):
+                continue
             # 'pour coffee into the cup': the implied vessel of the coffee is not 'the cup'.
             preferred = entity.classes[:1]
             if entity.source and self.fresh(number):

@@ -345,11 +345,22 @@ def read_thing(cursor: Cursor, after: str) -> NounPhrase:
         determiner = determiner.replace(apart=True)
     adjectives = read_adjectives(cursor)
     thing = _head(cursor, determiner, adjectives, after)
+    while (described := _description_after(cursor)) is not None:
+        thing = thing.replace(adjectives=(*thing.adjectives, described))
     if determiner.both and any(noun.plural for noun in thing.nouns):
         thing = thing.replace(determiner=thing.determiner.replace(count=2))  # 'both mugs'
     if cursor.word() == "of" and cursor.take("own"):
         thing = thing.replace(determiner=thing.determiner.replace(apart=True))
     return thing.replace(relative=_relative(cursor))
+
+
+def _description_after(cursor: Cursor) -> Adjective | None:
+    """Read a phrase that describes the noun before it: 'the ball on your left'."""
+    for length, adjective in cursor.entries(Adjective):
+        if adjective.selects and length > 1:
+            cursor.at += length
+            return adjective
+    return None
 
 
 def _ask(after: str) -> str:

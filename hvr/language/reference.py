@@ -268,7 +268,8 @@ class Referents:
             if pieces:
                 return self._pieces(thing, tuple(pieces[:1]), determiner.count or 1, reading)
         if not determiner.other and determiner.count is None:
-            known = self.draft.known(classes)
+            described = [a.condition for a in thing.adjectives if a.selects]
+            known = self.draft.known(classes, described)
             if known is not None:
                 qualify(self.draft, known, thing.adjectives, reading.use(thing))
                 return known

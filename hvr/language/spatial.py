@@ -104,6 +104,11 @@ _SIDES = {"left": (-1, 0), "right": (1, 0), "front": (0, -1), "behind": (0, 1)}
 _HEIGHTS = {"above": 1, "over": 1, "under": -1, "underneath": -1, "below": -1, "beneath": -1}
 
 
+def is_level(word: str) -> bool:
+    """Return whether a preposition only says 'near', without a side or a height."""
+    return not ({*_SIDES, *_HEIGHTS} & {*word.split()})
+
+
 _NOT_FAR = 1.0
 """Radius in metres for a plural: 'the plates near the sink'."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hvr.errors import LanguageError
 from hvr.knowledge.roles import (
+    ADJOINS,
     BIN,
     CARRIER,
     INSTRUMENT,
@@ -18,10 +19,10 @@ from hvr.language.adjectives import apply_adjective, heat_vessel, nothing_at
 from hvr.language.adjuncts import STATIC, Adjuncts
 from hvr.language.dishes import Liquids, Making
 from hvr.language.lexicon import Dish, Lexicon, Noun, Verb, verb_of
-from hvr.language.meaning import MeaningDraft
+from hvr.language.meaning import NEXT_TO, MeaningDraft, SpatialRelation
 from hvr.language.negation import leave_out
 from hvr.language.reference import ReferentReading, Referents
-from hvr.language.spatial import UNDER, settle_nearby, with_as_beside
+from hvr.language.spatial import UNDER, is_level, settle_nearby, with_as_beside
 from hvr.language.syntax import IT, Adjunct, Clause, Determiner, NounGroup, NounPhrase, for_each
 from hvr.language.taxonomy import asks, negated
 
@@ -256,6 +257,9 @@ class Interpreter:
         group = group.replace(adjuncts=tuple(self._under_tap(frame, a) for a in group.adjuncts))
         if frame == "put" and verb is not None and not (inherited or verb.places or verb.condition):
             group = with_as_beside(group)
+        beside = next((a for a in group.adjuncts if self._is_beside(frame, a)), None)
+        if beside is not None:
+            return self._put_beside(group, beside)
         group = settle_nearby(group, frame, self.taxonomy, placed=bool(inherited))
         if any(adjunct.kind == "hand" for adjunct in group.adjuncts):
             held = _with_in_hand(group)
@@ -292,6 +296,26 @@ class Interpreter:
         for number in self.draft.live(things):
             for adjective in group.predicate.adjectives:
                 apply_adjective(self.draft, number, adjective)
+        return things
+
+    def _is_beside(self, frame: str, adjunct: Adjunct) -> bool:
+        """Return whether 'next to' is where to put something, which the world must know."""
+        known = self.taxonomy.roles.predicate(ADJOINS) is not None
+        return known and frame == "put" and adjunct.kind == "unplaced" and is_level(adjunct.word)
+
+    def _put_beside(self, group: NounGroup, adjunct: Adjunct) -> list[int]:
+        draft = self.draft
+        moved = ReferentReading(wanted=False, requires=self._portable, moved=True)
+        things = self.referents.all_of(group.things, moved)
+        others = self.referents.all_of(adjunct.things, ReferentReading(wanted=False))
+        if same := set(things) & set(others):
+            text = draft.entities[same.pop()].text
+            raise LanguageError(f"{text!r} cannot be put next to itself")
+        draft.relations += [
+            SpatialRelation(thing, other, draft.clause, NEXT_TO)
+            for thing in things
+            for other in others
+        ]
         return things
 
     def _under_tap(self, frame: str, adjunct: Adjunct) -> Adjunct:

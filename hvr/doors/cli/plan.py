@@ -18,6 +18,7 @@ from hvr.values import answer_json
 
 if TYPE_CHECKING:
     from hvr.judging.verifier.verdict import Verdict
+    from hvr.knowledge.world_file import WorldFile
     from hvr.runs.request import Options
     from hvr.runs.result import Run
 
@@ -33,6 +34,7 @@ examples:
   hvr plan "make coffee" --llm openai:MODEL --base-url http://localhost:8000/v1
   hvr plan --task T7 --llm scripted:error=0.3 --save runs/t7     (a simulated model)
   hvr plan --llm replay:runs/t7     (the same answers again, no model needed)
+  hvr plan --world babyai --scene BabyAI-BossLevel-v0 --seed 7     (the level's own request)
   hvr plan --resume FOLDER     (resumes an aborted run; no question is asked twice)
 
 exit codes:
@@ -103,6 +105,10 @@ def run_plan(args: argparse.Namespace) -> int:
     from hvr.doors.cli.runs import write_page
     from hvr.runs.spine import plan
 
+    if (posing := _posing_world(args)) is not None:
+        from hvr.doors.cli.plan_posed import run_posed_plan
+
+        return run_posed_plan(args, posing, given_options(args))
     options = _options(args) if args.resume is None else None
     if options is None:
         check_resumable(args, given_options(args))
@@ -136,6 +142,16 @@ def run_plan(args: argparse.Namespace) -> int:
     else:
         print("\n".join(_lines(result) + ([] if verdict is None else verdict.brief())))
     return 1 if False in (result.reached, result.would_reach) else 0
+
+
+def _posing_world(args: argparse.Namespace) -> WorldFile | None:
+    """Return the given world if its environment makes its own requests."""
+    if getattr(args, "world", None) is None or args.resume is not None:
+        return None
+    from hvr.knowledge.world_file import load_world
+
+    world = load_world(args.world)
+    return world if world.poses_problems else None
 
 
 def _tell_estimates(options: Options) -> None:

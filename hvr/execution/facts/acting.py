@@ -197,6 +197,10 @@ class FactWorld(ExecutionWorld):
         """See `ExecutionWorld`."""
         return self._wording
 
+    def outcome(self) -> bool | None:
+        """Return whether the environment has ended the run with success; None if it is open."""
+        return None
+
     def plan(
         self, policy: FactPolicy, stage: Problem, avoid: frozenset[str], reason: str
     ) -> Planned:
@@ -370,10 +374,12 @@ class FactMonitor(PlanMonitor):
         ahead.apply(action)
         expected = ahead.state
         error = self.world.do(action)
-        observed = self.world.look(before if error else expected)
+        seen = self.world.look(before if error else expected)
+        before, expected, observed = self.compared(before, expected, seen)
         if not error and self._had_no_effect(before, expected, observed):
             # Without any visible effect, the hidden effects are not believed.
-            observed = self.world.look(before)
+            seen = self.world.look(before)
+            before, expected, observed = self.compared(before, expected, seen)
         if not error:
             self.world.believe(before, expected, observed)
         unmet = failed_literals(Validator(self.task, state=observed).apply(action).failure)
@@ -381,8 +387,9 @@ class FactMonitor(PlanMonitor):
         failures = detect_facts(number, action, outcome, self.world.wording)
         if error and not unmet and (retracted := self.world.retract(action, observed)) is not None:
             revision, observed = retracted
+            seen = observed
             failures = (*failures, self._retraction(number, action, revision))
-        self._state = self.world.state = observed
+        self._state, self.world.state = observed, seen
         changed = (*report.added, *report.deleted)
         seen = sorted(effects_of(before, observed), key=str)
         return StepDone(
@@ -397,6 +404,10 @@ class FactMonitor(PlanMonitor):
             not_seen=tuple(a for a in changed if a.predicate in self.world.hidden),
             changed=tuple(one for one in seen if predicate_of(one) not in self.world.hidden),
         )
+
+    def compared(self, before: State, expected: State, seen: State) -> tuple[State, State, State]:
+        """Return the state before, the expected one and the observed one, as they are compared."""
+        return before, expected, seen
 
     def cannot(self, number: int, action: GroundAction) -> Deviation:
         """See `BeliefMonitor`."""

@@ -18,7 +18,9 @@ from hvr.pddl.printer import print_domain, print_problem
 from hvr.pddl.task import ground_all
 from hvr.planning.macro_actions import landmark_blocks
 from hvr.planning.plans import AABlock, MacroAction, Plan, Planned
+from hvr.planning.search.cheapest import cheap_plan
 from hvr.planning.search.fast_downward import SearchResult
+from hvr.planning.search.objects import relevant_problem
 from hvr.planning.solving.forward import forward
 from hvr.planning.solving.programs import (
     DOWNWARD,
@@ -147,6 +149,31 @@ def _searched(
     if outcome.plan is None and not outcome.proven:
         raise PlannerError(f"no plan was found: {outcome.reason}", field="budget")
     return outcome.plan, program.name, False
+
+
+class CheapPlanner:
+    """Plans of low cost for small tasks in this process; `StatePlanner` if the time is not enough.
+
+    Args:
+        seconds: The wall time limit.
+    """
+
+    def __init__(self, seconds: float = 10.0) -> None:
+        self.seconds = seconds
+
+    def plan(self, task: Task) -> Planned:
+        """See `StatePlanner.plan`."""
+        small = Task(task.domain, relevant_problem(task.domain, task.problem))
+        for one in (small, task):
+            try:
+                found = cheap_plan(one, self.seconds)
+            except PlannerError:
+                continue
+            if found.plan is not None:
+                plan = Plan(_blocks(one, found.plan), False, found.planner, found.seconds)
+                reasons = dict.fromkeys(one.objects, "the goal may need it")
+                return Planned(task.problem, task, Relevant(reasons), plan, 1)
+        return StatePlanner(GROUNDED.name, self.seconds).plan(task)
 
 
 def _is_small(task: Task) -> bool:

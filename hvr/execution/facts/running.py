@@ -354,15 +354,18 @@ def run_world(
     return replace(run, timed=with_time)
 
 
+class _EndedError(Exception):
+    """The environment has judged the run."""
+
+
 def run_in_world(
     world: FactWorld,
     policy: FactPolicy,
-    problem: Problem,
-    *,
+    *stages: Problem,
     max_replans: int = MAX_REPLANS,
     listen: Callable[[Event], None] | None = None,
 ) -> WorldRun:
-    """Reach the goal of a problem in a world of facts; see `run_world`."""
+    """Reach the goals of problems, one after another, in a world of facts; see `run_world`."""
     events: list[Event] = []
     plans: list[Planned] = []
 
@@ -370,10 +373,16 @@ def run_in_world(
         events.append(event)
         if listen is not None:
             listen(event)
+        if isinstance(event, StepDone) and world.outcome() is not None:
+            raise _EndedError
 
     executor = Executor(world, policy, take, plans.append, max_replans, MAX_ATTEMPTS)
     try:
-        finished = executor.run((problem,))
+        finished = executor.run(stages)
+    except _EndedError:
+        reason = "" if world.outcome() else "the environment ended the run without success"
+        finished = Finished(not reason, executor.steps, executor.replans, reason)
+        take(finished)
     except (ImpossibleGoalError, PlannerError) as error:
         # Only the first plan: the executor itself reports later plans that cannot be made.
         if isinstance(error, PlannerError) and error.exit_code == 2:
@@ -382,7 +391,8 @@ def run_in_world(
         take(finished)
     faults = tuple(world.env.log) if isinstance(world.env, FaultyWorld) else ()
     unreachable = not finished.reached and world.impossible
-    unseen = tuple(sorted(world.hidden & dependencies_of(world.domain, problem.goal)))
+    needed = frozenset(n for one in stages for n in dependencies_of(world.domain, one.goal))
+    unseen = () if world.outcome() else tuple(sorted(world.hidden & needed))
     return WorldRun(finished, unreachable, tuple(plans), tuple(events), faults, unseen)
 
 

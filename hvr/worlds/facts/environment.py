@@ -40,11 +40,19 @@ class Observation:
     Args:
         facts: Facts observed to hold. A fluent fact that is neither listed nor hidden is false.
         hidden: Predicates and functions that cannot be observed.
+        objects: In an environment that reveals its objects as it goes, the objects so far with
+            their types; None if the problem lists all objects. The facts then include static ones.
+        supposed: Objects among these that have not been seen, but may exist.
+        estimates: Predicates that the environment infers from what it has seen. They may be revised
+            without anything in the world having changed.
     """
 
     facts: Collection[Fact]
     numbers: Numbers = field(default_factory=lambda: MappingProxyType({}))
     hidden: Collection[str] = frozenset()
+    objects: Mapping[str, str] | None = None
+    supposed: Collection[str] = frozenset()
+    estimates: Collection[str] = frozenset()
 
 
 class FactEnvironment(Protocol):
@@ -60,6 +68,18 @@ class FactEnvironment(Protocol):
 
     def observe(self) -> Observation:
         """Return the current observation."""
+        ...
+
+
+class PosingEnvironment(FactEnvironment, Protocol):
+    """An environment that reveals its objects, makes a request, and judges the outcome itself."""
+
+    def request(self) -> str:
+        """Return the request in English."""
+        ...
+
+    def outcome(self) -> bool | None:
+        """Return whether the request was fulfilled; None as long as this is open."""
         ...
 
 
@@ -171,27 +191,32 @@ def require_untimed(domain: Domain, problem: Problem) -> None:
 
 
 def read_observation(
-    task: Task, seen: Observation
+    task: Task, seen: Observation, *, static: bool = False
 ) -> tuple[set[Atom], dict[FunctionTerm, Fraction]]:
     """Return the checked fluent facts and numbers of an observation.
+
+    Args:
+        static: Whether to return static facts too.
 
     Raises:
         SimulatorError: A fact or number does not match the domain and the objects.
     """
     atoms: set[Atom] = set()
+    known = frozenset(task.domain.predicates) - task.derived_predicates
+    fluent = task.fluent_predicates - task.derived_predicates
     for fact in seen.facts:
         predicate, *args = _names(fact)
         declared = task.domain.predicates.get(predicate)
         arity = None if declared is None else len(declared.parameters)
         _check(task, f"({' '.join((predicate, *args))})", "predicate", predicate, args, arity)
-        if predicate in task.fluent_predicates - task.derived_predicates:
+        if predicate in (known if static else fluent):
             atoms.add(Atom(predicate, tuple(args)))
     values: dict[FunctionTerm, Fraction] = {}
     numbers: Mapping[tuple[str, ...], object] = seen.numbers
     for term, value in numbers.items():
         function, *args = _names(term)
-        known = task.domain.functions.get(function)
-        arity = None if known is None else len(known.parameters)
+        declared_as = task.domain.functions.get(function)
+        arity = None if declared_as is None else len(declared_as.parameters)
         text = f"({' '.join((function, *args))})"
         _check(task, text, "function", function, args, arity)
         try:

@@ -37,12 +37,18 @@ from hvr.worlds.facts.timed_environment import domain_environment
 
 @dataclass(frozen=True)
 class WorldSetup:
-    """The arguments for opening an environment."""
+    """The arguments for opening an environment.
+
+    Args:
+        problem: The problem; it names no objects if the environment reveals them.
+        scene: Name of the scene, for an environment that poses its own problems.
+    """
 
     domain: Domain
     problem: Problem
     folder: Path
     seed: int = 0
+    scene: str = ""
 
 
 class WorldFolder(WorldFile):
@@ -94,11 +100,12 @@ class WorldFolder(WorldFile):
         return parse_problem(path, self.domain), ""
 
     def open(
-        self, problem: Problem, seed: int = 0, timeout: float | None = None
+        self, problem: Problem, seed: int = 0, timeout: float | None = None, scene: str = ""
     ) -> FactEnvironment:
         """Open the environment; a custom one runs in its own process.
 
         Args:
+            scene: See `WorldSetup`.
             timeout: Time limit for each call in seconds; None uses `world.toml`'s limit, or 60.
 
         Raises:
@@ -112,17 +119,26 @@ class WorldFolder(WorldFile):
         self.check_trusted(self.environment, "environment")
         patience = timeout or self.env_timeout or TIMEOUT_S
         try:
-            return IsolatedEnvironment(self.folder, problem, seed, patience)
+            return IsolatedEnvironment(self.folder, problem, seed, patience, scene)
         except SimulatorError as error:
             if str(error).startswith(str(self.file)):
                 raise
             raise SimulatorError(f"{self._place}: {error}", exit_code=error.exit_code) from error
 
-    def open_here(self, problem: Problem, seed: int = 0) -> FactEnvironment:
+    def posed_problem(self, scene: str) -> Problem:
+        """Return the problem of an environment that reveals its objects: no object and no goal."""
+        costs = "total-cost" in self.domain.functions
+        metric = "(:metric minimize (total-cost))" if costs else ""
+        name = re.sub(r"[^a-z0-9_-]", "-", scene.lower())
+        about = f"(define (problem p-{name}) (:domain {self.domain.name})"
+        text = f"{about} (:init) (:goal (and)) {metric})"
+        return parse_problem(text, self.domain)
+
+    def open_here(self, problem: Problem, seed: int = 0, scene: str = "") -> FactEnvironment:
         """Open the world's custom environment in this process."""
         entry = self._entry()
         try:
-            opened: Any = entry(WorldSetup(self.domain, problem, self.folder, seed))
+            opened: Any = entry(WorldSetup(self.domain, problem, self.folder, seed, scene))
         except HvrError:
             raise
         except (Exception, SystemExit) as error:

@@ -63,7 +63,9 @@ class IsolatedEnvironment:
         SimulatorError: The environment cannot be opened in time.
     """
 
-    def __init__(self, folder: Path, problem: Problem, seed: int, timeout: float) -> None:
+    def __init__(
+        self, folder: Path, problem: Problem, seed: int, timeout: float, scene: str = ""
+    ) -> None:
         self._timeout = timeout
         with starting():
             self._process = subprocess.Popen(
@@ -84,11 +86,12 @@ class IsolatedEnvironment:
             "folder": str(folder),
             "problem": print_problem(problem),
             "seed": seed,
+            "scene": scene,
             "path": sys.path,
         }
         self._reply("starting", max(timeout, _START_S))
         self.methods = frozenset(self._call("opening", "open", **about))
-        """The environment's methods for durative actions."""
+        """The environment's optional methods."""
 
     def reset(self) -> None:
         """See `FactEnvironment`."""
@@ -121,7 +124,17 @@ class IsolatedEnvironment:
         numbers: dict[Any, Any] = {
             _names(term): _number(text, shown) for term, text, shown in seen["numbers"]
         }
-        return Observation(facts, numbers, frozenset(seen["hidden"]))
+        rest = {name: frozenset(seen[name]) for name in ("hidden", "supposed", "estimates")}
+        return Observation(facts, numbers, objects=seen["objects"], **rest)
+
+    def request(self) -> str:
+        """See `PosingEnvironment`."""
+        return str(self._call("request", "request"))
+
+    def outcome(self) -> bool | None:
+        """See `PosingEnvironment`."""
+        found: bool | None = self._call("outcome", "outcome")
+        return found
 
     def sent(self) -> dict[str, Any]:
         """See `CallReporter`."""
@@ -253,7 +266,9 @@ def main() -> None:
         try:
             if request["call"] == "open":
                 env = _opened(request)
-                reply: dict[str, Any] = {"value": [m for m in METHODS if hasattr(env, m)]}
+                reply: dict[str, Any] = {
+                    "value": [m for m in (*METHODS, *_POSING) if hasattr(env, m)]
+                }
             else:
                 assert env is not None
                 value = _CALLS[request["call"]](env, request)
@@ -284,7 +299,7 @@ def _opened(request: dict[str, Any]) -> FactEnvironment:
     sys.path[:] = request["path"]
     world = WorldFolder(Path(request["folder"]))
     problem = parse_problem(request["problem"], world.domain)
-    return world.open_here(problem, request["seed"])
+    return world.open_here(problem, request["seed"], request["scene"])
 
 
 def _step(env: Any, request: dict[str, Any]) -> str:
@@ -312,7 +327,9 @@ def _observe(env: FactEnvironment, _: dict[str, Any]) -> dict[str, Any]:
         [_fact_as_json(term), str(value)[:MAX_CHARACTERS], repr(value)[:MAX_CHARACTERS]]
         for term, value in _limited(seen.numbers.items())
     ]
-    return {"facts": facts, "numbers": values, "hidden": list(map(str, seen.hidden))}
+    names = {name: list(map(str, getattr(seen, name))) for name in _NAMED}
+    objects = None if seen.objects is None else {str(n): str(t) for n, t in seen.objects.items()}
+    return {"facts": facts, "numbers": values, "objects": objects, **names}
 
 
 def _sent(env: FactEnvironment, _: dict[str, Any]) -> dict[str, Any]:
@@ -321,7 +338,9 @@ def _sent(env: FactEnvironment, _: dict[str, Any]) -> dict[str, Any]:
     return plain
 
 
-_WITH_RESULT = frozenset({"step", "start", "end", "observe", "sent"})
+_POSING = ("request", "outcome")
+_NAMED = ("hidden", "supposed", "estimates")
+_WITH_RESULT = frozenset({"step", "start", "end", "observe", "sent", *_POSING})
 _CALLS: dict[str, Callable[[Any, dict[str, Any]], Any]] = {
     "reset": lambda env, _: env.reset(),
     "step": _step,
@@ -331,6 +350,8 @@ _CALLS: dict[str, Callable[[Any, dict[str, Any]], Any]] = {
     "wait": lambda env, request: env.wait(request["seconds"]),
     "observe": _observe,
     "sent": _sent,
+    "request": lambda env, _: env.request(),
+    "outcome": lambda env, _: env.outcome(),
     "close": lambda env, _: close_environment(env),
 }
 

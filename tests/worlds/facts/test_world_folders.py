@@ -57,6 +57,7 @@ def test_the_worlds_that_hvr_brings_fit(name: str) -> None:
 
 def test_every_world_that_hvr_brings_is_looked_at() -> None:
     assert {path.name for path in data_path("worlds").iterdir()} == {
+        "babyai",
         "blocksworld",
         "home",
         "kitchen",

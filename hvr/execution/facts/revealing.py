@@ -1,0 +1,299 @@
+"""Worlds that reveal their objects on the way: belief, search and goals by description.
+
+The environment names the objects seen so far, and those that it supposes: places to explore, and
+what may be there. Plans use both, so searching is part of a plan and of its proof. What a step
+reveals is news and no deviation; a new plan follows if the old one relied on a supposition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from decimal import Decimal
+
+from hvr.errors import ImpossibleGoalError, SimulatorError, UsageError
+from hvr.execution.events import Event, Finished
+from hvr.execution.facts.acting import FactMonitor, FactPolicy, FactWorld
+from hvr.execution.facts.planning import CheapPlanner
+from hvr.execution.facts.running import WorldRun, run_in_world
+from hvr.knowledge.roles import DEED, roles_of
+from hvr.knowledge.wording import Wording
+from hvr.language.described import DescribedStage, described_stages
+from hvr.language.grammar import Reader
+from hvr.pddl import Atom, Domain, GroundAction, Problem, State, Task, TypedName, parse_formula
+from hvr.planning.plans import Planned
+from hvr.validation.trajectory import ConstraintMonitor
+from hvr.validation.validator import Validator
+from hvr.worlds.facts.environment import (
+    Observation,
+    PosingEnvironment,
+    base_atoms,
+    read_observation,
+)
+from hvr.worlds.facts.folder import WorldFolder
+
+MAX_REPLANS = 10_000
+"""Maximum number of new plans: none in practice, since each discovery may need one, and the
+environment ends a run that takes too long.
+"""
+
+
+class RevealingWorld(FactWorld):
+    """An environment that reveals its objects, and the belief about it.
+
+    Args:
+        deeds: Predicates that record what was done in the current stage.
+        judged: Whether the environment judges the request; False if it is not its own.
+
+    Attributes:
+        supposed: Objects that have not been seen.
+        estimates: Predicates that may be revised without anything having changed.
+    """
+
+    env: PosingEnvironment
+
+    def __init__(
+        self,
+        env: PosingEnvironment,
+        domain: Domain,
+        problem: Problem,
+        wording: Wording,
+        *,
+        deeds: Collection[str],
+        judged: bool = True,
+    ) -> None:
+        self.deeds = frozenset(deeds)
+        self._judged = judged
+        self.supposed: frozenset[str] = frozenset()
+        self.estimates: frozenset[str] = frozenset()
+        self._stage: Problem | None = None
+        self._planned_from: object = None
+        self._empty = problem
+        super().__init__(env, domain, problem, wording)
+
+    def outcome(self) -> bool | None:
+        """See `FactWorld`."""
+        outcome = self._ask("outcome", self.env.outcome)
+        return None if outcome and not self._judged else outcome
+
+    def do(self, action: GroundAction) -> str:
+        """See `FactWorld.do`; a run that has ended within a step was not refused."""
+        error = super().do(action)
+        return "" if error and self.outcome() is not None else error
+
+    def request(self) -> str:
+        """See `PosingEnvironment`."""
+        return self._ask("request", self.env.request)
+
+    def look(self, believed: State) -> State:
+        """Return the observation as a state of a task with the objects known now."""
+        seen = self._ask("observe", self.env.observe)
+        if not isinstance(seen, Observation) or seen.objects is None:
+            raise SimulatorError(
+                f"expected an Observation with objects from the environment, found {seen!r:.80}",
+                exit_code=2,
+            )
+        for name, kind in seen.objects.items():
+            if kind not in self.domain.types:
+                raise SimulatorError(
+                    f"the environment shows {name!r} of the type {kind!r}, which the domain lacks",
+                    exit_code=2,
+                )
+        self.hidden = frozenset(seen.hidden)
+        self.supposed, self.estimates = frozenset(seen.supposed), frozenset(seen.estimates)
+        objects = tuple(TypedName(name, (kind,)) for name, kind in seen.objects.items())
+        problem = self._empty.replace(objects=objects)
+        atoms, numbers = read_observation(Task(self.domain, problem), seen, static=True)
+        atoms |= {
+            atom
+            for atom in base_atoms(believed)
+            if atom.predicate in self.hidden and seen.objects.keys() >= {*atom.args}
+        }
+        values = {t: Decimal(v.numerator) / Decimal(v.denominator) for t, v in numbers.items()}
+        values = {**self._empty.numeric_init, **values}
+        return self._state_of(problem.replace(init=frozenset(atoms), numeric_init=values))
+
+    def suppose(self, state: State) -> None:
+        """Take a predicted state of the current objects for the real one."""
+        problem = self.task.problem
+        static = {a for a in problem.init if self.task.is_static(a.predicate)}
+        self.state = self._state_of(problem.replace(init=frozenset(static | base_atoms(state))))
+
+    def _state_of(self, problem: Problem) -> State:
+        self.task = Task(self.domain, problem)
+        return self.task.initial
+
+    def plan(
+        self, policy: FactPolicy, stage: Problem, avoid: frozenset[str], reason: str
+    ) -> Planned:
+        """See `ExecutionWorld`."""
+        del avoid, reason
+        # The same plan is no repetition if anything was seen or done since.
+        seen = self.task.problem.init, self.task.problem.numeric_init
+        self.may_repeat, self._planned_from = seen != self._planned_from, seen
+        if stage is not self._stage:
+            self._stage = stage
+            problem = self.task.problem
+            init = frozenset(a for a in problem.init if a.predicate not in self.deeds)
+            self.state = self._state_of(problem.replace(init=init))
+        try:
+            return self.planned(policy, stage)
+        except ImpossibleGoalError as error:
+            left = sorted(self.supposed)
+            raise ImpossibleGoalError(
+                "no plan leads to the goal with what was seen"
+                + (f", nor with what may still be found ({', '.join(left)})" if left else "")
+                + ("" if left else "; everything that can be reached was seen")
+            ) from error
+
+    def planned(self, policy: FactPolicy, stage: Problem) -> Planned:
+        """See `FactWorld`."""
+        problem = self.task.problem.replace(goal=stage.goal)
+        return policy.planner.plan(Task(self.domain, problem))
+
+    def watch(
+        self, planned: Planned, constraints: ConstraintMonitor, *, aside: bool = False
+    ) -> RevealingMonitor:
+        """See `ExecutionWorld`."""
+        return RevealingMonitor(self, planned.task, constraints, aside=aside)
+
+    def look_around(self, step: int, everything: bool = False) -> tuple[str, ...]:
+        """See `ExecutionWorld`; nothing more is seen without an action."""
+        del step, everything
+        return ()
+
+
+class RevealingMonitor(FactMonitor):
+    """Tracks the believed state while a plan runs and objects appear."""
+
+    world: RevealingWorld
+
+    def compared(self, before: State, expected: State, seen: State) -> tuple[State, State, State]:
+        """Return the states without objects that are gone, and with the latest estimates."""
+        if self.world.outcome() is not None:
+            here = self._in_task(seen)  # the environment may end within a step
+            return here, here, here
+        names, estimates = seen.task.objects.keys(), self.world.estimates
+        observed = self._in_task(seen)
+        latest = {a for a in base_atoms(observed) if a.predicate in estimates}
+
+        def settled(state: State) -> State:
+            kept = {
+                a for a in base_atoms(state) if a.predicate not in estimates and names >= {*a.args}
+            }
+            return self.task.state_with(kept | latest, state.numbers())
+
+        return settled(before), settled(expected), observed
+
+    def outdated(self, rest: Sequence[GroundAction]) -> str:
+        """See `BeliefMonitor`: a discovery calls for a new plan."""
+        if not rest:
+            return ""
+        new = self.world.task.objects.keys() - self.task.objects.keys() - self.world.supposed
+        if new:
+            return f"Seen now: {', '.join(sorted(new))}."
+        if Validator(self.task, state=self.state).check(rest).valid:
+            return ""
+        return "What was seen leaves no way to continue."
+
+    def _in_task(self, state: State) -> State:
+        if state.task is self.task:
+            return state
+        names = self.task.objects.keys()
+        atoms: set[Atom] = {a for a in base_atoms(state) if names >= {*a.args}}
+        return self.task.state_with(atoms, state.numbers())
+
+
+# Requests -----------------------------------------------------------------------------------------
+
+
+class PosedRun:
+    """A request in a world whose environment reveals its objects.
+
+    Args:
+        text: The request; None for the one that the environment makes and judges.
+        reading: 1-based number of the reading to use if there are several.
+
+    Attributes:
+        request: The request in words.
+        stages: Its stages.
+
+    Raises:
+        LanguageError, AmbiguousError, ImpossibleGoalError: See `described_stages`.
+        SimulatorError: The environment fails.
+    """
+
+    def __init__(
+        self,
+        folder: WorldFolder,
+        env: PosingEnvironment,
+        scene: str,
+        text: str | None = None,
+        reading: int | None = None,
+    ) -> None:
+        ontology = folder.ontology
+        if ontology is None:
+            raise UsageError(
+                f"the world {folder.name} has no words: name an ontology in {folder.file}"
+            )
+        self.domain = folder.domain
+        self.problem = folder.posed_problem(scene)
+        self.world = RevealingWorld(
+            env,
+            self.domain,
+            self.problem,
+            folder.words.wording,
+            deeds=roles_of(ontology).predicates(DEED),
+            judged=text is None,
+        )
+        self.request = text if text is not None else self.world.request()
+        reader = Reader(ontology, self.domain)
+        self.stages: tuple[DescribedStage, ...] = described_stages(self.request, reader, reading)
+
+    def goals(self) -> tuple[Problem, ...]:
+        """Return the stages as problems without objects."""
+        return tuple(
+            self.problem.replace(goal=parse_formula(stage.text, self.domain, (), file="<goal>"))
+            for stage in self.stages
+        )
+
+    def run(
+        self,
+        *,
+        seconds: float = 10.0,
+        max_replans: int = MAX_REPLANS,
+        listen: Callable[[Event], None] | None = None,
+    ) -> WorldRun:
+        """Plan, execute and watch until the request is fulfilled or impossible.
+
+        Args:
+            seconds: The wall time limit of each plan.
+        """
+        policy = FactPolicy(self.domain, CheapPlanner(seconds))
+        return run_in_world(
+            self.world, policy, *self.goals(), max_replans=max_replans, listen=listen
+        )
+
+    def plans(self, seconds: float = 10.0) -> Iterator[Planned]:
+        """Yield a plan for each stage from the state in which the one before should end.
+
+        Raises:
+            ImpossibleGoalError: There is no plan from what is believed.
+        """
+        policy = FactPolicy(self.domain, CheapPlanner(seconds))
+        for goal in self.goals():
+            planned = self.world.plan(policy, goal, frozenset(), "")
+            yield planned
+            validator = Validator(planned.task)
+            for action in planned.plan.actions:
+                validator.apply(action)
+            self.world.suppose(validator.state)
+
+    def assumed(self, plans: Iterable[Planned]) -> tuple[str, ...]:
+        """Return the objects in plans that have not been seen."""
+        named = (n for planned in plans for a in planned.plan.actions for n in a.args)
+        return tuple(dict.fromkeys(n for n in named if n in self.world.supposed))
+
+    def unexecuted(self, plans: Sequence[Planned]) -> WorldRun:
+        """Return plans that were not executed as a run, to save them."""
+        finished = Finished(False, 0, 0, "the plan was not executed")
+        return WorldRun(finished, False, tuple(plans), (finished,))

@@ -1,0 +1,195 @@
+"""A* in this process for small tasks with action costs, guided by the cost of relaxed plans.
+
+Fast Downward is far stronger, but starting it takes longer than such a task needs, and hvr's
+translation for it counts steps instead of costs. The estimate may be too high, so a plan is cheap
+but not proven cheapest.
+"""
+
+from __future__ import annotations
+
+import time
+from heapq import heappop, heappush
+from itertools import count
+
+from hvr.errors import PlannerError
+from hvr.pddl import GroundAction, Task
+from hvr.pddl.task import TOTAL_COST
+from hvr.planning.search.fast_downward import SearchResult
+from hvr.planning.search.ground import SearchProblem, build, plan_actions
+from hvr.planning.search.operators import Literals, bits
+
+NAME = "hvr A*"
+
+
+def cheap_plan(task: Task, seconds: float) -> SearchResult:
+    """Return a plan of low cost; without `total-cost` in the domain, each action costs 1.
+
+    Args:
+        seconds: The wall time limit.
+
+    Raises:
+        PlannerError: The time is up, or the task has derived predicates.
+    """
+    started = time.perf_counter()
+    problem = build(task, reduce=False)
+    space = _Space(problem, _costs(task, problem))
+    path = space.search(started + seconds)
+    plan = None if path is None else tuple(plan_actions(problem, path))
+    elapsed = time.perf_counter() - started
+    return SearchResult(plan, plan is None, elapsed, NAME, len(problem.operators))
+
+
+def _costs(task: Task, problem: SearchProblem) -> list[float]:
+    """Return the cost of each operator, in the initial state for costs that change."""
+    if TOTAL_COST.function not in task.domain.functions:
+        return [float(len(operator.steps)) for operator in problem.operators]
+    state = task.initial
+    index = task.number_index(TOTAL_COST)
+
+    def total(values: object) -> float:
+        known = values[index] if isinstance(values, tuple) and index < len(values) else None
+        return float(known or 0)
+
+    def cost(action: GroundAction) -> float:
+        after = task.ground(action).apply_numbers(state.bits, state.values)
+        return total(after) - total(state.values)
+
+    return [
+        sum(cost(choices[0].action) for choices in operator.steps) for operator in problem.operators
+    ]
+
+
+class _Space:
+    """Operators over masks in which each fluent has a bit for true and one for false."""
+
+    def __init__(self, problem: SearchProblem, costs: list[float]) -> None:
+        fluents = problem.initial
+        for literals in problem.goals:
+            fluents |= literals.all
+        for operator in problem.operators:
+            fluents |= operator.reads | operator.writes
+        self._fluents = fluents
+        self._width = fluents.bit_length()
+        self._operators = problem.operators
+        self._costs = costs
+        self._start = problem.initial
+        self._goals = [self._mask(goal) for goal in problem.goals]
+        self._needs = [self._mask(operator.precondition) for operator in problem.operators]
+        # Each effect is a unit of its own in the relaxation.
+        self._units = [
+            (number, [*bits(self._mask(needs))], [*bits(add | delete << self._width)])
+            for number, operator in enumerate(problem.operators)
+            for needs, add, delete in operator.effects()
+        ]
+        self._readers: dict[int, list[int]] = {}
+        for place, (_, needs, _) in enumerate(self._units):
+            for bit in needs:
+                self._readers.setdefault(bit, []).append(place)
+
+    def _mask(self, literals: Literals) -> int:
+        return literals.true | literals.false << self._width
+
+    def _state(self, true: int) -> int:
+        return true | (self._fluents & ~true) << self._width
+
+    def search(self, deadline: float) -> list[int] | None:
+        """Return the operators of a plan, or None if there is none."""
+        order = count()
+        best = {self._start: 0.0}
+        parents: dict[int, tuple[int, int]] = {}
+        queue: list[tuple[float, int, int, float]] = []
+        estimate = self._estimate(self._start)
+        if estimate is not None:
+            heappush(queue, (estimate, next(order), self._start, 0.0))
+        while queue:
+            _, _, true, cost = heappop(queue)
+            if cost > best[true]:
+                continue
+            state = self._state(true)
+            if any(goal & state == goal for goal in self._goals):
+                return self._path(true, parents)
+            if time.perf_counter() > deadline:
+                raise PlannerError("no plan was found in time", field="budget")
+            for number, needs in enumerate(self._needs):
+                if needs & state != needs:
+                    continue
+                after, total = self._after(number, true), cost + self._costs[number]
+                if total < best.get(after, total + 1):
+                    estimate = self._estimate(after)
+                    if estimate is not None:
+                        best[after], parents[after] = total, (true, number)
+                        heappush(queue, (total + estimate, next(order), after, total))
+        return None
+
+    def _path(self, true: int, parents: dict[int, tuple[int, int]]) -> list[int]:
+        path: list[int] = []
+        while true in parents:
+            true, number = parents[true]
+            path.append(number)
+        return path[::-1]
+
+    def _after(self, number: int, true: int) -> int:
+        operator, state = self._operators[number], self._state(true)
+        add, delete = operator.add, operator.delete
+        for condition, more, less in operator.conditional:
+            needs = self._mask(condition)
+            if needs & state == needs:
+                add, delete = add | more, delete | less
+        return true & ~delete | add
+
+    def _estimate(self, true: int) -> float | None:
+        """Return the cost of a relaxed plan; None if the goal is out of reach."""
+        costs = dict.fromkeys(bits(self._state(true)), 0.0)
+        made: dict[int, int] = {}
+        missing = [len(needs) for _, needs, _ in self._units]
+        price = [self._costs[number] for number, _, _ in self._units]
+        queue = [(0.0, bit) for bit in costs]
+        for place, (_, needs, gives) in enumerate(self._units):
+            if not needs:
+                self._offer(price[place], gives, place, costs, made, queue)
+        done: set[int] = set()
+        while queue:
+            cost, bit = heappop(queue)
+            if bit in done:
+                continue
+            done.add(bit)
+            for place in self._readers.get(bit, ()):
+                missing[place] -= 1
+                price[place] += cost
+                if not missing[place]:
+                    self._offer(price[place], self._units[place][2], place, costs, made, queue)
+        reached = [[*bits(goal)] for goal in self._goals]
+        reached = [goal for goal in reached if all(bit in costs for bit in goal)]
+        if not reached:
+            return None
+        goal = min(reached, key=lambda wanted: sum(costs[bit] for bit in wanted))
+        return self._relaxed_cost(goal, made)
+
+    def _offer(
+        self,
+        price: float,
+        gives: list[int],
+        place: int,
+        costs: dict[int, float],
+        made: dict[int, int],
+        queue: list[tuple[float, int]],
+    ) -> None:
+        for bit in gives:
+            if price < costs.get(bit, price + 1):
+                costs[bit], made[bit] = price, place
+                heappush(queue, (price, bit))
+
+    def _relaxed_cost(self, goal: list[int], made: dict[int, int]) -> float:
+        """Return the cost of the operators that a relaxed plan for a goal uses."""
+        used: set[int] = set()
+        known: set[int] = set()
+        waiting = [*goal]
+        while waiting:
+            bit = waiting.pop()
+            if bit in known or bit not in made:
+                continue
+            known.add(bit)
+            number, needs, _ = self._units[made[bit]]
+            used.add(number)
+            waiting += needs
+        return sum(self._costs[number] for number in used)
