@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -66,15 +66,22 @@ def read_rules(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(rules)
 
 
-def without_ignored(findings: Sequence[Finding]) -> list[Finding]:
-    """Return the findings that no comment in their file suppresses."""
+_NONE: Mapping[str, str] = {}
+
+
+def without_ignored(findings: Sequence[Finding], texts: Mapping[str, str] = _NONE) -> list[Finding]:
+    """Return the findings that no comment in their file suppresses.
+
+    Args:
+        texts: The contents of files that are not read, such as those open in an editor.
+    """
     comments: dict[str, _Comments] = {}
     kept: list[Finding] = []
     for finding in findings:
         file = finding.file
         if not finding.rule.id.startswith(_ALWAYS) and file:
             if file not in comments:
-                comments[file] = _Comments(file)
+                comments[file] = _Comments(file, texts.get(file))
             if comments[file].ignore(finding):
                 continue
         kept.append(finding)
@@ -82,13 +89,13 @@ def without_ignored(findings: Sequence[Finding]) -> list[Finding]:
 
 
 class _Comments:
-    def __init__(self, file: str) -> None:
+    def __init__(self, file: str, text: str | None) -> None:
         self._everywhere: list[frozenset[str]] = []
         # The text of the suppressed line and the rules of its comment, by line number.
         self._lines: dict[int, tuple[str, frozenset[str]]] = {}
         # Share the sets, since most comments of a file are the same.
         same: dict[str, frozenset[str]] = {}
-        lines = [*_lines(file), ""]
+        lines = [*_lines(file, text), ""]
         for number, line in enumerate(lines[:-1], 1):
             match = _COMMENT.search(line)
             if match is None:
@@ -115,14 +122,13 @@ class _Comments:
         return any(not some or finding.rule.id in some for some in rules)
 
 
-def _lines(file: str) -> list[str]:
+def _lines(file: str, text: str | None) -> list[str]:
     from hvr.pddl.reader import SourceText
 
     path = Path(file)
     try:
-        if not path.is_file():
-            return []
-        text = SourceText.read(path, lenient=True).text
+        if text is None:
+            text = SourceText.read(path, lenient=True).text if path.is_file() else ""
     except (HvrError, OSError, ValueError):
         return []
     return _LINE_END.split(text) if "hvr:" in text.lower() else []
@@ -183,13 +189,16 @@ def find_models(names: Sequence[str], skip: Sequence[str] = ()) -> LintTargets:
     )
 
 
-def lint_files(models: LintTargets, *, lenient: bool = False) -> list[Finding]:
+def lint_files(
+    models: LintTargets, *, lenient: bool = False, texts: Mapping[str, str] = _NONE
+) -> list[Finding]:
     """Return the findings for the models, without duplicates, with the problems they depend on.
 
     Args:
         lenient: Whether to report tolerated slips instead of refusing the file.
+        texts: The contents of files that are not read, such as those open in an editor.
     """
-    reader = _Reader(lenient)
+    reader = _Reader(lenient, texts)
     findings: dict[tuple[object, ...], Finding] = {}
     problems: dict[tuple[object, ...], dict[str, None]] = {}
     for finding in (*models.left, *(f for pair in models.pairs for f in reader.lint(*pair))):
@@ -243,8 +252,9 @@ def _key(finding: Finding) -> tuple[object, ...]:
 
 
 class _Reader:
-    def __init__(self, lenient: bool) -> None:
+    def __init__(self, lenient: bool, texts: Mapping[str, str]) -> None:
         self._lenient = lenient
+        self._texts = texts
         self._domains: dict[str, tuple[Any, list[Finding]]] = {}
         self._languages: dict[str, Language | None] = {}
 
@@ -261,7 +271,11 @@ class _Reader:
             read = parse_problem if language is None else language.parse_problem
             try:
                 task = read(
-                    Path(problem), lifted, file=problem, lenient=self._lenient, warnings=warnings
+                    self._source(problem),
+                    lifted,
+                    file=problem,
+                    lenient=self._lenient,
+                    warnings=warnings,
                 )
             except (HvrError, RecursionError, MemoryError) as error:
                 return [*found, unreadable(problem, error)]
@@ -281,12 +295,17 @@ class _Reader:
             )
         return findings
 
+    def _source(self, file: str) -> str | Path:
+        text = self._texts.get(file)
+        return Path(file) if text is None else text
+
     def _read(self, domain: str) -> tuple[Any, list[Finding]]:
         warnings: list[Diagnostic] = []
-        language = self._languages[domain] = language_of(Path(domain), domain)
+        source = self._source(domain)
+        language = self._languages[domain] = language_of(source, domain)
         read = parse_domain if language is None else language.parse_domain
         try:
-            lifted = read(Path(domain), file=domain, lenient=self._lenient, warnings=warnings)
+            lifted = read(source, file=domain, lenient=self._lenient, warnings=warnings)
         except (HvrError, RecursionError, MemoryError) as error:
             return None, [unreadable(domain, error)]
         return lifted, [*map(warning_finding, warnings)]

@@ -175,8 +175,12 @@ _ABOUT = frozenset(
 """Names of files that describe a repository."""
 
 
-def classify(file: str) -> ClassifiedFile:
-    """Classify a file by its name and its beginning; an unreadable one by its name alone."""
+def classify(file: str, text: str | None = None) -> ClassifiedFile:
+    """Classify a file by its name and its beginning; an unreadable one by its name alone.
+
+    Args:
+        text: The whole text, if the file is not read.
+    """
     name = Path(file).name.lower()
     packed = _PACKED.fullmatch(name)
     if packed is not None:
@@ -185,14 +189,15 @@ def classify(file: str) -> ClassifiedFile:
         return ClassifiedFile(
             file, FileKind.OTHER, why="it is compressed and not named like a plan"
         )
-    text = beginning(file)
+    given = text is not None
+    text = beginning(file) if text is None else text
     if text is None:
         kind = FileKind.PLAN if _named_like_a_plan(name) else FileKind.OTHER
         return ClassifiedFile(file, kind, why="it cannot be read")
     model = definition_in(file, text)
     if model is not None:
         return model
-    whole = len(text) < SNIFFED // 2
+    whole = given or len(text) < SNIFFED // 2
     kind = _plan_kind(name, text, whole=whole)
     if kind in (FileKind.MIXED, FileKind.OTHER) and _ending(name) not in _NEVER_PLANS:
         log = text if whole else text + ending(file)

@@ -1,0 +1,100 @@
+"""Commands of the editor that take time: validate, plan, show states. Each runs `hvr` once."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from hvr.base.processes import supervised
+from hvr.doors.lsp.models import Models
+
+VALIDATE = "hvr.validate"
+PLAN = "hvr.plan"
+SHOW_STATES = "hvr.showStates"
+COMMANDS = (VALIDATE, PLAN, SHOW_STATES)
+
+_SECONDS = 300.0
+_MEMORY = 4 << 30
+
+
+class Done(NamedTuple):
+    """The result of a command.
+
+    Attributes:
+        code: The exit code of hvr.
+        text: All that hvr printed.
+        plan: The plan that was found, as a plan file.
+    """
+
+    code: int
+    text: str
+    plan: str = ""
+
+
+async def run(models: Models, command: str, file: str) -> Done:
+    """Run a command on a problem or a plan, as it is in the editor.
+
+    Args:
+        file: A problem for `VALIDATE`, which validates its plans, and for `PLAN`; a plan for
+            `VALIDATE` and `SHOW_STATES`.
+    """
+    model = models.of(file)
+    plan = models.problem_of(file)
+    if model is None or (file == model.domain):
+        return Done(2, f"{Path(file).name} has no domain, or several could be its domain")
+    problem = file if plan is None else plan[1]
+    plans = list(model.problems.get(problem, ())) if plan is None else [file]
+    if command != PLAN and not plans:
+        return Done(2, f"no plan for {Path(problem).name} was found beside it")
+    with TemporaryDirectory(prefix="hvr-") as folder:
+        names = _copies(models, [model.domain, problem, *plans], Path(folder))
+        if command == PLAN:
+            arguments = ["solve", *names[:2], "--save", "solved"]
+        elif command == SHOW_STATES:
+            arguments = ["validate", *names, "--happenings"]
+        else:
+            arguments = ["validate", *names, "--advise"]
+        done = await run_hvr(arguments, folder)
+        found = Path(folder, "solved", "plan.pddl")
+        plan_text = found.read_text(encoding="utf-8") if found.is_file() else ""
+        return done._replace(plan=plan_text)
+
+
+def _copies(models: Models, files: Sequence[str], folder: Path) -> list[str]:
+    """Write the texts of files into a folder and return their names there."""
+    names: list[str] = []
+    for number, file in enumerate(files):
+        name = Path(file).name
+        if name in names:
+            name = f"{number}-{name}"
+        (folder / name).write_text(models.text(file), encoding="utf-8")
+        names.append(name)
+    return names
+
+
+async def run_hvr(arguments: Sequence[str], folder: str, seconds: float = _SECONDS) -> Done:
+    """Run an hvr command in a folder; it ends with the server and after the time limit."""
+    process = await asyncio.create_subprocess_exec(
+        *supervised([sys.executable, "-m", "hvr", *arguments], memory=_MEMORY),
+        cwd=folder,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        async with asyncio.timeout(seconds):
+            output, messages = await process.communicate()
+    except TimeoutError:
+        return Done(4, f"stopped after {seconds:g} s")
+    finally:
+        if process.returncode is None:
+            with suppress(ProcessLookupError):
+                process.terminate()
+            await process.wait()
+    parts = [part.decode(errors="replace").rstrip() for part in (output, messages)]
+    return Done(process.returncode or 0, "\n".join(filter(None, parts)))

@@ -1,0 +1,489 @@
+"""The names of a text: where each is declared, read and changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from itertools import pairwise
+from typing import NamedTuple
+
+from hvr.doors.lsp.syntax import Item, List, Tree, Word
+
+
+class Kind(StrEnum):
+    """What a name stands for; names of different kinds may be equal."""
+
+    DOMAIN = "domain"
+    PROBLEM = "problem"
+    TYPE = "type"
+    OBJECT = "object"
+    RELATION = "relation"
+    """A predicate or a function."""
+    SCHEMA = "schema"
+    """An action, a process, an event or a task."""
+    METHOD = "method"
+    VARIABLE = "variable"
+    LABEL = "label"
+    """A preference, or the id of a subtask."""
+
+
+class Role(StrEnum):
+    """What happens to a name at one place."""
+
+    DECLARED = "declared"
+    READ = "read"
+    ADDED = "added"
+    DELETED = "deleted"
+    CHANGED = "changed"
+    """A number is assigned, increased or decreased."""
+    GIVEN = "given"
+    """A fact or number of the initial state."""
+
+
+class Occurrence(NamedTuple):
+    """A name at one place.
+
+    Attributes:
+        scope: Number of the list that declares a variable or label; 0 for all other kinds.
+        schema: The enclosing action, method or other schema; empty outside one.
+    """
+
+    kind: Kind
+    name: str
+    role: Role
+    line: int
+    start: int
+    end: int
+    scope: int = 0
+    schema: str = ""
+
+    @property
+    def identity(self) -> tuple[Kind, str, int]:
+        """What two places must share to be the same name."""
+        return self.kind, self.name, self.scope
+
+
+class Declaration(NamedTuple):
+    """A declared name.
+
+    Attributes:
+        noun: What it is, such as "predicate" or "durative action".
+        parameters: Variables and their types; the types of an object or type.
+        node: The list around the declaration.
+    """
+
+    occurrence: Occurrence
+    noun: str
+    parameters: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    types: tuple[str, ...] = ()
+    node: List | None = None
+
+
+SCHEMAS = {
+    ":action": "action",
+    ":durative-action": "durative action",
+    ":process": "process",
+    ":event": "event",
+    ":task": "task",
+    ":method": "method",
+}
+CONNECTIVES = frozenset(
+    "and or imply always sometime at-most-once sometime-after sometime-before within hold-during "
+    "hold-after always-within".split()
+)
+_NUMERIC = frozenset("< > <= >= = + - * /".split())
+_CHANGES = frozenset("assign increase decrease scale-up scale-down".split())
+_NETWORKS = frozenset(":subtasks :ordered-subtasks :tasks :ordered-tasks".split())
+_ORDERINGS = frozenset((":ordering", ":order"))
+
+
+class _Scope(NamedTuple):
+    """Variables or labels that a list declares, inside those of an outer one."""
+
+    number: int
+    names: frozenset[str]
+    outer: _Scope | None
+
+
+class Symbols:
+    """All names of a domain or problem.
+
+    Attributes:
+        occurrences: In the order of the text.
+        declarations: By kind, name and scope.
+        kind: Whether the text defines a domain or a problem; None if neither.
+        name: The name that it defines.
+        domain: The domain that a problem refers to.
+    """
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self.occurrences: list[Occurrence] = []
+        self.declarations: dict[tuple[Kind, str, int], Declaration] = {}
+        self.kind: Kind | None = None
+        self.name = self.domain = ""
+        self._scopes = 0
+        self._schema = ""
+        for item in tree.items:
+            if isinstance(item, List):
+                self._section(item)
+        self.occurrences.sort(key=lambda found: (found.line, found.start))
+
+    def declared(self, kind: Kind) -> list[Declaration]:
+        """Return all declarations of a kind, in the order of the text."""
+        return [found for key, found in self.declarations.items() if key[0] is kind]
+
+    # Sections
+
+    def _section(self, node: List) -> None:
+        head, items = node.head, node.items
+        if head == "define":
+            for item in items[1:]:
+                if isinstance(item, List):
+                    self._section(item)
+        elif head in ("domain", "problem"):
+            self.kind = Kind.DOMAIN if head == "domain" else Kind.PROBLEM
+            for word in _words(items[1:2]):
+                self.name = word.text
+                self._declare(self.kind, word, head, node)
+        elif head == ":domain":
+            for word in _words(items[1:2]):
+                self.domain = word.text
+                self._add(Kind.DOMAIN, word, Role.READ)
+        elif head == ":types":
+            self._typed(items[1:], Kind.TYPE, "type", node)
+        elif head in (":constants", ":objects"):
+            self._typed(items[1:], Kind.OBJECT, head[1:-1], node)
+        elif head in (":predicates", ":functions"):
+            for item in items[1:]:
+                if isinstance(item, List):
+                    self._relation(item, head[1:-1])
+        elif head in SCHEMAS:
+            self._schema_section(node)
+        elif head == ":derived":
+            self._derived(node)
+        elif head == ":htn":
+            self._keys(items[1:], node)
+        elif head == ":init":
+            for item in items[1:]:
+                self._walk(item, Role.GIVEN, None)
+        elif head in (":goal", ":constraints", ":metric"):
+            for item in items[1:]:
+                self._walk(item, Role.READ, None)
+
+    def _relation(self, node: List, noun: str) -> None:
+        first = node.items[0] if node.items else None
+        if isinstance(first, Word):
+            scope = self._new_scope(node.items[1:], None)
+            parameters = self._parameters(node.items[1:], scope)
+            self._declare(Kind.RELATION, first, noun, node, parameters)
+
+    def _schema_section(self, node: List) -> None:
+        items, noun = node.items, SCHEMAS[node.head]
+        name = items[1] if len(items) > 1 and isinstance(items[1], Word) else None
+        kind = Kind.METHOD if noun == "method" else Kind.SCHEMA
+        self._schema = "" if name is None else name.text
+        parameters = self._keys(items[1:], node)
+        if name is not None and not name.text.startswith(":"):
+            self._declare(kind, name, noun, node, parameters)
+        self._schema = ""
+
+    def _keys(self, items: Sequence[Item], node: List) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """Index the parts of a schema or an initial task network, and return its parameters."""
+        scope: _Scope | None = None
+        parameters: tuple[tuple[str, tuple[str, ...]], ...] = ()
+        pairs = [
+            (key.text, value)
+            for key, value in pairwise(items)
+            if isinstance(key, Word) and key.text.startswith(":")
+        ]
+        for key, value in pairs:
+            if key == ":parameters" and isinstance(value, List):
+                scope = self._new_scope(value.items, scope)
+                parameters = self._parameters(value.items, scope)
+        labels = [w for k, v in pairs if k in _NETWORKS for w in _labels(v)]
+        if labels:
+            scope = self._inner(scope, [word.text for word in labels])
+            for word in labels:
+                self._declare(Kind.LABEL, word, "subtask", node, scope=scope.number)
+        for key, value in pairs:
+            if key in _NETWORKS:
+                self._network(value, scope)
+            elif key == ":task":
+                self._task(value, scope)
+            elif key in _ORDERINGS:
+                for word in _all_words(value):
+                    if word.text not in ("and", "<"):
+                        self._add(Kind.LABEL, word, Role.READ, _find(scope, word.text))
+            elif key == ":effect":
+                self._walk(value, Role.ADDED, scope)
+            elif key != ":parameters":
+                self._walk(value, Role.READ, scope)
+        return parameters
+
+    def _derived(self, node: List) -> None:
+        head = node.items[1] if len(node.items) > 1 else None
+        if isinstance(head, List) and head.items and isinstance(head.items[0], Word):
+            scope = self._new_scope(head.items[1:], None)
+            self._parameters(head.items[1:], scope)
+            self._schema = f"the rule for {head.head}"
+            self._add(Kind.RELATION, head.items[0], Role.ADDED)
+            for item in node.items[2:]:
+                self._walk(item, Role.READ, scope)
+            self._schema = ""
+
+    def _network(self, item: Item, scope: _Scope | None) -> None:
+        stack: list[Item] = [item]
+        while stack:
+            node = stack.pop()
+            if not isinstance(node, List):
+                continue
+            if node.head == "and" or (node.items and isinstance(node.items[0], List)):
+                stack.extend(reversed(node.items))
+            elif len(node.items) == 2 and isinstance(node.items[1], List):
+                stack.append(node.items[1])
+            else:
+                self._task(node, scope)
+
+    def _task(self, item: Item, scope: _Scope | None) -> None:
+        if isinstance(item, List) and item.items and isinstance(item.items[0], Word):
+            self._add(Kind.SCHEMA, item.items[0], Role.READ)
+            self._arguments(item.items[1:], scope)
+
+    # Declarations
+
+    def _typed(self, items: Sequence[Item], kind: Kind, noun: str, node: List) -> None:
+        for words, types in _typed_list(items):
+            self._types(types)
+            for word in words:
+                names = tuple([t.text for t in types])
+                self._declare(kind, word, noun, node, types=names)
+
+    def _new_scope(self, items: Sequence[Item], outer: _Scope | None) -> _Scope:
+        return self._inner(outer, [w.text for words, _ in _typed_list(items) for w in words])
+
+    def _inner(self, outer: _Scope | None, names: Sequence[str]) -> _Scope:
+        self._scopes += 1
+        return _Scope(self._scopes, frozenset(names), outer)
+
+    def _parameters(
+        self, items: Sequence[Item], scope: _Scope
+    ) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        found = []
+        for words, types in _typed_list(items):
+            self._types(types)
+            names = tuple([t.text for t in types])
+            for word in words:
+                self._declare(
+                    Kind.VARIABLE, word, "parameter", None, types=names, scope=scope.number
+                )
+                found.append((word.text, names))
+        return tuple(found)
+
+    def _types(self, types: Sequence[Word]) -> None:
+        for word in types:
+            if word.text != "number":
+                self._add(Kind.TYPE, word, Role.READ)
+
+    # Formulas
+
+    def _walk(self, item: Item, role: Role, scope: _Scope | None) -> None:
+        """Index a condition, an effect or the initial state, without recursion."""
+        stack: list[tuple[Item, Role, _Scope | None]] = [(item, role, scope)]
+        while stack:
+            node, role, scope = stack.pop()
+            if isinstance(node, Word):
+                self._arguments([node], scope)
+                continue
+            stack.extend(reversed(list(self._parts(node, role, scope))))
+
+    def _parts(
+        self, node: List, role: Role, scope: _Scope | None
+    ) -> Iterator[tuple[Item, Role, _Scope | None]]:
+        """Index the head of a formula and yield its parts."""
+        head, rest = node.head, node.items[1:]
+        if not head:
+            yield from ((item, role, scope) for item in node.items)
+        elif head in CONNECTIVES or _is_timed(node):
+            yield from ((item, role, scope) for item in rest if isinstance(item, List))
+        elif head == "not":
+            inner = {Role.ADDED: Role.DELETED, Role.DELETED: Role.ADDED}.get(role, role)
+            yield from ((item, inner, scope) for item in rest)
+        elif head in ("exists", "forall"):
+            declared = rest[0].items if rest and isinstance(rest[0], List) else []
+            scope = self._new_scope(declared, scope)
+            self._parameters(declared, scope)
+            yield from ((item, role, scope) for item in rest[1:])
+        elif head == "when":
+            yield from ((item, Role.READ, scope) for item in rest[:1])
+            yield from ((item, role, scope) for item in rest[1:])
+        elif head in ("preference", "is-violated"):
+            labels = list(_words(rest[:1]))
+            for word in labels:
+                declares = Role.DECLARED if head == "preference" else Role.READ
+                self._add(Kind.LABEL, word, declares)
+            yield from ((item, role, scope) for item in rest[len(labels) :])
+        elif head in _CHANGES:
+            changed = Role.CHANGED if role is not Role.READ else Role.READ
+            yield from ((item, changed, scope) for item in rest[:1])
+            yield from ((item, Role.READ, scope) for item in rest[1:])
+        elif head in _NUMERIC or head in ("minimize", "maximize"):
+            given = role is Role.GIVEN and head == "="
+            yield from ((item, Role.GIVEN if given else Role.READ, scope) for item in rest)
+        else:
+            first = node.items[0]
+            assert isinstance(first, Word)
+            self._add(Kind.RELATION, first, role)
+            self._arguments([item for item in rest if isinstance(item, Word)], scope)
+            yield from ((item, Role.READ, scope) for item in rest if isinstance(item, List))
+
+    def _arguments(self, items: Sequence[Item], scope: _Scope | None) -> None:
+        for word in _words(items):
+            if word.text.startswith("?"):
+                self._add(Kind.VARIABLE, word, Role.READ, _find(scope, word.text))
+            elif not _is_number(word.text) and word.text not in ("#t", "total-time"):
+                self._add(Kind.OBJECT, word, Role.READ)
+
+    # Results
+
+    def _declare(
+        self,
+        kind: Kind,
+        word: Word,
+        noun: str,
+        node: List | None,
+        parameters: tuple[tuple[str, tuple[str, ...]], ...] = (),
+        *,
+        types: tuple[str, ...] = (),
+        scope: int = 0,
+    ) -> None:
+        found = self._add(kind, word, Role.DECLARED, scope)
+        one = Declaration(found, noun, parameters, types, node)
+        self.declarations.setdefault(found.identity, one)
+
+    def _add(self, kind: Kind, word: Word, role: Role, scope: int = 0) -> Occurrence:
+        found = Occurrence(
+            kind, word.text, role, word.line, word.start, word.end, scope, self._schema
+        )
+        self.occurrences.append(found)
+        return found
+
+
+class PlanSymbols:
+    """The names in a plan: actions, objects and, in a hierarchical plan, tasks and methods."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self.occurrences: list[Occurrence] = []
+        self.declarations: dict[tuple[Kind, str, int], Declaration] = {}
+        self.steps: list[List] = []
+        for item in tree.items:
+            if isinstance(item, List) and item.items and isinstance(item.items[0], Word):
+                self.steps.append(item)
+                self._step(list(_words(item.items)))
+        if not self.steps:
+            for line in _lines_of(tree.items):
+                self._line(line)
+        self.occurrences.sort(key=lambda found: (found.line, found.start))
+
+    def _step(self, words: Sequence[Word], kind: Kind = Kind.SCHEMA) -> None:
+        for number, word in enumerate(words):
+            what = Kind.OBJECT if number else kind
+            self.occurrences.append(
+                Occurrence(what, word.text, Role.READ, word.line, word.start, word.end)
+            )
+
+    def _line(self, words: Sequence[Word]) -> None:
+        """Index `7 deliver p1 l1 -> m-deliver 8 9` or `3 pick p1`."""
+        if len(words) < 2 or not words[0].text.isdigit():
+            return
+        arrow = next((n for n, word in enumerate(words) if word.text == "->"), len(words))
+        self._step(words[1:arrow])
+        self._step(words[arrow + 1 : arrow + 2], Kind.METHOD)
+
+
+Names = Symbols | PlanSymbols
+
+
+def name_at(names: Names, line: int, column: int) -> Occurrence | None:
+    """Return the name at or directly before a position."""
+    for found in names.occurrences:
+        if found.line == line and found.start <= column <= found.end:
+            return found
+    return None
+
+
+def _typed_list(items: Sequence[Item]) -> Iterator[tuple[list[Word], list[Word]]]:
+    """Yield the names of a typed list with their types, which are empty without one."""
+    names: list[Word] = []
+    rest = iter(items)
+    for item in rest:
+        if isinstance(item, List):
+            continue
+        if item.text != "-":
+            names.append(item)
+            continue
+        of = next(rest, None)
+        if isinstance(of, List):
+            yield names, list(_words(of.items[1:] if of.head == "either" else of.items))
+        else:
+            yield names, [of] if of is not None else []
+        names = []
+    if names:
+        yield names, []
+
+
+def _labels(item: Item) -> Iterator[Word]:
+    """Yield the ids of the subtasks of a network."""
+    if not isinstance(item, List):
+        return
+    for node in [item, *item.items]:
+        if isinstance(node, List) and len(node.items) == 2:
+            first, second = node.items
+            if isinstance(first, Word) and isinstance(second, List) and first.text != "and":
+                yield first
+
+
+def _words(items: Sequence[Item]) -> Iterator[Word]:
+    return (item for item in items if isinstance(item, Word))
+
+
+def _all_words(item: Item) -> Iterator[Word]:
+    stack = [item]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Word):
+            yield node
+        else:
+            stack.extend(reversed(node.items))
+
+
+def _lines_of(items: Sequence[Item]) -> list[list[Word]]:
+    lines: dict[int, list[Word]] = {}
+    for word in _words(items):
+        lines.setdefault(word.line, []).append(word)
+    return list(lines.values())
+
+
+def _is_timed(node: List) -> bool:
+    """Return whether this is `(at start …)`, `(over all …)` or a timed literal `(at 5 …)`."""
+    if node.head not in ("at", "over") or len(node.items) != 3:
+        return False
+    when, what = node.items[1:]
+    return (
+        isinstance(when, Word)
+        and isinstance(what, List)
+        and (when.text in ("start", "end", "all") or _is_number(when.text))
+    )
+
+
+def _is_number(text: str) -> bool:
+    return text.replace(".", "", 1).lstrip("+-").isdigit()
+
+
+def _find(scope: _Scope | None, name: str) -> int:
+    while scope is not None:
+        if name in scope.names:
+            return scope.number
+        scope = scope.outer
+    return 0
