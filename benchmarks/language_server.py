@@ -22,6 +22,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from conditions import conditions
 from lsprotocol import types as lsp
 
 from hvr.doors.lsp.analysis import analyse
@@ -177,6 +178,7 @@ def main() -> None:
     elif args.edits:
         asyncio.run(edits(args.edits, args.seed))
     else:
+        print(conditions())
         print("| lines | hover after a change | completion | diagnostics |")
         print("| ---: | ---: | ---: | ---: |")
         for lines in SIZES:

@@ -10,13 +10,12 @@ from contextlib import suppress
 from typing import Any
 
 from hvr.base.processes import supervised
-from hvr.errors import HvrError
 
 _MEMORY = 2 << 30
 _ANSWER_LIMIT = 1 << 26
 
 
-class NoAnswerError(HvrError):
+class NoAnalysisError(Exception):
     """The analysis took too long, or its process ended."""
 
 
@@ -36,7 +35,7 @@ class Analyst:
         """Return the answer to a request.
 
         Raises:
-            NoAnswerError: The request took too long, or the process ended.
+            NoAnalysisError: The request took too long, or the process ended.
         """
         async with self._one:
             process = await self._start()
@@ -52,13 +51,13 @@ class Analyst:
                 await self.end()
                 took = f"the analysis took more than {self._seconds:g} s"
                 late = isinstance(error, TimeoutError)
-                raise NoAnswerError(took if late else "the analysis ended unexpectedly") from None
+                raise NoAnalysisError(took if late else "the analysis ended unexpectedly") from None
             except asyncio.CancelledError:
-                # The process would answer a request that nobody waits for.
+                # Its answer to this request would be taken for that to the next.
                 await self.end()
                 raise
         if "error" in answer:
-            raise NoAnswerError(answer["error"])
+            raise NoAnalysisError(answer["error"])
         return answer
 
     async def _start(self) -> asyncio.subprocess.Process:

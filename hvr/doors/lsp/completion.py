@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from hvr.doors.lsp.models import Models
 from hvr.doors.lsp.symbols import SCHEMAS, Declaration, Kind, PlanSymbols, Symbols
-from hvr.doors.lsp.syntax import List, Word
+from hvr.doors.lsp.syntax import Leaf, List
 
 _DOMAIN = (
     ":requirements :types :constants :predicates :functions :constraints :derived :action "
@@ -61,7 +61,7 @@ def proposals(models: Models, file: str, line: int, column: int) -> list[Proposa
     if not path:
         return [Proposal("define", "keyword")]
     before = _items_before(path[-1], line, column)
-    last = before[-1].text if before and isinstance(before[-1], Word) else ""
+    last = before[-1].text if before and isinstance(before[-1], Leaf) else ""
     word = _prefix(tree.lines[line], column)
     found = list(_for_list(models, file, path, before, last, word))
     unique = {(one.name, one.noun): one for one in reversed(found)}
@@ -72,7 +72,7 @@ def _for_list(
     models: Models,
     file: str,
     path: Sequence[List],
-    before: Sequence[Word | List],
+    before: Sequence[Leaf | List],
     last: str,
     word: str,
 ) -> Iterator[Proposal]:
@@ -83,7 +83,7 @@ def _for_list(
         keys = _PROBLEM if problem else _DOMAIN
         yield from (Proposal(key, "keyword") for key in keys)
     elif section == ":requirements":
-        present = {item.text for item in inner.items if isinstance(item, Word)}
+        present = {item.text for item in inner.items if isinstance(item, Leaf)}
         yield from (Proposal(flag, "keyword") for flag in _FLAGS if flag not in present)
     elif inner.head == ":domain":
         for model in models.all(file):
@@ -96,7 +96,7 @@ def _for_list(
         yield Proposal("object", "type", rank=1)
     elif inner.head in (*SCHEMAS, ":htn") and (word.startswith(":") or inner is path[-1]):
         keys = _KEYS[inner.head].split()
-        present = {item.text for item in inner.items if isinstance(item, Word)}
+        present = {item.text for item in inner.items if isinstance(item, Leaf)}
         yield from (Proposal(key, "keyword") for key in keys if key not in present)
     elif section in (":types", ":predicates", ":functions", ":objects", ":constants"):
         return
@@ -107,7 +107,7 @@ def _for_list(
 
 
 def _heads(models: Models, file: str, path: Sequence[List], section: str) -> Iterator[Proposal]:
-    """Yield what may stand first in a list."""
+    """Yield the names and keywords that fit at the head of a list."""
     if section in _NETWORKS:
         for _, one in models.declared(file, Kind.SCHEMA):
             if one.noun in ("task", "action") or section != ":task":
@@ -127,7 +127,7 @@ def _heads(models: Models, file: str, path: Sequence[List], section: str) -> Ite
 
 
 def _arguments(
-    models: Models, file: str, path: Sequence[List], before: Sequence[Word | List]
+    models: Models, file: str, path: Sequence[List], before: Sequence[Leaf | List]
 ) -> Iterator[Proposal]:
     """Yield variables and objects for an argument, those of the expected type first."""
     head = path[-1].head
@@ -196,7 +196,7 @@ def _variables(path: Sequence[List]) -> Iterator[tuple[str, tuple[str, ...]]]:
             declaring = [
                 value
                 for key, value in zip(node.items, node.items[1:], strict=False)
-                if isinstance(key, Word) and key.text == ":parameters" and isinstance(value, List)
+                if isinstance(key, Leaf) and key.text == ":parameters" and isinstance(value, List)
             ]
             if node.head == ":derived":
                 declaring = lists[:1]
@@ -208,15 +208,15 @@ def _typed(node: List) -> Iterator[tuple[str, tuple[str, ...]]]:
     pending: list[str] = []
     items = iter(node.items)
     for item in items:
-        if not isinstance(item, Word):
+        if not isinstance(item, Leaf):
             continue
         if item.text == "-":
             of = next(items, None)
             types: tuple[str, ...] = ()
-            if isinstance(of, Word):
+            if isinstance(of, Leaf):
                 types = (of.text,)
             elif isinstance(of, List):
-                types = tuple([w.text for w in of.items[1:] if isinstance(w, Word)])
+                types = tuple([w.text for w in of.items[1:] if isinstance(w, Leaf)])
             yield from ((name, types) for name in pending)
             pending = []
         elif item.text.startswith("?"):
@@ -230,17 +230,17 @@ def _section(path: Sequence[List]) -> str:
         if node.head in (*SCHEMAS, ":htn"):
             place = node.items.index(inner)
             key = node.items[place - 1]
-            return key.text if isinstance(key, Word) and place else ""
+            return key.text if isinstance(key, Leaf) and place else ""
         if node.head == "define":
             return inner.head
     return path[-1].head
 
 
-def _items_before(node: List, line: int, column: int) -> list[Word | List]:
+def _items_before(node: List, line: int, column: int) -> list[Leaf | List]:
     """Return the items that end before the word at a position."""
-    found: list[Word | List] = []
+    found: list[Leaf | List] = []
     for item in node.items:
-        where = (item.line, item.end) if isinstance(item, Word) else (item.end_line, item.end)
+        where = (item.line, item.end) if isinstance(item, Leaf) else (item.end_line, item.end)
         if where < (line, column) or (isinstance(item, List) and where == (line, column)):
             found.append(item)
     return found

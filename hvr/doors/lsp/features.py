@@ -10,13 +10,13 @@ from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.uris import from_fs_path
 
-from hvr.doors.lsp.analyst import NoAnswerError
+from hvr.doors.lsp.analyst import NoAnalysisError
 from hvr.doors.lsp.commands import PLAN, SHOW_STATES, VALIDATE, run
 from hvr.doors.lsp.completion import proposals
 from hvr.doors.lsp.fixes import Edit, fixes
 from hvr.doors.lsp.formatting import formatted
 from hvr.doors.lsp.hover import describe
-from hvr.doors.lsp.models import Place
+from hvr.doors.lsp.models import NamePlace
 from hvr.doors.lsp.server import PddlServer
 from hvr.doors.lsp.symbols import Kind, Occurrence, PlanSymbols, Role, Symbols, name_at
 from hvr.validation.suites.files import FileKind
@@ -47,6 +47,7 @@ def make_server() -> PddlServer:
     server = PddlServer()
     _add_texts(server)
     _add_navigation(server)
+    _add_renaming(server)
     _add_editing(server)
     _add_fixes(server)
     _add_commands(server)
@@ -83,14 +84,15 @@ def _add_texts(server: PddlServer) -> None:
         await ls.analyst.end()
 
 
-def _add_navigation(server: PddlServer) -> None:
-    def at(ls: PddlServer, params: Any) -> tuple[str, Occurrence | None]:
-        file, line, column = ls.place(params.text_document.uri, params.position)
-        return file, name_at(ls.models.names(file), line, column)
+def _at(ls: PddlServer, params: Any) -> tuple[str, Occurrence | None]:
+    file, line, column = ls.place(params.text_document.uri, params.position)
+    return file, name_at(ls.models.names(file), line, column)
 
+
+def _add_navigation(server: PddlServer) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_HOVER)
     def hover(ls: PddlServer, params: lsp.HoverParams) -> lsp.Hover | None:
-        file, found = at(ls, params)
+        file, found = _at(ls, params)
         text = "" if found is None else describe(ls.models, file, found)
         if found is None or not text:
             return None
@@ -99,14 +101,14 @@ def _add_navigation(server: PddlServer) -> None:
 
     @server.feature(lsp.TEXT_DOCUMENT_DEFINITION)
     def definition(ls: PddlServer, params: lsp.DefinitionParams) -> list[lsp.Location]:
-        file, found = at(ls, params)
+        file, found = _at(ls, params)
         place = None if found is None else ls.models.declaration(file, found)
         return [] if place is None else [ls.location(place[0], place[1].occurrence)]
 
     @server.feature(lsp.TEXT_DOCUMENT_REFERENCES)
     def references(ls: PddlServer, params: lsp.ReferenceParams) -> list[lsp.Location]:
-        file, found = at(ls, params)
-        places: list[Place] = [] if found is None else list(ls.models.places(file, found))
+        file, found = _at(ls, params)
+        places: list[NamePlace] = [] if found is None else list(ls.models.places(file, found))
         declared = params.context.include_declaration
         return [
             ls.location(other, one)
@@ -114,16 +116,18 @@ def _add_navigation(server: PddlServer) -> None:
             if declared or one.role is not Role.DECLARED
         ]
 
+
+def _add_renaming(server: PddlServer) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_PREPARE_RENAME)
     def prepare(ls: PddlServer, params: lsp.PrepareRenameParams) -> lsp.Range | None:
-        file, found = at(ls, params)
+        file, found = _at(ls, params)
         if found is None or ls.models.declaration(file, found) is None:
             return None
         return ls.range(file, found.line, found.start, found.line, found.end)
 
     @server.feature(lsp.TEXT_DOCUMENT_RENAME, lsp.RenameOptions(prepare_provider=True))
     def rename(ls: PddlServer, params: lsp.RenameParams) -> lsp.WorkspaceEdit | None:
-        file, found = at(ls, params)
+        file, found = _at(ls, params)
         if found is None or ls.models.declaration(file, found) is None:
             return None
         name = _new_name(ls, file, found, params.new_name)
@@ -270,7 +274,7 @@ def _add_fixes(server: PddlServer) -> None:
         texts = {name: ls.models.text(name) for name in (*of, file)}
         try:
             answer = await ls.analyst.ask({"texts": texts, "plan": [*of, file]})
-        except NoAnswerError as error:
+        except NoAnalysisError as error:
             answer = {"explanation": str(error)}
         edits = _repair(ls, file, answer)
         if edits:

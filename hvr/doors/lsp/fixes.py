@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from hvr.doors.lsp.models import Models
 from hvr.doors.lsp.symbols import Kind, Symbols
-from hvr.doors.lsp.syntax import List, Tree, Word
+from hvr.doors.lsp.syntax import Leaf, List, Tree
 
 _SUGGESTION = re.compile(r"did you mean '([^']+)'\?")
 _FLAG = re.compile(r":[a-z][a-z-]*")
@@ -88,7 +88,7 @@ def _missing_flag(tree: Tree, message: str) -> Iterator[Fix]:
 def _flag_removed(tree: Tree, flag: str) -> Iterator[Fix]:
     node = _find(tree, ":requirements")
     for item in node.items if node is not None else []:
-        if isinstance(item, Word) and item.text == flag:
+        if isinstance(item, Leaf) and item.text == flag:
             yield Fix(f"Remove {flag}", (_cut(tree, item.line, item.start, item.line, item.end),))
             return
 
@@ -115,11 +115,11 @@ def _keeps_types(node: List | None, line: int, start: int) -> bool:
     """Return whether a name can be cut from a typed list without changing other names' types."""
     items = [] if node is None else node.items
     for number, item in enumerate(items):
-        if isinstance(item, Word) and (item.line, item.start) == (line, start):
+        if isinstance(item, Leaf) and (item.line, item.start) == (line, start):
             following = items[number + 1] if number + 1 < len(items) else None
             before = items[number - 1]
-            typed = isinstance(following, Word) and following.text == "-"
-            named = isinstance(before, Word) and not before.text.startswith(":")
+            typed = isinstance(following, Leaf) and following.text == "-"
+            named = isinstance(before, Leaf) and not before.text.startswith(":")
             after_type = number >= 2 and getattr(items[number - 2], "text", "") == "-"
             # The only name before a type would leave the type without a name.
             return not typed or (named and not after_type)
@@ -144,15 +144,15 @@ def _find(tree: Tree, head: str) -> List | None:
     return None
 
 
-def _word_at(tree: Tree, line: int, column: int) -> Word | None:
+def _word_at(tree: Tree, line: int, column: int) -> Leaf | None:
     """Return the word at a position, or the first one in the list that begins there."""
     items = list(tree.items)
     path = tree.path(line, column + 1)
     if path:
         items = path[-1].items
         if (path[-1].line, path[-1].start) == (line, column) and items:
-            return items[0] if isinstance(items[0], Word) else None
+            return items[0] if isinstance(items[0], Leaf) else None
     for item in items:
-        if isinstance(item, Word) and item.line == line and item.start <= column <= item.end:
+        if isinstance(item, Leaf) and item.line == line and item.start <= column <= item.end:
             return item
     return None

@@ -8,7 +8,7 @@ from hvr.base.printable import one_line
 from hvr.doors.lsp.completion import signature
 from hvr.doors.lsp.models import Models
 from hvr.doors.lsp.symbols import Declaration, Kind, Occurrence, Role
-from hvr.doors.lsp.syntax import Item, List, Word
+from hvr.doors.lsp.syntax import Item, Leaf, List
 
 _MOST = 12
 _USES = (
@@ -107,20 +107,20 @@ def _costs(node: List) -> Iterator[Item]:
 
 def _task_of(node: List) -> str:
     for key, value in zip(node.items, node.items[1:], strict=False):
-        if isinstance(key, Word) and key.text == ":task" and isinstance(value, List):
+        if isinstance(key, Leaf) and key.text == ":task" and isinstance(value, List):
             return value.head
     return ""
 
 
 def _source(item: Item) -> str:
     """Return an item as text; lists are nested no deeper than numeric expressions are."""
-    if isinstance(item, Word):
+    if isinstance(item, Leaf):
         return item.text
     return f"({' '.join(map(_source, _shallow(item.items)))})"
 
 
 def _shallow(items: Sequence[Item]) -> Sequence[Item]:
-    return [item for item in items if isinstance(item, Word) or len(item.items) < _MOST]
+    return [item for item in items if isinstance(item, Leaf) or len(item.items) < _MOST]
 
 
 def _code(text: str) -> str:

@@ -16,7 +16,7 @@ _MOST_FILES = 2_000
 """In larger folders, only the files beside an open one are considered."""
 
 
-class Model(NamedTuple):
+class ModelFiles(NamedTuple):
     """A domain with its problems and their plans, as paths.
 
     Attributes:
@@ -27,7 +27,7 @@ class Model(NamedTuple):
     problems: Mapping[str, Sequence[str]]
 
 
-class Place(NamedTuple):
+class NamePlace(NamedTuple):
     """An occurrence of a name in a file."""
 
     file: str
@@ -56,7 +56,7 @@ class Models:
         return _names(self.text(file), self.kind(file) is not FileKind.PLAN)
 
     def kind(self, file: str) -> FileKind:
-        """Return what a file is; an open text that is neither domain nor problem is a plan."""
+        """Return the kind of a file; an open text that is neither domain nor problem is a plan."""
         return self._classified(file).kind
 
     def _classified(self, file: str) -> ClassifiedFile:
@@ -70,7 +70,7 @@ class Models:
 
     # Models
 
-    def all(self, file: str) -> list[Model]:
+    def all(self, file: str) -> list[ModelFiles]:
         """Return the models of the folder of a file."""
         seen = [self._classified(name) for name in self._files(file)]
         domains = [one for one in seen if one.kind is FileKind.DOMAIN]
@@ -84,9 +84,9 @@ class Models:
         for problem, domain in give_domains(domains, problems).items():
             if isinstance(domain, ClassifiedFile):
                 found[domain.file].setdefault(problem, ())
-        return [Model(domain, problems) for domain, problems in found.items()]
+        return [ModelFiles(domain, problems) for domain, problems in found.items()]
 
-    def of(self, file: str) -> Model | None:
+    def of(self, file: str) -> ModelFiles | None:
         """Return the model that a file is part of."""
         for model in self.all(file):
             plans = (plan for plans in model.problems.values() for plan in plans)
@@ -138,12 +138,12 @@ class Models:
                 return other, declared
         return None
 
-    def places(self, file: str, found: Occurrence) -> Iterator[Place]:
+    def places(self, file: str, found: Occurrence) -> Iterator[NamePlace]:
         """Yield all occurrences of a name."""
         for other in self.scope(file, found):
             for one in self.names(other).occurrences:
                 if one.identity == found.identity:
-                    yield Place(other, one)
+                    yield NamePlace(other, one)
 
     def declared(self, file: str, kind: Kind) -> list[tuple[str, Declaration]]:
         """Return all names of a kind that can be used in a file."""

@@ -11,7 +11,7 @@ from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path, to_fs_path
 
-from hvr.doors.lsp.analyst import Analyst, NoAnswerError
+from hvr.doors.lsp.analyst import Analyst, NoAnalysisError
 from hvr.doors.lsp.fixes import Edit
 from hvr.doors.lsp.models import Models
 from hvr.doors.lsp.symbols import Occurrence
@@ -130,7 +130,7 @@ class PddlServer(LanguageServer):
                 continue
             try:
                 answer = asking.result()
-            except NoAnswerError as error:
+            except NoAnalysisError as error:
                 self.window_log_message(
                     lsp.LogMessageParams(lsp.MessageType.Warning, f"no diagnostics: {error}")
                 )
@@ -139,7 +139,7 @@ class PddlServer(LanguageServer):
                 self._publish(answer)
 
     def _request(self) -> dict[str, Any]:
-        """Return what to analyse: each open text, with the other files of its model."""
+        """Return the request for all open texts, with the other files of their models."""
         pairs: dict[tuple[str, str | None], None] = {}
         plans: list[tuple[str, str, str]] = []
         models = self.models

@@ -7,7 +7,7 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import NamedTuple
 
-from hvr.doors.lsp.syntax import Item, List, Tree, Word
+from hvr.doors.lsp.syntax import Item, Leaf, List, Tree
 
 
 class Kind(StrEnum):
@@ -173,14 +173,14 @@ class Symbols:
 
     def _relation(self, node: List, noun: str) -> None:
         first = node.items[0] if node.items else None
-        if isinstance(first, Word):
+        if isinstance(first, Leaf):
             scope = self._new_scope(node.items[1:], None)
             parameters = self._parameters(node.items[1:], scope)
             self._declare(Kind.RELATION, first, noun, node, parameters)
 
     def _schema_section(self, node: List) -> None:
         items, noun = node.items, SCHEMAS[node.head]
-        name = items[1] if len(items) > 1 and isinstance(items[1], Word) else None
+        name = items[1] if len(items) > 1 and isinstance(items[1], Leaf) else None
         kind = Kind.METHOD if noun == "method" else Kind.SCHEMA
         self._schema = "" if name is None else name.text
         parameters = self._keys(items[1:], node)
@@ -195,7 +195,7 @@ class Symbols:
         pairs = [
             (key.text, value)
             for key, value in pairwise(items)
-            if isinstance(key, Word) and key.text.startswith(":")
+            if isinstance(key, Leaf) and key.text.startswith(":")
         ]
         for key, value in pairs:
             if key == ":parameters" and isinstance(value, List):
@@ -223,7 +223,7 @@ class Symbols:
 
     def _derived(self, node: List) -> None:
         head = node.items[1] if len(node.items) > 1 else None
-        if isinstance(head, List) and head.items and isinstance(head.items[0], Word):
+        if isinstance(head, List) and head.items and isinstance(head.items[0], Leaf):
             scope = self._new_scope(head.items[1:], None)
             self._parameters(head.items[1:], scope)
             self._schema = f"the rule for {head.head}"
@@ -246,7 +246,7 @@ class Symbols:
                 self._task(node, scope)
 
     def _task(self, item: Item, scope: _Scope | None) -> None:
-        if isinstance(item, List) and item.items and isinstance(item.items[0], Word):
+        if isinstance(item, List) and item.items and isinstance(item.items[0], Leaf):
             self._add(Kind.SCHEMA, item.items[0], Role.READ)
             self._arguments(item.items[1:], scope)
 
@@ -280,7 +280,7 @@ class Symbols:
                 found.append((word.text, names))
         return tuple(found)
 
-    def _types(self, types: Sequence[Word]) -> None:
+    def _types(self, types: Sequence[Leaf]) -> None:
         for word in types:
             if word.text != "number":
                 self._add(Kind.TYPE, word, Role.READ)
@@ -292,7 +292,7 @@ class Symbols:
         stack: list[tuple[Item, Role, _Scope | None]] = [(item, role, scope)]
         while stack:
             node, role, scope = stack.pop()
-            if isinstance(node, Word):
+            if isinstance(node, Leaf):
                 self._arguments([node], scope)
                 continue
             stack.extend(reversed(list(self._parts(node, role, scope))))
@@ -332,9 +332,9 @@ class Symbols:
             yield from ((item, Role.GIVEN if given else Role.READ, scope) for item in rest)
         else:
             first = node.items[0]
-            assert isinstance(first, Word)
+            assert isinstance(first, Leaf)
             self._add(Kind.RELATION, first, role)
-            self._arguments([item for item in rest if isinstance(item, Word)], scope)
+            self._arguments([item for item in rest if isinstance(item, Leaf)], scope)
             yield from ((item, Role.READ, scope) for item in rest if isinstance(item, List))
 
     def _arguments(self, items: Sequence[Item], scope: _Scope | None) -> None:
@@ -349,7 +349,7 @@ class Symbols:
     def _declare(
         self,
         kind: Kind,
-        word: Word,
+        word: Leaf,
         noun: str,
         node: List | None,
         parameters: tuple[tuple[str, tuple[str, ...]], ...] = (),
@@ -361,7 +361,7 @@ class Symbols:
         one = Declaration(found, noun, parameters, types, node)
         self.declarations.setdefault(found.identity, one)
 
-    def _add(self, kind: Kind, word: Word, role: Role, scope: int = 0) -> Occurrence:
+    def _add(self, kind: Kind, word: Leaf, role: Role, scope: int = 0) -> Occurrence:
         found = Occurrence(
             kind, word.text, role, word.line, word.start, word.end, scope, self._schema
         )
@@ -378,7 +378,7 @@ class PlanSymbols:
         self.declarations: dict[tuple[Kind, str, int], Declaration] = {}
         self.steps: list[List] = []
         for item in tree.items:
-            if isinstance(item, List) and item.items and isinstance(item.items[0], Word):
+            if isinstance(item, List) and item.items and isinstance(item.items[0], Leaf):
                 self.steps.append(item)
                 self._step(list(_words(item.items)))
         if not self.steps:
@@ -386,14 +386,14 @@ class PlanSymbols:
                 self._line(line)
         self.occurrences.sort(key=lambda found: (found.line, found.start))
 
-    def _step(self, words: Sequence[Word], kind: Kind = Kind.SCHEMA) -> None:
+    def _step(self, words: Sequence[Leaf], kind: Kind = Kind.SCHEMA) -> None:
         for number, word in enumerate(words):
             what = Kind.OBJECT if number else kind
             self.occurrences.append(
                 Occurrence(what, word.text, Role.READ, word.line, word.start, word.end)
             )
 
-    def _line(self, words: Sequence[Word]) -> None:
+    def _line(self, words: Sequence[Leaf]) -> None:
         """Index `7 deliver p1 l1 -> m-deliver 8 9` or `3 pick p1`."""
         if len(words) < 2 or not words[0].text.isdigit():
             return
@@ -413,9 +413,9 @@ def name_at(names: Names, line: int, column: int) -> Occurrence | None:
     return None
 
 
-def _typed_list(items: Sequence[Item]) -> Iterator[tuple[list[Word], list[Word]]]:
+def _typed_list(items: Sequence[Item]) -> Iterator[tuple[list[Leaf], list[Leaf]]]:
     """Yield the names of a typed list with their types, which are empty without one."""
-    names: list[Word] = []
+    names: list[Leaf] = []
     rest = iter(items)
     for item in rest:
         if isinstance(item, List):
@@ -433,33 +433,33 @@ def _typed_list(items: Sequence[Item]) -> Iterator[tuple[list[Word], list[Word]]
         yield names, []
 
 
-def _labels(item: Item) -> Iterator[Word]:
+def _labels(item: Item) -> Iterator[Leaf]:
     """Yield the ids of the subtasks of a network."""
     if not isinstance(item, List):
         return
     for node in [item, *item.items]:
         if isinstance(node, List) and len(node.items) == 2:
             first, second = node.items
-            if isinstance(first, Word) and isinstance(second, List) and first.text != "and":
+            if isinstance(first, Leaf) and isinstance(second, List) and first.text != "and":
                 yield first
 
 
-def _words(items: Sequence[Item]) -> Iterator[Word]:
-    return (item for item in items if isinstance(item, Word))
+def _words(items: Sequence[Item]) -> Iterator[Leaf]:
+    return (item for item in items if isinstance(item, Leaf))
 
 
-def _all_words(item: Item) -> Iterator[Word]:
+def _all_words(item: Item) -> Iterator[Leaf]:
     stack = [item]
     while stack:
         node = stack.pop()
-        if isinstance(node, Word):
+        if isinstance(node, Leaf):
             yield node
         else:
             stack.extend(reversed(node.items))
 
 
-def _lines_of(items: Sequence[Item]) -> list[list[Word]]:
-    lines: dict[int, list[Word]] = {}
+def _lines_of(items: Sequence[Item]) -> list[list[Leaf]]:
+    lines: dict[int, list[Leaf]] = {}
     for word in _words(items):
         lines.setdefault(word.line, []).append(word)
     return list(lines.values())
@@ -471,7 +471,7 @@ def _is_timed(node: List) -> bool:
         return False
     when, what = node.items[1:]
     return (
-        isinstance(when, Word)
+        isinstance(when, Leaf)
         and isinstance(what, List)
         and (when.text in ("start", "end", "all") or _is_number(when.text))
     )

@@ -15,7 +15,7 @@ from hvr.doors.lsp.texts import split_lines
 _TOKEN = re.compile(r";.*|[()]|[^\s();]+")
 
 
-class Word:
+class Leaf:
     """A word in lower case; `line` and `end` tell where it is."""
 
     __slots__ = ("end", "line", "start", "text")
@@ -27,7 +27,7 @@ class Word:
         self.end = end
 
     def __repr__(self) -> str:
-        return f"Word({self.text!r}, {self.line}:{self.start})"
+        return f"Leaf({self.text!r}, {self.line}:{self.start})"
 
 
 class List:
@@ -40,7 +40,7 @@ class List:
     __slots__ = ("closed", "end", "end_line", "items", "line", "start")
 
     def __init__(self, line: int, start: int) -> None:
-        self.items: list[Word | List] = []
+        self.items: list[Leaf | List] = []
         self.line = line
         self.start = start
         self.end_line = line
@@ -51,7 +51,7 @@ class List:
     def head(self) -> str:
         """The first word; empty if the list begins otherwise."""
         first = self.items[0] if self.items else None
-        return first.text if isinstance(first, Word) else ""
+        return first.text if isinstance(first, Leaf) else ""
 
     def contains(self, line: int, column: int) -> bool:
         """Return whether a position is between the parentheses."""
@@ -62,7 +62,7 @@ class List:
         return f"List({self.items!r})"
 
 
-Item = Word | List
+Item = Leaf | List
 
 
 class Tree:
@@ -88,7 +88,7 @@ class Tree:
                     stack.append(opened)
                     inner = opened.items
                 elif token != ")":
-                    inner.append(Word(token, number, start, end))
+                    inner.append(Leaf(token, number, start, end))
                 elif stack:
                     closed = stack.pop()
                     closed.end_line, closed.end, closed.closed = number, end, True
