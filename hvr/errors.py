@@ -62,6 +62,7 @@ ProcessEndedError     [hvr.worlds.thor.client]                     becomes a Sim
 RefusedActionError    [hvr.doors.stand_in.process]            becomes a reply to the client
 _TakenError           [hvr.runs.folder]                            becomes a DataFileError
 Terminated            [hvr.doors.cli.process]                      becomes exit code 143
+NoAnalysisError       [hvr.doors.lsp.analyst]                    becomes a message to the editor
 NotSentError          [hvr.tools.calling.openapi_requests]         becomes a call not made
 _RefusedError         [hvr.tools.calling.openapi_world]            becomes a failed call
 _OutOfTimeError       [hvr.validation.rewards]                     becomes a reward of 0

@@ -137,7 +137,8 @@ class Value(JsonObject):
 
 def json_fields(value: Any) -> dict[str, Any]:
     """Return the members that the class of a value declares, as JSON values."""
-    cls, data = type(value), dict[str, Any]()
+    cls: Any = type(value)
+    data: dict[str, Any] = {}
     for name, path, mark in json_members(cls):
         part = attrgetter(path)(value)
         if mark == "*":
