@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import random
 import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -33,7 +34,7 @@ from hvr.execution.belief import Sight
 from hvr.execution.perception import Sensors
 from hvr.runs.tasks import PaperTask, expand_ids, load_task
 from hvr.worlds.faults import FaultKind
-from studies.fault_runs import Lab, Row, cases, run_case, run_free
+from studies.fault_runs import Lab, Row, Senses, cases, run_case, run_free
 from studies.fault_runs.cases import KINDS
 from studies.fault_runs.table import by_kind, confusion, share, without_faults
 from studies.reflect import load_scenarios, play, score
@@ -85,9 +86,9 @@ def run_pair(
     pair: tuple[str, str, tuple[str, ...]],
     part: str,
     kinds: tuple[FaultKind, ...],
-    noise: float,
+    senses: Senses,
     seeds: int,
-    sight: Sight,
+    seed: int = 0,
 ) -> list[Row]:
     """Run a task in a scene for all keys that are still missing, or for the given ones."""
     task_id, scene, wanted = pair
@@ -96,23 +97,23 @@ def run_pair(
     except HvrError as error:
         return [Row(f"{task_id}/{scene}/baseline", task_id, scene, "failed", reason=str(error))]
     if part == "free":
-        rows = [run_free(_lab, baseline, sight=sight)]
-        return rows + [run_free(_lab, baseline, noise, seed, sight) for seed in range(seeds)]
+        rows = [run_free(_lab, baseline, Senses(senses.sight))]
+        return rows + [run_free(_lab, baseline, senses, seed) for seed in range(seeds)]
     return [
-        run_case(_lab, baseline, case, sight)
-        for case in cases(baseline, kinds, _lab.seed)
+        run_case(_lab, baseline, case, senses)
+        for case in cases(baseline, kinds, seed)
         if case.key in wanted
     ]
 
 
-def keys_of(pair: tuple[str, str], kinds: tuple[FaultKind, ...]) -> list[str]:
+def keys_of(pair: tuple[str, str], kinds: tuple[FaultKind, ...], seed: int) -> list[str]:
     """Return the keys of all fault runs of a task in a scene."""
     try:
         baseline = _lab.baseline(load_task(pair[0]), pair[1])
     except HvrError as error:
         print(f"{pair[0]} in {pair[1]}: {error}", file=sys.stderr)
         return []
-    return [case.key for case in cases(baseline, kinds, _lab.seed)]
+    return [case.key for case in cases(baseline, kinds, seed)]
 
 
 def chunks(keys: Sequence[str], size: int = 20) -> list[tuple[str, str, tuple[str, ...]]]:
@@ -153,8 +154,8 @@ def load(path: Path | None) -> list[Row]:
 
 def free(options: argparse.Namespace, pairs: Sequence[tuple[str, str]]) -> bool:
     """Run without faults; return whether there are no false alarms."""
-    run = partial(run_pair, part="free", kinds=(), noise=options.noise, seeds=options.seeds,
-                  sight=Sight(options.sight))  # fmt: skip
+    senses = Senses(Sight(options.sight), options.noise or 0.05, not options.untold)
+    run = partial(run_pair, part="free", kinds=(), senses=senses, seeds=options.seeds)
     rows = list(rows_of([(*pair, ()) for pair in pairs], run, options))
     for row in rows:
         if row.early or not row.reached:
@@ -166,14 +167,14 @@ def free(options: argparse.Namespace, pairs: Sequence[tuple[str, str]]) -> bool:
 def faults(options: argparse.Namespace, pairs: Sequence[tuple[str, str]]) -> bool:
     """Run with faults; return whether every observable fault is detected in its step."""
     kinds = tuple(FaultKind(kind) for kind in options.kinds)
-    keys = [key for pair in pairs for key in keys_of(pair, kinds)]
+    keys = [key for pair in pairs for key in keys_of(pair, kinds, options.seed)]
     if options.limit and options.limit < len(keys):
-        keys = [keys[i * len(keys) // options.limit] for i in range(options.limit)]
+        keys = random.Random(options.seed).sample(keys, options.limit)
     known = {row.key: row for row in load(options.out)}
     todo = chunks([key for key in keys if key not in known])
     print(f"{len(keys)} runs with a fault, {len(keys) - sum(len(c[2]) for c in todo)} known")
-    run = partial(run_pair, part="faults", kinds=kinds, noise=0.0, seeds=0,
-                  sight=Sight(options.sight))  # fmt: skip
+    senses = Senses(Sight(options.sight), options.noise or 0.0, not options.untold)
+    run = partial(run_pair, part="faults", kinds=kinds, senses=senses, seeds=0, seed=options.seed)
     out = options.out.open("a", encoding="utf-8") if options.out else None
     for row in rows_of(todo, run, options):
         known[row.key] = row
@@ -200,13 +201,17 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
     parser.add_argument("--kinds", nargs="*", default=[k.value for k in KINDS],
                         choices=[k.value for k in KINDS], help="kinds of faults")  # fmt: skip
     parser.add_argument(
-        "--limit", type=int, default=0, help="maximum number of runs, spread evenly"
+        "--limit", type=int, default=0, help="maximum number of runs, a random sample"
     )
     add_options(parser)
     parser.add_argument(
         "--out", type=Path, help="JSON Lines file of rows to resume from and append to"
     )
-    parser.add_argument("--noise", type=float, default=0.05, help="share of wrong observations")
+    parser.add_argument("--noise", type=float,
+                        help="share of wrong readings (default: 0 with faults, 0.05 without)")  # fmt: skip
+    parser.add_argument("--untold", action="store_true",
+                        help="do not tell the robot the share of wrong readings")  # fmt: skip
+    parser.add_argument("--seed", type=int, default=0, help="seed of fault details and sample")
     parser.add_argument("--seeds", type=int, default=1, help="noisy runs of each task and scene")
     parser.add_argument("--sight", choices=[s.value for s in Sight], default="omniscient",
                         help="the robot's sight")  # fmt: skip
@@ -220,7 +225,9 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the requested parts; exit code 1 after a missed fault or a false alarm."""
     options = parse_arguments(arguments)
-    print(f"{conditions(seed=0)} · sight {options.sight}")
+    known = "untold" if options.untold else "told"
+    print(f"{conditions(seed=options.seed)} · sight {options.sight}, "
+          f"noise {options.noise or 0:.0%} {known}")  # fmt: skip
     pairs = [
         (task_id, scene)
         for task_id in expand_ids(options.tasks)

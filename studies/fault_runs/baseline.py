@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from hvr.errors import PlannerError
+from hvr.errors import PddlError, PlannerError
 from hvr.execution.events import Event, Finished, StepDone
 from hvr.execution.executor import Executor
+from hvr.execution.observation import sorts_of
 from hvr.execution.perception import Sensors
 from hvr.execution.world import World, open_world
 from hvr.knowledge.graph import KnowledgeGraph
@@ -17,7 +18,9 @@ from hvr.knowledge.ontology import load_ontology
 from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.knowledge.world_file import load_world
 from hvr.language.goal_builder import Stage
+from hvr.pddl import Problem, parse_formula
 from hvr.pddl.model import GroundAction
+from hvr.pddl.task import holds_initially
 from hvr.planning.plans import (
     AABlock,
     MacroAction,
@@ -117,6 +120,22 @@ class Given(Policy[Stage]):
     def clearing(self, things: Sequence[str], place: str) -> Stage:
         return self.policy.clearing(things, place)
 
+    def needs(self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory) -> tuple[str, ...]:
+        return self.policy.needs(stage, graph, inventory)
+
+    def opening(
+        self,
+        place: str,
+        closing: Sequence[str],
+        stage: Stage,
+        graph: KnowledgeGraph,
+        inventory: Inventory,
+    ) -> Planned:
+        return self.policy.opening(place, closing, stage, graph, inventory)
+
+    def keeping(self, stage: Stage, constraints: Sequence[str]) -> Stage:
+        return self.policy.keeping(stage, constraints)
+
 
 @dataclass
 class Lab:
@@ -140,6 +159,32 @@ class Lab:
 
     def world(self, env: FaultyEnvironment, sensors: Sensors | None = None) -> World:
         return open_world(env, ontology=self.policy.ontology, sensors=sensors)
+
+    def truth(self, world: World) -> Problem:
+        """Return the true state of a run's environment, with all objects.
+
+        What no camera shows, such as that a plate was washed, is taken from the run's graph.
+        """
+        env = world.env.env if isinstance(world.env, FaultyEnvironment) else world.env
+        true = open_world(env, ontology=self.policy.ontology)
+        try:
+            remembered = sorts_of(self.policy.ontology).remembered
+            marks = {a for a in world.graph.facts() if a.predicate in remembered}
+            facts = {a for a in true.graph.facts() if a.predicate not in remembered}
+            domain = self.policy.domain
+            init = frozenset(a for a in facts | marks if a.predicate in domain.predicates)
+            return true.graph.problem(domain, "true").replace(init=init)
+        finally:
+            true.graph.close()
+
+    def holds(self, stage: Stage, world: World) -> bool:
+        """Return whether a goal holds in the true state of a run's environment."""
+        problem, domain = self.truth(world), self.policy.domain
+        try:
+            goal = parse_formula(stage.text, domain, problem.objects)
+        except PddlError:  # an object of the goal no longer exists
+            return False
+        return holds_initially(domain, problem, goal)
 
     def baseline(self, task: PaperTask, scene: str) -> Baseline:
         """Return the cached plan of a task in a scene with its fault-free run.

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import time
+import zlib
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from hvr.errors import HvrError
 from hvr.execution.belief import Sight
-from hvr.execution.deviations import Deviation, DeviationKind
+from hvr.execution.deviations import Deviation, DeviationKind, atom_of
 from hvr.execution.events import Event, Noticed, StepDone
 from hvr.execution.executor import Executor
+from hvr.execution.observation import sorts_of
 from hvr.execution.perception import Sensors
+from hvr.pddl import Not
 from hvr.pddl.model import GroundAction
 from hvr.worlds import Kitchen
 from hvr.worlds.faults import FaultKind, FaultyEnvironment, Injection, NoisySensor, Schedule
@@ -52,6 +56,10 @@ class Row:
         reported: Kinds of the failures in step `noticed`.
         early: Kinds of the failures before the fault; of all failures in a run without a fault.
         own: Whether the fault hit an object handled by the step itself.
+        visible: Whether the robot's view showed a changed fact, or an action was refused, at or
+            after `step`.
+        holds: Whether the goal holds in the true final state.
+        false: Reported failures that the true state contradicts, as explanations.
         explanations: Explanations of `reported`; of all failures in a run without a fault.
         extra: Number of steps in excess of the fault-free run.
         wrong: Number of wrong readings from a noisy sensor.
@@ -68,6 +76,9 @@ class Row:
     reported: tuple[str, ...] = ()
     early: tuple[str, ...] = ()
     own: bool = False
+    visible: bool = False
+    holds: bool = False
+    false: tuple[str, ...] = ()
     explanations: tuple[str, ...] = ()
     reached: bool = False
     steps: int = 0
@@ -93,12 +104,34 @@ class Row:
         )
 
 
-def run_case(lab: Lab, baseline: Baseline, case: Case, sight: Sight = Sight.OMNISCIENT) -> Row:
+@dataclass(frozen=True)
+class Senses:
+    """The robot's sensors in a run.
+
+    Args:
+        noise: Share of wrong readings.
+        told: Whether the robot knows the share.
+    """
+
+    sight: Sight = Sight.OMNISCIENT
+    noise: float = 0.0
+    told: bool = True
+
+    def sensors(self, seed: int) -> tuple[Sensors, NoisySensor | None]:
+        sense = NoisySensor(self.noise, seed=seed) if self.noise else None
+        return Sensors(self.sight, self.noise if self.told else 0.0, sense), sense
+
+
+PERFECT = Senses()
+
+
+def run_case(lab: Lab, baseline: Baseline, case: Case, senses: Senses = PERFECT) -> Row:
     env = FaultyEnvironment(Kitchen(case.scene), Schedule((case.fault,), case.seed))
-    seen = _Run(lab, baseline, env, Sensors(sight))
+    sensors, sense = senses.sensors(zlib.crc32(case.key.encode()))
+    seen = _Run(lab, baseline, env, sensors)
     injected = [i for i in env.log if i.changed or i.step]
     kind = case.fault.kind.value
-    row = seen.row(case.key, kind)
+    row = replace(seen.row(case.key, kind), wrong=sense.errors if sense else 0)
     if not injected:
         return row
     step = seen.step_of(injected[0])
@@ -109,6 +142,7 @@ def run_case(lab: Lab, baseline: Baseline, case: Case, sight: Sight = Sight.OMNI
         observable=seen.observable(step),
         step=step,
         own=_hits_own(baseline, case, injected[0]),
+        visible=seen.visible(step),
         noticed=result.noticed,
         reported=tuple(k.value for k in result.reported),
         early=tuple(k.value for k in result.early),
@@ -130,18 +164,12 @@ def _hits_own(baseline: Baseline, case: Case, injection: Injection) -> bool:
     return injection.objects[0] in step.handled
 
 
-def run_free(
-    lab: Lab, baseline: Baseline, noise: float = 0.0, seed: int = 0, sight: Sight = Sight.OMNISCIENT
-) -> Row:
-    """Run a baseline's plan without a fault; every reported failure is a false alarm.
-
-    Args:
-        noise: Share of wrong sensor readings, known to the robot.
-    """
+def run_free(lab: Lab, baseline: Baseline, senses: Senses = PERFECT, seed: int = 0) -> Row:
+    """Run a baseline's plan without a fault; every reported failure is a false alarm."""
     env = FaultyEnvironment(Kitchen(baseline.scene), Schedule())
-    sense = NoisySensor(noise, seed=seed) if noise else None
-    seen = _Run(lab, baseline, env, Sensors(sight, noise, sense))
-    kind = "noise" if noise else "none"
+    sensors, sense = senses.sensors(seed)
+    seen = _Run(lab, baseline, env, sensors)
+    kind = "noise" if senses.noise else "none"
     row = seen.row(f"{baseline.task.id}/{baseline.scene}/{kind}/{seed}", kind)
     early = tuple(f.kind.value for f in seen.failures)
     explanations = tuple(f"{f.step}: {f.explanation}" for f in seen.failures)
@@ -157,10 +185,13 @@ class _Run:
         self.env = env
         self.failures: list[Deviation] = []
         self.looks = 0
+        self.false: list[str] = []
+        self._lab = lab
         self.relevant = frozenset(baseline.planned.relevant.names)
         self._ends: list[int] = []
         self._refused: set[int] = set()
         self._far: set[int] = set()
+        self._in_view: dict[int, frozenset[str]] = {}
         started = time.perf_counter()
         self.world = lab.world(env, sensors)
         policy = Given(baseline.planned, lab.policy)
@@ -177,6 +208,7 @@ class _Run:
         ) as error:  # a crash is recorded as a result so that the remaining runs continue
             self.reached, self.reason = False, f"{CRASHED} {type(error).__name__}: {error}"
         self.replans, self.steps = executor.replans, executor.steps
+        self.holds = lab.holds(stage, self.world)
         self.seconds = time.perf_counter() - started
 
     def row(self, key: str, kind: str) -> Row:
@@ -187,6 +219,8 @@ class _Run:
             scene=base.scene,
             kind=kind,
             reached=self.reached,
+            holds=self.holds,
+            false=tuple(self.false),
             steps=self.steps,
             extra=self.steps - len(base.steps),
             replans=self.replans,
@@ -207,14 +241,32 @@ class _Run:
         of_step = (i for i in self.env.log if i.step and self.step_of(i) == step)
         return any(map(self._watched, of_step))
 
-    def _watched(self, injection: Injection) -> bool:
-        return any(
-            subject in self.relevant
-            and (prop in _WATCHED or (prop == "in" and value in self.relevant))
+    def visible(self, step: int) -> bool:
+        """Return whether the view showed a watched change of a step then or later."""
+        if any(number >= step for number in self._refused | self._far):
+            return True
+        changed = {
+            subject
+            for injection in self.env.log
+            if injection.step and self.step_of(injection) == step
             for subject, prop, value in (*injection.added, *injection.removed)
-        )
+            if self._concerns(subject, prop, value)
+        }
+        views = (names for number, names in self._in_view.items() if number >= step)
+        return any(not changed.isdisjoint(names) for names in views)
+
+    def _watched(self, injection: Injection) -> bool:
+        statements = (*injection.added, *injection.removed)
+        return any(self._concerns(*statement) for statement in statements)
+
+    def _concerns(self, subject: str, prop: str, value: object) -> bool:
+        if subject not in self.relevant:
+            return False
+        return prop in _WATCHED or (prop == "in" and value in self.relevant)
 
     def _listen(self, event: Event) -> None:
+        if isinstance(event, StepDone | Noticed) and event.failures:
+            self.false += self._contradicted(event.failures)
         if isinstance(event, Noticed):
             self.failures += event.failures
         if not isinstance(event, StepDone):
@@ -222,10 +274,24 @@ class _Run:
         self.failures += event.failures
         self.looks += event.looks
         self._ends.append(self.env.steps)
+        self._in_view[event.number] = self.world.perception.seen
         if not event.success:
             self._refused.add(event.number)
         elif event.action.name == "navigate_to_obj" and self._is_far(event.action):
             self._far.add(event.number)
+
+    def _contradicted(self, failures: Iterable[Deviation]) -> Iterator[str]:
+        """Yield the failures that report a fact as wrong although the true state agrees with it."""
+        true = self._lab.truth(self.world).init
+        kept = sorts_of(self.world.graph.ontology)
+        untold = {"near", *kept.remembered, *kept.drifting}
+        for failure in failures:
+            for literal in failure.literals:
+                atom = atom_of(literal)
+                if atom.predicate not in untold and (atom in true) is not isinstance(literal, Not):
+                    if atom.predicate in self._lab.policy.domain.predicates:
+                        yield f"{failure.step}: {failure.explanation} ({literal})"
+                        break
 
     def _is_far(self, action: GroundAction) -> bool:
         """Return whether the target is too far away to be reached with a small move."""

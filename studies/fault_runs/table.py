@@ -52,6 +52,17 @@ def by_kind(rows: Sequence[Row]) -> str:
         f"faults not injected: {len(rows) - len(happened)}; without effect on the task: "
         f"{len(unseen)}, of which noticed: {alarms}; failures reported before the fault: {early}"
     )
+    shown = [r for r in seen if r.visible]
+    ever = sum(r.noticed is not None for r in shown)
+    false = [r for r in rows if r.reached and not r.holds]
+    lines.append(
+        f"in the robot's view at some time: {len(shown)}, of which noticed ever: "
+        f"{share(ever, len(shown))}; recovered: "
+        f"{share(sum(r.reached and r.holds for r in happened), len(happened))}; "
+        f"false successes: {len(false)}"
+    )
+    alarms = [r for r in rows if r.false and r.kind != "wrong_perception"]
+    lines.append(f"false alarms: {sum(len(r.false) for r in alarms)} in {len(alarms)} runs")
     crashed = [r for r in rows if r.reason.startswith(CRASHED)]
     lines += [f"{r.key} {r.reason}" for r in crashed]
     return "\n".join(lines)
