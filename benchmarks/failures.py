@@ -207,8 +207,9 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
     parser.add_argument(
         "--out", type=Path, help="JSON Lines file of rows to resume from and append to"
     )
-    parser.add_argument("--noise", type=float,
-                        help="share of wrong readings (default: 0 with faults, 0.05 without)")  # fmt: skip
+    parser.add_argument(
+        "--noise", type=float, help="share of wrong readings (default: 0 with faults, 0.05 without)"
+    )
     parser.add_argument("--untold", action="store_true",
                         help="do not tell the robot the share of wrong readings")  # fmt: skip
     parser.add_argument("--seed", type=int, default=0, help="seed of fault details and sample")

@@ -38,13 +38,20 @@ class Understood(Value):
     json_shape = "event stages ends notes reading=said unread read_by=reader"
 
 
+_NAMED = 3
+"""Maximum number of further places that the purpose of a plan names."""
+
+
 class PlanReady(Value):
     """A plan was found and validated.
 
     Args:
         first_step: Number of its first step in the run.
         seconds: Wall time of planning and validation.
-        looking_for: Objects that the plan opens a place to find; empty for a plan for the goal.
+        looking_for: Objects that the plan is made to find or to see again; empty for a plan for the
+            goal.
+        where: The place to look, if the objects are lost.
+        or_else: The places to look afterwards, in this order, while the objects are not found.
     """
 
     plan: Plan
@@ -53,9 +60,24 @@ class PlanReady(Value):
     first_step: int
     seconds: float
     looking_for: tuple[str, ...] = ()
+    where: str = ""
+    or_else: tuple[str, ...] = ()
+
+    @property
+    def purpose(self) -> str:
+        """What the plan looks for, and where; empty for a plan for the goal."""
+        if not self.looking_for:
+            return ""
+        things = " and ".join(self.looking_for)
+        if not self.where:
+            return f"looking at {things} again"
+        more = len(self.or_else) - _NAMED
+        others = [*self.or_else[:_NAMED], *([f"{more} more"] if more > 0 else [])]
+        then = f"; if not there, at {', '.join(others)}" if others else ""
+        return f"looking for {things} at {self.where}{then}"
 
     event = "plan"
-    json_shape = "event looking_for- first_step plan objects validation=report"
+    json_shape = "event looking_for- purpose- first_step plan objects validation=report"
 
 
 class StepDone(Value):
@@ -152,6 +174,7 @@ class Finished(Value):
         reached: Whether the goal holds in the environment's report.
         reason: Why the goal was not reached; empty if it was.
         remains: The unmet literals as sentences.
+        unseen: Objects on which a reached goal rests and that could not be seen again.
         failures: Number of deviations by kind.
         recoveries: Number of uses by recovery strategy.
     """
@@ -164,9 +187,10 @@ class Finished(Value):
     remains: tuple[str, ...] = ()
     failures: tuple[tuple[str, int], ...] = ()
     recoveries: tuple[tuple[str, int], ...] = ()
+    unseen: tuple[str, ...] = ()
 
     event = "finished"
-    json_shape = "event reached steps replans reason unmet remains failures{} recoveries{}"
+    json_shape = "event reached steps replans reason unmet remains failures{} recoveries{} unseen-"
 
 
 Event = Understood | PlanReady | StepDone | Noticed | Recovery | Replanning | Finished

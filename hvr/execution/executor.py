@@ -63,7 +63,7 @@ class Executor(Generic[Goal]):
         self._refused: set[tuple[object, ...]] = set()  # actions, each with the belief
         self._avoid = frozenset[str]()
         self._closing: tuple[str, ...] = ()  # the place opened last
-        self._unopenable = frozenset[str]()  # places that could not be opened, or were searched
+        self._searched = frozenset[str]()  # places that were searched, or could not be opened
         self._not_found = frozenset[str]()  # objects for which every place was searched
         self._constraints = ConstraintMonitor()  # of the stage
         self._run_constraints = ConstraintMonitor()
@@ -96,7 +96,7 @@ class Executor(Generic[Goal]):
         finished = Finished(True, 0, 0)
         self._run_constraints = ConstraintMonitor(constraints)
         for stage in stages:
-            finished = self._reach(stage)
+            finished = self._reach(stage, final=stage is stages[-1])
             if not finished.reached:
                 break
         if finished.reached and self._broken:
@@ -114,7 +114,7 @@ class Executor(Generic[Goal]):
     def missing_objects(self, stage: Goal) -> tuple[str, ...]:
         """Return the objects that a stage needs and that can still be found behind closed doors."""
         objects = self.world.missing(self.policy, stage)
-        if not objects or self.world.place_to_open(objects, self._unopenable) is None:
+        if not objects or not self.world.search_order(objects, self._searched):
             return ()
         return tuple(objects)
 
@@ -126,7 +126,11 @@ class Executor(Generic[Goal]):
         return planned
 
     def _announce(
-        self, planned: Planned, started: float, looking_for: tuple[str, ...] = ()
+        self,
+        planned: Planned,
+        started: float,
+        looking_for: tuple[str, ...] = (),
+        where: tuple[str, ...] = (),
     ) -> None:
         report = Validator(planned.task).check(planned.plan.actions)
         self.planned(planned)
@@ -138,12 +142,14 @@ class Executor(Generic[Goal]):
                 self.steps + 1,
                 time.perf_counter() - started,
                 looking_for,
+                "".join(where[:1]),
+                where[1:],
             )
         )
         if not report.valid:
             raise InvalidPlanError(f"the plan does not validate: {report.explain()}")
 
-    def _reach(self, stage: Goal) -> Finished:
+    def _reach(self, stage: Goal, *, final: bool) -> Finished:
         self.find(stage)
         planned = self._first_plan(stage)
         self._constraints = ConstraintMonitor.of(planned.task, planned.assumed)
@@ -152,7 +158,13 @@ class Executor(Generic[Goal]):
             watch = self.world.watch(planned, self._constraints)
             impasse = self._execute(planned, watch)
             if impasse is None:
-                return self._finished()
+                before = self.steps
+                unseen = self._last_look(stage, watch) if final else ()
+                if self.steps > before:
+                    watch = self.world.watch(planned, self._constraints)
+                    impasse = self._goal_impasse(watch)
+                if impasse is None:
+                    return self._finished().replace(unseen=unseen)
             # Clear a newly occupied place first, so that the new plan can use it as the old one
             # would have. Older occupants stay until no other plan is found (`_new_plan`).
             self._make_room(impasse, planned, new=True)
@@ -182,13 +194,13 @@ class Executor(Generic[Goal]):
             objects = set(self.world.missing(self.policy, stage, spare=True)) - self._not_found
         except PddlError:  # the goal names an object that no longer exists
             return False
-        self._unopenable = frozenset()  # a lost object may be where the robot has looked before
-        if not objects or self.world.place_to_open(sorted(objects), self._unopenable) is None:
+        self._searched = frozenset()  # a lost object may be where the robot has looked before
+        if not objects or not self.world.search_order(sorted(objects), self._searched):
             return False
         if self._search_places(sorted(objects), stage):
             return True
         self._not_found |= objects
-        count = len(self._unopenable)
+        count = len(self._searched)
         reasons.append(
             f"{' and '.join(sorted(objects))} {'were' if len(objects) > 1 else 'was'} not found in "
             f"{count} place{'s' * (count != 1)}"
@@ -196,27 +208,50 @@ class Executor(Generic[Goal]):
         return False
 
     def _search_places(self, objects: Sequence[str], stage: Goal) -> bool:
-        """Open places until one of the objects is found; return whether it was."""
+        """Search places until one of the objects is found; return whether it was."""
         while True:
-            place = self.world.place_to_open(objects, self._unopenable)
-            if place is None:
+            places = self.world.search_order(objects, self._searched)
+            if not places:
                 return False
             started = time.perf_counter()
+            self._searched |= {places[0]}
             try:
-                planned = self.world.opening(self.policy, place, self._closing, stage)
+                planned = self.world.opening(self.policy, places[0], self._closing, stage)
             except (ImpossibleGoalError, PlannerError):
-                self._unopenable |= {place}
                 continue
-            self._announce(planned, started, tuple(objects))
+            self._announce(planned, started, tuple(objects), places)
             self._start_monitoring(planned)
             watch = self.world.watch(planned, ConstraintMonitor(), aside=True)
             self._execute(planned, watch)
-            self._unopenable |= {place}
             self.world.look_around(self.steps)
             if not self.world.unplaced().issuperset(objects):
                 self._closing = ()
                 return True
-            self._closing = (place,)  # the next plan closes it
+            self._closing = (places[0],)  # the next plan closes it
+
+    def _last_look(self, stage: Goal, watch: BeliefMonitor) -> tuple[str, ...]:
+        """See again what a reached goal rests on; return the things that could not be seen."""
+        step = self.steps
+        tried = set[str]()
+        opened: tuple[str, ...] = ()
+        while True:
+            unseen = self.world.unseen(watch, step)
+            things = [thing for thing in unseen if thing not in tried]
+            if not things and not opened:
+                return unseen
+            thing = things[0] if things else opened[0]
+            tried.add(thing)
+            started = time.perf_counter()
+            try:
+                planned, to_close = self.world.visiting(self.policy, thing, opened, stage)
+            except (ImpossibleGoalError, PlannerError, PddlError):
+                opened = opened if things else ()
+                continue
+            self._announce(planned, started, (thing,))
+            self._execute(planned, self.world.watch(planned, ConstraintMonitor(), aside=True))
+            opened = to_close
+            if thing in self.world.unseen(watch, step):
+                self.world.look_around(self.steps, True)
 
     def _start_monitoring(self, planned: Planned) -> None:
         if self.steps == 0:

@@ -22,6 +22,7 @@ from hvr.execution.observation import Expected, Observed, Truth, sorts_of
 from hvr.execution.recovery import BeliefMonitor
 from hvr.pddl import Atom, Expression, GroundAction, Not, State, Task
 from hvr.pddl.model import ActionSchema
+from hvr.pddl.state import Conjunction, set_bits
 from hvr.pddl.traversal import changes_of
 from hvr.planning.plans import Planned
 from hvr.validation.report import Failure, StepReport
@@ -53,6 +54,10 @@ class PlanMonitor(BeliefMonitor):
         """Return the goal literals that do not hold in the observed state."""
         missing = failed_literals(Validator(self.task, state=self.state).goal_failure())
         return missing if self._aside else missing or self.constraints.unmet(self.state)
+
+    def goal_support(self) -> frozenset[Atom]:
+        """Return facts whose observed values, true or false, suffice for the goal to hold."""
+        return frozenset(_support(self.task.goal, self.state))
 
     def ahead(self, state: State) -> tuple[Task, State]:
         """Return the task with the remaining constraints, and the given state in it."""
@@ -147,12 +152,11 @@ class SceneMonitor(PlanMonitor):
         """Retract the beliefs that a refusal contradicts, and yield the deviation."""
         self._refused[action] = 0 if observed.success else self._refused[action] + 1
         kinds = {failure.kind for failure in failures}
-        # The environment said that it cannot reach the object; any other refusal may be transient.
-        certain = DeviationKind.BLOCKED in kinds
-        again = self._refused[action] > 1 and DeviationKind.ACTION_FAILED in kinds
-        if observed.success or observed.unmet or not (certain or again):
+        blocked = DeviationKind.BLOCKED in kinds
+        again = self._refused[action] > 1 and (blocked or DeviationKind.ACTION_FAILED in kinds)
+        if observed.success or observed.unmet or not (blocked or again):
             return
-        revision = self.world.retract(action, self.state, observed)
+        revision = self.world.retract(action, self.state, observed, again=again)
         if revision is None:
             return
         literals: list[Expression] = []
@@ -184,6 +188,18 @@ class SceneMonitor(PlanMonitor):
 
     def _concerns(self, atom: Atom) -> bool:
         return atom.predicate in self.task.fluent_predicates and self._known.issuperset(atom.args)
+
+
+def _support(condition: Conjunction, state: State) -> Iterator[Atom]:
+    """Yield the atoms that make a condition true: all of a conjunction, one of a disjunction."""
+    yield from map(state.task.fluent, set_bits(condition.positive | condition.negative))
+    for clause in condition.clauses:
+        true = (clause.positive & state.bits) | (clause.negative & ~state.bits)
+        if true:
+            yield state.task.fluent(next(iter(set_bits(true))))
+            continue
+        parts = (part for part in clause.parts if part.holds(state.bits, state.values))
+        yield from _support(next(parts, Conjunction()), state)
 
 
 def failed_literals(failure: Failure | None) -> tuple[Expression, ...]:

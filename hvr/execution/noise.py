@@ -98,7 +98,7 @@ class NoiseFilter:
 
     def _rate(self, kind: str, counts: _Counts) -> float:
         # Kinds of readings are taken to share a rate (estimated with Jeffreys' prior), except those
-        # that would have been wrong by now. As long as no reading was certainly wrong, the undecided
+        # that would have been wrong by now. As long as no reading was certainly wrong, undecided
         # surprises count as wrong: that is the assumption that they have to refute.
         right, wrong, errors = counts.right, counts.wrong, counts.wrong.total()
         others = sum(right[k] for k in wrong if wrong[k] > 0)

@@ -32,9 +32,38 @@ from hvr.worlds.thor.types import LIDDED
 Sensor = Callable[[SceneGraph], SceneGraph]
 """A sensor as a function of the scene; the identity is a perfect sensor."""
 
-_AROUND = (*("RotateRight",) * 4, "LookDown", *("RotateRight",) * 3, "LookUp")
+AROUND = (*("RotateRight",) * 4, "LookDown", *("RotateRight",) * 3, "LookUp")
 """A full turn level and one looking down. Looking down already shows the first view of the latter.
 """
+
+
+class Sightings:
+    """When the robot saw which things, counted in looks."""
+
+    def __init__(self) -> None:
+        self._looks = 0
+        self.seen: dict[str, int] = {}
+        """Last look that showed each object."""
+        self.whole: dict[str, int] = {}
+        """Last look that showed the whole contents of each receptacle."""
+        self.unbroken: dict[str, int] = {}
+        """First look of the latest unbroken series that showed each object."""
+        self.lost: dict[str, int] = {}
+        """Look in which the believed place of an object turned out to be wrong."""
+
+    def note(self, seen: Iterable[str], whole: Iterable[str], lost: Iterable[str]) -> None:
+        """Record a look."""
+        for name in seen:
+            if self.seen.get(name) != self._looks - 1:
+                self.unbroken[name] = self._looks
+            self.seen[name] = self._looks
+        self.whole |= dict.fromkeys(whole, self._looks)
+        self.lose(lost)
+        self._looks += 1
+
+    def lose(self, names: Iterable[str]) -> None:
+        """Record that objects are not where they were believed to be."""
+        self.lost |= dict.fromkeys(names, self._looks)
 
 
 class Sensors(Value):
@@ -96,10 +125,12 @@ class Perception:
             known = self._there
             self._there = self._noise.settle(known, self._whole_room(), self._whole_room)[0].scene
         self._belief = initial_belief(self._there, sensors.sight)
-        self._opened: frozenset[str] = frozenset()
-        """Receptacles whose inside the robot has seen."""
+        self.history = Sightings()
         if sensors.sight is Sight.DOORS:
-            _, self._opened = seen_objects(self._there, not_enclosed(self._there), ())
+            seen, whole = seen_objects(self._there, not_enclosed(self._there), ())
+            self.history.note(seen, whole, ())
+        else:
+            self.history.note(self._there.objects, self._there.objects, ())
 
     @property
     def scene(self) -> SceneGraph:
@@ -136,7 +167,7 @@ class Perception:
             if o.attributes.get("openable")
             and o.attributes.get("receptacle")
             and not o.attributes.get("isOpen")
-            and o.name not in self._opened
+            and o.name not in self.history.whole
             and o.object_type not in LIDDED
         )
 
@@ -172,7 +203,7 @@ class Perception:
         self._belief = update_belief(
             earlier, predicted, view.scene, seen, whole, step, self.stands_at
         )
-        self._opened |= whole
+        self.history.note(seen, whole, _newly_lost(earlier.scene, self.scene))
         found = frozenset(
             n for n in seen if n in earlier.scene.objects and n not in earlier.last_seen
         )
@@ -180,8 +211,38 @@ class Perception:
 
     def revise(self, added: Iterable[Atom], deleted: Iterable[Atom]) -> None:
         """Change the belief about unseen objects."""
-        scene = predict(self.scene, added, deleted, self.names, self._fields)
+        earlier = self.scene
+        scene = predict(earlier, added, deleted, self.names, self._fields)
         self._belief = replace(self._belief, scene=scene)
+        self.history.lose(_newly_lost(earlier, scene))
+
+    def is_fresh(self, name: str, step: int) -> bool:
+        """Return whether the robot has seen an object in a step or later.
+
+        An object behind a door also counts as seen if the door has been in view, closed, from the
+        time when the object was seen until that step or later.
+        """
+        if self.sensors.sight is Sight.OMNISCIENT or name not in self.scene.objects:
+            return True
+        last, history = self._belief.last_seen, self.history
+        if name == self.scene.held or last.get(name, -1) >= step:
+            return True
+        door = self.shut_in(name)
+        if door is None or name not in history.seen or last.get(door, -1) < step:
+            return False
+        return history.unbroken.get(door, 0) <= history.seen[name]
+
+    def shut_in(self, name: str) -> str | None:
+        """Return the outermost closed receptacle around an object."""
+        found, objects = None, self.scene.objects
+        known: set[str] = set()
+        while name in objects and name not in known and objects[name].parents:
+            known.add(name)
+            name = objects[name].parents[0]
+            attributes = objects[name].attributes if name in objects else {}
+            if attributes.get("openable") and not attributes.get("isOpen"):
+                found = name
+        return found
 
     def can_revise(self, atom: Atom) -> bool:
         """Return whether the scene graph holds a fact, so that `revise` can change it."""
@@ -194,7 +255,7 @@ class Perception:
         if self.sensors.sight is Sight.DOORS:
             return ()  # turning reveals nothing new
         lost = self.lost
-        for action in _AROUND:
+        for action in AROUND:
             self.env.step(action=action)
             self.look(step, False)
         return tuple(name for name in lost if name not in self.lost)
@@ -226,3 +287,12 @@ class Perception:
             for o in self.env.last_event.metadata["objects"]
             if o["visible"]
         )
+
+
+def _newly_lost(before: SceneGraph, now: SceneGraph) -> list[str]:
+    known = before.objects
+    return [
+        name
+        for name, o in now.objects.items()
+        if not o.parents and name != now.held and name in known and known[name].parents
+    ]

@@ -392,10 +392,26 @@ class ExecutionWorld(Protocol):
         """Return all objects whose places are unknown."""
         return frozenset()
 
-    def place_to_open(self, objects: Sequence[str], unopenable: Collection[str]) -> str | None:
-        """Return the closed place to search next for some objects, or None."""
-        del objects, unopenable
-        return None
+    def search_order(self, objects: Sequence[str], searched: Collection[str]) -> tuple[str, ...]:
+        """Return the places that may hold some objects and were not searched, the best first."""
+        del objects, searched
+        return ()
+
+    def unseen(self, watch: Any, step: int) -> tuple[str, ...]:
+        """Return the things on which a reached goal rests and that were not seen since a step."""
+        del watch, step
+        return ()
+
+    def visiting(
+        self, policy: Any, thing: str, closing: tuple[str, ...], stage: Any
+    ) -> tuple[Planned, tuple[str, ...]]:
+        """Return a plan to see a thing, and the closed places around it that the plan opens.
+
+        Args:
+            closing: Places to close. The thing may be one of them.
+        """
+        del policy, closing, stage
+        raise ImpossibleGoalError(f"this world cannot show {thing}")
 
     def opening(self, policy: Any, place: str, closing: tuple[str, ...], stage: Any) -> Planned:
         """Return a plan that opens a place; see `hvr.planning.plans.Policy.opening`."""

@@ -6,15 +6,17 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hvr.execution.belief import Sight
 from hvr.execution.contradiction import Revision, contradicted
 from hvr.execution.deviations import Deviation
+from hvr.execution.looking import missing_objects, search_order
 from hvr.execution.monitor import SceneMonitor
-from hvr.execution.observation import Observed, Truth
-from hvr.execution.perception import Percept, Perception, Sensors
+from hvr.execution.observation import Observed, Truth, sorts_of
+from hvr.execution.perception import AROUND, Percept, Perception, Sensors
 from hvr.execution.recovery import Impasse, crowded_place, replaceable
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.graph_reader import PredicateRule, predicate_rules
@@ -29,8 +31,10 @@ from hvr.pddl.state import State
 from hvr.planning.plans import Planned, Policy
 from hvr.validation.trajectory import ConstraintMonitor
 from hvr.worlds.environment import Environment
+from hvr.worlds.geometry import VISIBILITY_DISTANCE
 from hvr.worlds.naming import Names
-from hvr.worlds.thor.skills import SHUFFLE, SkillResult, perform
+from hvr.worlds.scenes import PlaceCounts, place_counts
+from hvr.worlds.thor.skills import GRID, NEAR, SHUFFLE, SkillResult, perform
 
 if TYPE_CHECKING:
     from hvr.knowledge.shared_graph import SharedGraph
@@ -72,45 +76,6 @@ class ChangeReader:
             return None
         ends = {"subject": subject, "object": self._constants.get(str(value), str(value))}
         return Atom(rule.predicate, tuple(ends[a] for a in rule.arguments))
-
-
-# Search for missing objects -----------------------------------------------------------------------
-# Search behind closed doors: which objects are missing, and which door to open next.
-
-
-def missing_objects(needed: Iterable[str], inventory: Inventory) -> tuple[str, ...]:
-    """Return the needed objects without a known place, if no object of their class has one."""
-    lost = inventory.unplaced
-    return tuple(
-        name
-        for name in dict.fromkeys(needed)
-        if name in lost and lost.issuperset(inventory.of(inventory.classes[name]))
-    )
-
-
-def likeliest_place(
-    objects: Collection[str], places: Sequence[str], inventory: Inventory
-) -> str | None:
-    """Return the place to search next, or None if no place could hold any of the objects.
-
-    Places where such objects are usually kept come first, then places where more of them fit.
-    """
-    ontology = inventory.ontology
-
-    def kept(thing: str) -> frozenset[str]:
-        above = ontology.superclasses(inventory.classes[thing], reflexive=True)
-        return frozenset(
-            str(kind).removeprefix("k:") for c in above for kind in ontology.annotation(c, "keptIn")
-        )
-
-    usual_places = {thing: kept(thing) for thing in objects}
-    ranked = []
-    for rank, place in enumerate(places):
-        fitting = [t for t in objects if Atom("fits", (t, place)) in inventory.facts]
-        if fitting:
-            here = sum(inventory.classes[place] in usual_places[t] for t in fitting)
-            ranked.append((-here, -len(fitting), rank, place))
-    return min(ranked)[-1] if ranked else None
 
 
 # World --------------------------------------------------------------------------------------------
@@ -187,6 +152,11 @@ class World:
     """Literals use hvr's own templates."""
     may_repeat = False
 
+    @cached_property
+    def place_counts(self) -> PlaceCounts:
+        """How often things are in which places, for searches."""
+        return place_counts()
+
     def plan(self, policy: Policy[Any], stage: Any, avoid: frozenset[str], reason: str) -> Planned:
         """See `ExecutionWorld`."""
         inventory = self.inventory()
@@ -224,15 +194,63 @@ class World:
         """See `ExecutionWorld`."""
         return self.inventory().unplaced
 
-    def place_to_open(self, objects: Sequence[str], unopenable: Collection[str]) -> str | None:
+    def search_order(self, objects: Sequence[str], searched: Collection[str]) -> tuple[str, ...]:
         """See `ExecutionWorld`."""
-        places = [p for p in self.unopened() or self._unsearched() if p not in unopenable]
-        # To look into a closed place takes three steps, to look at another one: only one.
-        inventory = self.inventory()
-        in_sight = [p for p in places if not self._is_closed(p)]
-        return likeliest_place(objects, in_sight, inventory) or likeliest_place(
-            objects, places, inventory
+        inventory, history = self.inventory(), self.perception.history
+        spots = {place: self._spots(place) for place in self._receptacles()}
+        since = max((history.lost.get(name, 0) for name in objects), default=0)
+        left = set()
+        for place, around in spots.items():
+            # A compact place is seen as a whole, a large one from the spots on it.
+            views = history.whole if place not in self.perception.large else history.seen
+            left |= {s for s in around if views.get(s, -1) < since and s not in searched}
+        return search_order(
+            objects,
+            spots,
+            left,
+            inventory,
+            self.place_counts,
+            self._looking_cost,
+            lambda spot: self._beside(spot, left),
         )
+
+    def _beside(self, spot: str, others: Iterable[str]) -> list[str]:
+        """Return the open places that are in view from wherever the robot stands at a spot."""
+        at = self.scene.objects[spot].position
+        return [
+            other
+            for other in others
+            if not self._is_closed(other)
+            and math.dist(at, self.scene.objects[other].position) <= VISIBILITY_DISTANCE - NEAR
+        ]
+
+    def _receptacles(self) -> list[str]:
+        objects = self.scene.objects.values()
+        return [
+            o.name
+            for o in objects
+            if o.attributes.get("receptacle") and not o.attributes.get("pickupable")
+        ]
+
+    def _spots(self, place: str) -> tuple[str, ...]:
+        """Return the things to go to in order to see all of a place."""
+        if place not in self.perception.large:
+            return (place,)
+        objects = self.scene.objects.values()
+        upon = [
+            o.name
+            for o in objects
+            if place in o.parents and not o.attributes.get("openable") and o.name != place
+        ]
+        return (place, *upon)
+
+    def _looking_cost(self, place: str) -> float:
+        """Return the number of actions to go to a place and look there."""
+        x, _, z = self.perception.stands_at
+        at = self.scene.objects[place]
+        moves = 1 + math.hypot(at.position[0] - x, at.position[2] - z) / GRID
+        door = 2 if self._is_closed(place) else 0
+        return moves + door + (len(AROUND) if self.perception.sensors.sight is Sight.VISIBLE else 0)
 
     def opening(
         self, policy: Policy[Any], place: str, closing: tuple[str, ...], stage: Any
@@ -240,20 +258,26 @@ class World:
         """See `ExecutionWorld`."""
         return policy.opening(place, closing, stage, self.graph, self.inventory())
 
+    def unseen(self, watch: SceneMonitor, step: int) -> tuple[str, ...]:
+        """See `ExecutionWorld`."""
+        sorts = sorts_of(self.graph.ontology)
+        felt = {"near", "holding", *sorts.remembered}
+        atoms = (a for a in watch.goal_support() if a.args and a.predicate not in felt)
+        names = dict.fromkeys(a.args[0] for a in atoms if a.args[0] in self.scene.objects)
+        return self._nearest_first(n for n in names if not self.perception.is_fresh(n, step))
+
+    def visiting(
+        self, policy: Policy[Any], thing: str, closing: tuple[str, ...], stage: Any
+    ) -> tuple[Planned, tuple[str, ...]]:
+        """See `ExecutionWorld`."""
+        door = self.perception.shut_in(thing)
+        if door is not None:
+            return self.opening(policy, door, closing, stage), (door,)
+        return policy.visiting(thing, closing, stage, self.graph, self.inventory()), ()
+
     def unopened(self) -> tuple[str, ...]:
         """Return the places whose inside the robot has never seen, nearest first."""
         return self._nearest_first(self.perception.unopened)
-
-    def _unsearched(self) -> tuple[str, ...]:
-        """Return the places where a lost object may be, nearest first."""
-        if self.perception.sensors.sight is not Sight.VISIBLE:
-            return ()
-        objects = self.scene.objects.values()
-        return self._nearest_first(
-            o.name
-            for o in objects
-            if o.attributes.get("receptacle") and not o.attributes.get("pickupable")
-        )
 
     def _is_closed(self, place: str) -> bool:
         attributes = self.scene.objects[place].attributes
@@ -308,11 +332,14 @@ class World:
         lost |= less | {Atom("near", (n,)) for n in was_near - self._near}
         return ActionOutcome(result, change, look, gained, lost)
 
-    def retract(self, action: GroundAction, state: State, observed: Observed) -> Revision | None:
+    def retract(
+        self, action: GroundAction, state: State, observed: Observed, *, again: bool
+    ) -> Revision | None:
         """Retract the cheapest beliefs that a refusal contradicts, and return them.
 
         To be near something is only inferred from distances, and going there again costs little, so
-        it is doubted first.
+        it is doubted first. All other beliefs are only doubted after a second refusal, since the
+        first may be transient.
         """
 
         def is_believed(what: Atom | FunctionTerm) -> bool:
@@ -321,7 +348,11 @@ class World:
             if what.predicate == "near":
                 there = self.scene.objects.get(what.args[0])
                 return there is None or not there.in_reach
-            return observed.value(what) is Truth.NOT_SEEN and self.perception.can_revise(what)
+            return (
+                again
+                and observed.value(what) is Truth.NOT_SEEN
+                and self.perception.can_revise(what)
+            )
 
         def cost(revision: Revision) -> tuple[int, int, list[str]]:
             atoms = [what for what, _ in revision if isinstance(what, Atom)]

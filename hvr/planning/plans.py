@@ -306,6 +306,27 @@ class Policy(Protocol[Wanted]):
         del closing, stage, graph, inventory
         raise ImpossibleGoalError(f"this policy does not look into {place}")
 
+    def visiting(
+        self,
+        thing: str,
+        closing: Sequence[str],
+        stage: Wanted,
+        graph: KnowledgeGraph,
+        inventory: Inventory,
+    ) -> Planned:
+        """Return a plan to go to a thing and see it.
+
+        Args:
+            closing: Places to close, which were opened to look inside.
+            stage: The goal whose constraints hold.
+
+        Raises:
+            ImpossibleGoalError: There is no plan, or the policy does not support this.
+            PlannerError: No plan was found in time.
+        """
+        del closing, stage, graph, inventory
+        raise ImpossibleGoalError(f"this policy does not go to see {thing}")
+
     def keeping(self, stage: Wanted, constraints: Sequence[str]) -> Wanted:
         """Return a goal with other constraints.
 

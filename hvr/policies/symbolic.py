@@ -240,11 +240,34 @@ class SymbolicPolicy(Policy[Stage]):
         Constraints that require something to happen at some time are dropped: it need not happen
         yet.
         """
+        is_openable = inventory.true("openable", place)
+        (reached,) = self.ontology.predicates("isOpen" if is_openable else "near")
+        return self._going(f"({reached} {place})", closing, stage, graph, inventory)
+
+    def visiting(
+        self,
+        thing: str,
+        closing: Sequence[str],
+        stage: Stage,
+        graph: KnowledgeGraph,
+        inventory: Inventory,
+    ) -> Planned:
+        """Return a plan that goes to a thing; see `Policy`."""
+        (near,) = self.ontology.predicates("near")
+        return self._going(f"({near} {thing})", closing, stage, graph, inventory)
+
+    def _going(
+        self,
+        wanted: str,
+        closing: Sequence[str],
+        stage: Stage,
+        graph: KnowledgeGraph,
+        inventory: Inventory,
+    ) -> Planned:
         kept = tuple(c for c in stage.constraints if not _LATER.search(c))
-        (is_open,), (near,) = map(self.ontology.predicates, ("isOpen", "near"))
-        reached = is_open if inventory.true("openable", place) else near
+        (is_open,) = self.ontology.predicates("isOpen")
         shut = " ".join(f"(not ({is_open} {p}))" for p in closing if inventory.true("openable", p))
-        wanted = f"(and ({reached} {place}) {shut})"
+        wanted = f"(and {wanted} {shut})"
         # Not `self.plan`, which a subclass may reserve for the goal.
         return SymbolicPolicy.plan(self, Stage(wanted, constraints=kept), graph, inventory)
 

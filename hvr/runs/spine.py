@@ -373,6 +373,10 @@ def with_reservations(
         return judgement
     if finished.steps == 0:
         judgement = judgement.noting("the goal already held, so nothing was done")
+    if finished.unseen:
+        judgement = judgement.noting(
+            f"{' and '.join(finished.unseen)} could not be seen again at the end"
+        )
     goal = understanding.goal
     if goal is not None and goal.unread:
         judgement = judgement.noting(f"hvr did not read {', '.join(map(repr, goal.unread))}")

@@ -13,6 +13,7 @@ import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -205,3 +206,17 @@ def scenes_with(object_types: Collection[str], world: str | None = None) -> tupl
         for name in scene_names(world)
         if any(o.object_type in object_types for o in load_scene(name).objects)
     )
+
+
+# Usual places -------------------------------------------------------------------------------------
+
+PlaceCounts = Mapping[str, Mapping[str, int]]
+"""Number of things of a type in places of a type: `{"Mug": {"CounterTop": 12, "Cabinet": 3}}`."""
+
+
+@lru_cache(maxsize=1)
+def place_counts() -> PlaceCounts:
+    """Return where the things of the packaged scenes are, as `tools/count_places.py` counts."""
+    path = files("hvr.worlds") / "data" / "places.json"
+    counts: PlaceCounts = json.loads(path.read_text(encoding="utf-8"))
+    return counts

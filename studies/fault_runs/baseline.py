@@ -133,6 +133,16 @@ class Given(Policy[Stage]):
     ) -> Planned:
         return self.policy.opening(place, closing, stage, graph, inventory)
 
+    def visiting(
+        self,
+        thing: str,
+        closing: Sequence[str],
+        stage: Stage,
+        graph: KnowledgeGraph,
+        inventory: Inventory,
+    ) -> Planned:
+        return self.policy.visiting(thing, closing, stage, graph, inventory)
+
     def keeping(self, stage: Stage, constraints: Sequence[str]) -> Stage:
         return self.policy.keeping(stage, constraints)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 import zlib
 from collections.abc import Iterable, Iterator
@@ -13,12 +14,14 @@ from hvr.execution.belief import Sight
 from hvr.execution.deviations import Deviation, DeviationKind, atom_of
 from hvr.execution.events import Event, Noticed, StepDone
 from hvr.execution.executor import Executor
+from hvr.execution.monitor import fluent_predicates
 from hvr.execution.observation import sorts_of
 from hvr.execution.perception import Sensors
 from hvr.pddl import Not
 from hvr.pddl.model import GroundAction
 from hvr.worlds import Kitchen
 from hvr.worlds.faults import FaultKind, FaultyEnvironment, Injection, NoisySensor, Schedule
+from hvr.worlds.faults.fault import PERCEPTION_KINDS
 from hvr.worlds.thor.skills import SHUFFLE
 from studies.detection_scoring import Detection, detection
 from studies.fault_runs.baseline import Baseline, Given, Lab
@@ -59,6 +62,7 @@ class Row:
         visible: Whether the robot's view showed a changed fact, or an action was refused, at or
             after `step`.
         holds: Whether the goal holds in the true final state.
+        unseen: Objects of the goal that the result reports as not seen again.
         false: Reported failures that the true state contradicts, as explanations.
         explanations: Explanations of `reported`; of all failures in a run without a fault.
         extra: Number of steps in excess of the fault-free run.
@@ -78,6 +82,7 @@ class Row:
     own: bool = False
     visible: bool = False
     holds: bool = False
+    unseen: tuple[str, ...] = ()
     false: tuple[str, ...] = ()
     explanations: tuple[str, ...] = ()
     reached: bool = False
@@ -142,7 +147,7 @@ def run_case(lab: Lab, baseline: Baseline, case: Case, senses: Senses = PERFECT)
         observable=seen.observable(step),
         step=step,
         own=_hits_own(baseline, case, injected[0]),
-        visible=seen.visible(step),
+        visible=seen.visible(step, brief=case.fault.kind in PERCEPTION_KINDS),
         noticed=result.noticed,
         reported=tuple(k.value for k in result.reported),
         early=tuple(k.value for k in result.early),
@@ -198,9 +203,11 @@ class _Run:
         executor = Executor(self.world, policy, self._listen, lambda _: None, lab.max_replans)
         stage = lab.policy.with_ends(baseline.task.goal)
         self.reason = ""
+        self.unseen: tuple[str, ...] = ()
         try:
             finished = executor.run([stage])
             self.reached, self.reason = finished.reached, finished.reason
+            self.unseen = finished.unseen
         except HvrError as error:
             self.reached, self.reason = False, f"{type(error).__name__}: {error}"
         except (
@@ -220,6 +227,7 @@ class _Run:
             kind=kind,
             reached=self.reached,
             holds=self.holds,
+            unseen=self.unseen,
             false=tuple(self.false),
             steps=self.steps,
             extra=self.steps - len(base.steps),
@@ -241,9 +249,9 @@ class _Run:
         of_step = (i for i in self.env.log if i.step and self.step_of(i) == step)
         return any(map(self._watched, of_step))
 
-    def visible(self, step: int) -> bool:
+    def visible(self, step: int, *, brief: bool) -> bool:
         """Return whether the view showed a watched change of a step then or later."""
-        if any(number >= step for number in self._refused | self._far):
+        if not brief and any(number >= step for number in self._refused | self._far):
             return True
         changed = {
             subject
@@ -252,7 +260,9 @@ class _Run:
             for subject, prop, value in (*injection.added, *injection.removed)
             if self._concerns(subject, prop, value)
         }
-        views = (names for number, names in self._in_view.items() if number >= step)
+        # A wrong reading is over after a few actions, other changes stay.
+        ends = step if brief else math.inf
+        views = (names for number, names in self._in_view.items() if step <= number <= ends)
         return any(not changed.isdisjoint(names) for names in views)
 
     def _watched(self, injection: Injection) -> bool:
@@ -284,14 +294,15 @@ class _Run:
         """Yield the failures that report a fact as wrong although the true state agrees with it."""
         true = self._lab.truth(self.world).init
         kept = sorts_of(self.world.graph.ontology)
-        untold = {"near", *kept.remembered, *kept.drifting}
+        domain = self._lab.policy.domain
+        fluent = {p for schema in domain.actions.values() for p in fluent_predicates(schema)}
+        checkable = fluent - {"near", *kept.remembered, *kept.drifting}
         for failure in failures:
             for literal in failure.literals:
                 atom = atom_of(literal)
-                if atom.predicate not in untold and (atom in true) is not isinstance(literal, Not):
-                    if atom.predicate in self._lab.policy.domain.predicates:
-                        yield f"{failure.step}: {failure.explanation} ({literal})"
-                        break
+                if atom.predicate in checkable and (atom in true) is not isinstance(literal, Not):
+                    yield f"{failure.step}: {failure.explanation} ({literal})"
+                    break
 
     def _is_far(self, action: GroundAction) -> bool:
         """Return whether the target is too far away to be reached with a small move."""

@@ -54,7 +54,7 @@ def by_kind(rows: Sequence[Row]) -> str:
     )
     shown = [r for r in seen if r.visible]
     ever = sum(r.noticed is not None for r in shown)
-    false = [r for r in rows if r.reached and not r.holds]
+    false = [r for r in rows if r.reached and not r.holds and not r.unseen]
     lines.append(
         f"in the robot's view at some time: {len(shown)}, of which noticed ever: "
         f"{share(ever, len(shown))}; recovered: "

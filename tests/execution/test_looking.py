@@ -7,8 +7,9 @@ import pytest
 from hvr.errors import ImpossibleGoalError
 from hvr.execution.belief import Sight
 from hvr.execution.events import PlanReady
+from hvr.execution.looking import missing_objects
 from hvr.execution.perception import Sensors
-from hvr.execution.world import World, likeliest_place, missing_objects, open_world
+from hvr.execution.world import World, open_world
 from hvr.knowledge.retrieval.context import object_context
 from hvr.pddl import GroundAction
 from hvr.worlds.kitchen import Kitchen
@@ -62,12 +63,12 @@ def test_only_what_there_is_none_of_in_sight_is_missing(world: World) -> None:
 
 def test_it_is_looked_first_where_such_things_are_kept(world: World) -> None:
     inventory = world.inventory()
-    places = world.unopened()
-    chosen = [likeliest_place([thing], places, inventory) for thing in ("fork-1", "tomato-1")]
-    assert [inventory.classes[str(place)] for place in chosen] == ["Drawer", "Fridge"]
-    assert likeliest_place(["fork-1"], (), inventory) is None
-    others = [p for p in places if inventory.classes[p] != "Fridge"]
-    assert likeliest_place(["tomato-1"], others, inventory) is None, "a tomato is put nowhere else"
+    orders = {thing: world.search_order([thing], ()) for thing in ("fork-1", "tomato-1")}
+    kinds = {thing: [inventory.classes[p] for p in order] for thing, order in orders.items()}
+    assert kinds["fork-1"][0] == "Drawer" and kinds["tomato-1"][0] == "Fridge"
+    assert set(orders["fork-1"]) <= set(world.unopened())
+    fridge = [p for p in world.unopened() if inventory.classes[p] == "Fridge"]
+    assert not world.search_order(["tomato-1"], fridge), "a tomato is put nowhere else"
 
 
 def test_the_robot_looks_for_a_fork_and_closes_what_it_opened_for_nothing() -> None:

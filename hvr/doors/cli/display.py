@@ -172,7 +172,7 @@ def describe_plan(event: PlanReady) -> str:
     """Return the length, the proof and the planning time of a plan, in one line."""
     plan = event.plan
     proven = "shortest, proven; " if plan.optimal else "not proven to be shortest; "
-    looking = f"looking for {', '.join(event.looking_for)}: " if event.looking_for else ""
+    looking = f"{event.purpose}: " if event.purpose else ""
     return (
         f"{looking}plan: {count(len(plan.actions), 'step')} in "
         f"{count(len(plan.blocks), 'macro action')} "

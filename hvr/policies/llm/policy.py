@@ -120,9 +120,24 @@ class LLMPolicy(Policy[str]):
     ) -> Planned:
         """Return a plan that opens a place, without asking the model."""
         del stage  # in words: its constraints are unknown
+        return self._symbolic.opening(place, closing, Stage("(and)"), graph, inventory)
+
+    def visiting(
+        self,
+        thing: str,
+        closing: Sequence[str],
+        stage: str,
+        graph: KnowledgeGraph,
+        inventory: Inventory,
+    ) -> Planned:
+        """Return a plan that goes to a thing, without asking the model."""
+        del stage
+        return self._symbolic.visiting(thing, closing, Stage("(and)"), graph, inventory)
+
+    @property
+    def _symbolic(self) -> SymbolicPolicy:
         equipment = self.equipment
-        symbolic = SymbolicPolicy(equipment.ontology, equipment.domain, equipment.planner)
-        return symbolic.opening(place, closing, Stage("(and)"), graph, inventory)
+        return SymbolicPolicy(equipment.ontology, equipment.domain, equipment.planner)
 
     def plan(
         self, stage: str, graph: KnowledgeGraph, inventory: Inventory, reason: str = ""

@@ -32,7 +32,9 @@ NEAR = 1.0
 SHUFFLE = 2.5
 """Maximum distance in metres from which the robot approaches an object on its own."""
 
-_GRID = 0.25
+GRID = 0.25
+"""Length of a step of the robot, in metres."""
+
 _KNIVES = frozenset({"Knife", "ButterKnife"})
 _BOTTLES = frozenset({"WineBottle", "Bottle"})
 _OTHER_SPOTS = 3
@@ -498,4 +500,4 @@ def _turn(a: float, b: float) -> float:
 
 
 def _cell(value: float) -> int:
-    return round(value / _GRID)
+    return round(value / GRID)

@@ -130,7 +130,8 @@ def _plans(events: Iterable[Mapping[str, Any]]) -> tuple[tuple[StoryPlan, ...], 
         elif event.get("event") == "plan":
             plan = event["plan"]
             if event.get("looking_for"):
-                reason = f"looking for {', '.join(map(str, event['looking_for']))}"
+                things = ", ".join(map(str, event["looking_for"]))
+                reason = str(event.get("purpose") or f"looking for {things}")
             plans.append(
                 StoryPlan(
                     blocks=tuple(map(_block, plan["blocks"])),
