@@ -64,10 +64,10 @@ class PlanReady(Value):
     or_else: tuple[str, ...] = ()
 
     @property
-    def purpose(self) -> str:
-        """What the plan looks for, and where; empty for a plan for the goal."""
+    def purpose(self) -> str | None:
+        """What the plan looks for, and where; None for a plan for the goal."""
         if not self.looking_for:
-            return ""
+            return None
         things = " and ".join(self.looking_for)
         if not self.where:
             return f"looking at {things} again"

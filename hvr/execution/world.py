@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hvr.execution.belief import Sight
 from hvr.execution.contradiction import Revision, contradicted
-from hvr.execution.deviations import Deviation
+from hvr.execution.deviations import Deviation, DeviationKind
 from hvr.execution.looking import missing_objects, search_order
 from hvr.execution.monitor import SceneMonitor
 from hvr.execution.observation import Observed, Truth, sorts_of
@@ -121,6 +121,7 @@ class World:
         self.names = Names.from_metadata(env.last_event.metadata)
         self.perception = Perception(env, self.names, sensors or Sensors(), graph.ontology)
         self._near: frozenset[str] = frozenset()
+        self._used: set[str] = set()  # objects named by actions
         self._marks: set[tuple[str, str]] = set()
         self._retractions: Counter[Revision] = Counter()
         self._changes = ChangeReader(graph.ontology)
@@ -140,13 +141,14 @@ class World:
         """Return the known objects and facts, nearest to the robot first."""
         lost = set(self.perception.lost)
         positions = {n: o.position for n, o in self.scene.objects.items() if n not in lost}
-        return take_inventory(
+        inventory = take_inventory(
             self.graph,
             self.scene.scene,
             positions,
             self.perception.stands_at,
             {n: o.extent for n, o in self.scene.objects.items() if o.extent is not None},
         )
+        return replace(inventory, used=frozenset(self._used))
 
     wording = None
     """Literals use hvr's own templates."""
@@ -316,6 +318,7 @@ class World:
             added: Atoms that the action should make true, believed where they are not visible.
         """
         before = self.scene
+        self._used.update(action.args)
         result = perform(self.env, self.names, action.name, action.args, force_put=self.force_put)
         look = self.perception.look(step, result.success, added, deleted)
         change = self.graph.update(self.scene)
@@ -376,9 +379,12 @@ class World:
         step: int,
         action: GroundAction,
         outcome: ActionOutcome,
-        failures: Iterable[Deviation] = (),
+        failures: Sequence[Deviation] = (),
     ) -> None:
         """Add an action, its changes and its deviations to the graph's event log."""
+        for failure in failures:
+            if failure.kind is DeviationKind.WRONG_OBJECT:
+                self._used.update(failure.objects)
         result = outcome.result
         self.graph.record(
             ActionEvent(

@@ -16,7 +16,7 @@ from typing import Self
 from hvr.errors import ImpossibleGoalError, PddlError, PlannerError
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import Ontology
-from hvr.knowledge.retrieval.inventory import Inventory
+from hvr.knowledge.retrieval.inventory import PLACEHOLDER, Inventory
 from hvr.knowledge.retrieval.relevance import (
     Relevant,
     allow_all_places,
@@ -32,8 +32,8 @@ from hvr.language.grammar import Reader, make_reader
 from hvr.language.paraphrase import paraphrase_constraints
 from hvr.pddl import And, Atom, Domain, Problem, Task, TypedName, parse_constraint, parse_formula
 from hvr.pddl.facts import necessary_literals
-from hvr.pddl.formulas import Formula
-from hvr.pddl.traversal import changes_of
+from hvr.pddl.formulas import Forall, Formula
+from hvr.pddl.traversal import changes_of, substitute
 from hvr.planning.macro_actions import macro_blocks
 from hvr.planning.plans import Plan, Planned, Policy, PolicyContext, Understanding
 from hvr.planning.search.fast_downward import SearchResult
@@ -149,11 +149,13 @@ class _Parsed:
     Args:
         wanted: Requested condition.
         goal: Requested condition plus the end-state preferences.
+        ends: End-state preferences.
         kept: Trajectory constraints.
     """
 
     wanted: Formula
     goal: Formula
+    ends: tuple[Formula, ...]
     kept: tuple[Formula, ...]
 
 
@@ -280,6 +282,7 @@ class SymbolicPolicy(Policy[Stage]):
             return _Parsed(
                 parse_formula(stage.wanted, self.domain, objects, file="<goal>"),
                 parse_formula(stage.text, self.domain, objects, file="<goal>"),
+                tuple([parse_formula(end, self.domain, objects) for end in stage.ends]),
                 tuple([parse_constraint(c, self.domain, objects) for c in stage.constraints]),
             )
         except PddlError as error:
@@ -311,6 +314,8 @@ class SymbolicPolicy(Policy[Stage]):
         check_numbers(parsed.wanted, inventory)
         placing = Placing(parsed.wanted, inventory)
         chosen = _with_room(self._chosen(parsed, inventory), placing, inventory)
+        if untidy := [n for n in _untidy(parsed.ends, inventory) if n not in chosen.reasons]:
+            chosen = with_others(chosen, untidy, inventory)
         # Predicted sizes must not rule out the only plan, and neither must tidiness.
         for room in (placing, None):
             for relevant in self._selections(parsed, chosen, graph, inventory):
@@ -434,6 +439,20 @@ def _with_room(chosen: Relevant, placing: Placing, inventory: Inventory) -> Rele
     if chosen.reasons.keys() >= set(more):
         return chosen
     return with_others(chosen, more, inventory, "for things that have no room elsewhere")
+def _untidy(ends: Iterable[Formula], inventory: Inventory) -> Iterator[str]:
+    """Yield the used objects that violate an end-state preference about all objects of a type.
+
+    An earlier plan has left them in this state, so a new plan must not leave them out.
+    """
+    every = [end for end in ends if isinstance(end, Forall)]
+    for name in sorted(inventory.used & inventory.classes.keys()):
+        kind = inventory.ontology.pddl_type(inventory.classes[name])
+        for end in every:
+            if kind in end.variables[0].types:
+                body = substitute(end.body, {end.variables[0].name: PLACEHOLDER})
+                if not inventory.holds(body, name):
+                    yield name
+                    break
 
 
 def _finish(task: Task, result: SearchResult, late: Collection[str]) -> Plan:

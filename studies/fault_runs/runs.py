@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import time
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -17,11 +16,13 @@ from hvr.execution.executor import Executor
 from hvr.execution.monitor import fluent_predicates
 from hvr.execution.observation import sorts_of
 from hvr.execution.perception import Sensors
+from hvr.knowledge.triples import Statement
 from hvr.pddl import Not
 from hvr.pddl.model import GroundAction
 from hvr.worlds import Kitchen
 from hvr.worlds.faults import FaultKind, FaultyEnvironment, Injection, NoisySensor, Schedule
 from hvr.worlds.faults.fault import PERCEPTION_KINDS
+from hvr.worlds.faults.injector import statements
 from hvr.worlds.thor.skills import SHUFFLE
 from studies.detection_scoring import Detection, detection
 from studies.fault_runs.baseline import Baseline, Given, Lab
@@ -196,6 +197,7 @@ class _Run:
         self._ends: list[int] = []
         self._refused: set[int] = set()
         self._far: set[int] = set()
+        self._shown = False
         self._in_view: dict[int, frozenset[str]] = {}
         started = time.perf_counter()
         self.world = lab.world(env, sensors)
@@ -250,20 +252,30 @@ class _Run:
         return any(map(self._watched, of_step))
 
     def visible(self, step: int, *, brief: bool) -> bool:
-        """Return whether the view showed a watched change of a step then or later."""
-        if not brief and any(number >= step for number in self._refused | self._far):
-            return True
-        changed = {
-            subject
-            for injection in self.env.log
-            if injection.step and self.step_of(injection) == step
-            for subject, prop, value in (*injection.added, *injection.removed)
-            if self._concerns(subject, prop, value)
-        }
-        # A wrong reading is over after a few actions, other changes stay.
-        ends = step if brief else math.inf
-        views = (names for number, names in self._in_view.items() if step <= number <= ends)
-        return any(not changed.isdisjoint(names) for names in views)
+        """Return whether the view showed a change of a step while it lasted.
+
+        Args:
+            brief: Whether the change is a wrong reading, which is over after a few actions.
+        """
+        if not brief:
+            return self._shown or any(number >= step for number in self._refused | self._far)
+        subjects = (i.objects[0] for i in self.env.log if i.step and self.step_of(i) == step)
+        return any(subject in self._in_view.get(step, ()) for subject in subjects)
+
+    def _shows_a_change(self, seen: Collection[str]) -> bool:
+        now: Collection[Statement] = ()
+        for injection in self.env.log:
+            for wanted, changed in ((True, injection.added), (False, injection.removed)):
+                for one in changed:
+                    subject, prop, _ = one
+                    if subject not in seen or not self._concerns(*one):
+                        continue
+                    if not wanted and prop == "in":  # it is somewhere else, which is also added
+                        continue
+                    now = now or statements(self.env.env.last_event.metadata, self.world.names)
+                    if (one in now) is wanted:
+                        return True
+        return False
 
     def _watched(self, injection: Injection) -> bool:
         statements = (*injection.added, *injection.removed)
@@ -284,7 +296,8 @@ class _Run:
         self.failures += event.failures
         self.looks += event.looks
         self._ends.append(self.env.steps)
-        self._in_view[event.number] = self.world.perception.seen
+        seen = self._in_view[event.number] = self.world.perception.seen
+        self._shown = self._shown or self._shows_a_change(seen)
         if not event.success:
             self._refused.add(event.number)
         elif event.action.name == "navigate_to_obj" and self._is_far(event.action):

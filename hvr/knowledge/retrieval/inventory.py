@@ -48,6 +48,7 @@ class Inventory:
         avoided: Objects that must not be used.
         positions: Positions of the objects, in metres.
         extents: Boxes of the objects, in metres.
+        used: Objects that the robot has acted on.
     """
 
     scene: str
@@ -59,6 +60,7 @@ class Inventory:
     avoided: frozenset[str] = frozenset()
     positions: Mapping[str, Position] = field(default_factory=dict)
     extents: Mapping[str, Extent] = field(default_factory=dict)
+    used: frozenset[str] = frozenset()
 
     @cached_property
     def _by_class(self) -> dict[str, tuple[str, ...]]:
