@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from hvr.errors import ImpossibleGoalError
@@ -12,8 +14,11 @@ from hvr.execution.perception import Sensors
 from hvr.execution.world import World, open_world
 from hvr.knowledge.retrieval.context import object_context
 from hvr.pddl import GroundAction
+from hvr.worlds.faults import other_agent
 from hvr.worlds.kitchen import Kitchen
-from tests.execution.execution_worlds import run
+from hvr.worlds.scenes import place_counts, scene_names
+from tests.execution.execution_worlds import run, the
+from tools.count_places import count_places
 
 DOORS = Sensors(Sight.DOORS)
 SCENE = "FloorPlan7"
@@ -104,3 +109,27 @@ def test_where_nothing_is_left_to_look_into_the_goal_is_impossible() -> None:
 
     with pytest.raises(ImpossibleGoalError, match="fork-1 has not been seen"):
         run("put the fork on the dining table", locked, SCENE, sensors=DOORS)  # type: ignore[arg-type]
+
+
+def test_the_counts_of_places_are_those_of_the_scenes() -> None:
+    assert place_counts() == count_places(scene_names())
+
+
+@pytest.mark.slow
+def test_something_that_moved_out_of_sight_is_noticed_before_success_is_reported() -> None:
+    taken: list[str] = []
+
+    def move_the_first(kitchen: Kitchen, action: str, count: int, args: dict[str, Any]) -> None:
+        if action == "PickupObject":
+            taken.append(args["objectId"])
+            if count == 2:  # the first is in its place, and the robot is elsewhere
+                other_agent.move(kitchen, taken[0], the(kitchen, "SinkBasin"))
+
+    wanted = "put the apple on the countertop and put the mug on the dining table"
+    unhindered = run(wanted, sensors=Sensors(Sight.VISIBLE))
+    assert unhindered.finished.reached and not unhindered.failures
+    ran = run(wanted, move_the_first, sensors=Sensors(Sight.VISIBLE))
+    assert ran.finished.reached and ran.failures and ran.finished.replans == 1
+    assert any(isinstance(e, PlanReady) and e.purpose.endswith("again") for e in ran.events)
+    place = ran.world.env.last_event.get_object(taken[0])["parentReceptacles"][0]
+    assert place.startswith(("DiningTable", "CounterTop"))
