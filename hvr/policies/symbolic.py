@@ -439,6 +439,8 @@ def _with_room(chosen: Relevant, placing: Placing, inventory: Inventory) -> Rele
     if chosen.reasons.keys() >= set(more):
         return chosen
     return with_others(chosen, more, inventory, "for things that have no room elsewhere")
+
+
 def _untidy(ends: Iterable[Formula], inventory: Inventory) -> Iterator[str]:
     """Yield the used objects that violate an end-state preference about all objects of a type.
 
