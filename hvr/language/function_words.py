@@ -271,6 +271,19 @@ FUNCTION_WORDS: Mapping[str, Mapping[str, str | int] | Iterable[str]] = {
 }  # fmt: skip
 """Phrases by role; a mapping gives each phrase its value."""
 
+CHAT_WORDS: Mapping[str, str] = {
+    "u": "you", "ur": "your", "r": "are", "n": "and", "w": "with", "pls": "please", "plz": "please",
+    "plse": "please", "pleeease": "please", "thx": "thanks", "tnx": "thanks", "ty": "thanks",
+    "tysm": "thanks", "wanna": "want to", "gonna": "will", "gotta": "have to", "gimme": "give me",
+    "lemme": "let me", "dont": "don't", "doesnt": "doesn't", "isnt": "isn't", "arent": "aren't",
+    "cant": "can't", "wont": "won't", "shouldnt": "shouldn't", "mustnt": "mustn't", "im": "i'm",
+    "id": "i'd", "ive": "i've", "whats": "what's", "wheres": "where's", "thats": "that's",
+    "th": "the", "da": "the", "abt": "about", "tho": "though", "cos": "because", "cuz": "because",
+    "bc": "because", "asap": "now", "kinda": "", "sorta": "", "lol": "", "umm": "", "uh": "",
+    "uhm": "", "hmm": "", "ok": "", "okay": "", "yo": "", "hey": "", "yeah": "",
+}  # fmt: skip
+"""Abbreviations and fillers of chat with the words that they stand for."""
+
 ROOM_WORDS: Mapping[str, Iterable[str]] = {
     "filler": ("{0}", "the {0}", "in the {0}", "in this {0}", "in a {0}", "from the {0}",
                "of the {0}", "around the {0}", "the {0}'s"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hvr.errors import (
@@ -22,7 +23,7 @@ from hvr.language.meaning import Meaning, MeaningDraft, adapt
 from hvr.language.negation import Forbidding
 from hvr.language.own_words import OwnWords
 from hvr.language.paraphrase import in_order, paraphrase
-from hvr.language.spelling import correct
+from hvr.language.spelling import Corrected, corrections
 from hvr.language.taxonomy import Taxonomy
 from hvr.language.verb_phrases import Interpreter
 from hvr.pddl import Domain
@@ -50,7 +51,23 @@ def read(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> tuple[Meaning, ...]
 def readings(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> tuple[tuple[Meaning, ...], ...]:
     """Parse a request in all ways that English allows, most likely first; see `read`."""
     tokens = tuple(token for token in tokenize(text) if token not in _NOISE)
-    tokens, corrections = correct(expand_idioms(tokens, lexicon), lexicon)
+    found: list[tuple[Meaning, ...]] = []
+    refusals: list[LanguageError] = []
+    spelt = corrections(tokens, lexicon)
+    for corrected in spelt:
+        try:
+            found += _readings(text, corrected, lexicon, taxonomy)
+        except LanguageError as error:
+            refusals.append(error)
+    if not found:
+        raise refusals[0]
+    return tuple(dict.fromkeys(found))
+
+
+def _readings(
+    text: str, corrected: Corrected, lexicon: Lexicon, taxonomy: Taxonomy
+) -> Iterator[tuple[Meaning, ...]]:
+    tokens = expand_idioms(corrected.tokens, lexicon)
     # Check words first: the grammar would stumble over an unknown word and blame its neighbours.
     check_words(Cursor(text, tokens, lexicon))
 
@@ -58,12 +75,12 @@ def readings(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> tuple[tuple[Mea
         def chosen(picks: Picks) -> Meaning:
             brackets.sizes = []
             cursor = Cursor(text, tokens, lexicon, picks, brackets)
-            cursor.notes += corrections
-            return _read_once(cursor, taxonomy)
+            cursor.notes += corrected.notes
+            return _read_once(cursor, taxonomy).replace(spelt=corrected.notes)
 
         return tuple(dict.fromkeys(explore(chosen)))
 
-    return tuple(dict.fromkeys(explore(bracketed)))
+    return explore(bracketed)
 
 
 def _read_once(cursor: Cursor, taxonomy: Taxonomy) -> Meaning:
@@ -204,13 +221,18 @@ class Reader:
     def _read(self, request: str, inventory: Inventory) -> tuple[Goal, ...]:
         found: dict[tuple[Stage, ...], Goal] = {}
         refusals: list[ImpossibleGoalError] = []
+        spellings: dict[tuple[str, ...], None] = {}
         for choices in readings(request, self.lexicon, self.taxonomy):
+            spellings[choices[0].spelt] = None
             try:
                 goal = one_of([self._in_scene(meaning, inventory) for meaning in choices])
             except ImpossibleGoalError as error:
                 refusals.append(error)
                 continue
             found.setdefault(goal.stages, goal)
+        if len(spellings) > 1 and refusals:  # what is impossible here may be what was meant
+            ways = " or ".join(", ".join(notes) for notes in spellings)
+            raise LanguageError(f"a word is misspelt and not clear: {ways}? Write it out")
         if not found:
             raise refusals[0]
         return tuple(

@@ -170,6 +170,7 @@ class Meaning(Value):
         ordered: Indices of clauses that explicitly come after all earlier ones.
         bans: Conditions that must never hold.
         moves: Indices of clauses that ask to move things, so that these must not be there yet.
+        spelt: Notes of the misspelt words that were corrected.
     """
 
     text: str
@@ -181,6 +182,7 @@ class Meaning(Value):
     ordered: tuple[int, ...] = ()
     bans: tuple[Ban, ...] = ()
     moves: tuple[int, ...] = ()
+    spelt: tuple[str, ...] = ()
 
 
 # Draft --------------------------------------------------------------------------------------------

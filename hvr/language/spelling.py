@@ -1,38 +1,87 @@
-"""Correction of misspelt words.
+"""Correction of misspelt words, and words of chat.
 
-An unknown word is read as the one known word that it resembles. Ordinary English words are left
-alone: 'cake' is not a misspelt 'make'.
+An unknown word is read as the known word from which it differs by likely mistakes: a doubled,
+missing or swapped letter, or one beside it on the keyboard. Ordinary English words are left alone:
+'cake' is not a misspelt 'make'. If several known words are about as likely, all are returned.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from importlib import resources
+from itertools import product
 
-from hvr.language.lexicon import Lexicon
+from hvr.errors import LanguageError
+from hvr.language.function_words import CHAT_WORDS
+from hvr.language.lexicon import FunctionWord, Lexicon
+from hvr.values import Value
 
-_SHORTEST = 4
+_SHORTEST = 3
 """Minimum length of a word that is corrected."""
 
-_LONG = 5
-"""Minimum length of a word in which two mistakes are corrected instead of one."""
+_LIKELY = 0.75
+"""Cost of a likely mistake: swapped or doubled letters, or a letter beside on the keyboard."""
+
+_FIRST = 0.5
+"""Additional cost of another first letter, which people rarely get wrong."""
+
+_PER_LETTER = 0.25
+"""Cost allowed for each letter of a word, up to two mistakes."""
+
+_CLOSE = 0.5
+"""Difference of cost below which two known words count as equally likely."""
+
+_MOST = 8
+"""Largest number of combinations of corrections to read."""
+
+_ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 
 
-def correct(tokens: Sequence[str], lexicon: Lexicon) -> tuple[tuple[str, ...], list[str]]:
-    """Correct misspelt words; return the words and one note per correction."""
-    corrected: list[str] = []
-    notes: list[str] = []
-    tokens = _rejoined(tokens, lexicon)
+class Corrected(Value):
+    """A request with its words corrected, and one note per correction."""
+
+    tokens: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+
+def corrections(tokens: Sequence[str], lexicon: Lexicon) -> tuple[Corrected, ...]:
+    """Return the request with its misspelt words corrected, once per combination of candidates.
+
+    Raises:
+        LanguageError: There are too many combinations.
+    """
+    tokens = _rejoined(_from_chat(tokens, lexicon), lexicon)
+    options = [candidates(t, lexicon) or (t,) if not _known(t, lexicon) else (t,) for t in tokens]
+    count = 1
+    for option in options:
+        count *= len(option)
+    if count > _MOST:
+        unclear = [t for t, option in zip(tokens, options, strict=True) if len(option) > 1]
+        raise LanguageError(f"too many words are misspelt: {', '.join(map(repr, unclear))}")
+    return tuple(
+        Corrected(
+            words,
+            tuple(
+                dict.fromkeys(
+                    f"read {token!r} as {word!r}"
+                    for token, word in zip(tokens, words, strict=True)
+                    if token != word
+                )
+            ),
+        )
+        for words in product(*options)
+    )
+
+
+def _from_chat(tokens: Sequence[str], lexicon: Lexicon) -> Iterator[str]:
+    """Replace abbreviations of chat by the words that they stand for: 'u', 'pls', 'dont'."""
     for token in tokens:
-        meant = None if _known(token, lexicon) else correction(token, lexicon)
-        corrected.append(meant or token)
-        if meant:
-            notes.append(f"read {token!r} as {meant!r}")
-    return tuple(corrected), list(dict.fromkeys(notes))
+        known = token in lexicon.parts or token not in CHAT_WORDS
+        yield from (token,) if known else CHAT_WORDS[token].split()
 
 
-def _rejoined(tokens: Sequence[str], lexicon: Lexicon) -> tuple[str, ...]:
+def _rejoined(tokens: Iterator[str], lexicon: Lexicon) -> tuple[str, ...]:
     """Split or join compounds as the lexicon writes them: 'sauce pan' becomes 'saucepan'."""
     words: list[str] = []
     for token in tokens:
@@ -51,54 +100,104 @@ def _rejoined(tokens: Sequence[str], lexicon: Lexicon) -> tuple[str, ...]:
 
 
 def _known(token: str, lexicon: Lexicon) -> bool:
-    return not token.isalpha() or token in lexicon.parts
+    return not token.isalpha() or token in lexicon.parts or token in _idiomatic(lexicon)
 
 
-def correction(word: str, lexicon: Lexicon) -> str | None:
-    """Return the one known word that a misspelt word resembles most, or None.
+def candidates(word: str, lexicon: Lexicon) -> tuple[str, ...]:
+    """Return the known words that a misspelt word can mean, the likeliest first.
 
     Examples:
         >>> from hvr.knowledge.ontology import load_ontology
         >>> from hvr.language.lexicon import load_lexicon
         >>> lexicon = load_lexicon(load_ontology())
-        >>> correction("tomatoe", lexicon), correction("cake", lexicon)
-        ('tomato', None)
+        >>> candidates("tomatoe", lexicon), candidates("cake", lexicon)
+        (('tomato',), ())
     """
     if len(word) < _SHORTEST or word in _ordinary_words():
-        return None
-    most = 2 if len(word) >= _LONG else 1
-    near: dict[str, int] = {}
-    for other in lexicon.words:
-        if len(other) >= _SHORTEST and abs(len(other) - len(word)) <= most and other[0] == word[0]:
-            apart = distance(word, other)
-            if apart <= most:
-                near[other] = apart
-    best = min(near.values(), default=0)
-    nearest = sorted(other for other, apart in near.items() if apart == best)
-    if len(nearest) > 1:
-        # A word and its plural, or a verb and its -ing form, count as one suggestion.
-        nearest = [w for w in nearest if not any(w != o and w.startswith(o) for o in nearest)]
-    return nearest[0] if len(nearest) == 1 else None
+        return ()
+    letters = set(word)
+    near: dict[str, float] = {}
+    for other, content in _spellable(lexicon).items():
+        allowed = min(max(len(word), len(other)) * _PER_LETTER, 2.0 if content else _LIKELY)
+        edits = int(allowed / _LIKELY)
+        if abs(len(other) - len(word)) > edits or len(letters ^ set(other)) > 2 * edits:
+            continue
+        if (cost := likelihood(word, other)) <= allowed:
+            near[other] = cost
+    best = min(near.values(), default=0.0)
+    close = sorted((w for w in near if near[w] < best + _CLOSE), key=lambda w: (near[w], w))
+    # A word and its plural, or a verb and its -ing form, count as one: the likelier, or shorter.
+    kept: list[str] = []
+    for candidate in close:
+        same = next((k for k in kept if _inflected(k, candidate)), None)
+        if same is None:
+            kept.append(candidate)
+        elif near[same] == near[candidate] and len(candidate) < len(same):
+            kept[kept.index(same)] = candidate
+    return tuple(kept)
 
 
-@lru_cache(maxsize=4096)
-def distance(one: str, other: str) -> int:
-    """Return the edit distance of two words; swapping neighbouring letters counts as one edit.
+def _inflected(one: str, other: str) -> bool:
+    short, long = sorted((one, other), key=len)
+    return long.startswith(short[:-1] if short.endswith("e") else short)
+
+
+def likelihood(typed: str, meant: str) -> float:
+    """Return the cost of the mistakes between two words; likely ones cost less.
 
     Examples:
-        >>> distance("tabel", "table"), distance("aple", "apple"), distance("mug", "bug")
-        (1, 1, 1)
+        >>> likelihood("tabel", "table"), likelihood("spple", "apple"), likelihood("mub", "mug")
+        (0.75, 0.75, 1.0)
     """
-    before: list[int] = []
-    row = list(range(len(other) + 1))
-    for i, a in enumerate(one, 1):
-        before, above, row = row, before, [i]
-        for j, b in enumerate(other, 1):
-            least = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (a != b))
-            if i > 1 and j > 1 and a == other[j - 2] and one[i - 2] == b:
-                least = min(least, above[j - 2] + 1)
+    row = [float(n) for n in range(len(meant) + 1)]
+    before: list[float] = []
+    for i, a in enumerate(typed, 1):
+        before, above, row = row, before, [float(i)]
+        for j, b in enumerate(meant, 1):
+            doubled = i > 1 and typed[i - 2] == a
+            lost = j > 1 and meant[j - 2] == b
+            cost = 0.0 if a == b else _LIKELY if b in _beside(a) else 1.0
+            least = min(
+                before[j] + (_LIKELY if doubled else 1.0),
+                row[j - 1] + (_LIKELY if lost else 1.0),
+                before[j - 1] + cost,
+            )
+            if i > 1 and j > 1 and a != b and a == meant[j - 2] and typed[i - 2] == b:
+                least = min(least, above[j - 2] + _LIKELY)
             row.append(least)
-    return row[-1]
+    first = typed[0] == meant[0] or typed[:2] == meant[1::-1] or meant[0] in _beside(typed[0])
+    return row[-1] + (0.0 if first else _FIRST)
+
+
+@lru_cache(maxsize=32)
+def _beside(letter: str) -> frozenset[str]:
+    """Return the letters beside a letter on the keyboard."""
+    found: set[str] = set()
+    for number, row in enumerate(_ROWS):
+        at = row.find(letter)
+        if at < 0:
+            continue
+        found.update(row[max(0, at - 1) : at + 2])
+        if number > 0:
+            found.update(_ROWS[number - 1][at : at + 2])
+        if number + 1 < len(_ROWS):
+            found.update(_ROWS[number + 1][max(0, at - 1) : at + 1])
+    return frozenset(found - {letter})
+
+
+def _spellable(lexicon: Lexicon) -> Mapping[str, bool]:
+    """Return the words that can be misspelt, each with whether it names something."""
+    words: dict[str, bool] = {}
+    for key, entries in lexicon.entries.items():
+        content = any(not isinstance(entry, FunctionWord) for entry in entries)
+        for word in key:
+            if len(word) >= _SHORTEST and word.isalpha():
+                words[word] = words.get(word, False) or content
+    return dict.fromkeys(_idiomatic(lexicon), True) | words
+
+
+def _idiomatic(lexicon: Lexicon) -> frozenset[str]:
+    return frozenset(word for key in lexicon.idioms for word in key if len(word) >= _SHORTEST)
 
 
 @lru_cache(maxsize=1)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from hvr.base.extras import load
-from hvr.errors import DataFileError, ImpossibleGoalError
+from hvr.errors import DataFileError, ImpossibleGoalError, LanguageError
 from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.knowledge.roles import CARRIER, DIVIDED, PORTABLE, SLICED
@@ -43,7 +43,7 @@ from hvr.language.learnt.frames import (
 )
 from hvr.language.lexicon import Lexicon, tokenize
 from hvr.language.paraphrase import paraphrase
-from hvr.language.spelling import correct
+from hvr.language.spelling import Corrected, corrections
 from hvr.language.taxonomy import Taxonomy, literals
 from hvr.pddl import Domain
 from hvr.values import cached_property
@@ -424,12 +424,20 @@ class LearntReader:
         states = {name for condition in conditions for name, _ in literals(condition)}
         if frame.sliced:
             states |= set(self.taxonomy.roles.predicates(DIVIDED))
-        tokens = correct(tokenize(request), self.lexicon)[0]
+        tokens = self._spelt(request).tokens
         return self._gate.coverage(tokens, classes, states, 2 if frame.kind == "two" else 1)
+
+    def _spelt(self, request: str) -> Corrected:
+        spelt, *others = corrections(tokenize(request), self.lexicon)
+        if others:
+            ways = " or ".join(", ".join(way.notes) for way in (spelt, *others))
+            raise LanguageError(f"a word is misspelt and not clear: {ways}? Write it out")
+        return spelt
 
     def _goal(self, frame: Frame, request: str, inventory: Inventory) -> Goal:
         meaning = meaning_of(frame, request, self.taxonomy)
         goal = goal_of(meaning, self.taxonomy, inventory, self.domain)
         return goal.replace(
-            paraphrase=paraphrase(goal.stages, self.taxonomy, inventory, self.domain)
+            notes=(*self._spelt(request).notes, *goal.notes),
+            paraphrase=paraphrase(goal.stages, self.taxonomy, inventory, self.domain),
         )
