@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from hvr.planning.problems import graded as graded
     from hvr.planning.solving.solve import Solution as Solution
     from hvr.policies.symbolic import SymbolicPolicy
+    from hvr.runs.conversation import Conversation, ConversationReply
     from hvr.runs.request import Options
     from hvr.runs.result import Run as Run
     from hvr.runs.spine import plan
@@ -123,6 +124,7 @@ _NAMES = {
     "hvr.planning.solving.solve": "Solution",
     "hvr.policies.symbolic": "SymbolicPolicy",
     "hvr.runs.verifying": "verify",
+    "hvr.runs.conversation": "Conversation ConversationReply",
     "hvr.runs.request": "Options",
     "hvr.runs.result": "Run",
     "hvr.runs.spine": "plan",

@@ -157,13 +157,19 @@ class SceneError(HvrError):
 class LanguageError(HvrError):
     """A sentence cannot be turned into a goal."""
 
+    suggestions: tuple[str, ...] = ()
+    """The request with an unknown word replaced, once per known word that resembles it."""
+
 
 class AmbiguousError(LanguageError):
     """A sentence has several readings with different outcomes.
 
     Args:
-        readings: A paraphrase of each reading, the likeliest first.
+        readings: A paraphrase of each reading, the likeliest first. Typed back, each is read as its
+            goal.
     """
+
+    question = "Which of these is meant?"
 
     def __init__(self, readings: tuple[str, ...]) -> None:
         self.readings = readings
@@ -172,6 +178,11 @@ class AmbiguousError(LanguageError):
             f"this can be read in {len(readings)} ways; choose one by number, or say it so that "
             f"only one fits: {listed}"
         )
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The answers to the question."""
+        return self.readings
 
 
 class ImpossibleGoalError(HvrError):

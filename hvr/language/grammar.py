@@ -131,10 +131,16 @@ def check_words(cursor: Cursor) -> None:
         )
     if unknown:
         quoted = ", ".join(repr(word) for word in dict.fromkeys(unknown))
-        raise LanguageError(
+        error = LanguageError(
             f"unknown word{'s' if len(set(unknown)) > 1 else ''}: {quoted}"
             f"{_hints(cursor, unknown) or _dishes(cursor)}"
         )
+        if len(set(unknown)) == 1:
+            error.suggestions = tuple(
+                " ".join(near if token == unknown[0] else token for token in cursor.tokens)
+                for near in cursor.lexicon.nearest(unknown[0])
+            )
+        raise error
 
 
 def _refuse(entry: object, phrase: str, position: int) -> None:
@@ -235,10 +241,11 @@ class Reader:
             raise LanguageError(f"a word is misspelt and not clear: {ways}? Write it out")
         if not found:
             raise refusals[0]
-        return tuple(
-            goal.replace(paraphrase=paraphrase(goal.stages, self.taxonomy, inventory, self.domain))
-            for goal in found.values()
-        )
+        said = {
+            paraphrase(goal.stages, self.taxonomy, inventory, self.domain): goal
+            for goal in reversed(found.values())
+        }
+        return tuple(goal.replace(paraphrase=words) for words, goal in reversed(said.items()))
 
     def _in_scene(self, meaning: Meaning, inventory: Inventory) -> Goal | ImpossibleGoalError:
         try:

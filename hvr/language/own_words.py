@@ -183,24 +183,7 @@ class OwnWords:
 
     @cached_property
     def _effects(self) -> frozenset[tuple[str, bool]]:
-        """The predicates that actions or axioms make true, or false."""
-        found = {(rule.predicate, True) for rule in self.domain.derived}
-        waiting: list[tuple[Expression, bool]] = [
-            (schema.effect, True) for schema in self.domain.actions.values()
-        ]
-        while waiting:
-            match waiting.pop():
-                case Atom(predicate, _), positive:
-                    found.add((predicate, positive))
-                case Not(operand), positive:
-                    waiting.append((operand, not positive))
-                case And(operands), positive:
-                    waiting += [(operand, positive) for operand in operands]
-                case ((Forall(_, body) | When(_, body)), positive):
-                    waiting.append((body, positive))
-                case _:
-                    pass
-        return frozenset(found)
+        return effects_of(self.domain)
 
     def _ends(self, formula: Expression, *, last: bool) -> tuple[str, ...]:
         """Return the preferred final conditions, except where the formula says otherwise."""
@@ -502,7 +485,7 @@ class OwnWords:
             alike = [n for n, c in self.inventory.classes.items() if c == object_class]
             if len(alike) != 1:
                 continue
-            if noun not in heard.taken and not self._staged:
+            if noun not in heard.taken and not (self._staged or self._quantified):
                 name, more = heard.new(noun, kinds, f"the {noun}")
                 yield end, _Thing((name,)), more
             yield end, _Thing((alike[0],)), heard
@@ -625,6 +608,25 @@ class OwnWords:
     def _of_types(self, kinds: str) -> list[str]:
         wanted = set(re.findall(r"[\w-]+", kinds)) - {"either"}
         return [o.name for o in self._objects if o.types[0] in wanted]
+
+
+def effects_of(domain: Domain) -> frozenset[tuple[str, bool]]:
+    """Return the predicates that actions or axioms make true, or false."""
+    found = {(rule.predicate, True) for rule in domain.derived}
+    waiting: list[tuple[Expression, bool]] = [(a.effect, True) for a in domain.actions.values()]
+    while waiting:
+        match waiting.pop():
+            case Atom(predicate, _), positive:
+                found.add((predicate, positive))
+            case Not(operand), positive:
+                waiting.append((operand, not positive))
+            case And(operands), positive:
+                waiting += [(operand, positive) for operand in operands]
+            case ((Forall(_, body) | When(_, body)), positive):
+                waiting.append((body, positive))
+            case _:
+                pass
+    return frozenset(found)
 
 
 def _closed(heard: _Heard) -> str:

@@ -32,7 +32,7 @@ _PER_LETTER = 0.25
 _CLOSE = 0.5
 """Difference of cost below which two known words count as equally likely."""
 
-_MOST = 8
+_MOST = 12
 """Largest number of combinations of corrections to read."""
 
 _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
@@ -111,7 +111,7 @@ def candidates(word: str, lexicon: Lexicon) -> tuple[str, ...]:
         >>> from hvr.language.lexicon import load_lexicon
         >>> lexicon = load_lexicon(load_ontology())
         >>> candidates("tomatoe", lexicon), candidates("cake", lexicon)
-        (('tomato',), ())
+        (('tomatos', 'tomato', 'tomatoes'), ())
     """
     if len(word) < _SHORTEST or word in _ordinary_words():
         return ()
@@ -125,21 +125,8 @@ def candidates(word: str, lexicon: Lexicon) -> tuple[str, ...]:
         if (cost := likelihood(word, other)) <= allowed:
             near[other] = cost
     best = min(near.values(), default=0.0)
-    close = sorted((w for w in near if near[w] < best + _CLOSE), key=lambda w: (near[w], w))
-    # A word and its plural, or a verb and its -ing form, count as one: the likelier, or shorter.
-    kept: list[str] = []
-    for candidate in close:
-        same = next((k for k in kept if _inflected(k, candidate)), None)
-        if same is None:
-            kept.append(candidate)
-        elif near[same] == near[candidate] and len(candidate) < len(same):
-            kept[kept.index(same)] = candidate
-    return tuple(kept)
-
-
-def _inflected(one: str, other: str) -> bool:
-    short, long = sorted((one, other), key=len)
-    return long.startswith(short[:-1] if short.endswith("e") else short)
+    close = (word for word in near if near[word] < best + _CLOSE)
+    return tuple(sorted(close, key=lambda word: (near[word], word)))
 
 
 def likelihood(typed: str, meant: str) -> float:

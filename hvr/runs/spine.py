@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -24,6 +24,7 @@ from hvr.errors import (
 from hvr.execution.events import Finished
 from hvr.execution.executor import Executor
 from hvr.execution.world import World, open_world
+from hvr.language.goal_builder import Goal
 from hvr.models.choice import ModelChoice
 from hvr.pddl import And, Domain, Task, Trajectory, TypedName, parse_constraint, parse_formula
 from hvr.pddl.task import holds_initially
@@ -53,17 +54,22 @@ class RunComponents:
     executor: Executor[Any]
 
 
+@dataclass(frozen=True)
+class OpenScene:
+    """An open environment with the robot's world, which several requests can share."""
+
+    env: OpenEnvironment
+    world: World
+
+
 @contextmanager
-def open_run(
-    request: RunRequest, folder: RunFolder, listen: Listener | None
-) -> Iterator[RunComponents]:
-    """Open the environment, graph, world, policy and executor of a run; close them at the end.
+def open_scene(request: RunRequest, folder: RunFolder) -> Iterator[OpenScene]:
+    """Open the environment and the world of a request; close them at the end.
 
     Raises:
-        HvrError: A component cannot be opened.
+        HvrError: One of them cannot be opened.
     """
     options = request.options
-    recorder = Recorder(folder, listen)
     env: OpenEnvironment | None = None
     world: World | None = None
     try:
@@ -71,41 +77,68 @@ def open_run(
             scene=request.scene, seed=options.seed, options=options.env_options, folder=folder.path
         )
         env = open_environment(request.environment, setup, request.faults)
-        ontology, agent = request.world.scene_ontology, request.world.agent
+        ontology = request.world.scene_ontology
         shared = shared_graph(request, folder)
         world = open_world(
             env, folder.path / "graph", ontology=ontology, sensors=options.sensors, shared=shared
         )
+        yield OpenScene(env, world)
+    finally:
+        if world is not None:
+            world.graph.close()
+        if env is not None:
+            env.stop()
+
+
+@contextmanager
+def open_run(
+    request: RunRequest, folder: RunFolder, listen: Listener | None, scene: OpenScene | None = None
+) -> Iterator[RunComponents]:
+    """Open the environment, graph, world, policy and executor of a run; close them at the end.
+
+    Args:
+        scene: An open scene to act in, which stays open.
+
+    Raises:
+        HvrError: A component cannot be opened.
+    """
+    recorder = Recorder(folder, listen)
+    with nullcontext(scene) if scene is not None else open_scene(request, folder) as opened:
+        assert opened is not None
+        env, world = opened.env, opened.world
+        agent = request.world.agent
         folder.write_scene(BEFORE, env.last_event.metadata, world.names)
         folder.write("domain.pddl", agent.path.read_text(encoding="utf-8"))
-        policy = request.policy.open(
-            PolicyContext(
-                ontology=ontology,
-                domain=agent.domain(),
-                agent=agent.name,
-                planner=request.planner,
-                model=options.model,
-                prompts=request.world.prompts,
-                about=request.about(),
-                folder=folder.path,
-                transcript=folder.path / RunFolder.TRANSCRIPT,
-                listen=recorder,
-                reader=options.reader,
-                reading=options.reading,
-            )
+        policy = _policy(request, folder, recorder)
+        executor = Executor(
+            world, policy, recorder, recorder.plan_made, request.options.max_replans
         )
-        executor = Executor(world, policy, recorder, recorder.plan_made, options.max_replans)
         yield RunComponents(request, folder, recorder, env, world, policy, executor)
         if request.faults is not None:
             folder.write_json("faults.json", _injected(env))
         if recorder.steps:
             folder.write_scene(AFTER, env.last_event.metadata, world.names)
         world.graph.export(folder.path / "graph.ttl")
-    finally:
-        if world is not None:
-            world.graph.close()
-        if env is not None:
-            env.stop()
+
+
+def _policy(request: RunRequest, folder: RunFolder, recorder: Recorder) -> Policy[Any]:
+    options, agent = request.options, request.world.agent
+    return request.policy.open(
+        PolicyContext(
+            ontology=request.world.scene_ontology,
+            domain=agent.domain(),
+            agent=agent.name,
+            planner=request.planner,
+            model=options.model,
+            prompts=request.world.prompts,
+            about=request.about(),
+            folder=folder.path,
+            transcript=folder.path / RunFolder.TRANSCRIPT,
+            listen=recorder,
+            reader=options.reader,
+            reading=options.reading,
+        )
+    )
 
 
 def _injected(env: OpenEnvironment) -> list[dict[str, Any]]:
@@ -253,10 +286,31 @@ def _run(
     listen: Listener | None,
     started: float,
 ) -> Run:
+    return carry_out(request, folder, initial, listen, started)[0]
+
+
+def carry_out(
+    request: RunRequest,
+    folder: RunFolder,
+    initial: Mapping[str, Any],
+    listen: Listener | None,
+    started: float,
+    *,
+    scene: OpenScene | None = None,
+    goal: Goal | None = None,
+) -> tuple[Run, tuple[Planned, ...]]:
+    """Carry out a request; return the result and the plans with their problems.
+
+    Args:
+        initial: Fields of the recorded status.
+        started: Time at which the request came, by `time.perf_counter`.
+        scene: An open scene to act in; None opens the scene of the request.
+        goal: The goal, if it is known without reading the request.
+    """
     with recorded_status(folder, initial) as status:
-        with open_run(request, folder, listen) as run:
+        with open_run(request, folder, listen, scene) as run:
             try:
-                understanding = _understand(run)
+                understanding = _understand(run, goal)
                 finished = _execute(run, understanding)
             finally:
                 for name, record in run.policy.records().items():
@@ -267,10 +321,14 @@ def _run(
         seconds = time.perf_counter() - started
         result = result_of(run, understanding.goal, finished, judgement, seconds)
         status.finish(summary(result))
-    return result
+    return result, tuple(run.recorder.planned)
 
 
-def _understand(run: RunComponents) -> Understanding[Any]:
+def _understand(run: RunComponents, goal: Goal | None) -> Understanding[Any]:
+    if goal is not None:
+        understanding: Understanding[Any] = Understanding(goal.stages, goal)
+        run.recorder.understood(understanding)
+        return understanding
     try:
         understanding = run.policy.understand(
             run.request.text, run.world.graph, run.world.inventory()

@@ -65,7 +65,8 @@ def _ways(formula: Expression, names: Names, inside: str) -> list[list[str]]:
             return [way for operand in operands for way in _ways(operand, names, inside)]
         case Exists(variables, body) | Forall(variables, body):
             kinds = {v.name: " ".join(sorted(v.types)) for v in variables}
-            more = "" if isinstance(formula, Exists) else "every "
+            several = not set(kinds.values()) <= set(names.values())  # 'every fridge' is the only
+            more = "every " if isinstance(formula, Forall) and several else ""
             return _ways(body, {**names, **kinds}, inside + more)
     return [[_literal(formula, names, inside)]]
 

@@ -51,6 +51,8 @@ class Group(Value):
 HVR = Group("hvr", "Household robot plans, proven before they run and watched while they run.", (
     Command("plan", "Plan a request, prove the plan, execute it step by step, and save the run.",
             "plan"),
+    Command("chat", "Talk with the robot in one scene: requests, questions, corrections, undo.",
+            "chat"),
     Command("solve", "Find a plan for any PDDL domain and problem, and prove it.", "solve"),
     Group("world", "Make, check and show worlds: folders with a domain, words and an "
           "environment.", (

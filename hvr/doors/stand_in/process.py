@@ -25,7 +25,7 @@ from hvr.errors import HvrError, MissingExtraError, UsageError
 from hvr.worlds.kitchen import Kitchen
 from hvr.worlds.scenes import scene_names
 
-# Conversation -------------------------------------------------------------------------------------
+# ClientDialogue -------------------------------------------------------------------------------------
 
 
 Draw = Callable[[Mapping[str, Any], int, int], bytes]
@@ -146,7 +146,7 @@ def check_initialize(args: Mapping[str, Any]) -> None:
 _LARGEST = 8192
 
 
-class Conversation:
+class ClientDialogue:
     """Answers actions: those about the connection itself, and all others through the kitchen.
 
     Args:
@@ -273,7 +273,7 @@ class Conversation:
         self._shown = None
 
 
-def converse(conversation: Conversation, link: Link) -> None:
+def converse(conversation: ClientDialogue, link: Link) -> None:
     """Answer a client until it stops or goes away."""
     action = link.exchange(conversation.hello())
     while action is not None:
@@ -310,7 +310,7 @@ def main(given: Sequence[str], environ: Mapping[str, str] = os.environ) -> int:
     variables = {k.removeprefix(_PREFIX): v for k, v in environ.items() if k.startswith(_PREFIX)}
     try:
         options = _options(given, started_by_client="SERVER_TYPE" in variables)
-        conversation = Conversation(
+        conversation = ClientDialogue(
             Kitchen(seed=options.seed, profile=options.profile),
             options.width,
             options.height,

@@ -10,19 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hvr.doors.stand_in.process import Conversation, SceneRenderer, converse
+from hvr.doors.stand_in.process import ClientDialogue, SceneRenderer, converse
 from hvr.doors.stand_in.protocol import Reply
 from hvr.worlds import Kitchen, scene_names
 from hvr.worlds.kitchen.actions import ACTIONS
 
 
-def _conversation(**given: Any) -> Conversation:
-    conversation = Conversation(Kitchen("FloorPlan1"), **given)
+def _conversation(**given: Any) -> ClientDialogue:
+    conversation = ClientDialogue(Kitchen("FloorPlan1"), **given)
     assert _ask(conversation, "Reset", sceneName="FloorPlan1_physics")["lastActionSuccess"]
     return conversation
 
 
-def _ask(conversation: Conversation, name: Any, **args: Any) -> Mapping[str, Any]:
+def _ask(conversation: ClientDialogue, name: Any, **args: Any) -> Mapping[str, Any]:
     return conversation.answer({"action": name, "sequenceId": 1, **args}).metadata
 
 
@@ -67,7 +67,7 @@ def test_every_action_is_answered_and_the_conversation_goes_on(asked: list[dict[
 @given(st.lists(actions.filter(lambda a: a["action"] != "Reset"), max_size=6))
 def test_what_is_refused_changes_nothing(asked: list[dict[str, Any]]) -> None:
     kitchen = Kitchen("FloorPlan1")
-    conversation = Conversation(kitchen)
+    conversation = ClientDialogue(kitchen)
     _ask(conversation, "Reset", sceneName="FloorPlan1")
     for action in asked:
         before = kitchen.world.things, kitchen.world.agent, kitchen.world.held
@@ -112,7 +112,7 @@ def test_errors(action: dict[str, Any], code: str | None, said: str) -> None:
 
 
 def test_before_reset_there_is_no_scene() -> None:
-    conversation = Conversation(Kitchen("FloorPlan1"))
+    conversation = ClientDialogue(Kitchen("FloorPlan1"))
     assert conversation.hello().sequence_id == 0
     refused = _ask(conversation, "MoveAhead")
     assert (refused["errorCode"], refused["lastActionSuccess"]) == ("InvalidAction", False)
@@ -162,5 +162,5 @@ def test_it_ends_when_the_link_does() -> None:
             return {"action": "Pass", "sequenceId": number} if number < 3 else None
 
     link = Script()
-    converse(Conversation(Kitchen("FloorPlan1")), link)
+    converse(ClientDialogue(Kitchen("FloorPlan1")), link)
     assert [reply.sequence_id for reply in link.got] == [0, 1, 2]

@@ -1,0 +1,388 @@
+"""What a turn of a dialogue means: answers to questions, and requests that need the turns before.
+
+A request that leans on earlier turns is rewritten so that it stands alone, with the names of the
+objects that it means:
+
+    wash the mug … and now the other one        wash mug-2
+    put the apple in the fridge … put it back   put apple-1 on countertop-2
+    slice the tomato … no, the lettuce          slice the lettuce
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+from hvr.errors import HvrError, LanguageError
+from hvr.knowledge.retrieval.inventory import Inventory
+from hvr.language.cursor import PAUSES, Cursor
+from hvr.language.function_words import NUMBERS
+from hvr.language.grammar import Reader
+from hvr.language.lexicon import tokenize
+from hvr.language.noun_phrases import read_thing
+from hvr.language.spelling import corrections
+from hvr.language.statements import is_question
+from hvr.language.syntax import NounPhrase
+from hvr.values import Value
+
+# Answers ------------------------------------------------------------------------------------------
+
+_YES = frozenset({"yes", "y", "yeah", "yep", "yup", "sure", "ok", "okay", "right", "correct", "do"})
+_NO = frozenset({"no", "n", "nope", "neither", "none", "cancel", "stop", "nothing", "nevermind"})
+_ORDINALS = {
+    **{
+        word: n
+        for n, word in enumerate(
+            ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"), start=1
+        )
+    },
+    **{
+        f"{n}{end}": n
+        for n, end in ((1, "st"), (2, "nd"), (3, "rd"), *((k, "th") for k in range(4, 9)))
+    },
+    "former": 1,
+    "last": -1,
+    "latter": -1,
+}
+_PLAIN = frozenset({
+    "the", "a", "an", "one", "please", "i", "mean", "meant", "want", "that", "it", "is", "option",
+    "number", "choice", "thing", "of", "them", "this",
+})  # fmt: skip
+
+
+class DialogueQuestion(Value):
+    """A question with its answers in words.
+
+    Args:
+        text: The question.
+        choices: The answers in words.
+        requests: The request that each answer stands for; empty if the answers are the requests.
+    """
+
+    text: str
+    choices: tuple[str, ...]
+    requests: tuple[str, ...] = ()
+
+    def meant(self, number: int) -> str:
+        """Return the request of an answer, by its 0-based number."""
+        return (self.requests or self.choices)[number]
+
+
+CANCEL = -1
+
+
+def chosen(answer: str, choices: Sequence[str]) -> int | None:
+    """Return the 0-based number of the chosen answer, `CANCEL`, or None if it is no answer.
+
+    Examples:
+        >>> chosen("the second one", ("the mug is clean", "the cup is clean"))
+        1
+        >>> chosen("the mug please", ("the mug is clean", "the cup is clean"))
+        0
+    """
+    said = answer.strip().rstrip(".!").lower()
+    for number, choice in enumerate(choices):
+        if said == choice.lower().rstrip("."):
+            return number
+    words = re.findall(r"[\w-]+", said)
+    if not words:
+        return None
+    if words[0] in _NO and all(w in _NO | _PLAIN | {"of"} for w in words):
+        return CANCEL
+    if len(choices) == 1 and words[0] in _YES:
+        return 0
+    numbers = [_number(word) for word in words if _number(word)]
+    rest = [w for w in words if w not in _PLAIN | _YES and not _number(w)]
+    if len(numbers) == 1 and not rest:
+        number = numbers[0] - 1 if numbers[0] > 0 else len(choices) - 1
+        return number if 0 <= number < len(choices) else None
+    own = [set(re.findall(r"[\w-]+", choice.lower())) for choice in choices]
+    # A word that only one choice has decides; words of no choice speak for a new request.
+    fits = [n for n, has in enumerate(own) if rest and all(w in has for w in rest)]
+    return fits[0] if len(fits) == 1 else None
+
+
+def _number(word: str) -> int:
+    if word.isdecimal():
+        return int(word)
+    if word in _ORDINALS:
+        return _ORDINALS[word]
+    return NUMBERS.get(word, 0) if word != "one" else 0
+
+
+# Requests -----------------------------------------------------------------------------------------
+
+
+class DialogueMemory(Value):
+    """What a dialogue remembers.
+
+    Args:
+        request: The last request, or question, standing alone.
+        things: Objects that were spoken of, the most prominent first.
+        group: The objects that were spoken of last, together.
+        places: Places that were spoken of, likewise.
+        used: Objects that the last request and those like it were about.
+        origins: The place of each moved object before it was moved.
+    """
+
+    request: str = ""
+    things: tuple[str, ...] = ()
+    group: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
+    used: tuple[str, ...] = ()
+    origins: Mapping[str, str] = MappingProxyType({})
+
+
+class PhraseSpan(Value):
+    """A noun phrase in a request.
+
+    Args:
+        start, end: Its words.
+        preposition: Where its preposition starts; equal to `start` without one.
+    """
+
+    start: int
+    end: int
+    preposition: int
+    thing: NounPhrase
+
+
+_CORRECTS = re.compile(
+    r"^(?:(?:no|nope|wait|sorry|oops|actually|rather|instead|i mean|i meant|not that one|not that|"
+    r"not this one)\b[,.! ]*)+",
+    re.IGNORECASE,
+)
+_ALSO = re.compile(
+    r"^(?:(?:and|also|now|then|next|ok|okay|please|the same for|the same with|the same to|same for|"
+    r"same with|do the same for|do the same with|do the same to|do that with|do that to|"
+    r"what about|how about|likewise)\b[, ]*)+",
+    re.IGNORECASE,
+)
+_TOO = re.compile(r"[, ]+(?:too|as well|also|next|now|please|instead|then)[.!?]*$", re.IGNORECASE)
+_NOT_BUT = re.compile(r"^not (.+?)(?:,| but)\s*(?:but )?(.+)$", re.IGNORECASE)
+_OTHER = re.compile(
+    r"^(?:the )?(?:other|another|next|second|remaining)(?: one| ones)?$|^the others$", re.IGNORECASE
+)
+_BACK = re.compile(
+    r"\b(?:put|bring|take|move|place|return|give|set)\b(?P<before> back)? (?P<what>.+?)"
+    r"(?P<after> back)?(?: (?:where|to where|to its|in its|to their|in their)\b.*)?[.!]*$",
+    re.IGNORECASE,
+)
+_NTH = re.compile(r"\bthe (\w+) one\b", re.IGNORECASE)
+_PRONOUNS = frozenset({"it", "them", "they", "that", "this", "those", "these"})
+_AGAIN = re.compile(
+    r"^(?:do (?:it|that|this) again|again|once more|repeat(?: that| it)?|same again)$"
+)
+
+
+class Rewriter:
+    """Rewrites requests of a dialogue so that they stand alone."""
+
+    def __init__(self, reader: Reader, inventory: Inventory, memory: DialogueMemory) -> None:
+        self.reader = reader
+        self.inventory = inventory
+        self.memory = memory
+
+    def requests(self, text: str) -> Iterator[str | DialogueQuestion]:
+        """Yield what a text can mean, the likeliest first: requests, or a question about it."""
+        plain = _CORRECTS.sub("", text).strip(" ,")
+        corrects = plain != text.strip(" ,")
+        if corrects and (pair := _NOT_BUT.match(plain)):
+            plain = pair[2]
+        if self.memory.request and _AGAIN.match(plain.rstrip(".!")):
+            yield self.memory.request
+            return
+        rest = _TOO.sub("", _ALSO.sub("", plain)).strip(" ,.!?")
+        if self.memory.request and (back := self._back(plain)):
+            yield back
+            return
+        if self.memory.request and not self._has_verb(rest):
+            yield from self._instead(rest)
+        yield from self._resolved(plain if plain else text)
+
+    # --- parts ---------------------------------------------------------------------------
+
+    def _instead(self, rest: str) -> Iterator[str | DialogueQuestion]:
+        """Yield the last request with another thing or place: 'and the cup', 'no, in the sink'."""
+        if not rest or self._has_verb(rest):
+            return
+        tokens, spans = self.spans(self.memory.request)
+        own, found = self.spans(rest)
+        if _OTHER.match(rest):
+            yield from self._other(
+                tokens, spans, several=rest.endswith("ones") or rest == "the others"
+            )
+            return
+        if len(found) != 1 or found[0].end != len(own):
+            return
+        new = found[0]
+        governed = new.preposition == 0 < new.start
+        if new.start and not governed:
+            return
+        for span in self._like(new, spans, governed=governed):
+            start = span.preposition if governed else span.start
+            yield " ".join((*tokens[:start], *own, *tokens[span.end :]))
+
+    def _like(
+        self, new: PhraseSpan, spans: Sequence[PhraseSpan], *, governed: bool
+    ) -> list[PhraseSpan]:
+        """Return the phrases that another one can replace, those of the same role first."""
+        kind = self._portable(new.thing)
+        fitting = [s for s in spans if (s.preposition < s.start) is governed or not governed]
+        return sorted(
+            fitting,
+            key=lambda s: (self._portable(s.thing) is not kind, s.preposition < s.start, s.start),
+        )
+
+    def _portable(self, thing: NounPhrase) -> bool:
+        classes = set(self.reader.taxonomy.concrete_of(thing.classes))
+        if thing.kind == "name":
+            classes = {self.inventory.classes.get(thing.text, "")}
+        return bool(classes & set(self.reader.taxonomy.portable))
+
+    def _other(
+        self, tokens: Sequence[str], spans: Sequence[PhraseSpan], *, several: bool
+    ) -> Iterator[str | DialogueQuestion]:
+        """Yield the last request for another object of the same kind."""
+        if not spans:
+            return
+        main = next((s for s in spans if s.preposition == s.start), spans[0])
+        kinds = {self.inventory.classes[n] for n in self.memory.used if n in self.inventory.classes}
+        named = self._classes(main.thing)
+        kinds = {c for c in kinds if c in named} or named
+        others = [
+            n for c in sorted(kinds) for n in self.inventory.of(c) if n not in self.memory.used
+        ]
+        if not others:
+            raise LanguageError(f"there is no other {main.thing.text} here")
+        texts = [" ".join((*tokens[: main.start], n, *tokens[main.end :])) for n in others]
+        if several:
+            names = " and ".join(others)
+            yield " ".join((*tokens[: main.start], names, *tokens[main.end :]))
+        elif len(others) == 1:
+            yield texts[0]
+        else:
+            from hvr.language.statements import SceneView, StatementJudge
+
+            judge = StatementJudge(self.reader, SceneView(self.inventory))
+            words = tuple(judge.described(n) for n in others)
+            yield DialogueQuestion("Which one?", words, tuple(texts))
+
+    def _classes(self, thing: NounPhrase) -> set[str]:
+        if thing.kind == "name":
+            return {self.inventory.classes.get(thing.text, "")}
+        return set(self.reader.taxonomy.concrete_of(thing.classes))
+
+    def _back(self, text: str) -> str:
+        """Return the request that puts things where they were before: 'put it back'."""
+        match = _BACK.search(text.strip())
+        returns = match and (match["before"] or match["after"] or text.lower().startswith("return"))
+        if match is None or not returns:
+            return ""
+        names = self._meant(match["what"])
+        if not names:
+            return ""
+        requests = []
+        for name in names:
+            place = self.memory.origins.get(name, "")
+            if place not in self.inventory.classes or self.inventory.parents.get(name) == place:
+                return ""
+            relation = self.reader.taxonomy.relation(self.inventory.classes[place])
+            requests.append(f"put {name} {relation} {place}")
+        return " and ".join(requests)
+
+    def _meant(self, words: str) -> tuple[str, ...]:
+        plain = words.lower().removesuffix(" back").strip()
+        if plain in _PRONOUNS:
+            moved = [n for n in self.memory.things if n in self.memory.origins]
+            last = self.memory.group if len(self.memory.group) > 1 else self.memory.used
+            together = tuple(n for n in last if n in moved)
+            many = plain in {"them", "those", "these", "they"}
+            return (together or tuple(moved)) if many else tuple(moved[:1])
+        tokens, spans = self.spans(plain)
+        if len(spans) != 1 or spans[0].end != len(tokens):
+            return ()
+        classes = self._classes(spans[0].thing)
+        moved = [n for n in self.memory.origins if self.inventory.classes.get(n) in classes]
+        name = spans[0].thing.text if spans[0].thing.kind == "name" else ""
+        return (name,) if name in self.memory.origins else tuple(moved[-1:])
+
+    def _resolved(self, text: str) -> Iterator[str]:
+        """Yield a request itself, and with its pronouns replaced by objects."""
+        tokens = list(tokenize(self._counted(text))) if text.strip() else []
+        if " ".join(tokens) != " ".join(tokenize(text) if text.strip() else ()):
+            yield " ".join(tokens)
+        at = next((n for n, word in enumerate(tokens) if self._refers(tokens, n)), None)
+        first = next((n for n in range(len(tokens)) if self._names(tokens, n)), len(tokens))
+        things = self.memory.things
+        if at is not None and at < first and things:
+            many = tokens[at] in {"them", "they", "those", "these"}
+            groups = [*self.memory.group, *things, *self.memory.places]
+            groups = [" and ".join(self.memory.group or things[:2])] if many else groups
+            for name in groups:
+                yield " ".join((*tokens[:at], name, *tokens[at + 1 :]))
+        if "there" in tokens and self.memory.places and tokens[0] != "there":
+            place = self.memory.places[0]
+            relation = self.reader.taxonomy.relation(self.inventory.classes[place])
+            where = tokens.index("there")
+            yield " ".join((*tokens[:where], relation, place, *tokens[where + 1 :]))
+        yield text
+
+    def _counted(self, text: str) -> str:
+        """Replace 'the first one' by the object that the last answer named first."""
+
+        def meant(match: re.Match[str]) -> str:
+            number = _number(match[1].lower())
+            group = self.memory.group
+            at = number - 1 if number > 0 else len(group) - 1
+            return group[at] if number and 0 <= at < len(group) else match[0]
+
+        return _NTH.sub(meant, text)
+
+    def _refers(self, tokens: Sequence[str], at: int) -> bool:
+        if tokens[at] in {"it", "them", "they"}:
+            return not (tokens[at] == "it" and tokens[at + 1 : at + 2] == ["is"] and at == 0)
+        last = at + 1 == len(tokens) or tokens[at + 1] in PAUSES | {"one", "in", "on", "back"}
+        return tokens[at] in _PRONOUNS and last
+
+    def _names(self, tokens: Sequence[str], at: int) -> bool:
+        cursor = Cursor("", tuple(tokens), self.reader.lexicon)
+        cursor.at = at
+        return bool(cursor.named() and not cursor.verb()) or cursor.is_name()
+
+    def _has_verb(self, text: str) -> bool:
+        if not text.strip() or is_question(text):
+            return bool(text.strip())
+        cursor = self._cursor(text)
+        return any(cursor.clause_starts(at) for at in range(min(3, len(cursor.tokens))))
+
+    def _cursor(self, text: str) -> Cursor:
+        (spelt, *_) = corrections(tokenize(text), self.reader.lexicon)
+        return Cursor(text, spelt.tokens, self.reader.lexicon)
+
+    def spans(self, text: str) -> tuple[tuple[str, ...], list[PhraseSpan]]:
+        """Return the words of a text and its noun phrases."""
+        cursor = self._cursor(text)
+        found: list[PhraseSpan] = []
+        at = 0
+        while at < len(cursor.tokens):
+            cursor.at = at
+            if (verb := cursor.verb()) is not None:
+                at += verb.length
+                continue
+            governor = cursor.function("prep", "from", "unplaced", "with")
+            start = at + governor.length if governor else at
+            cursor.at = start
+            starts = cursor.starts_exactly(start) or cursor.named(start)
+            if not starts:
+                at += 1
+                continue
+            try:
+                thing = read_thing(cursor, "")
+            except HvrError:
+                at += 1
+                continue
+            found.append(PhraseSpan(start, cursor.at, at if governor else start, thing))
+            at = max(cursor.at, at + 1)
+        return cursor.tokens, found

@@ -1,0 +1,554 @@
+"""Statements and questions about a scene, read by the grammar and answered from the facts.
+
+    where is the mug?                      what is in the fridge?
+    is the fridge open?                    which cabinets are empty?
+    is there an apple on the table?        how many mugs are clean?
+
+A statement is true, false, or unknown where the robot has not looked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+
+from hvr.errors import LanguageError
+from hvr.knowledge.retrieval.inventory import Inventory
+from hvr.knowledge.roles import FILLED, PLACE, PORTABLE, VESSEL
+from hvr.language.cursor import Cursor, expand_idioms
+from hvr.language.grammar import Reader
+from hvr.language.lexicon import Adjective, tokenize
+from hvr.language.meaning import Meaning
+from hvr.language.noun_phrases import read_adjuncts, read_predicate, read_things
+from hvr.language.object_choice import ObjectChoice
+from hvr.language.spelling import corrections
+from hvr.language.syntax import Adjunct, NounPhrase, Predication
+from hvr.language.taxonomy import literals
+from hvr.values import Value
+
+Truth = bool | None
+"""Whether a statement holds; None if the robot has not seen what decides it."""
+
+
+class SceneView(Value):
+    """What the robot knows of a scene.
+
+    Args:
+        unseen: Places whose inside the robot has not seen.
+    """
+
+    inventory: Inventory
+    unseen: frozenset[str] = frozenset()
+
+
+class SceneStatement(Value):
+    """A statement about things.
+
+    Args:
+        things: The objects that the noun phrase can mean.
+        every: Whether it speaks of all of them instead of any.
+        denied: Whether it is denied as a whole: 'no mug is clean'.
+        predicate: What is said of them; None if only that there are such things.
+        positive: Whether the predicate is affirmed.
+    """
+
+    things: tuple[str, ...]
+    every: bool
+    denied: bool
+    predicate: Predication | None
+    positive: bool = True
+
+
+class QuestionAnswer(Value):
+    """The answer to a question.
+
+    Args:
+        text: The answer in words.
+        things: The objects that it names, for later reference.
+    """
+
+    text: str
+    things: tuple[str, ...] = ()
+
+
+# Evaluation ---------------------------------------------------------------------------------------
+
+
+class StatementJudge:
+    """Decides statements in a scene."""
+
+    def __init__(self, reader: Reader, view: SceneView) -> None:
+        self.reader = reader
+        self.view = view
+        self.taxonomy = reader.taxonomy
+        self.inventory = view.inventory
+        empty = Meaning("", (), (), 0)
+        self._holds = ObjectChoice(empty, self.taxonomy, self.inventory, reader.domain).holds
+
+    def truth(self, statement: SceneStatement) -> Truth:
+        """Return whether a statement holds."""
+        if statement.predicate is None:
+            values: list[Truth] = [True for _ in statement.things]
+        else:
+            values = [self.fits(name, statement.predicate) for name in statement.things]
+        if not statement.positive:
+            values = [None if value is None else not value for value in values]
+        found = _all(values) if statement.every else _any(values)
+        return None if found is None else found is not statement.denied
+
+    def fits(self, name: str, predicate: Predication) -> Truth:
+        """Return whether a predicate holds of an object."""
+        values = [self._adjective(name, adjective) for adjective in predicate.adjectives]
+        values += [self._adjunct(name, adjunct) for adjunct in predicate.adjuncts]
+        return _all(values)
+
+    def looks(self, statement: SceneStatement) -> tuple[str, ...]:
+        """Return the unseen places that can decide a statement, those that it names first."""
+        named = [
+            place
+            for adjunct in (statement.predicate.adjuncts if statement.predicate else ())
+            for thing in adjunct.things
+            for place in self.things(thing)
+            if place in self.view.unseen
+        ]
+        own = [name for name in statement.things if name in self.view.unseen]
+        inside = [p for n in statement.things for p in self._above(n) if p in self.view.unseen]
+        chosen = dict.fromkeys([*named, *own, *inside])
+        lost = [n for n in statement.things if n in self.inventory.unplaced]
+        if not chosen and lost:
+            chosen = dict.fromkeys(sorted(self.view.unseen))
+        return tuple(chosen)
+
+    def things(self, thing: NounPhrase) -> tuple[str, ...]:
+        """Return the objects that a noun phrase can mean.
+
+        Raises:
+            LanguageError: The phrase is no thing of a scene.
+        """
+        if thing.kind == "name":
+            if thing.text not in self.inventory.classes:
+                raise LanguageError(f"there is no {thing.text} here")
+            return (thing.text,)
+        if thing.kind == "everything":
+            names = [n for n in self.inventory.classes if self.inventory.true("pickupable", n)]
+        elif thing.kind == "slices" and thing.of is not None:
+            classes = {p for c in thing.of.classes for p in self.taxonomy.slices(c)}
+            names = [n for n, c in self.inventory.classes.items() if c in classes]
+        elif thing.nouns:
+            names = [n for c in thing.classes for n in self.inventory.of(c)]
+        else:
+            raise LanguageError(f"it is not clear which thing {thing.text!r} is")
+        there = [n for n in names if self.taxonomy.is_there(self.inventory, n)]
+        for adjective in thing.adjectives:
+            there = [n for n in there if self._adjective(n, adjective)]
+        if thing.relative:
+            there = [n for n in there if self.fits(n, thing.relative)]
+        return tuple(dict.fromkeys(there))
+
+    def _adjective(self, name: str, adjective: Adjective) -> Truth:
+        if adjective.requires and not self.taxonomy.is_a(
+            self.inventory.classes[name], adjective.requires
+        ):
+            return False
+        asked = literals(adjective.condition)
+        if {p for p, _ in asked} == {self.taxonomy.roles.predicate(FILLED)}:
+            return self._filled(name, next(iter(asked))[1])
+        if name in self.inventory.unplaced:
+            return None
+        return self._holds(adjective.condition, name)
+
+    def _filled(self, name: str, wanted: bool) -> Truth:
+        """Return whether a vessel or a place is full, or empty."""
+        values: list[Truth] = []
+        kind = self.inventory.classes[name]
+        if self.taxonomy.plays(kind, VESSEL):
+            values.append(self._holds(f"({self.taxonomy.roles.predicate(FILLED)} ?x)", name))
+        if self.taxonomy.plays(kind, PLACE):
+            values.append(self._has(name, lambda _: True))
+        found = _any(values)
+        return None if found is None else found is wanted
+
+    def _has(self, place: str, suits: Callable[[str], bool]) -> Truth:
+        inside = any(suits(name) for name in self.inventory.contents.get(place, ()))
+        return True if inside else None if place in self.view.unseen else False
+
+    def _above(self, name: str) -> list[str]:
+        chain: list[str] = []
+        while (parent := self.inventory.parents.get(name)) is not None and parent not in chain:
+            chain.append(parent)
+            name = parent
+        return chain
+
+    def _adjunct(self, name: str, adjunct: Adjunct) -> Truth:
+        if adjunct.kind == "hand":
+            return name in self.inventory.held
+        if adjunct.kind in {"place", "from"}:
+            places = {p for thing in adjunct.things for p in self.things(thing)}
+            if not places:
+                return False
+            above = self._above(name)
+            if places & set(above):
+                return None if places & set(above) & self.view.unseen else True
+            lost = name in self.inventory.unplaced and places & self.view.unseen
+            return None if lost else False
+        if adjunct.kind == "with":
+            return _all(self._contains(name, thing) for thing in adjunct.things)
+        raise LanguageError(f"hvr cannot tell what is {adjunct.word} something: name a place")
+
+    def _contains(self, name: str, thing: NounPhrase) -> Truth:
+        liquid = thing.dish.liquid if thing.dish else None
+        liquid = liquid or next((x for c in thing.classes if (x := self.taxonomy.liquid(c))), None)
+        if liquid:
+            return self.inventory.true("contains", name, liquid)
+        wanted = set(self.things(thing))
+        found = self._has(name, lambda inner: inner in wanted)
+        return False if found is None and not wanted & self.inventory.unplaced else found
+
+    # --- words ---------------------------------------------------------------------------
+
+    def called(self, name: str) -> str:
+        """Return the words for an object: 'the fridge', or 'mug-1' among several mugs."""
+        kind = self.inventory.classes[name]
+        if sum(c == kind for c in self.inventory.classes.values()) == 1:
+            return f"the {self.taxonomy.label(kind)}"
+        return name
+
+    def where(self, name: str) -> str:
+        """Return where an object is, in words."""
+        if name in self.inventory.held:
+            return "in the hand"
+        parent = self.inventory.parents.get(name)
+        if parent is None:
+            return "not seen yet" if name in self.inventory.unplaced else "standing on its own"
+        relation = self.taxonomy.relation(self.inventory.classes[parent])
+        return f"{relation} {self.called(parent)}"
+
+    def described(self, name: str) -> str:
+        """Return the words for an object with its place, which tell it from others."""
+        if name not in self.inventory.held and not self.taxonomy.any_plays(
+            (self.inventory.classes[name],), PORTABLE
+        ):
+            return self.called(name)
+        return f"{self.called(name)}, {self.where(name)}"
+
+
+def _all(values: Iterable[Truth]) -> Truth:
+    found = list(values)
+    return False if False in found else None if None in found else True
+
+
+def _any(values: Iterable[Truth]) -> Truth:
+    found = list(values)
+    return True if True in found else None if None in found else False
+
+
+# Reading ------------------------------------------------------------------------------------------
+
+_BE = frozenset({"is", "are", "was", "were", "isn't", "aren't"})
+_DO = frozenset({"does", "do", "has", "have", "did"})
+_ASKS = _BE | _DO | {"where", "which", "what", "how", "who", "where's", "what's"}
+_POLITE = (
+    *("please", "hey", "robot", "so", "and", "ok", "okay", "tell me", "do you know", "can you see"),
+    *("can you tell me", "could you tell me", "i wonder", "show me"),
+)
+
+
+def is_question(text: str) -> bool:
+    """Return whether a text asks something instead of requesting it."""
+    tokens = _asked(text)
+    if not tokens or tokens[0] not in _ASKS:
+        return False
+    wish = tokens[:2] in {("do", "the"), ("do", "all"), ("do", "it"), ("have", "the")}
+    return not wish and not (tokens[0] in {"do", "have"} and tokens[1:2] not in _YOU)
+
+
+_YOU = [("you",), ("we",), ("i",), ("any",), ("the",)]
+
+
+def _asked(text: str) -> tuple[str, ...]:
+    tokens = tuple(t for t in tokenize(text) if t not in {"?", ",", "!", "."})
+    while True:
+        for words in map(tuple, map(str.split, _POLITE)):
+            if tokens[: len(words)] == words and len(tokens) > len(words):
+                tokens = tokens[len(words) :]
+                break
+        else:
+            return tokens
+
+
+def answer(text: str, reader: Reader, view: SceneView) -> QuestionAnswer:
+    """Return the answer to a question.
+
+    Raises:
+        LanguageError: The question was not understood.
+    """
+    (corrected, *_) = corrections(_asked(text), reader.lexicon)
+    return _Questions(reader, view).answer(text, corrected.tokens)
+
+
+def read_statement(text: str, reader: Reader, view: SceneView) -> SceneStatement:
+    """Return the statement that a clause makes: 'there is an egg in the fridge'.
+
+    Raises:
+        LanguageError: The clause was not understood.
+    """
+    (corrected, *_) = corrections(_asked(text), reader.lexicon)
+    tokens = expand_idioms(corrected.tokens, reader.lexicon)
+    return _Questions(reader, view).statement(Cursor(text, tokens, reader.lexicon))
+
+
+class _Questions:
+    """Reads and answers questions."""
+
+    def __init__(self, reader: Reader, view: SceneView) -> None:
+        self.reader = reader
+        self.judge = StatementJudge(reader, view)
+        self.view = view
+
+    def answer(self, text: str, tokens: tuple[str, ...]) -> QuestionAnswer:
+        first = tokens[0]
+        cursor = Cursor(text, tokens, self.reader.lexicon)
+        cursor.at = 1
+        if first in {"where", "where's"}:
+            if cursor.word() in _BE:
+                cursor.at += 1
+            return self._where(cursor)
+        if first in {"what", "what's"} and (
+            first == "what's" or cursor.word() in _BE or cursor.word() in _DO
+        ):
+            return self._what(cursor, first)
+        if first in {"which", "what"}:
+            return self._which(cursor)
+        if first == "how" and cursor.word() == "many":
+            cursor.at += 1
+            return self._count(cursor)
+        return self._whether(cursor, first)
+
+    def statement(self, cursor: Cursor) -> SceneStatement:
+        """Read 'there is a mug', 'the mug is (not) dirty', 'no mug is on the table'."""
+        if cursor.word() == "there" and cursor.word(cursor.at + 1) in _BE | {"isn't", "aren't"}:
+            denied = cursor.word(cursor.at + 1) in {"isn't", "aren't"}
+            cursor.at += 2
+            return self._existing(cursor, denied=denied)
+        if cursor.word() in {"you", "we", "i"}:
+            cursor.at += 1
+            cursor.take("modal")
+            cursor.at += cursor.word() in {"have", "see", "find", "can"}
+            cursor.at += cursor.word() in {"see", "find", "got"}
+            return self._existing(cursor, denied=False)
+        none = cursor.take("none") is not None
+        things = self._subjects(cursor)
+        return self._predicated(cursor, things, none=none)
+
+    def _existing(self, cursor: Cursor, *, denied: bool) -> SceneStatement:
+        denied = denied or cursor.take("none") is not None
+        if cursor.word() == "not":
+            cursor.at += 1
+            denied = True
+        if not cursor.starts_thing() and denied:  # 'there is nothing in the fridge'
+            things: tuple[NounPhrase, ...] = (NounPhrase("everything", "anything"),)
+        else:
+            things = read_things(cursor, "there is", listing=True)
+        adjuncts = read_adjuncts(cursor)
+        self._end(cursor)
+        names = tuple(n for thing in things for n in self.judge.things(thing))
+        predicate = Predication((), adjuncts) if adjuncts else None
+        return SceneStatement(names, False, denied, predicate)
+
+    def _subjects(self, cursor: Cursor) -> tuple[NounPhrase, ...]:
+        if cursor.word() in {"anything", "something"}:
+            cursor.at += 1
+            return (NounPhrase("everything", "anything"),)
+        return read_things(cursor, "is", listing=True, subject=True)
+
+    def _predicated(
+        self, cursor: Cursor, things: Sequence[NounPhrase], *, none: bool = False
+    ) -> SceneStatement:
+        positive = cursor.word() != "not"
+        cursor.at += not positive
+        if cursor.word() in {"isn't", "aren't", "doesn't", "don't"}:
+            positive = False
+            cursor.at += 1
+        elif cursor.take("be not"):
+            positive = False
+        else:
+            cursor.take("modal")
+            before = cursor.at
+            if cursor.take("have") or cursor.word() == "contain":
+                cursor.at += cursor.at == before
+                inner = read_things(cursor, "contain", listing=True)
+                self._end(cursor)
+                contents = Predication((), (Adjunct("with", "with", inner, "in"),))
+                return self._about(things, contents, none=none, positive=True)
+            cursor.take("be")
+        if cursor.word() == "not":
+            positive = False
+            cursor.at += 1
+        if cursor.word() in {"contain", "have", "hold"}:
+            cursor.at += 1
+            inner = read_things(cursor, "contain", listing=True)
+            predicate = Predication((), (Adjunct("with", "with", inner, "in"),))
+        else:
+            predicate = read_predicate(cursor)
+        self._end(cursor)
+        if not predicate:
+            raise cursor.parse_error()
+        return self._about(things, predicate, none=none, positive=positive)
+
+    def _about(
+        self, things: Sequence[NounPhrase], predicate: Predication, *, none: bool, positive: bool
+    ) -> SceneStatement:
+        names = tuple(n for thing in things for n in self.judge.things(thing))
+        if not names:
+            words = " or ".join(thing.text for thing in things)
+            raise LanguageError(f"there is no {words} here")
+        every = any(t.determiner.count == 0 for t in things) or len(things) > 1
+        definite = any(t.determiner.definite for t in things)
+        return SceneStatement(
+            names, (every or (definite and len(names) == 1)) and not none, none, predicate, positive
+        )
+
+    def _end(self, cursor: Cursor) -> None:
+        cursor.skip_fillers()
+        if not cursor.done:
+            raise cursor.parse_error()
+
+    # --- answers -------------------------------------------------------------------------
+
+    def _where(self, cursor: Cursor) -> QuestionAnswer:
+        things = read_things(cursor, "where", listing=True)
+        self._end(cursor)
+        names = [n for thing in things for n in self.judge.things(thing)]
+        if not names:
+            raise LanguageError(f"there is no {things[0].text} here")
+        said = [self._where_is(name) for name in names]
+        return QuestionAnswer("; ".join(said), tuple(names))
+
+    def _where_is(self, name: str) -> str:
+        called, where = self.judge.called(name), self.judge.where(name)
+        if where == "not seen yet":
+            return f"{called} has not been seen yet"
+        position = [a for a in self.judge.view.inventory.parents if a == name]
+        if not position and where == "standing on its own":
+            return f"{called} stands in the room, not on or in anything"
+        return f"{called} is {where}"
+
+    def _what(self, cursor: Cursor, first: str) -> QuestionAnswer:
+        verb = cursor.word()
+        cursor.at += first == "what" and verb in _BE | _DO
+        if cursor.word() in {"you", "the robot"}:
+            cursor.at += 1
+            cursor.at += cursor.word() in {"holding", "hold", "carrying"}
+            self._end(cursor)
+            return self._listed(list(self.view.inventory.held), "in the hand", True)
+        if verb in _DO:  # 'what does the fridge contain'
+            things = read_things(cursor, "what", listing=True)
+            cursor.at += 1
+            self._end(cursor)
+            place = Adjunct("place", "in", things)
+        else:
+            there = cursor.word() == "there"
+            cursor.at += there
+            found = read_adjuncts(cursor)
+            self._end(cursor)
+            if not found:
+                raise cursor.parse_error()
+            place = found[0]
+        if place.kind == "hand":
+            return self._listed(list(self.view.inventory.held), "in the hand", True)
+        places = [p for thing in place.things for p in self.judge.things(thing)]
+        inside = [n for p in places for n in self.view.inventory.contents.get(p, ())]
+        where = " and ".join(f"{self._relation(p)} {self.judge.called(p)}" for p in places)
+        seen = not set(places) & self.view.unseen
+        return self._listed(inside, where, seen)
+
+    def _relation(self, place: str) -> str:
+        return self.judge.taxonomy.relation(self.view.inventory.classes[place])
+
+    def _listed(self, names: list[str], where: str, seen: bool) -> QuestionAnswer:
+        if not seen and not names:
+            return QuestionAnswer(f"I have not looked {where} yet")
+        if not names:
+            return QuestionAnswer(f"nothing is {where}")
+        said = joined([self.judge.called(n) for n in names])
+        return QuestionAnswer(f"{said} {'is' if len(names) == 1 else 'are'} {where}", tuple(names))
+
+    def _chosen(self, cursor: Cursor) -> tuple[list[str], list[str]]:
+        """Return the things of which a predicate holds, and those of which it is not known."""
+        things = read_things(cursor, "which", listing=True, subject=True)
+        names = [n for thing in things for n in self.judge.things(thing)]
+        cursor.at += (
+            cursor.word() == "there"
+            or (cursor.word() in _BE and cursor.word(cursor.at + 1) == "there") * 2
+        )
+        positive = True
+        if cursor.done:
+            return names, []
+        if not cursor.function("prep", "with", "from"):
+            statement = self._predicated(cursor, things)
+            predicate, positive = statement.predicate or Predication(), statement.positive
+        else:
+            predicate = Predication((), read_adjuncts(cursor))
+            self._end(cursor)
+        values = {n: self.judge.fits(n, predicate) for n in names}
+        if not positive:
+            values = {n: None if v is None else not v for n, v in values.items()}
+        yes = [n for n, v in values.items() if v]
+        return yes, [n for n, v in values.items() if v is None]
+
+    def _which(self, cursor: Cursor) -> QuestionAnswer:
+        cursor.at += cursor.word() == "of"
+        yes, unknown = self._chosen(cursor)
+        said = joined([self.judge.called(n) for n in yes]) if yes else "none"
+        return QuestionAnswer(said + self._unknown(unknown), tuple(yes))
+
+    def _count(self, cursor: Cursor) -> QuestionAnswer:
+        yes, unknown = self._chosen(cursor)
+        listed = f": {joined([self.judge.called(n) for n in yes])}" if yes else ""
+        return QuestionAnswer(f"{len(yes)}{listed}{self._unknown(unknown)}", tuple(yes))
+
+    def _unknown(self, names: list[str]) -> str:
+        if not names:
+            return ""
+        return f"; not seen yet: {joined([self.judge.called(n) for n in names])}"
+
+    def _whether(self, cursor: Cursor, first: str) -> QuestionAnswer:
+        if first in _BE and cursor.word() == "there":
+            cursor.at += 1
+            statement = self._existing(cursor, denied=False)
+        elif first in _DO and cursor.word() in {"you", "we", "i"}:
+            cursor.at += 1
+            cursor.at += cursor.word() in {"have", "see", "find", "got"}
+            statement = self._existing(cursor, denied=False)
+        else:
+            things = self._subjects(cursor)
+            statement = self._predicated(cursor, things)
+        found = self.judge.truth(statement)
+        if found is None:
+            places = joined([self.judge.called(p) for p in self.judge.looks(statement)])
+            return QuestionAnswer(
+                f"I do not know: I have not looked into {places} yet", statement.things
+            )
+        return QuestionAnswer(
+            f"{'yes' if found else 'no'}{self._why(statement, found)}", statement.things
+        )
+
+    def _why(self, statement: SceneStatement, found: bool) -> str:
+        """Return the objects that decide a statement, with their places."""
+        if statement.denied or statement.every or not 1 < len(statement.things) <= 8 or not found:
+            return ""
+        predicate = statement.predicate
+        if predicate is None:
+            yes = list(statement.things)
+        else:
+            yes = [
+                n for n in statement.things if self.judge.fits(n, predicate) is statement.positive
+            ]
+        return f": {'; '.join(self.judge.described(n) for n in yes)}" if yes else ""
+
+
+def joined(words: Collection[str]) -> str:
+    """Join words with commas and 'and'."""
+    listed = list(words)
+    if len(listed) < 2:
+        return "".join(listed)
+    return f"{', '.join(listed[:-1])} and {listed[-1]}"

@@ -1,0 +1,566 @@
+"""A dialogue with the robot: requests, questions, corrections and undo in one scene."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from types import MappingProxyType, TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from hvr.errors import (
+    AmbiguousError,
+    HvrError,
+    ImpossibleGoalError,
+    LanguageError,
+    PlannerError,
+    UsageError,
+)
+from hvr.knowledge.retrieval.inventory import Inventory
+from hvr.knowledge.wording import wording_of
+from hvr.language.dialogue import CANCEL, DialogueMemory, DialogueQuestion, Rewriter, chosen
+from hvr.language.goal_builder import Goal, Stage
+from hvr.language.grammar import Reader, make_reader
+from hvr.language.own_words import effects_of
+from hvr.language.paraphrase import in_order
+from hvr.language.statements import SceneView, StatementJudge, answer, is_question
+from hvr.pddl import Atom, GroundAction
+from hvr.runs.folder import RunFolder
+from hvr.runs.request import Options, read_request
+from hvr.runs.result import Run
+from hvr.runs.spine import OpenScene, carry_out, open_scene
+from hvr.validation.report import count
+from hvr.validation.validator import Validator
+
+if TYPE_CHECKING:
+    from hvr.execution.events import Event
+    from hvr.planning.plans import Planned
+    from hvr.runs.request import RunRequest
+
+_UNDO = frozenset(
+    {"undo", "undo that", "undo it", "undo this", "undo the last thing", "take that back"}
+    | {f"undo what you {did}" for did in ("did", "just did", "have done", "have just done")}
+    | {"revert", "revert that", "reverse that", "undo the last request", "undo everything you did"}
+)
+_DID = frozenset(
+    {"what did you do", "what did you just do", "what have you done", "what have you just done"}
+    | {"what happened", "what just happened"}
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConversationReply:
+    """The robot's reply to one turn of a dialogue.
+
+    Args:
+        kind: `done` (carried out), `failed` (tried without success), `answer` (to a question),
+            `question` (see `choices`) or `refused`.
+        text: The reply in words.
+        choices: The possible answers to a question, in words.
+        request: The request as it was understood, standing alone; empty if there was none.
+        run: The run of a request that was carried out.
+    """
+
+    kind: str
+    text: str
+    choices: tuple[str, ...] = ()
+    request: str = ""
+    run: Run | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return {
+            "kind": self.kind,
+            "text": self.text,
+            "choices": list(self.choices),
+            "request": self.request,
+            "folder": None if self.run is None else str(self.run.folder),
+        }
+
+
+@dataclass(frozen=True)
+class _Done:
+    """A request that was carried out, with the scene before it and its plans."""
+
+    request: str
+    before: Inventory
+    run: Run
+    planned: tuple[Planned, ...]
+    undoes: bool = False
+
+
+@dataclass
+class Conversation:
+    """A dialogue in one scene, whose state lasts from turn to turn.
+
+    Each request that is carried out is a run with its own folder (`turn-1`, …) in the folder of the
+    conversation. Use it as a context manager, or call `close`.
+
+    Args:
+        options: Options of the runs; the policy must be the symbolic one.
+        listen: Callback for the events of the runs.
+
+    Raises:
+        HvrError: An option is invalid, or the scene cannot be opened.
+
+    Examples:
+        >>> with Conversation() as robot:                            # doctest: +SKIP
+        ...     robot.say("open the fridge").text
+        ...     robot.say("is it open?").text
+        'done in 2 steps: the fridge is open'
+        'yes'
+    """
+
+    options: Options = field(default_factory=Options)
+    listen: Callable[[Event | Any], None] | None = None
+
+    def __post_init__(self) -> None:
+        self.replies: tuple[ConversationReply, ...] = ()
+        """All replies so far."""
+        self._memory = DialogueMemory()
+        self._done: list[_Done] = []
+        self._question: DialogueQuestion | None = None
+        self._turns = 0
+        if self.options.policy_name != "symbolic":
+            raise UsageError("a conversation needs the symbolic policy", field="policy")
+        if self.options.reading is not None:
+            raise UsageError("a conversation asks which reading is meant", field="reading")
+        if not self.options.execute:
+            raise UsageError("a conversation carries out its requests", field="execute")
+        self._base = read_request("open a conversation", None, self.options)
+        folder = RunFolder.create(self.options.save, "conversation", datetime.now())
+        with ExitStack() as opened:
+            opened.callback(folder.close)
+            self._scene: OpenScene = opened.enter_context(open_scene(self._base, folder))
+            world = self._base.world
+            self._reader: Reader = make_reader(
+                self.options.reader, world.scene_ontology, world.agent.domain()
+            )
+            self._folder = folder
+            self._close = opened.pop_all()
+
+    @property
+    def folder(self) -> str:
+        """The folder of the conversation."""
+        return str(self._folder.path)
+
+    @property
+    def question(self) -> DialogueQuestion | None:
+        """The question that waits for an answer; a new request drops it."""
+        return self._question
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the scene and release the folder. Idempotent."""
+        self._close.close()
+
+    def say(self, text: str) -> ConversationReply:
+        """Reply to a request, a question, or the answer to a question of the robot's.
+
+        Raises:
+            SimulatorError, DataFileError: The scene or the folder cannot be used any more.
+        """
+        try:
+            reply = self._reply(text)
+        except AmbiguousError as error:
+            reply = self._ask(DialogueQuestion(error.question, error.choices))
+        except LanguageError as error:
+            reply = self._ask_or_refuse(error)
+        except (ImpossibleGoalError, PlannerError) as error:
+            reply = ConversationReply(kind="refused", text=str(error))
+        self.replies = (*self.replies, reply)
+        self._folder.append("conversation.jsonl", {"said": text, **reply.to_json()})
+        return reply
+
+    # --- turns ---------------------------------------------------------------------------
+
+    def _reply(self, text: str) -> ConversationReply:
+        if self._question is not None:
+            question, self._question = self._question, None
+            number = chosen(text, question.choices)
+            if number == CANCEL:
+                return ConversationReply(kind="answer", text="all right, nothing is done")
+            if number is not None:
+                return self._carry_out(question.meant(number))
+            try:
+                return self._turn(text)
+            except LanguageError:
+                return self._ask(question)
+        return self._turn(text)
+
+    def _turn(self, text: str) -> ConversationReply:
+        plain = " ".join(text.lower().split()).strip(" .!?")
+        if plain in _UNDO or plain.removeprefix("please ").removesuffix(" please") in _UNDO:
+            return self._undo()
+        if plain in _DID:
+            return self._tell()
+        if plain.startswith("why "):
+            return self._why(plain)
+        if is_question(text):
+            return self._answer(text)
+        return self._request(text)
+
+    def _request(self, text: str) -> ConversationReply:
+        """Carry out the first reading of a request that stands alone and can be read."""
+        refusal: HvrError | None = None
+        for request in self._rewriter().requests(text):
+            if isinstance(request, DialogueQuestion):
+                return self._ask(request)
+            if is_question(request):
+                return self._answer(request)
+            try:
+                self._reader.goals(request, self._inventory())
+            except (LanguageError, ImpossibleGoalError) as error:
+                refusal = refusal if isinstance(refusal, ImpossibleGoalError) else error
+                continue
+            return self._carry_out(request)
+        if isinstance(refusal, ImpossibleGoalError):  # 'no, in the drawer' can still mend it
+            self._memory = self._memory.replace(request=text)
+        raise refusal or LanguageError("hvr does not understand this")
+
+    def _answer(self, text: str) -> ConversationReply:
+        refusal: LanguageError | None = None
+        for request in self._rewriter().requests(text):
+            if isinstance(request, DialogueQuestion):
+                return self._ask(request)
+            try:
+                found = answer(request, self._reader, self._view())
+            except LanguageError as error:
+                refusal = refusal or error
+                continue
+            if found.things:
+                things = tuple(dict.fromkeys((*found.things, *self._memory.things)))
+                self._memory = self._memory.replace(things=things[:20], group=found.things)
+            self._memory = self._memory.replace(request=request)
+            return ConversationReply(kind="answer", text=found.text, request=request)
+        raise refusal or LanguageError("hvr does not understand this question")
+
+    def _ask(self, question: DialogueQuestion) -> ConversationReply:
+        self._question = question
+        return ConversationReply(kind="question", text=question.text, choices=question.choices)
+
+    def _ask_or_refuse(self, error: LanguageError) -> ConversationReply:
+        if not error.suggestions:
+            return ConversationReply(kind="refused", text=str(error))
+        first = str(error).partition(" (did you")[0]
+        return self._ask(DialogueQuestion(f"{first}. Did you mean this?", error.suggestions))
+
+    # --- runs ----------------------------------------------------------------------------
+
+    def _carry_out(self, text: str) -> ConversationReply:
+        goals = self._reader.goals(text, self._inventory())
+        if len(goals) > 1:
+            raise AmbiguousError(tuple(in_order(goal.paraphrase) for goal in goals))
+        done = self._run(text, goals[0])
+        self._remember(done, goals[0])
+        self._done.append(done)
+        return self._told(done, goals[0])
+
+    def _run(self, text: str, goal: Goal, *, undoes: bool = False) -> _Done:
+        self._turns += 1
+        path = self._folder.path / f"turn-{self._turns}"
+        request: RunRequest = replace(
+            self._base, text=text, options=replace(self._base.options, save=path)
+        )
+        folder = RunFolder.create(path, text, datetime.now())
+        before = self._inventory()
+        run, planned = carry_out(
+            request,
+            folder,
+            request.to_json(),
+            self.listen,
+            time.perf_counter(),
+            scene=self._scene,
+            goal=goal,
+        )
+        return _Done(text, before, run, planned, undoes)
+
+    def _told(self, done: _Done, goal: Goal) -> ConversationReply:
+        run = done.run
+        notes = "".join(f"; {note}" for note in goal.notes)
+        steps = run.finished.steps if run.finished else 0
+        if run.reached:
+            said = in_order(goal.paraphrase)
+            text = f"done in {count(steps, 'step')}: {said}" if steps else f"already so: {said}"
+            if goal.unread:
+                text += f"; not read: {', '.join(goal.unread)}"
+            return ConversationReply(kind="done", text=text + notes, request=done.request, run=run)
+        why = run.verdict or (run.finished.reason if run.finished else "")
+        return ConversationReply(
+            kind="failed", text=f"not done: {why}{notes}", request=done.request, run=run
+        )
+
+    def _remember(self, done: _Done, goal: Goal) -> None:
+        used = _handled(done, goal, self._reader)
+        portable = [n for n in used if done.before.true("pickupable", n)]
+        places = [n for n in used if n not in portable]
+        origins = dict(self._memory.origins)
+        for name in portable:
+            place = done.before.parents.get(name)
+            if place and self._inventory().parents.get(name) != place:
+                origins.pop(name, None)  # the latest move comes last
+                origins[name] = place
+        alike = set(portable or places)
+        judge = StatementJudge(self._reader, self._view())
+        spans = self._rewriter().spans(done.request)[1]
+        named = [n for s in spans if s.thing.nouns for n in judge.things(s.thing)[:1]]
+        again = self._memory.used if _same_verb(done.request, self._memory.request) else ()
+        self._memory = DialogueMemory(
+            done.request,
+            tuple(dict.fromkeys((*(portable or places), *self._memory.things)))[:20],
+            tuple(portable or places),
+            tuple(dict.fromkeys((*places, *named, *self._memory.places)))[:20],
+            tuple(dict.fromkeys((*again, *alike))),
+            MappingProxyType(origins),
+        )
+
+    # --- questions about the past --------------------------------------------------------
+
+    def _tell(self) -> ConversationReply:
+        if not self._done:
+            return ConversationReply(kind="answer", text="nothing yet")
+        done = self._done[-1]
+        blocks = [block.macro.name for ready in done.run.plans for block in ready.plan.blocks]
+        return ConversationReply(
+            kind="answer", text="; ".join(blocks) or "nothing: it was so already"
+        )
+
+    def _why(self, text: str) -> ConversationReply:
+        """Explain a step of an earlier plan by what would fail without it."""
+        tokens, spans = self._rewriter().spans(text)
+        judge = StatementJudge(self._reader, self._view())
+        names = {n for span in spans for n in judge.things(span.thing)} if spans else set()
+        if not names and set(tokens) & {"it", "that", "them"}:
+            names = set(self._memory.things[:1]) | set(self._memory.places[:1])
+        for done in reversed(self._done):
+            for planned in reversed(done.planned):
+                actions = planned.plan.actions
+                fitting = [
+                    n
+                    for n, action in enumerate(actions)
+                    if names & set(action.args) and _verb_of(action, self._reader) in tokens
+                ] or [n for n, action in enumerate(actions) if names & set(action.args)]
+                if fitting:
+                    return ConversationReply(
+                        kind="answer", text=self._because(done, planned, fitting[0])
+                    )
+        return ConversationReply(kind="answer", text="I did nothing of the kind")
+
+    def _because(self, done: _Done, planned: Planned, number: int) -> str:
+        actions = planned.plan.actions
+        without = (*actions[:number], *actions[number + 1 :])
+        report = Validator(planned.task).check(without)
+        asked = f"you asked: {done.request}"
+        if report.valid or report.failure is None:
+            return f"because {asked}"
+        failure = report.failure
+        step = failure.step - 1 if failure.step is not None else len(without)
+        if not 0 <= step < len(without):
+            return f"because {asked}"
+        later = _imperative(without[step], self._reader)
+        return f"to {later}, which would not work otherwise; {asked}"
+
+    # --- undo ----------------------------------------------------------------------------
+
+    def _undo(self) -> ConversationReply:
+        """Restore the scene before the last request as far as actions can."""
+        if not self._done:
+            return ConversationReply(kind="answer", text="there is nothing to undo")
+        done = self._done[-1]
+        wanted, lost = self._restoring(done.before)
+        if not wanted:
+            self._done.pop()
+            return ConversationReply(
+                kind="failed" if lost else "answer", text=_left(lost) or "nothing changed"
+            )
+        last: HvrError | None = None
+        for literals in self._possible(wanted):
+            stage = Stage(f"(and {' '.join(literals)})")
+            lost += [self._said(text) for text in wanted if text not in literals]
+            goal = Goal((stage,), notes=tuple(filter(None, (_left(lost),))), paraphrase=("undone",))
+            try:
+                run = self._run(f"undo: {done.request}", goal, undoes=True)
+            except (ImpossibleGoalError, PlannerError) as error:
+                last = error
+                continue
+            self._done.pop()
+            self._forget()
+            reply = self._told(run, goal)
+            return replace(reply, text=reply.text.replace(": undone", f", undone: {done.request}"))
+        raise last or ImpossibleGoalError("this cannot be undone")
+
+    def _forget(self) -> None:
+        now = self._inventory().parents
+        origins = {n: p for n, p in self._memory.origins.items() if now.get(n) != p}
+        self._memory = self._memory.replace(origins=MappingProxyType(origins))
+
+    def _possible(self, wanted: Sequence[str]) -> Iterator[list[str]]:
+        """Yield the literals to restore: all, then those that are possible one by one."""
+        yield list(wanted)
+        policy = _policy_of(self._base, self._reader)
+        graph, inventory = self._scene.world.graph, self._inventory()
+        kept = []
+        for literal in wanted:
+            try:
+                policy.plan(Stage(literal), graph, inventory)
+            except (ImpossibleGoalError, PlannerError):
+                continue
+            kept.append(literal)
+        if kept and len(kept) < len(wanted):
+            yield kept
+
+    def _restoring(self, before: Inventory) -> tuple[list[str], list[str]]:
+        """Return the literals that restore a scene, and in words what no action can restore."""
+        now = self._inventory()
+        can = effects_of(self._reader.domain)
+        there = self._reader.taxonomy.is_there
+        wanted: list[str] = []
+        lost: list[str] = []
+        changes = [(a, True) for a in before.facts - now.facts]
+        changes += [(a, False) for a in now.facts - before.facts]
+        for atom, held in sorted(changes, key=str):
+            if not atom.args or atom.predicate == "near":
+                continue
+            names = [n for n in atom.args if n in before.classes]
+            if atom.predicate in self._marks or atom.predicate == self._present:
+                continue
+            if not any((atom.predicate, sign) in can for sign in (True, False)):
+                continue
+            gone = any(there(before, n) and not there(now, n) for n in names)
+            new = any(there(now, n) and not there(before, n) for n in names)
+            if new or (gone and (held or (atom.predicate, False) in can)):
+                continue  # pieces that did not exist before; facts about what is cut up
+            literal = str(atom) if held else f"(not {atom})"
+            moved = atom.predicate in {"on", "in"} and not held
+            if moved and any(
+                a.predicate in {"on", "in"} and a.args[0] == atom.args[0]
+                for a in before.facts - now.facts
+            ):
+                continue  # being at its old place implies it
+            if (atom.predicate, held) in can:
+                wanted.append(literal)
+            else:
+                lost.append(self._said(literal, now=True))
+        return wanted, lost
+
+    def _said(self, literal: str, *, now: bool = False) -> str:
+        """Return what stays so, in words, if a literal cannot be restored."""
+        positive = literal.startswith("(not ")
+        words = literal.removeprefix("(not ").strip("()").split()
+        del now
+        judge = StatementJudge(self._reader, self._view())
+        args = [judge.called(n) if n in judge.inventory.classes else n for n in words[1:]]
+        wording = wording_of(self._reader.ontology)
+        return wording.clause(words[0], args, positive=positive) or literal
+
+    @property
+    def _marks(self) -> frozenset[str]:
+        """Predicates that only record what was done."""
+        ontology = self._reader.ontology
+        return frozenset(p for m in ontology.instances("Mark") for p in ontology.predicates(m))
+
+    @property
+    def _present(self) -> str:
+        return self._reader.taxonomy.there.strip("()").split()[0]
+
+    # --- state ---------------------------------------------------------------------------
+
+    def _inventory(self) -> Inventory:
+        return self._scene.world.inventory()
+
+    def _view(self) -> SceneView:
+        return SceneView(self._inventory(), frozenset(self._scene.world.perception.unopened))
+
+    def _rewriter(self) -> Rewriter:
+        return Rewriter(self._reader, self._inventory(), self._memory)
+
+
+def _left(lost: Sequence[str]) -> str:
+    return f"this cannot be undone: {'; '.join(dict.fromkeys(lost))}" if lost else ""
+
+
+def _policy_of(request: RunRequest, reader: Reader) -> Any:
+    from hvr.policies.symbolic import SymbolicPolicy
+
+    return SymbolicPolicy(reader.ontology, reader.domain, request.planner)
+
+
+def _handled(done: _Done, goal: Goal, reader: Reader) -> list[str]:
+    """Return the objects that a goal was about, in the order of its words."""
+    from hvr.pddl import TypedName, parse_formula
+    from hvr.pddl.formulas import And, Exists, Expression, Not, Or
+
+    acted = [n for p in done.planned for a in p.plan.actions for n in a.args]
+    kinds = {n: reader.taxonomy.pddl_type(c) for n, c in done.before.classes.items()}
+    objects = [TypedName(n, (kind,)) for n, kind in kinds.items()]
+    found: dict[str, None] = {}
+
+    def collect(formula: Expression, types: Mapping[str, tuple[str, ...]]) -> None:
+        match formula:
+            case Atom():
+                for arg in formula.args:
+                    if arg in kinds:
+                        found[arg] = None
+                    for name in _binding(types.get(arg, ()), acted, kinds, done.before, reader):
+                        found[name] = None
+            case Not(operand) if isinstance(operand, Atom):
+                collect(operand, types)
+            case And(operands) | Or(operands):
+                for operand in operands:
+                    collect(operand, types)
+            case Exists(variables, body):
+                collect(body, {**types, **{v.name: v.types for v in variables}})
+
+    for stage in goal.stages:
+        collect(parse_formula(stage.wanted, reader.domain, objects, file="<goal>"), {})
+    return list(found)
+
+
+def _binding(
+    types: Sequence[str],
+    acted: Sequence[str],
+    kinds: Mapping[str, str],
+    inventory: Inventory,
+    reader: Reader,
+) -> list[str]:
+    """Return the object that a plan used for a variable, or the preferred one."""
+    if not types:
+        return []
+    used = [n for n in acted if kinds.get(n) in types]
+    if used:
+        return [used[-1]]
+    classes = [c for kind in types if (c := reader.taxonomy.class_of_type(kind))]
+    return [n for c in classes for n in inventory.of(c)][:1]
+
+
+def _same_verb(one: str, other: str) -> bool:
+    return bool(one and other) and one.split()[0] == other.split()[0]
+
+
+def _verb_of(action: GroundAction, reader: Reader) -> str:
+    return _imperative(action, reader).split()[0]
+
+
+def _imperative(action: GroundAction, reader: Reader) -> str:
+    wording = wording_of(reader.ontology).actions.get(action.name)
+    if wording is None:
+        return str(action)
+    labels = [_label(name, reader) for name in action.args]
+    return wording.imperative.fill(labels).lower() or str(action)
+
+
+def _label(name: str, reader: Reader) -> str:
+    object_class = reader.taxonomy.class_of_type(name.rpartition("-")[0])
+    return f"the {reader.taxonomy.label(object_class)}" if object_class else name

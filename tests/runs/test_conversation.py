@@ -1,0 +1,127 @@
+"""Dialogues: memory, corrections, questions and undo, by Python and on a terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import hvr
+from hvr.knowledge.retrieval.inventory import Inventory
+from hvr.language.dialogue import CANCEL, chosen
+from hvr.runs.conversation import Conversation, ConversationReply
+
+FILE = Path(__file__).parent / "dialogues.txt"
+
+
+def dialogues() -> Iterator[tuple[str, list[str], list[str], int]]:
+    for line in FILE.read_text(encoding="utf-8").splitlines():
+        if not line.startswith("#"):
+            scene, turns, ends, questions = (part.strip() for part in line.split("|"))
+            yield scene, turns.split(" / "), ends.split("; "), int(questions)
+
+
+def holds(fact: str, inventory: Inventory) -> bool:
+    predicate, *args = fact.split()
+
+    def fits(arg: str, name: str) -> bool:
+        return arg == name or arg == name.rpartition("-")[0]
+
+    return any(
+        a.predicate == predicate and all(map(fits, args, a.args[: len(args)]))
+        for a in inventory.facts
+    )
+
+
+def wrong(ends: list[str], last: ConversationReply, inventory: Inventory) -> list[str]:
+    """Return the expected facts that do not hold."""
+    found = []
+    for end in ends:
+        if end.startswith("= "):
+            found += [end] if end[2:] not in last.text else []
+        elif holds(end.removeprefix("!"), inventory) is end.startswith("!"):
+            found.append(end)
+    return found
+
+
+def failures(save: Path, every: int = 1) -> list[str]:
+    """Carry out the dialogues; return those that do not end as they should."""
+    found = []
+    for number, (scene, turns, ends, questions) in enumerate(list(dialogues())[::every]):
+        options = hvr.Options(scene=scene, reader="grammar", save=save / str(number))
+        with Conversation(options) as robot:
+            replies = [robot.say(turn) for turn in turns]
+            missing = wrong(ends, replies[-1], robot._inventory())
+        asked = sum(reply.kind == "question" for reply in replies)
+        if missing or asked > questions:
+            found.append(f"{turns}: {missing}, {asked} questions, {[r.text for r in replies]}")
+    return found
+
+
+@pytest.mark.slow
+def test_dialogues_end_as_they_should(tmp_path: Path) -> None:
+    assert failures(tmp_path, every=6) == []
+
+
+def test_a_question_is_answered_in_words(tmp_path: Path) -> None:
+    with hvr.Conversation(hvr.Options(scene="FloorPlan1", save=tmp_path / "c")) as robot:
+        reply = robot.say("wash the mug and the plate or the cup")
+        assert reply.kind == "question" and len(reply.choices) == 2
+        assert robot.say("huh?").kind == "question"
+        done = robot.say("the second one")
+        assert done.kind == "done" and done.run is not None and done.run.reached
+        assert robot.say("what did you do?").kind == "answer"
+    said = (tmp_path / "c" / "conversation.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["kind"] for line in said] == ["question", "question", "done", "answer"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "number"),
+    [
+        ("1", 0), ("the second one", 1), ("the last one", 1), ("the cup", 1),
+        ("The mug, please", 0), ("the mug is clean", 0), ("neither", CANCEL), ("no", CANCEL),
+        ("3", None), ("clean", None), ("open the fridge", None),
+    ],
+)  # fmt: skip
+def test_answers(answer: str, number: int | None) -> None:
+    assert chosen(answer, ("the mug is clean", "the cup is clean")) == number
+
+
+def test_what_cannot_be_undone_is_said(tmp_path: Path) -> None:
+    with hvr.Conversation(hvr.Options(scene="FloorPlan1", save=tmp_path / "c")) as robot:
+        robot.say("slice the apple")
+        reply = robot.say("undo")
+        assert reply.kind == "failed" and "cannot be undone: the apple is sliced" in reply.text
+
+
+@pytest.mark.slow
+def test_a_dialogue_on_a_terminal(tmp_path: Path) -> None:
+    outer, inner = pty.openpty()
+    command = [sys.executable, "-m", "hvr", "chat", "--quiet", "--save", str(tmp_path / "c")]
+    process = subprocess.Popen(command, stdin=inner, stdout=inner, stderr=inner)
+    os.close(inner)
+    seen = ""
+    for turn in (
+        "open the fridge",
+        "wash the mug and the plate or the cup",
+        "the first one",
+        "bye",
+    ):
+        seen += _until_prompt(outer)
+        os.write(outer, f"{turn}\n".encode())
+    assert process.wait(timeout=60) == 0
+    os.close(outer)
+    assert "the fridge is open" in seen and "  2  " in seen
+
+
+def _until_prompt(terminal: int) -> str:
+    text = ""
+    while not text.endswith(("> ", "? ")):
+        text += os.read(terminal, 1024).decode()
+    return text
