@@ -25,7 +25,7 @@ from hvr.errors import HvrError, MissingExtraError, UsageError
 from hvr.worlds.kitchen import Kitchen
 from hvr.worlds.scenes import scene_names
 
-# ClientDialogue -------------------------------------------------------------------------------------
+# Conversation -------------------------------------------------------------------------------------
 
 
 Draw = Callable[[Mapping[str, Any], int, int], bytes]
