@@ -15,6 +15,7 @@ import sys
 import types
 import typing
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import MISSING
 from enum import Enum
 from fractions import Fraction
 from functools import lru_cache
@@ -23,7 +24,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from hvr.base.printable import nearest, short
-from hvr.errors import UsageError
+from hvr.errors import HvrError, UsageError
 from hvr.values import JsonObject, Value, has_json_form, json_members, json_value
 
 T = TypeVar("T")
@@ -76,6 +77,7 @@ def type_at(cls: Any, path: str) -> Any:
     return cls
 
 
+@lru_cache(maxsize=1024)
 def _member_type(cls: type, name: str) -> Any:
     for base in cls.__mro__:
         if name in inspect.get_annotations(base):
@@ -208,7 +210,10 @@ def is_request(cls: type) -> bool:
 
 
 def _has_default(cls: Any, name: str) -> bool:
-    return hasattr(cls, name) or name in getattr(cls, "__dataclass_fields__", {})
+    field = getattr(cls, "__dataclass_fields__", {}).get(name)
+    if field is None:
+        return hasattr(cls, name)
+    return not field.default is field.default_factory is MISSING
 
 
 def _limits(kind: Any, marks: Sequence[Any]) -> dict[str, Any]:
@@ -268,7 +273,9 @@ def _decoded(kind: Any, data: object, place: str) -> Any:
     if origin is typing.Literal or (isinstance(kind, type) and issubclass(kind, Enum)):
         choices = args or tuple(member.value for member in kind)
         if data not in choices or isinstance(data, bool):
-            raise _unfit(place, f"one of {', '.join(map(str, choices))}", data)
+            near = nearest(data, choices) if isinstance(data, str) else ""
+            expected = f"one of {', '.join(map(str, choices))}"
+            raise _unfit(place, expected, data, f"; did you mean {near!r}?" if near else "")
         return data if args else kind(data)
     if isinstance(origin, type) and issubclass(origin, Mapping):
         if not isinstance(data, dict):
@@ -316,7 +323,7 @@ def _one_of(kinds: Sequence[Any], data: object, place: str) -> Any:
 def _object(kind: type, data: object, place: str) -> Any:
     if not isinstance(data, dict):
         raise _unfit(place, "an object", data)
-    members = {name: path for name, path, _ in json_members(kind)}
+    members = _inputs(kind)
     for name in data:
         if name not in members:
             near = nearest(str(name), members)
@@ -326,12 +333,21 @@ def _object(kind: type, data: object, place: str) -> Any:
     if missing:
         raise _UnfitError(f"{_at(place)}{missing[0]} is missing")
     inside = f"{place}." if place else ""
-    return kind(
-        **{
-            members[name]: _decoded(type_at(kind, members[name]), item, f"{inside}{name}")
-            for name, item in data.items()
-        }
-    )
+    values = {
+        members[name]: _decoded(type_at(kind, members[name]), item, f"{inside}{name}")
+        for name, item in data.items()
+    }
+    try:
+        return kind(**values)
+    except HvrError as error:  # one field contradicts another
+        raise _UnfitError(f"{_at(place)}{error}") from error
+
+
+def _inputs(kind: Any) -> dict[str, str]:
+    """Return the field for each member of the JSON form that the class accepts."""
+    fields = getattr(kind, "__dataclass_fields__", None) or kind.__match_args__
+    members = ((name, path if path in fields else name) for name, path, _ in json_members(kind))
+    return {name: field for name, field in members if field in fields}
 
 
 def _check_bounds(value: Any, marks: Sequence[Any], place: str) -> None:
@@ -351,8 +367,8 @@ def _at(place: str) -> str:
     return f"{place}: " if place else ""
 
 
-def _unfit(place: str, expected: str, data: object) -> _UnfitError:
+def _unfit(place: str, expected: str, data: object, hint: str = "") -> _UnfitError:
     found = _FOUND.get(type(data), type(data).__name__)
     if isinstance(data, str | int | float) and not isinstance(data, bool):
         found += f" ({short(json.dumps(data, ensure_ascii=False), 40)})"
-    return _UnfitError(f"{place or 'the document'} must be {expected}, got {found}")
+    return _UnfitError(f"{place or 'the document'} must be {expected}, got {found}{hint}")

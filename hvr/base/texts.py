@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from math import inf
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -276,31 +276,6 @@ def read_yaml(path: Path) -> Any:
         raise DataFileError(f"{path}: this YAML cannot be used: {_reason(error)}") from None
 
 
-def check_fields(cls: type, values: Mapping[str, Any]) -> None:
-    """Check the types of values that will fill the fields of a dataclass.
-
-    Args:
-        cls: The dataclass; only fields of plain types (str, int, float, bool, None) are checked.
-        values: Values by field name; missing fields are not checked.
-
-    Raises:
-        TypeError: A value has the wrong type, or `values` is not a mapping.
-    """
-    from dataclasses import fields
-
-    if not isinstance(values, Mapping):
-        raise TypeError(f"expected an object for {cls.__name__}, found {ascii(values)[:_SHOWN]}")
-    for field in fields(cls):
-        types = str(field.type).split(" | ")
-        if field.name not in values or not all(name in _PLAIN for name in types):
-            continue
-        value = values[field.name]
-        # In Python a bool is an int, but `true` is not a number.
-        plain = "bool" if isinstance(value, bool) else ""
-        if not any(n == plain if plain else isinstance(value, _PLAIN[n]) for n in types):
-            raise TypeError(f"{field.name!r} must be {field.type}, got {ascii(value)[:_SHOWN]}")
-
-
 def check_value(value: Any, *, strict: bool = True) -> None:
     """Refuse a JSON or YAML value that would break code which trusts it.
 
@@ -370,11 +345,4 @@ def _reason(error: Exception) -> str:
     return (text.splitlines() or [type(error).__name__])[0][:200]
 
 
-_PLAIN: Mapping[str, tuple[type, ...]] = {
-    "str": (str,),
-    "int": (int,),
-    "float": (int, float),
-    "bool": (bool,),
-    "None": (type(None),),
-}
 _TOO_DEEP = f"it is nested more than {MAX_DEPTH} deep"

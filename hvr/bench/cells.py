@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from hvr.base.declared import decode
 from hvr.base.secrets import Scrubber
-from hvr.base.texts import check_fields
 from hvr.errors import DataFileError, UsageError
 from hvr.models.choice import ModelChoice
 from hvr.models.connect import is_simulation
@@ -93,14 +93,7 @@ class Scores(JsonObject):
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Scores:
         """Read the values of `to_json`."""
-        try:
-            check_fields(cls, values)
-            check_fields(MeteredUse, values["spent"])
-            failures = {str(k): int(n) for k, n in values["failures"].items()}
-            spent = MeteredUse(**values["spent"])
-            return cls(**{**values, "spent": spent, "failures": failures})
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise DataFileError(f"scores do not match this version of hvr: {error}") from error
+        return decode(cls, values, "scores", DataFileError)
 
 
 # Columns ------------------------------------------------------------------------------------------
@@ -320,15 +313,7 @@ class CellResult(JsonObject):
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> CellResult:
         """Read the values of `to_json`."""
-        try:
-            scores = values["scores"]
-            check_fields(cls, values)
-            check_fields(Cell, values["cell"])
-            known = {**values, "cell": Cell(**values["cell"])}
-            known["scores"] = None if scores is None else Scores.from_json(scores)
-            return cls(**known)
-        except (KeyError, TypeError) as error:
-            raise DataFileError(f"not the result of a cell: {error}") from error
+        return decode(cls, values, "result of a cell", DataFileError)
 
 
 RunCell: TypeAlias = Callable[[Cell, CellOptions, Path], CellResult]

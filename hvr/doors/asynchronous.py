@@ -6,11 +6,11 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from hvr.base.engines.registry import EngineChoice
-    from hvr.execution.events import Event
+    from hvr.runs.recording import Listener
     from hvr.runs.request import Options
     from hvr.runs.result import Run
     from hvr.validation.batch import BatchOptions
@@ -24,7 +24,7 @@ async def aplan(
     *,
     task: str | None = None,
     options: Options | None = None,
-    listen: Callable[[Event], None] | None = None,
+    listen: Listener | None = None,
 ) -> Run:
     """Plan a request in another thread; see `plan`.
 
@@ -41,7 +41,7 @@ async def aplan(
 
     loop, stopped = asyncio.get_running_loop(), threading.Event()
 
-    def hear(event: Event) -> None:
+    def hear(event: Any) -> None:
         if stopped.is_set():
             raise asyncio.CancelledError
         if listen is not None:
@@ -77,7 +77,7 @@ async def avalidate_many(
         await asyncio.to_thread(results.close)  # type: ignore[attr-defined]
 
 
-async def _in_thread(work: Callable[[], _Result], stop: Callable[[], None] = int) -> _Result:
+async def _in_thread(work: Callable[[], _Result], stop: Callable[[], object] = int) -> _Result:
     """Return the result of work in another thread; if cancelled, stop it and wait for its end."""
     running = asyncio.ensure_future(asyncio.to_thread(work))
     try:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from hvr.base.declared import decode
 from hvr.base.registry import Registry
-from hvr.base.texts import check_fields
 from hvr.errors import DataFileError, UsageError
 from hvr.models.choice import ModelChoice
 from hvr.models.config import ConfiguredModel, ModelOptions, read_config, read_embedder_config
@@ -304,10 +304,8 @@ def recorded_run(choice: ModelChoice) -> RecordedRun | None:
     if not isinstance(run, dict):
         return None
     try:
-        check_fields(_Run, run)
-        if missing := {f.name for f in fields(_Run) if f.default is MISSING} - run.keys():
-            raise TypeError(f"{min(missing)!r} is missing")
-    except TypeError as error:
+        decode(_Run, {name: run[name] for name in run if name in _Run.__match_args__})
+    except UsageError as error:
         raise DataFileError(
             f"{path}: the run in its first line cannot be repeated: {error}"
         ) from None

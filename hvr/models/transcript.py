@@ -12,8 +12,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from hvr.base.declared import decode
 from hvr.base.secrets import Scrubber
-from hvr.base.texts import check_fields, read_log
+from hvr.base.texts import read_log
 from hvr.errors import BudgetError, CassetteError, DataFileError, LLMError
 from hvr.models.config import ModelOptions
 from hvr.models.errors import KINDS, CancelledError, ModelError
@@ -173,7 +174,7 @@ def _exchange(line: Mapping[str, Any], file: Path, number: int) -> Exchange:
 
 def _check(exchange: Exchange) -> None:
     """Raise an error unless an exchange has everything that replaying needs."""
-    check_fields(Usage, exchange.line["usage"])
+    decode(Usage, exchange.line["usage"], "usage", ValueError)
     sent = request_json(exchange.request)
     if digest(sent) != exchange.line["digest"]:
         raise ValueError("the digest does not match the request: the line was edited")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from hypothesis import strategies as st
 
 from hvr.base.texts import (
     MAX_DEPTH,
-    check_fields,
     decode,
     parse_json,
     read_bytes,
@@ -201,37 +199,6 @@ def test_a_last_line_that_was_cut_off_is_left_out_of_a_log(tmp_path: Path) -> No
         number = whole[:end].count(b"\n") + (whole[end:] == b"\n" or whole[end - 1 : end] == b"}")
         values = [value for _, value in read_log(path)]
         assert values == [{"a": "é"}, {"b": "é\u2028"}][: min(number, 2)]
-
-
-@dataclass
-class Thing:
-    name: str
-    size: float = 0.0
-    count: int | None = None
-    seen: bool = False
-    parts: tuple[str, ...] = ()
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        {"name": 1},
-        {"size": "1"},
-        {"size": True},
-        {"count": 1.5},
-        {"seen": 1},
-        {"seen": None},
-        [],
-        3,
-    ],
-)
-def test_values_of_another_type_than_their_field_are_refused(values: Any) -> None:
-    with pytest.raises(TypeError):
-        check_fields(Thing, values)
-
-
-def test_values_that_fit_their_fields_are_let_through() -> None:
-    check_fields(Thing, {"name": "x", "size": 1, "count": None, "seen": True, "parts": 3, "y": 1})
 
 
 @given(st.text(), st.binary(max_size=30))

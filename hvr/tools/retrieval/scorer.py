@@ -19,11 +19,12 @@ from safetensors.torch import load, save
 from torch import Tensor, nn
 
 import hvr
+from hvr.base.declared import decode
 from hvr.base.locks import digest, file_set_name, read_set, write_set
-from hvr.base.texts import check_fields, read_bytes, read_json
+from hvr.base.texts import read_bytes, read_json
 from hvr.errors import DataFileError, UsageError
 from hvr.knowledge.retrieval.text_vectors import TextVectors
-from hvr.tools.retrieval.decoding import Decoder, Scores, Transitions
+from hvr.tools.retrieval.decoding import Decoder, Rule, Scores, Transitions
 from hvr.tools.retrieval.retriever import (
     Encodable,
     Layer,
@@ -486,8 +487,7 @@ def _load(folder: Path, graph: ToolGraph | None, encoder: TextVectors | None) ->
     if not isinstance(values, dict) or values.get("form") != FORM:
         raise DataFileError(f"{path}: not a retriever of this version of hvr (format {FORM})")
     try:
-        check_fields(RetrieverConfig, values["config"])
-        config = RetrieverConfig(**values["config"])
+        config = decode(RetrieverConfig, values["config"], "config", ValueError)
         trained = _graph(values)
         decoder = _decoder(values, graph or trained)
         scorer = Scorer(config, int(values["width"]), len(trained))
@@ -516,19 +516,27 @@ def _graph(values: Mapping[str, Any]) -> ToolGraph:
     )
 
 
+@dataclass(frozen=True)
+class _DecodingRule:
+    rule: Rule
+    weight: float
+    temperature: float
+    skip: float | None
+    once: bool
+
+
 def _decoder(values: Mapping[str, Any], graph: ToolGraph) -> Decoder:
     counts, rule = values["counts"], values["decoder"]
     links = {(source, target): int(count) for source, target, count in counts["links"]}
     starts = {tool: int(count) for tool, count in counts["starts"].items()}
-    check_fields(Decoder, {k: v for k, v in rule.items() if k != "skip"})
-    skip = -math.inf if rule["skip"] is None else float(rule["skip"])
+    read = decode(_DecodingRule, rule, "decoder", ValueError)
     return Decoder(
         Transitions(graph, links, starts, int(counts["steps"]), int(counts["stays"])),
-        rule["rule"],
-        rule["weight"],
-        rule["temperature"],
-        skip,
-        rule["once"],
+        read.rule,
+        read.weight,
+        read.temperature,
+        -math.inf if read.skip is None else read.skip,
+        read.once,
     )
 
 

@@ -8,10 +8,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
+from hvr.base.declared import decode
 from hvr.base.files import write_whole
-from hvr.base.texts import check_fields, read_json
+from hvr.base.texts import read_json
 from hvr.errors import DataFileError, UsageError
 from hvr.values import JsonObject
 
@@ -180,47 +181,6 @@ class Fault:
                 values[name] = given
         return values
 
-    @classmethod
-    def from_json(cls, values: Any) -> Self:
-        """Return the fault that `to_json` wrote."""
-        if not isinstance(values, dict):
-            raise UsageError(f"a fault must be an object with 'kind', got {values!r}")
-        unknown = sorted(set(values) - {"kind", "when", "what"})
-        if unknown:
-            raise UsageError(f"a fault has 'kind', 'when' and 'what', not {', '.join(unknown)}")
-        try:
-            kind = FaultKind(str(values.get("kind")))
-        except ValueError:
-            raise UsageError(
-                f"unknown fault kind {values.get('kind')!r} (kinds: {', '.join(FaultKind)})"
-            ) from None
-        when = _part(FaultTiming, "when", values.get("when", {}))
-        what = _part(FaultEffect, "what", values.get("what", {}))
-        return cls(kind, when, what)
-
-
-Part = TypeVar("Part", FaultTiming, FaultEffect)
-
-
-def _part(cls: type[Part], name: str, values: Any) -> Part:
-    if not isinstance(values, dict):
-        raise UsageError(f"{name!r} of a fault must be an object, got {values!r}")
-    try:
-        check_fields(cls, values)
-    except TypeError as error:
-        raise UsageError(f"{name!r} of a fault: {error}") from None
-    known = [f.name for f in fields(cls)]
-    for key in values:
-        if key not in known:
-            raise UsageError(f"{name!r} of a fault has no {key!r} (it has: {', '.join(known)})")
-    given = dict(values)
-    if "actions" in given:
-        actions = given["actions"]
-        if not isinstance(actions, list) or not all(isinstance(one, str) for one in actions):
-            raise UsageError(f"'actions' of a fault must be a list of texts, got {actions!r}")
-        given["actions"] = tuple(actions)
-    return cls(**given)
-
 
 # Triggers -----------------------------------------------------------------------------------------
 
@@ -309,21 +269,7 @@ class Schedule(JsonObject):
     @classmethod
     def from_json(cls, values: Any) -> Self:
         """Return the schedule that `to_json` wrote."""
-        if not isinstance(values, dict) or not isinstance(values.get("faults"), list):
-            raise UsageError("a schedule must be an object with a list 'faults'")
-        unknown = sorted(set(values) - {"faults", "seed"})
-        if unknown:
-            raise UsageError(f"a schedule has 'faults' and 'seed', not {', '.join(unknown)}")
-        seed = values.get("seed", 0)
-        if isinstance(seed, bool) or not isinstance(seed, int):
-            raise UsageError(f"'seed' of a schedule must be an integer, got {seed!r}")
-        faults = []
-        for number, entry in enumerate(values["faults"], start=1):
-            try:
-                faults.append(Fault.from_json(entry))
-            except UsageError as error:
-                raise UsageError(f"fault {number}: {error}") from None
-        return cls(tuple(faults), seed)
+        return decode(cls, values)
 
     @classmethod
     def load(cls, path: Path) -> Self:
