@@ -6,6 +6,7 @@ for them. The functions import what they need, since a worker answers few kinds 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -486,7 +487,11 @@ def _plan_request(request: schema.PlanRequest) -> Run:
         hint = f"; did you mean {near!r}?" if near else "; `hvr scenes` lists them"
         raise UsageError(f"no scene named {request.scene!r}{hint}")
     seconds = min(10.0, 0.9 * request.seconds)
-    options = Options(scene=request.scene or None, execute=request.execute, budget=seconds)
+    if not re.fullmatch(r"[\w-]*", request.run, re.ASCII):
+        raise UsageError(f"run must have only letters, digits, '-' and '_', got {request.run!r}")
+    save = Path("runs", request.run) if request.run else None
+    scene = request.scene or None
+    options = Options(scene=scene, execute=request.execute, budget=seconds, save=save)
     return plan(request.request, options=options)
 
 

@@ -151,12 +151,15 @@ class PlanRequest(Value):
         request: The request, such as "put two slices of tomato on a plate".
         scene: Name of a scene; empty for the default one.
         execute: Whether to execute the plan in the simulated scene; false plans and proves it.
+        run: Name of the new folder of the run, below runs/: letters, digits, "-" and "_"; empty to
+            number it.
         seconds: Time limit in seconds.
     """
 
     request: Annotated[str, Between(1, 2_000)]
     scene: str = ""
     execute: bool = False
+    run: Annotated[str, Between(0, 80)] = ""
     seconds: Annotated[float, Between(0.1, MAX_SECONDS)] = 30.0
 
 

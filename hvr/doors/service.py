@@ -54,6 +54,17 @@ class Service:
     async def __aexit__(self, *error: object) -> None:
         await self.workers.__aexit__(*error)
 
+    def check(self, name: str, data: object) -> None:
+        """Check a request without answering it.
+
+        Raises:
+            UnansweredError: The request is unusable.
+        """
+        try:
+            self._decoded(name, data)
+        except HvrError as error:
+            raise UnansweredError(error_answer(error)) from error
+
     async def call(self, name: str, data: object) -> dict[str, Any]:
         """Answer a request.
 
@@ -76,7 +87,7 @@ class Service:
         except HvrError as error:
             raise UnansweredError(error_answer(error)) from error
 
-    async def _answer(self, name: str, data: object) -> dict[str, Any]:
+    def _decoded(self, name: str, data: object) -> Any:
         operation = schema.OPERATIONS.get(name)
         if operation is None:
             near = nearest(name, schema.OPERATIONS)
@@ -84,7 +95,11 @@ class Service:
             raise UsageError(f"no operation named {short(name, 60)!r}{hint}")
         request: Any = decode(operation.request, data)
         check_sources(request)
-        if operation.session:
+        return request
+
+    async def _answer(self, name: str, data: object) -> dict[str, Any]:
+        request = self._decoded(name, data)
+        if schema.OPERATIONS[name].session:
             return await self._session(name, request)
         if name == "plan_request":
             self._check_runs()

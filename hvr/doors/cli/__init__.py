@@ -146,6 +146,8 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
         Command("evaluate", "Compare plans with the correct ones: node F1, link F1, both "
                 "accuracies.", "tools.retrieval"),
     )),
+    Command("serve", "Serve hvr's operations by HTTP: validate, lint, plan, repair, judge, jobs.",
+            "serve"),
     Command("lsp", "Serve PDDL, HDDL and plans to an editor, by the language server protocol.",
             "lsp"),
     Command("completion", "Print a script that completes commands and options in a shell.",

@@ -1,0 +1,112 @@
+"""`hvr serve`: hvr's operations as an HTTP service."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import secrets
+import socket
+import sys
+from pathlib import Path
+
+from hvr.base.extras import load
+from hvr.doors.cli.arguments import add_path, whole_number
+from hvr.errors import UsageError
+
+TOKEN = "HVR_SERVE_TOKEN"
+_HOST = "127.0.0.1"
+_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_MOST_CONNECTIONS = 200
+
+_DESCRIPTION = """\
+Serve hvr by HTTP: POST /v1/validate, /v1/lint, /v1/plan, /v1/repair, /v1/judge and others take and
+return JSON; POST /v1/jobs accepts requests to answer later. GET / lists all, GET /openapi.json
+describes them. Files outside the folder cannot be read.
+"""
+
+_EPILOG = """\
+examples:
+  hvr serve --root plans/ --port 8080
+  curl -H "Authorization: Bearer $HVR_SERVE_TOKEN" -H 'Content-Type: application/json' \\
+    -d '{"domain_file": "domain.pddl", "problem_file": "problem.pddl", "plan_file": "plan.txt"}' \\
+    http://127.0.0.1:8080/v1/validate
+  hvr serve --no-token          # for editors that know planning-as-a-service
+
+Each request needs a bearer token: the environment variable HVR_SERVE_TOKEN, or else a new one,
+which is printed. The service listens on this machine only, unless --listen names another address.
+"""
+
+
+def add_serve_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    add_path(parser, "--root", "folder whose files may be read (default: the current one)")
+    parser.add_argument(
+        "--port", type=whole_number, default=8000, help="port; 0: a free one (default: 8000)"
+    )
+    parser.add_argument(
+        "--listen", metavar="ADDRESS", default=_HOST, help=f"address (default: {_HOST})"
+    )
+    parser.add_argument(
+        "--host",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="host name under which the service is reached, behind a proxy; may be repeated",
+    )
+    parser.add_argument(
+        "--allow-origin",
+        metavar="URL",
+        action="append",
+        default=[],
+        help="origin of web pages that may use the service; may be repeated",
+    )
+    parser.add_argument(
+        "--no-token", action="store_true", help="need no token; only on this machine"
+    )
+
+
+def run_serve(args: argparse.Namespace) -> int:
+    """Run the command and return the exit code."""
+    if args.port > 65535:
+        raise UsageError(f"a port is at most 65535, got {args.port}", field="port")
+    if args.no_token and args.listen not in ("127.0.0.1", "::1", "localhost"):
+        raise UsageError("--no-token is possible only on this machine, without --listen")
+    uvicorn = load("uvicorn", "uvicorn", "serve")
+    load("sse_starlette.sse", "sse-starlette", "serve")
+    import asyncio
+
+    from hvr.doors.http.application import make_application
+    from hvr.doors.service import Service
+
+    token = "" if args.no_token else os.environ.get(TOKEN) or secrets.token_urlsafe(24)
+    hosts = [*_LOOPBACK, args.listen, *args.host]
+
+    async def serve() -> None:
+        async with Service(args.root or Path()) as service:
+            application = make_application(
+                service, hosts=map(str.lower, hosts), origins=args.allow_origin, token=token
+            )
+            family = socket.AF_INET6 if ":" in args.listen else socket.AF_INET
+            try:
+                bound = socket.create_server((args.listen, args.port), family=family, backlog=128)
+            except OSError as error:
+                place = f"{args.listen}:{args.port}"
+                raise UsageError(f"cannot listen on {place}: {error.strerror or error}") from error
+            with bound:
+                if token and TOKEN not in os.environ:
+                    print(f"bearer token: {token}", file=sys.stderr, flush=True)
+                port = bound.getsockname()[1]
+                print(f"serving at http://{args.listen}:{port}", file=sys.stderr, flush=True)
+                config = uvicorn.Config(
+                    application,
+                    log_level="warning",
+                    limit_concurrency=_MOST_CONNECTIONS,
+                    timeout_keep_alive=5,
+                    timeout_graceful_shutdown=1,
+                    server_header=False,
+                )
+                await uvicorn.Server(config).serve([bound])
+
+    asyncio.run(serve())
+    return 0

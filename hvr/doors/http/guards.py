@@ -1,0 +1,141 @@
+"""What protects the service: hosts, origins, the token, and limits of size and time."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+from collections.abc import Iterable
+from typing import Any
+
+MOST_BYTES = 20_000_000
+"""Maximum size of a request: ten million characters, some of them escaped."""
+_BODY_SECONDS = 30.0
+_OPEN = frozenset(("/healthz",))
+
+
+class RefusedError(Exception):
+    """A request is refused: HTTP status and message."""
+
+    def __init__(self, status: int, kind: str, message: str) -> None:
+        self.status, self.kind = status, kind
+        super().__init__(message)
+
+
+class Guard:
+    """An ASGI application that passes only acceptable requests on, with their whole bodies.
+
+    Args:
+        hosts: Host names under which the service may be reached. Any other name in a request means
+            that a web page has turned its own name to this machine.
+        origins: Origins of web pages that may use the service.
+        token: Bearer token that each request must carry; none is needed if empty.
+    """
+
+    def __init__(
+        self, application: Any, hosts: Iterable[str], origins: Iterable[str], token: str
+    ) -> None:
+        self._application = application
+        self._hosts = frozenset(hosts)
+        self._origins = frozenset(origins)
+        self._expected = f"Bearer {token}".encode() if token else b""
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer a request, or pass it on."""
+        if scope["type"] != "http":
+            await self._application(scope, receive, send)
+            return
+        headers: dict[bytes, bytes] = dict(scope["headers"])
+        origin = headers.get(b"origin", b"").decode("latin-1")
+        try:
+            self._check(scope, headers, origin)
+            if scope["method"] == "OPTIONS":
+                await _answer(send, 204, None, self._sharing(origin))
+                return
+            body = await _body(headers, receive)
+        except RefusedError as error:
+            more = [(b"www-authenticate", b"Bearer")] if error.status == 401 else []
+            document = {"error": error.kind, "message": str(error), "again": error.status == 408}
+            await _answer(send, error.status, document, more)
+            return
+
+        async def read() -> dict[str, Any]:
+            nonlocal body
+            if body is None:
+                message: dict[str, Any] = await receive()
+                return message
+            whole, body = body, None
+            return {"type": "http.request", "body": whole, "more_body": False}
+
+        async def reply(message: dict[str, Any]) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], *self._sharing(origin)]
+            await send(message)
+
+        await self._application(scope, read, reply)
+
+    def _check(self, scope: Any, headers: dict[bytes, bytes], origin: str) -> None:
+        host = headers.get(b"host", b"").decode("latin-1").lower()
+        name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
+        if name not in self._hosts:
+            raise RefusedError(421, "WrongHost", "this host name is not served; allow it by --host")
+        if origin and origin not in self._origins and origin != f"http://{host}":
+            raise RefusedError(
+                403, "WrongOrigin", "pages of this origin are refused; allow it by --allow-origin"
+            )
+        if scope["method"] == "OPTIONS" or scope["path"] in _OPEN:
+            return
+        given = headers.get(b"authorization", b"")
+        if self._expected and not hmac.compare_digest(given, self._expected):
+            raise RefusedError(401, "NoToken", "a bearer token is needed; `hvr serve` prints it")
+        if scope["method"] == "POST":
+            kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
+            length = headers.get(b"content-length", b"")
+            if kind != b"application/json" and length != b"0":
+                raise RefusedError(415, "NoJson", "Content-Type must be application/json")
+
+    def _sharing(self, origin: str) -> list[tuple[bytes, bytes]]:
+        if origin not in self._origins:
+            return []
+        return [
+            (b"access-control-allow-origin", origin.encode("latin-1")),
+            (b"access-control-allow-headers", b"authorization, content-type, last-event-id"),
+            (b"access-control-allow-methods", b"GET, POST, DELETE"),
+            (b"vary", b"origin"),
+        ]
+
+
+async def _body(headers: dict[bytes, bytes], receive: Any) -> bytes:
+    """Return the body of a request, which must arrive in time."""
+    length = headers.get(b"content-length", b"0")
+    too_large = RefusedError(413, "TooLarge", f"a request has at most {MOST_BYTES} bytes")
+    if length.isdigit() and int(length) > MOST_BYTES:
+        raise too_large
+    parts: list[bytes] = []
+    size = 0
+    try:
+        async with asyncio.timeout(_BODY_SECONDS):
+            while True:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise RefusedError(400, "Disconnected", "the client hung up")
+                size += len(message.get("body", b""))
+                if size > MOST_BYTES:
+                    raise too_large
+                parts.append(message.get("body", b""))
+                if not message.get("more_body"):
+                    return b"".join(parts)
+    except TimeoutError:
+        text = f"the request did not arrive within {_BODY_SECONDS:g} s"
+        raise RefusedError(408, "TooSlow", text) from None
+
+
+async def _answer(
+    send: Any, status: int, document: Any, headers: list[tuple[bytes, bytes]]
+) -> None:
+    body = b"" if document is None else json.dumps(document).encode() + b"\n"
+    kind = [(b"content-type", b"application/json")] if document is not None else []
+    size = [(b"content-length", str(len(body)).encode())]
+    start = {"type": "http.response.start", "status": status, "headers": [*kind, *size, *headers]}
+    await send(start)
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,312 @@
+"""`hvr serve` through HTTP clients: answers, jobs, editors, and what it refuses."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+pytest.importorskip("sse_starlette")
+pytest.importorskip("uvicorn")
+
+from jsonschema import Draft202012Validator
+
+from hvr.doors.http.openapi import PATHS, description
+from hvr.doors.schema import OPERATIONS
+
+pytestmark = pytest.mark.slow
+BLOCKS = Path(__file__).parents[2] / "examples" / "blocks"
+FILES = {"domain_file": "domain.pddl", "problem_file": "problem.pddl"}
+ENDLESS = """(define (domain count) (:requirements :strips) (:predicates %s (never))
+%s)"""
+
+
+class Reply(NamedTuple):
+    """Status, headers and body of an answer."""
+
+    status: int
+    headers: dict[str, str]
+    body: Any
+
+
+class Server:
+    """A running `hvr serve`."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "hvr", "serve", "--root", str(root), "--port", "0"],
+            env={**os.environ, "HVR_SERVE_TOKEN": "secret"},
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert self.process.stderr is not None
+        line = self.process.stderr.readline()
+        self.port = int(line.rpartition(":")[2])
+
+    def ask(self, method: str, path: str, document: Any = None, **headers: str) -> Reply:
+        """Send a request; headers have underscores for hyphens, and None leaves a header out."""
+        body = document if isinstance(document, bytes) else json.dumps(document).encode()
+        named = {"authorization": "Bearer secret", "content-type": "application/json"}
+        named |= {name.replace("_", "-"): value for name, value in headers.items()}
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        try:
+            connection.request(
+                method,
+                path,
+                body if method == "POST" else None,
+                {k: v for k, v in named.items() if v},
+            )
+            answer = connection.getresponse()
+            text = answer.read()
+        finally:
+            connection.close()
+        kind = answer.headers.get_content_type()
+        parsed = json.loads(text) if kind == "application/json" and text else text.decode()
+        return Reply(answer.status, {k.lower(): v for k, v in answer.headers.items()}, parsed)
+
+    def wait_for(self, job: str, *states: str) -> dict[str, Any]:
+        """Return a job once it is in one of some states."""
+        for _ in range(600):
+            found = self.ask("GET", f"/v1/jobs/{job}").body
+            if found["state"] in states:
+                return found
+            time.sleep(0.05)
+        raise AssertionError(found)
+
+    def end(self, number: int = signal.SIGTERM) -> None:
+        """End the server."""
+        self.process.send_signal(number)
+        self.process.wait(20)
+        assert self.process.stderr is not None
+        self.process.stderr.close()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    root = tmp_path_factory.mktemp("served")
+    for path in BLOCKS.iterdir():
+        if path.is_file():
+            (root / path.name).write_bytes(path.read_bytes())
+    (root.parent / "outside.pddl").write_text("(define (domain secret))")
+    (root / "link.pddl").symlink_to(root.parent / "outside.pddl")
+    running = Server(root)
+    yield running
+    running.end()
+
+
+def endless() -> dict[str, Any]:
+    """Return a request that takes as long as its time limit: a counter of 60 bits."""
+    bits = range(60)
+    facts = " ".join(f"(on{n}) (off{n})" for n in bits)
+    actions = []
+    for n in bits:
+        low = " ".join(f"(on{k})" for k in range(n))
+        down = " ".join(f"(not (on{k})) (off{k})" for k in range(n))
+        actions.append(
+            f"(:action a{n} :parameters () :precondition (and (off{n}) {low}) "
+            f":effect (and (on{n}) (not (off{n})) {down}))"
+        )
+    problem = "(define (problem p) (:domain count) (:init {}) (:goal (and {})))".format(
+        " ".join(f"(off{n})" for n in bits), " ".join(f"(on{n})" for n in bits)
+    )
+    domain = ENDLESS % (facts, "\n".join(actions))
+    return {"domain": domain, "problem": problem, "seconds": 60.0}
+
+
+# Answers ------------------------------------------------------------------------------------------
+
+
+def test_an_answer_has_the_declared_shape(server: Server) -> None:
+    reply = server.ask("POST", "/v1/validate", FILES | {"plan_file": "plan.txt"})
+    assert reply.status == 200
+    assert reply.body["outcome"] == "invalid"
+    assert reply.body["failure"]["step"] == 3
+    Draft202012Validator(OPERATIONS["validate_plan"].answer_schema()).validate(reply.body)
+    for path, text in {"/v1/lint": "findings", "/v1/plan": "steps", "/v1/repair": "plan"}.items():
+        asked = FILES | ({"plan_file": "plan.txt"} if path == "/v1/repair" else {})
+        reply = server.ask("POST", path, asked)
+        assert reply.status == 200
+        assert text in reply.body
+        Draft202012Validator(OPERATIONS[PATHS[path]].answer_schema()).validate(reply.body)
+
+
+def test_the_description_names_every_operation(server: Server) -> None:
+    document = server.ask("GET", "/openapi.json").body
+    assert document == json.loads(json.dumps(description()))
+    assert set(PATHS.values()) == set(OPERATIONS)
+    assert all(path in server.ask("GET", "/").body for path in PATHS)
+
+
+def test_a_session_steps_through_a_problem(server: Server) -> None:
+    session = server.ask("POST", "/v1/sessions/open", FILES).body["session"]
+    action = {"session": session, "action": "(pick-up a)"}
+    assert server.ask("POST", "/v1/sessions/apply", action).body["steps"] == ["(pick-up a)"]
+    assert server.ask("POST", "/v1/sessions/close", {"session": session}).status == 200
+    assert server.ask("POST", "/v1/sessions/apply", action).status == 400
+
+
+# What is refused ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [("../outside.pddl", 400), ("/etc/passwd", 400), ("link.pddl", 400), ("no.pddl", 400)],
+)
+def test_no_path_leads_out_of_the_folder(server: Server, name: str, status: int) -> None:
+    reply = server.ask("POST", "/v1/lint", {"domain_file": name})
+    assert reply.status == status
+    assert reply.body["error"] == "DataFileError"
+    assert "secret" not in str(reply.body)
+
+
+@pytest.mark.parametrize(
+    ("headers", "status", "error"),
+    [
+        ({"authorization": ""}, 401, "NoToken"),
+        ({"authorization": "Bearer other"}, 401, "NoToken"),
+        ({"host": "evil.example"}, 421, "WrongHost"),
+        ({"origin": "http://evil.example"}, 403, "WrongOrigin"),
+        ({"content_type": "text/plain"}, 415, "NoJson"),
+    ],
+)
+def test_foreign_pages_and_clients_without_a_token_are_refused(
+    server: Server, headers: dict[str, str], status: int, error: str
+) -> None:
+    reply = server.ask("POST", "/v1/lint", {"domain_file": "domain.pddl"}, **headers)
+    assert (reply.status, reply.body["error"]) == (status, error)
+
+
+@pytest.mark.parametrize(
+    ("path", "document", "status", "text"),
+    [
+        ("/v1/lint", b"{", 400, "not JSON"),
+        ("/v1/lint", b"[]", 400, "expected an object"),
+        ("/v1/lint", {"domain_fil": "x"}, 400, "did you mean 'domain_file'"),
+        ("/v1/lint", {"domain": 3}, 400, "domain"),
+        ("/v1/lint", {"domain": "(define (domain"}, 400, "domain"),
+        ("/v1/jobs", {"operation": "vaidate_plan", "request": {}}, 400, "validate_plan"),
+        ("/v1/jobs", {"operation": 1}, 400, "operation"),
+        ("/v1/nothing", {}, 404, "/openapi.json"),
+        ("/package/lama-first/solve", {"domain": "", "problem": ""}, 400, "domain"),
+    ],
+)
+def test_an_unusable_request_is_one_clear_error(
+    server: Server, path: str, document: Any, status: int, text: str
+) -> None:
+    reply = server.ask("POST", path, document)
+    assert reply.status == status
+    assert text in reply.body["message"]
+    assert "Traceback" not in str(reply.body)
+
+
+def test_a_request_that_is_too_large_is_refused_before_it_is_read(server: Server) -> None:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as raw:
+        raw.sendall(
+            b"POST /v1/lint HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer secret\r\n"
+            b"Content-Type: application/json\r\nContent-Length: 900000000\r\n\r\n"
+        )
+        assert raw.recv(100).startswith(b"HTTP/1.1 413")
+
+
+def test_many_requests_at_once_are_answered_or_told_to_wait(server: Server) -> None:
+    def ask(_: int) -> int:
+        return server.ask("POST", "/v1/validate", FILES | {"plan_file": "plan.txt"}).status
+
+    with ThreadPoolExecutor(100) as pool:
+        found = list(pool.map(ask, range(100)))
+    assert set(found) <= {200, 429}
+    assert 200 in found
+    assert server.ask("GET", "/healthz", authorization="").body == {"status": "ok"}
+    assert (
+        'hvr_answers_total{path="/v1/validate",status="200"}' in server.ask("GET", "/metrics").body
+    )
+
+
+# Jobs ---------------------------------------------------------------------------------------------
+
+
+def test_a_job_is_answered_and_its_events_can_be_resumed(server: Server) -> None:
+    reply = server.ask("POST", "/v1/jobs", {"operation": "plan", "request": FILES})
+    assert reply.status == 202
+    job = reply.body["id"]
+    assert reply.headers["location"] == f"/v1/jobs/{job}"
+    done = server.wait_for(job, "done")
+    assert done["answer"]["solved"]
+    events = server.ask("GET", f"/v1/jobs/{job}/events").body
+    assert events.count("data:") == 3
+    rest = server.ask("GET", f"/v1/jobs/{job}/events", last_event_id="2").body
+    assert rest.count("data:") == 1
+    assert '"done"' in rest
+    assert server.ask("DELETE", f"/v1/jobs/{job}").status == 204
+    assert server.ask("GET", f"/v1/jobs/{job}").status == 404
+
+
+def test_a_cancelled_job_ends_at_once(server: Server) -> None:
+    job = server.ask("POST", "/v1/jobs", {"operation": "plan", "request": endless()}).body["id"]
+    server.wait_for(job, "running")
+    begun = time.monotonic()
+    assert server.ask("DELETE", f"/v1/jobs/{job}").status == 204
+    assert server.wait_for(job, "cancelled")["state"] == "cancelled"
+    assert time.monotonic() - begun < 5
+
+
+def test_a_killed_server_loses_no_job_and_leaves_no_process(tmp_path: Path) -> None:
+    for name in ("domain.pddl", "problem.pddl"):
+        (tmp_path / name).write_bytes((BLOCKS / name).read_bytes())
+    first = Server(tmp_path)
+    request = {"operation": "plan", "request": endless() | {"seconds": 0.5}}
+    slow = first.ask("POST", "/v1/jobs", request).body["id"]
+    quick = first.ask("POST", "/v1/jobs", {"operation": "plan", "request": FILES}).body["id"]
+    first.wait_for(slow, "running", "failed")
+    first.end(signal.SIGKILL)
+    second = Server(tmp_path)
+    try:
+        assert second.wait_for(quick, "done")["answer"]["solved"]
+        assert second.wait_for(slow, "failed")["error"]["error"] in ("TimeLimit", "PlannerError")
+    finally:
+        second.end()
+    assert processes_in(tmp_path) == []
+
+
+def processes_in(folder: Path) -> list[int]:
+    """Return the processes that work in a folder; those of a killed server need a moment."""
+    for _ in range(100):
+        found = []
+        for process in Path("/proc").glob("[0-9]*/cwd"):
+            with suppress(OSError):
+                if process.readlink() == folder:
+                    found.append(int(process.parent.name))
+        if not found:
+            return []
+        time.sleep(0.05)
+    return found
+
+
+# Editors ------------------------------------------------------------------------------------------
+
+
+def test_clients_of_planning_as_a_service_find_plans(server: Server) -> None:
+    texts = {n: (server.root / f"{n}.pddl").read_text() for n in ("domain", "problem")}
+    path = server.ask("POST", "/package/dual-bfws-ffparser/solve", texts).body["result"]
+    for _ in range(200):
+        reply = server.ask("POST", path, {"adaptor": "planning_editor_adaptor"}).body
+        if reply["status"] != "PENDING":
+            break
+        time.sleep(0.05)
+    steps = [one["name"] for one in reply["plans"][0]["result"]["plan"]]
+    assert steps[0] == "(pick-up a)"
+    assert server.ask("GET", path).body["result"]["output"]["sas_plan"].splitlines() == steps
+    assert any(one["package_name"] == "hvr" for one in server.ask("GET", "/package").body)
