@@ -390,7 +390,8 @@ def test_a_page_that_shows_what_does_not_work_is_found(
 
 def test_pages_can_be_read_at_one_sitting() -> None:
     for page in PAGES:
-        if not {"results", "rules"} & set(page.parts):
+        # The page of operations is generated from their declared types, to look things up.
+        if not {"results", "rules", "operations.md"} & set(page.parts):
             assert len(text(page).splitlines()) <= MOST_LINES, name(page)
 
 

@@ -54,63 +54,53 @@ _ERRORS = {
 @lru_cache(maxsize=1)
 def description() -> dict[str, Any]:
     """Return the service as an OpenAPI 3.1 document."""
-    paths: dict[str, Any] = {
-        path: {"post": _operation(OPERATIONS[name])} for path, name in PATHS.items()
-    }
-    job = {"$ref": "#/components/schemas/Job"}
-    identity = {"name": "job", "in": "path", "required": True, "schema": {"type": "string"}}
-    paths["/v1/jobs"] = {
-        "post": {
-            "operationId": "submit_job",
-            "summary": "Accept a request of any operation without a session, to answer it later.",
-            "requestBody": _content(
-                {
-                    "type": "object",
-                    "required": ["operation", "request"],
-                    "properties": {
-                        "operation": {"enum": [one.name for one in _jobs()]},
-                        "request": {"anyOf": [one.request_schema() for one in _jobs()]},
-                    },
-                }
-            ),
-            "responses": {"202": _response("The job.", job), **_failures()},
-        }
-    }
-    paths["/v1/jobs/{job}"] = {
-        "parameters": [identity],
-        "get": {
-            "operationId": "get_job",
-            "summary": "Return a job, with its answer once it is done.",
-            "responses": {"200": _response("The job.", job), **_failures()},
-        },
-        "delete": {
-            "operationId": "delete_job",
-            "summary": "Cancel a job, or remove a finished one.",
-            "responses": {"204": {"description": "It is cancelled or removed."}, **_failures()},
-        },
-    }
-    paths["/v1/jobs/{job}/events"] = {
-        "parameters": [identity],
-        "get": {
-            "operationId": "watch_job",
-            "summary": "Stream a job's events until it ends; resumable by Last-Event-ID.",
-            "responses": {
-                "200": {
-                    "description": "Server-sent events; the data of each is a JSON object.",
-                    "content": {"text/event-stream": {"schema": {"type": "string"}}},
-                },
-                **_failures(),
-            },
-        },
-    }
+    operations = {path: {"post": _operation(OPERATIONS[name])} for path, name in PATHS.items()}
     return {
         "openapi": "3.1.0",
         "info": {"title": "hvr", "version": hvr.__version__, "license": {"name": "Apache-2.0"}},
         "security": [{"bearer": []}],
-        "paths": paths,
+        "paths": operations | _job_paths(),
         "components": {
             "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
             "schemas": {"Error": json_schema(ErrorAnswer), "Job": _JOB},
+        },
+    }
+
+
+def _job_paths() -> dict[str, Any]:
+    job = _response("The job.", {"$ref": "#/components/schemas/Job"})
+    identity = {"name": "job", "in": "path", "required": True, "schema": {"type": "string"}}
+    request = {
+        "type": "object",
+        "required": ["operation", "request"],
+        "properties": {
+            "operation": {"enum": [one.name for one in _jobs()]},
+            "request": {"anyOf": [one.request_schema() for one in _jobs()]},
+        },
+    }
+    events = {
+        "description": "Server-sent events; the data of each is a JSON object.",
+        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+    }
+
+    def call(name: str, summary: str, **responses: Any) -> dict[str, Any]:
+        answers = {status.removeprefix("s"): found for status, found in responses.items()}
+        return {"operationId": name, "summary": summary, "responses": answers | _failures()}
+
+    accept = call("submit_job", "Accept a request of an operation, to answer it later.", s202=job)
+    watch = "Stream a job's events until it ends; resumable by Last-Event-ID."
+    delete = "Cancel a job, or remove a finished one."
+    gone = {"description": "It is cancelled or removed."}
+    return {
+        "/v1/jobs": {"post": accept | {"requestBody": _content(request)}},
+        "/v1/jobs/{job}": {
+            "parameters": [identity],
+            "get": call("get_job", "Return a job, with its answer once it is done.", s200=job),
+            "delete": call("delete_job", delete, s204=gone),
+        },
+        "/v1/jobs/{job}/events": {
+            "parameters": [identity],
+            "get": call("watch_job", watch, s200=events),
         },
     }
 
