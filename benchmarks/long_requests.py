@@ -4,9 +4,9 @@
     python benchmarks/long_requests.py --only 3,9 --out rows.jsonl      # resumes an earlier table
     python benchmarks/long_requests.py requests.tsv --budget 20
 
-A request is *possible* if it is reached here, or reached in a second run that may make 30 new plans
-with six times the budget, from the environment's true state. A new plan is *unplanned* if a step
-failed before it; the plans of later stages are not.
+A request is *possible* if it is reached here, or in a second run from the environment's true state
+that may make 12 new plans with three times the budget. A new plan is *unplanned* if a step failed
+before it; the plans of later stages are not.
 """
 
 from __future__ import annotations
@@ -28,11 +28,12 @@ from inputs import lines_of, measured, records
 
 from hvr.base.files import append_json_line
 from hvr.errors import DataFileError, HvrError, LanguageError
-from hvr.runs import Options, plan
+from hvr.runs.request import Options
 from hvr.runs.result import Run
+from hvr.runs.spine import plan
 
 REQUESTS = Path(__file__).with_suffix(".tsv")
-MORE_PLANS, MORE_TIME = 30, 6
+MORE_PLANS, MORE_TIME = 12, 3
 """Number of new plans, and factor of the budget, of a second run that tells what is possible."""
 
 

@@ -15,6 +15,7 @@ from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.knowledge.roles import SLOT, VESSEL
 from hvr.language.meaning import Condition, Entity, Meaning, SpatialRelation
+from hvr.language.remainder import with_remainders
 from hvr.language.taxonomy import Taxonomy, asks
 from hvr.values import Value
 
@@ -28,7 +29,7 @@ class ClassChoice:
         self.notes: list[str] = list(meaning.notes)
         self.relations: tuple[SpatialRelation, ...] = meaning.relations
         self.ordered = meaning.ordered
-        self._asked = meaning.entities
+        self._asked = with_remainders(meaning, taxonomy, inventory)
         self.entities = [self._adapt(n) for n in range(len(meaning.entities))]
         self.classes = [self._choose(n) for n in range(len(self.entities))]
 

@@ -46,6 +46,8 @@ class Placing:
         self._room = Capacity(inventory)
         self.crowds: dict[Crowd, None] = {}
         self._checked: set[tuple[str, frozenset[str]]] = set()
+        self._homeless: set[str] = set()
+        self._relaxed = False
 
     def expect(self, names: Collection[str]) -> tuple[str, ...]:
         """Predict which things of the goal crowd each other; return further places to use.
@@ -59,16 +61,37 @@ class Placing:
             self._examine(place, things)
         return tuple(dict.fromkeys(chain.from_iterable(self._spares(placements))))
 
+    def relax(self) -> None:
+        """Trust a prediction only where a refusal has confirmed it."""
+        self._relaxed = True
+
     def constraints(self, names: Collection[str]) -> tuple[Trajectory, ...]:
         """Return the predicted crowds among some objects as constraints."""
+        self.expect(names)
         return tuple(
             Trajectory("always", (), (Not(And(tuple(self._at(t, c.place) for t in c.things))),))
-            for c in self.crowds
+            for c in (self.confirmed() if self._relaxed else self.crowds)
             if c.place in names and c.things <= set(names)
+            # Sizes are estimates: a thing without room anywhere is tried once.
+            if len(c.things) > 1 or not c.things & self._homeless or c in self.confirmed()
         )
+
+    def confirmed(self) -> tuple[Crowd, ...]:
+        """Return the single things without room somewhere, where a refusal has shown the same.
+
+        If a thing was too large for one place, as predicted, the other predictions for it count.
+        """
+        too_large = {
+            thing
+            for thing, place in self._inventory.did_not_fit
+            if not self._room.takes(place, (thing,))
+        }
+        return tuple(c for c in self.crowds if len(c.things) == 1 and c.things <= too_large)
 
     def overfull(self, task: Task, actions: Iterable[GroundAction]) -> bool:
         """Return whether a plan puts things where they have no room; learn which they are."""
+        if self._relaxed:
+            return False
         before = len(self.crowds)
         moved: dict[str, set[str]] = {}
         for thing, place, others in _puts(task, actions, self._inventory):
@@ -139,6 +162,8 @@ class Placing:
                     if fits and self._room.takes(place, [*here, thing]):
                         used.setdefault(place, []).append(thing)
                         break
+                else:
+                    self._homeless.add(thing)
             yield [*used]
 
     def _footprint(self, name: str) -> float:

@@ -317,10 +317,12 @@ class SymbolicPolicy(Policy[Stage]):
         if untidy := [n for n in _untidy(parsed.ends, inventory) if n not in chosen.reasons]:
             chosen = with_others(chosen, untidy, inventory)
         # Predicted sizes must not rule out the only plan, and neither must tidiness.
-        for room in (placing, None):
+        for trusted in (True, False):
+            if not trusted:
+                placing.relax()
             for relevant in self._selections(parsed, chosen, graph, inventory):
                 tidy = relevant is chosen
-                planned = self._planned(parsed, relevant, graph, inventory, room, tidy=tidy)
+                planned = self._planned(parsed, relevant, graph, inventory, placing, tidy=tidy)
                 if planned is not None:
                     return planned
             if not placing.crowds:
@@ -332,6 +334,9 @@ class SymbolicPolicy(Policy[Stage]):
         assumed = []
         if full := sorted(inventory.too_full):
             assumed.append(f"there is no more room in {_few(full)}")
+        for thing in sorted({name for crowd in placing.confirmed() for name in crowd.things}):
+            places = sorted(c.place for c in placing.confirmed() if thing in c.things)
+            assumed.append(f"{thing} is too large for {_few(places)}")
         if lost := sorted(inventory.unplaced & chosen.reasons.keys()):
             assumed.append(f"{_few(lost)} {'has' if len(lost) == 1 else 'have'} not been seen")
         raise ImpossibleGoalError(
@@ -361,7 +366,7 @@ class SymbolicPolicy(Policy[Stage]):
         relevant: Relevant,
         graph: KnowledgeGraph,
         inventory: Inventory,
-        placing: Placing | None,
+        placing: Placing,
         *,
         tidy: bool,
     ) -> Planned | None:
@@ -374,9 +379,7 @@ class SymbolicPolicy(Policy[Stage]):
                 if planned is None:
                     raise
                 return planned
-            if planned is None or placing is None:
-                return planned
-            if not placing.overfull(planned.task, planned.plan.actions):
+            if planned is None or not placing.overfull(planned.task, planned.plan.actions):
                 return planned
             relevant = _with_room(relevant, placing, inventory)
         return planned
@@ -387,7 +390,7 @@ class SymbolicPolicy(Policy[Stage]):
         relevant: Relevant,
         graph: KnowledgeGraph,
         inventory: Inventory,
-        placing: Placing | None,
+        placing: Placing,
         *,
         tidy: bool,
     ) -> Planned | None:
@@ -396,7 +399,7 @@ class SymbolicPolicy(Policy[Stage]):
             problem = forbid_untidy_places(problem, parsed.wanted, inventory)
         else:
             problem = self._wider(parsed, relevant.names, graph, inventory)
-        assumed = placing.constraints(relevant.names) if placing is not None else ()
+        assumed = placing.constraints(relevant.names)
         if assumed:
             problem = problem.replace(constraints=And((*parsed.kept, *assumed)))
         task = Task(self.domain, problem)

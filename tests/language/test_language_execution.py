@@ -25,6 +25,7 @@ EXECUTED = [
     ("28", "bring me the pepper", ["holding peppershaker-1"]),
     ("1", "pour the wine from the bottle into the mug", ["contains mug-1 wine"]),
     ("21", "all the tomato slices in the bowl", ["in tomatosliced-4 bowl-1"]),
+    ("12", "toast a slice of bread and put the bread in the fridge", ["in breadsliced-8 fridge-1"]),
 ]
 
 
@@ -40,3 +41,14 @@ def test_carried_out(policy, scene, text, atoms):
     for atom in atoms:
         predicate, *args = atom.split()
         assert Atom(predicate, tuple(args)) in facts, atom
+
+
+@pytest.mark.slow
+def test_things_go_where_they_have_room(policy):
+    world = open_world(Kitchen("FloorPlan23"))
+    text = "put the pan, the pot, the bowl and the plate in cabinets"
+    goal = policy.reader.goal(text, world.inventory())
+    executor = Executor(world, policy, lambda _event: None, lambda _plan: None)
+    finished = executor.run(goal.stages)
+    assert finished.reached
+    assert finished.replans == 0

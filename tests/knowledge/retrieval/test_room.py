@@ -1,0 +1,77 @@
+"""Predicted room: from the sizes of things and places."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.long_goals import play
+from hvr.knowledge.ontology import load_ontology
+from hvr.knowledge.retrieval.inventory import Inventory
+from hvr.knowledge.retrieval.room import Capacity
+from hvr.knowledge.scene_graph import Extent
+from hvr.pddl import Atom
+
+SIDES = st.floats(0.03, 0.5)
+
+
+def cabinet(width: float, sizes: dict[str, tuple[float, float, float]], *inside: str) -> Inventory:
+    """Return an empty cabinet 0.4 m high and deep, and things far away or at its left side."""
+    extents: dict[str, Extent] = {"cabinet-1": (0.0, 0.0, 0.0, width, 0.4, 0.4)}
+    for name, (w, h, d) in sizes.items():
+        x = 0.02 if name in inside else 5.0
+        extents[name] = (x, 0.01, 0.02, x + w, 0.01 + h, 0.02 + d)
+    classes = {"cabinet-1": "Cabinet", **dict.fromkeys(sizes, "Mug"), "plate-1": "Plate"}
+    facts = {Atom("openable", ("cabinet-1",)), Atom("container", ("cabinet-1",))}
+    facts |= {Atom("in", (name, "cabinet-1")) for name in inside}
+    return Inventory("room", load_ontology(), classes, frozenset(facts), {}, extents=extents)
+
+
+def test_things_stand_side_by_side() -> None:
+    mugs = {f"mug-{n}": (0.15, 0.1, 0.3) for n in (1, 2, 3)}
+    assert Capacity(cabinet(0.5, mugs)).takes("cabinet-1", ("mug-1",))
+    assert not Capacity(cabinet(0.5, mugs)).takes("cabinet-1", tuple(mugs))
+    crowds = [c.things for c in Capacity(cabinet(0.3, mugs)).crowds(mugs, "cabinet-1")]
+    assert crowds == [frozenset(pair) for pair in (("mug-1", "mug-2"), ("mug-1", "mug-3"),
+                                                   ("mug-2", "mug-3"))]  # fmt: skip
+
+
+def test_the_crowd_names_only_what_is_in_the_way() -> None:
+    sizes = {"mug-1": (0.3, 0.1, 0.3), "mug-2": (0.05, 0.1, 0.05), "mug-3": (0.3, 0.1, 0.3)}
+    crowd = Capacity(cabinet(0.5, sizes, "mug-1", "mug-2")).crowd(
+        "mug-3", "cabinet-1", ("mug-1", "mug-2")
+    )
+    assert crowd is not None
+    assert crowd.things == {"mug-1", "mug-3"}
+
+
+def test_flat_things_lie_on_one_another_and_dishes_hold_a_pile() -> None:
+    plates = {f"mug-{n}": (0.3, 0.02, 0.3) for n in range(1, 13)}
+    room = Capacity(cabinet(0.4, plates))
+    assert room.takes("cabinet-1", tuple(plates))
+    assert room.takes("plate-1", tuple(plates)[:10])
+    assert not room.takes("plate-1", tuple(plates)[:11])
+
+
+@given(st.lists(st.tuples(SIDES, SIDES, SIDES), min_size=1, max_size=4), st.floats(0.1, 1.0))
+def test_fewer_and_wider_never_hurt_a_single_thing(
+    sizes: list[tuple[float, float, float]], width: float
+) -> None:
+    things = {f"mug-{n}": size for n, size in enumerate(sizes, 1)}
+    room = Capacity(cabinet(width, things))
+    wider = Capacity(cabinet(width + 0.1, things))
+    for crowd in room.crowds(things, "cabinet-1"):
+        assert not room.takes("cabinet-1", sorted(crowd.things))
+        if len(crowd.things) == 1:
+            continue
+        assert all(room.takes("cabinet-1", (thing,)) for thing in crowd.things)
+        assert all(wider.takes("cabinet-1", (thing,)) for thing in crowd.things)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [2, 4])
+def test_domain_and_kitchen_agree_on_random_long_goals(seed: int) -> None:
+    row = play(seed)
+    assert row["reached"], row["why"]
+    assert not row["unexplained"]
