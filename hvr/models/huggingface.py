@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from math import prod
 from typing import Any, Literal
 
 from hvr.base.extras import load
@@ -111,6 +115,13 @@ class HuggingFaceModel:
             given |= {"temperature": request.temperature, "top_k": 0, "top_p": 1.0}
         if request.stop:
             given["stopping_criteria"] = self._criteria(len(tokens), request.stop)
+        if choices := finite_answers(request.schema):
+            constraint = LineConstraint(self._tokenizer, lambda lines: ("",) if lines else choices)
+
+            def allowed(_: int, produced: Any) -> list[int]:
+                return constraint(produced[len(tokens) :].tolist())
+
+            given["prefix_allowed_tokens_fn"] = allowed
         prompt = torch.tensor([tokens], device=self._model.device)
         seconds = self._options.within(request.seconds)
         start = time.monotonic()
@@ -160,6 +171,81 @@ class HuggingFaceModel:
     def _pad(self) -> int:
         pad = self._tokenizer.pad_token_id
         return int(pad if pad is not None else self._tokenizer.eos_token_id or 0)
+
+
+MAX_FINITE_ANSWERS = 5_000
+"""Schemas with more answers are only described in the prompt."""
+
+
+def finite_answers(schema: Mapping[str, Any] | None) -> tuple[str, ...]:
+    """Return all JSON texts that a schema allows; none if it is not a small finite choice."""
+    values = None if schema is None else _values(schema)
+    return () if values is None else tuple(json.dumps(value) for value in values)
+
+
+def _values(schema: Mapping[str, Any]) -> list[Any] | None:
+    if "enum" in schema:
+        return list(schema["enum"])
+    properties = schema.get("properties", {})
+    if schema.get("type") != "object" or {*properties} != {*schema.get("required", ())}:
+        return None
+    columns = [_values(part) for part in properties.values()]
+    some = [column for column in columns if column is not None]
+    if len(some) < len(columns) or prod(map(len, some)) > MAX_FINITE_ANSWERS:
+        return None
+    return [dict(zip(properties, row, strict=True)) for row in product(*some)]
+
+
+NextLines = Callable[[Sequence[str]], Sequence[str]]
+"""The lines that may follow the lines of an answer so far; an empty line ends the answer."""
+
+
+class LineConstraint:
+    """A prefix function for transformers that allows only some lines.
+
+    Args:
+        tokenizer: Tokenizer of transformers with an end token, whose tokens keep line breaks.
+        next_lines: The lines that may follow, such as `hvr.policies.llm.next_steps.NextSteps`.
+    """
+
+    def __init__(self, tokenizer: Any, next_lines: NextLines) -> None:
+        self._tokenizer = tokenizer
+        self._next_lines = next_lines
+        self._known: dict[tuple[str, ...], _Branch] = {}
+
+    def __call__(self, produced: Sequence[int]) -> list[int]:
+        """Return the tokens that may follow an answer's tokens; only the end after the end."""
+        lines: tuple[str, ...] = ()
+        branch = self._branch(lines)
+        for token in produced:
+            if token not in branch.after:
+                return [self._tokenizer.eos_token_id]
+            branch = branch.after[token]
+            if branch.line is not None:
+                lines = (*lines, branch.line)
+                branch = self._branch(lines)
+        return list(branch.after) or [self._tokenizer.eos_token_id]
+
+    def _branch(self, lines: tuple[str, ...]) -> _Branch:
+        if lines not in self._known:
+            root = self._known[lines] = _Branch()
+            for line in self._next_lines(lines):
+                if not line:
+                    root.after[self._tokenizer.eos_token_id] = _Branch()
+                    continue
+                branch = root
+                for token in self._tokenizer(f"{line}\n", add_special_tokens=False)["input_ids"]:
+                    branch = branch.after.setdefault(token, _Branch())
+                branch.line = line
+        return self._known[lines]
+
+
+@dataclass
+class _Branch:
+    """Tokens of lines with a common beginning; `line` is the line that ends here."""
+
+    after: dict[int, _Branch] = field(default_factory=dict)
+    line: str | None = None
 
 
 @dataclass(frozen=True)

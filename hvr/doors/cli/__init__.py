@@ -63,6 +63,9 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
     )),
     Command("problems", "Generate graded planning problems for training, with proven lengths.",
             "tasks"),
+    Group("export", "Write chat examples that teach a language model to plan.", (
+        Command("sft", "Write chat examples for supervised tuning, with proven answers.", "export"),
+    )),
     Command("validate", "Validate PDDL plans; report at which step and why a plan fails.",
             "validate"),
     Command("check", "Check a certificate of hvr validate: does it prove its verdict?", "check"),

@@ -87,7 +87,7 @@ class StatePlanner:
         if actions is None:
             raise ImpossibleGoalError(f"there is no plan: proven by {planner}")
         seconds = time.perf_counter() - started
-        plan = Plan(_blocks(task, actions), proven, planner, seconds)
+        plan = Plan(plan_blocks(task, actions), proven, planner, seconds)
         reasons = dict.fromkeys(task.objects, "the problem names it")
         return Planned(task.problem, task, Relevant(reasons), plan, 1)
 
@@ -208,7 +208,8 @@ def problem_at(problem: Problem, state: State) -> Problem:
     return problem.replace(init=frozenset([*static, *base_atoms(state)]), numeric_init=values)
 
 
-def _blocks(task: Task, actions: Collection[GroundAction]) -> tuple[AABlock, ...]:
+def plan_blocks(task: Task, actions: Collection[GroundAction]) -> tuple[AABlock, ...]:
+    """Split a plan at its landmarks."""
     numeric = {f for f in task.fluent_functions if f != "total-cost"}
     if actions and not numeric and not task.derived_predicates:
         return landmark_blocks(task, tuple(actions))

@@ -5,21 +5,23 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from hvr.errors import UsageError
 from hvr.execution.facts.planning import StatePlanner
 from hvr.execution.world import open_world
+from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.knowledge.wording import load_action_annotations, load_wording
 from hvr.knowledge.world_file import world_of_scene
 from hvr.pddl import (
+    Domain,
     Expression,
     GroundAction,
-    Problem,
     Task,
+    TypedName,
     parse_domain,
     parse_formula,
     parse_problem,
@@ -105,21 +107,42 @@ def script_of(task: PaperTask, scene: str) -> Script:
     domain = place.agent.domain()
     world = open_world(Kitchen(scene), ontology=place.scene_ontology)
     with world.graph as graph:
-        inventory = world.inventory()
-        problem: Problem = graph.problem(domain, "script", _objects(truth.steps, inventory))
-    pddl = Task(domain, problem)
+        script = script_in_scene(graph, world.inventory(), domain, truth.blocks, task.goal)
+    return replace(script, title=f"{task.id} in {scene}", constraints=task.constraints)
+
+
+def script_in_scene(
+    graph: KnowledgeGraph,
+    inventory: Inventory,
+    domain: Domain,
+    parts: Iterable[Sequence[GroundAction]],
+    goal: str,
+) -> Script:
+    """Return the script of a plan in a scene.
+
+    Args:
+        parts: The plan, divided into macro actions.
+        goal: The goal as PDDL text.
+    """
+    parts = [tuple(part) for part in parts]
+    steps = [action for part in parts for action in part]
+    pddl = Task(domain, graph.problem(domain, "script", _objects(steps, inventory)))
     state = pddl.initial.bits
     blocks: list[AABlock] = []
     names: dict[str, list[str]] = {}
-    for actions in truth.blocks:
+    for actions in parts:
         before, after, following = block_conditions(pddl, state, actions)
         name = _sentence(block_name(pddl, actions, state, following), inventory.classes, names)
         needs = tuple(text for text in before if not text.startswith(("(not (on ", "(not (in ")))
         blocks.append(AABlock(MacroAction(name, needs, after), actions))
         state = following
-    providers = providers_of(pddl, truth.steps)
-    goal = parse_formula(task.goal, domain, problem.objects)
-    return Script(tuple(blocks), f"{task.id} in {scene}", providers, goal, task.constraints)
+    return Script(
+        tuple(blocks),
+        providers=providers_of(pddl, steps),
+        goal=parse_formula(
+            goal, domain, [TypedName(n, (graph.pddl_type(n),)) for n in inventory.classes]
+        ),
+    )
 
 
 def scene_name(scene: str | Scene) -> str:
@@ -207,12 +230,21 @@ def script_of_problem(domain: str, problem: str) -> Script:
     """
     parsed = parse_domain(domain)
     task = Task(parsed, parse_problem(problem, parsed))
-    planned = StatePlanner(seconds=_SECONDS).plan(task)
-    if not planned.plan.actions:
+    return script_of_plan(task, StatePlanner(seconds=_SECONDS).plan(task).plan.blocks)
+
+
+def script_of_plan(task: Task, plan: Sequence[AABlock]) -> Script:
+    """Return the script of a plan for a PDDL problem.
+
+    Raises:
+        UsageError: The plan has no steps.
+    """
+    steps = [action for block in plan for action in block.actions]
+    if not steps:
         raise UsageError("a scripted model needs a goal that does not hold yet")
     seen: Counter[str] = Counter()
     blocks: list[AABlock] = []
-    for block in planned.plan.blocks:
+    for block in plan:
         name = block.macro.name
         seen[name] += 1
         if seen[name] > 1:
@@ -220,9 +252,5 @@ def script_of_problem(domain: str, problem: str) -> Script:
         blocks.append(block.replace(macro=block.macro.replace(name=name)))
     kinds = {name: types[0] for name, types in task.objects.items()}
     return Script(
-        tuple(blocks),
-        task.problem.name,
-        providers_of(task, planned.plan.actions),
-        task.problem.goal,
-        kinds=kinds,
+        tuple(blocks), task.problem.name, providers_of(task, steps), task.problem.goal, kinds=kinds
     )

@@ -77,6 +77,7 @@ ELSEWHERE = {
     ("mcp",): "tests/doors/test_mcp.py, where it speaks to a client",
     ("tools", "guard"): "tests/tools/calling/test_guard_server.py, where it speaks to a client",
     ("problems",): "tests/planning/problems/test_problems.py",
+    ("export", "sft"): "tests/runs/teaching/test_lessons_and_examples.py",
     ("tools", "serve-stats"): "prints a line and goes on until it is interrupted",
     ("tools", "learn"): "tests/tools/navigation/test_learnt_moves.py, where there are dialogues",
     ("world", "new"): "prints a line about the folder that it made, and makes it only once",

@@ -1,0 +1,436 @@
+"""Lessons: requests in worlds with proven plans, in a training half and a held-out half.
+
+A lesson belongs to a half only if its task, its scene and its wording all do, so the halves share
+none of the three. In a world of facts, the task is the goal and the scene is the initial state;
+both are drawn by random walks. In a world with scenes, the tasks are the world's own and drawn
+ones.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import islice
+from pathlib import Path
+from random import Random
+
+from hvr.errors import ImpossibleGoalError, UsageError
+from hvr.execution.facts.planning import plan_blocks, problem_at
+from hvr.execution.world import open_world
+from hvr.knowledge.graph import KnowledgeGraph
+from hvr.knowledge.ontology import Ontology, load_ontology
+from hvr.knowledge.retrieval.expansion import expand
+from hvr.knowledge.retrieval.inventory import Inventory
+from hvr.knowledge.wording import Wording, load_wording
+from hvr.knowledge.world_file import find_world, is_trusted
+from hvr.language.goal_builder import Stage
+from hvr.pddl import And, Atom, Domain, GroundAction, Problem, State, Task, parse_problem
+from hvr.pddl.state import Operator
+from hvr.pddl.task import ground_all
+from hvr.planning.problems.generator import shortest
+from hvr.planning.search.navigation import find_navigation
+from hvr.planning.search.planners import FastDownward
+from hvr.policies.llm.prediction import PredictedFacts, PredictedWorld, run_actions
+from hvr.policies.llm.prompts import DEFAULT_PROMPTS
+from hvr.policies.llm.scene_prediction import PredictedScene
+from hvr.policies.symbolic import SymbolicPolicy
+from hvr.runs.simulated import Script
+from hvr.runs.simulated.script import script_in_scene, script_of_plan
+from hvr.runs.tasks import PaperTask, load_task
+from hvr.worlds.facts.folder import WorldFolder
+from hvr.worlds.kitchen import Kitchen
+
+# Halves -------------------------------------------------------------------------------------------
+
+TRAIN, HELD_OUT = "train", "held-out"
+
+_FRAMES: Mapping[str, tuple[str, ...]] = {
+    TRAIN: ("{0}", "make sure that {0}", "I want this: {0}", "in the end, {0}"),
+    HELD_OUT: ("see to it that {0}", "bring it about that {0}"),
+}
+"""Wordings of drawn tasks."""
+
+_MOST_STATES = 20_000
+"""Maximum number of states of the search for a shortest plan; larger draws are rejected."""
+
+_MOST_WALKED = 40
+"""Maximum number of steps of a random walk."""
+
+_MOST_WALKED_OBJECTS = 8
+"""Number of objects of a scene that a random walk begins with."""
+
+_MOST_GOALS = 3
+"""Maximum number of facts in a drawn goal."""
+
+_MOST_CHOICE = 4
+"""Maximum number of draws of which the one with the longest plan is used."""
+
+_MOST_DRAWS = 4_000
+"""Maximum number of rejected draws in a row."""
+
+_MOST_STEPS = 20
+"""Maximum length of a plan for a world's own task."""
+
+_PROOF_S = 60.0
+"""Seconds for the proof that a plan in a scene is a shortest one; it usually takes 0.2 s."""
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A request with a proven shortest plan.
+
+    Args:
+        world: Name of the world.
+        half: `train` or `held-out`.
+        task, scene, wording: Names of the three things that the halves do not share.
+        problem: The whole problem with the goal.
+        needed: Objects that the proof of the plan is about.
+        script: The plan in macro actions.
+        best: Number of steps of the plan.
+        predict: Makes the predicted world that the prompts describe.
+        ontology: Words for the prompts.
+        prompts: Folder of the world's prompt templates; None for the kitchen's.
+    """
+
+    world: str
+    half: str
+    number: int
+    task: str
+    scene: str
+    wording: str
+    request: str
+    domain: Domain
+    problem: Problem
+    needed: frozenset[str]
+    script: Script
+    best: int
+    predict: Callable[[], PredictedWorld]
+    ontology: Ontology
+    prompts: Path | None
+
+    @property
+    def id(self) -> str:
+        return f"{self.world}-{self.half}-{self.number}"
+
+
+def half_of(kind: str, key: str, share: float) -> str:
+    """Return the half of a task or scene: always the same for equal keys.
+
+    Args:
+        share: Probability of the held-out half.
+    """
+    digest = hashlib.sha256(f"{kind}\0{key}".encode()).digest()
+    return HELD_OUT if int.from_bytes(digest[:8]) < share * 2**64 else TRAIN
+
+
+def lessons(world: str, count: int, share: float, seed: int) -> Iterator[Lesson]:
+    """Yield lessons of a world; the same arguments give the same lessons.
+
+    Args:
+        world: Name or folder of a world of PDDL actions.
+        count: Number of lessons.
+        share: Share of held-out lessons, from 0 to 1.
+
+    Raises:
+        UsageError: The world has neither problems nor scenes, or no lessons can be drawn.
+        DataFileError, PddlError: The world cannot be read.
+        PlannerError: The proof for a scene took too long.
+    """
+    if not 0 <= share <= 1:
+        raise UsageError(f"the held-out share must be from 0 to 1, got {share:g}")
+    folder = WorldFolder(find_world(world), trusted=is_trusted(world))
+    held = round(count * share)
+    numbers = [*[(TRAIN, n) for n in range(count - held)], *[(HELD_OUT, n) for n in range(held)]]
+    if folder.scenes:
+        yield from _in_scenes(folder, numbers, share, seed)
+    elif folder.problem_files and not folder.domain.durative_actions:
+        yield from _of_facts(folder, numbers, share, seed)
+    else:
+        raise UsageError(
+            f"the world {folder.name} has neither scenes nor problems without durations, so hvr "
+            "can draw no lessons from it",
+            field="worlds",
+        )
+
+
+# Drawing ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Walker:
+    """Draws states and goals by random walks.
+
+    A step draws the action's name first: otherwise actions with many instances, such as moves,
+    would crowd out all others.
+    """
+
+    task: Task
+
+    @cached_property
+    def _operators(self) -> Mapping[str, Sequence[Operator]]:
+        by_name: dict[str, list[Operator]] = {}
+        for action in ground_all(self.task):
+            operator = self.task.try_ground(action)
+            if isinstance(operator, Operator):
+                by_name.setdefault(action.name, []).append(operator)
+        return by_name
+
+    def walk(self, state: State, rng: Random) -> State:
+        """Return the state after a random number of random steps."""
+        for _ in range(rng.randint(1, _MOST_WALKED)):
+            for name in rng.sample(sorted(self._operators), len(self._operators)):
+                able = [o for o in self._operators[name] if o.applicable(state.bits, state.values)]
+                if able:
+                    state = run_actions(self.task, state, (rng.choice(able).action,))
+                    break
+        return state
+
+    def goal(self, before: State, wording: Wording, rng: Random) -> tuple[Atom, ...]:
+        """Return facts that a random walk makes true and that words can express."""
+        navigation = find_navigation(self.task.domain)
+        fleeting = navigation.predicates if navigation else frozenset[str]()
+        made = sorted(self.walk(before, rng).atoms() - before.atoms(), key=str)
+        said = [
+            a for a in made if a.predicate not in fleeting and wording.clause(a.predicate, a.args)
+        ]
+        return tuple(rng.sample(said, min(len(said), rng.randint(1, _MOST_GOALS))))
+
+
+def _request(goal: Sequence[Atom], wording: Wording, half: str, rng: Random) -> tuple[str, str]:
+    """Return a wording and the request in it."""
+    frame = rng.choice(_FRAMES[half])
+    clauses = [wording.clause(atom.predicate, atom.args) for atom in goal]
+    return frame, frame.format(" and ".join(clauses))
+
+
+def _key(atoms: Sequence[Atom]) -> str:
+    return " ".join(sorted(map(str, atoms)))
+
+
+def _undrawn(world: str) -> UsageError:
+    return UsageError(
+        f"no further lessons could be drawn in the world {world} in {_MOST_DRAWS} attempts: "
+        "reduce the count",
+        field="count",
+    )
+
+
+# Worlds of facts ----------------------------------------------------------------------------------
+
+
+def _of_facts(
+    folder: WorldFolder, numbers: Sequence[tuple[str, int]], share: float, seed: int
+) -> Iterator[Lesson]:
+    problems = [parse_problem(path, folder.domain) for path in folder.problem_files]
+    walkers = [_Walker(Task(folder.domain, problem)) for problem in problems]
+    for half, number in numbers:
+        rng = Random(f"{seed} {folder.name} {half} {number}")
+        draws = (_drawn(folder, rng.choice(walkers), half, share, rng) for _ in range(_MOST_DRAWS))
+        usable = (draw for draw in draws if draw is not None)
+        # Short plans are the most frequent: the longest of a few draws spreads the lengths.
+        few = list(islice(usable, rng.randint(1, _MOST_CHOICE)))
+        if not few:
+            raise _undrawn(folder.name)
+        yield _posed_lesson(folder, max(few, key=lambda draw: len(draw.steps)), half, number, rng)
+
+
+@dataclass(frozen=True)
+class _Draw:
+    task: Task
+    scene: str
+    goal: tuple[Atom, ...]
+    steps: tuple[GroundAction, ...]
+
+
+def _drawn(
+    folder: WorldFolder, walker: _Walker, half: str, share: float, rng: Random
+) -> _Draw | None:
+    start = walker.task.initial
+    state = walker.walk(start, rng)
+    scene = _key(tuple(state.atoms()))
+    if half_of("scene", scene, share) != half:
+        return None
+    goal = walker.goal(state, folder.words.wording, rng)
+    if not goal or half_of("task", _key(goal), share) != half:
+        return None
+    problem = problem_at(walker.task.problem, state).replace(goal=And(goal), metric=None)
+    task = Task(folder.domain, problem)
+    proven = shortest(task, _MOST_STATES)
+    if proven is None or not proven.plan:
+        return None
+    return _Draw(task, scene, goal, tuple(map(_action, proven.plan)))
+
+
+def _posed_lesson(folder: WorldFolder, draw: _Draw, half: str, number: int, rng: Random) -> Lesson:
+    words = folder.words
+    frame, request = _request(draw.goal, words.wording, half, rng)
+    return Lesson(
+        world=folder.name,
+        half=half,
+        number=number,
+        task=_key(draw.goal),
+        scene=draw.scene,
+        wording=frame,
+        request=request,
+        domain=folder.domain,
+        problem=draw.task.problem,
+        needed=frozenset(draw.task.objects),
+        script=script_of_plan(draw.task, plan_blocks(draw.task, draw.steps)),
+        best=len(draw.steps),
+        predict=partial(PredictedFacts, draw.task, words.wording, words.types),
+        ontology=folder.ontology or load_ontology(),
+        prompts=folder.prompts or DEFAULT_PROMPTS,
+    )
+
+
+def _action(text: str) -> GroundAction:
+    name, *args = text.strip("()").split()
+    return GroundAction(name, tuple(args))
+
+
+# Worlds with scenes -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Posed:
+    """A request in a scene; `task` is None if the goal is still to be drawn."""
+
+    half: str
+    number: int
+    scene: str
+    task: PaperTask | None = None
+    sentence: str = ""
+
+
+def _in_scenes(
+    folder: WorldFolder, numbers: Sequence[tuple[str, int]], share: float, seed: int
+) -> Iterator[Lesson]:
+    """Yield the lessons scene by scene, because opening a scene takes long."""
+    posed = _posed(folder, numbers, share, seed)
+    for scene in sorted({one.scene for one in posed}):
+        world = open_world(Kitchen(scene), ontology=folder.scene_ontology)
+        with world.graph as graph:
+            place = _Place(folder, scene, graph, world.inventory(), folder.agent.domain())
+            for one in (one for one in posed if one.scene == scene):
+                rng = Random(f"{seed} {folder.name} {one.half} {one.number}")
+                found = (place.lesson(one, share, rng) for _ in range(_MOST_DRAWS))
+                lesson = next((lesson for lesson in found if lesson is not None), None)
+                if lesson is None:
+                    raise _undrawn(folder.name)
+                yield lesson
+
+
+@dataclass(frozen=True)
+class _Place:
+    """An opened scene."""
+
+    folder: WorldFolder
+    scene: str
+    graph: KnowledgeGraph
+    inventory: Inventory
+    domain: Domain
+
+    @cached_property
+    def whole(self) -> Task:
+        return Task(self.domain, self.graph.problem(self.domain, "plan"))
+
+    def walker(self, rng: Random) -> _Walker:
+        """Return a walker among a few objects and those that they depend on.
+
+        All objects of a scene have so many ground actions that a walk would take seconds.
+        """
+        some = rng.sample(sorted(self.inventory.classes), _MOST_WALKED_OBJECTS)
+        names = dict.fromkeys((*some, *expand(some, self.inventory)))
+        return _Walker(Task(self.domain, self.graph.problem(self.domain, "walk", names)))
+
+    @cached_property
+    def policy(self) -> SymbolicPolicy:
+        planner = FastDownward(seconds=_PROOF_S, prove=True)
+        return SymbolicPolicy(self.folder.scene_ontology, self.domain, planner)
+
+    def lesson(self, posed: _Posed, share: float, rng: Random) -> Lesson | None:
+        """Return the lesson, or None if another one must be drawn."""
+        goal, key, request, wording = self._wanted(posed, share, rng)
+        if not goal:
+            return None
+        try:
+            planned = self.policy.plan(Stage(goal), self.graph, self.inventory)
+        except ImpossibleGoalError:
+            return None
+        steps = planned.plan.actions
+        if not steps or not planned.plan.optimal:
+            return None
+        parts = [block.actions for block in planned.plan.blocks]
+        script = script_in_scene(self.graph, self.inventory, self.domain, parts, goal)
+        assert script.goal is not None
+        return Lesson(
+            world=self.folder.name,
+            half=posed.half,
+            number=posed.number,
+            task=key,
+            scene=self.scene,
+            wording=wording,
+            request=request,
+            domain=self.domain,
+            problem=self.whole.problem.replace(goal=script.goal),
+            needed=frozenset(o.name for o in planned.problem.objects),
+            script=script,
+            best=len(steps),
+            predict=self.predict,
+            ontology=self.folder.scene_ontology,
+            prompts=self.folder.prompts,
+        )
+
+    def _wanted(self, posed: _Posed, share: float, rng: Random) -> tuple[str, str, str, str]:
+        """Return the goal, the task's name, the request, and its wording."""
+        if posed.task is not None:
+            return posed.task.goal.strip(), posed.task.id, posed.sentence, posed.sentence
+        wording, walker = load_wording(), self.walker(rng)
+        goal = walker.goal(walker.task.initial, wording, rng)
+        if half_of("task", _key(goal), share) != posed.half:
+            return "", "", "", ""
+        frame, request = _request(goal, wording, posed.half, rng)
+        return str(And(goal)) if goal else "", _key(goal), request, frame
+
+    def predict(self) -> PredictedWorld:
+        return PredictedScene(self.graph, self.domain, self.inventory, lambda *_: self.whole)
+
+
+def _posed(
+    folder: WorldFolder, numbers: Sequence[tuple[str, int]], share: float, seed: int
+) -> list[_Posed]:
+    """Return requests in scenes: alternately a task of the world and one to be drawn."""
+    tasks = [load_task(str(path)) for path in folder.task_files]
+    halves = {task.id: half_of("task", task.id, share) for task in tasks}
+    taught = {s for task in tasks if halves[task.id] == TRAIN for s in task.sentences}
+    posed: list[_Posed] = []
+    for half in (TRAIN, HELD_OUT):
+        scenes = [s for s in sorted(folder.scenes) if half_of("scene", s, share) == half]
+        wanted = [number for of, number in numbers if of == half]
+        if wanted and not scenes:
+            raise UsageError(
+                f"no scene of the world {folder.name} belongs to the {half} half: change the share",
+                field="held_out",
+            )
+        own = [
+            (scene, task, sentence)
+            for task in tasks
+            if halves[task.id] == half and not task.constraints and not task.unseen
+            for scene in scenes
+            if scene in task.optimum
+            and task.optimum[scene].proven
+            and task.optimum[scene].steps <= _MOST_STEPS
+            for sentence in task.sentences
+            if half == TRAIN or sentence not in taught
+        ]
+        rng = Random(f"{seed} {folder.name} {half}")
+        rng.shuffle(own)
+        for number in wanted:
+            if number % 2 and own:
+                scene, task, sentence = own.pop()
+                posed.append(_Posed(half, number, scene, task, sentence))
+            else:
+                posed.append(_Posed(half, number, rng.choice(scenes)))
+    return posed
