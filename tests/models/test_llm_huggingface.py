@@ -11,6 +11,7 @@ from hvr.errors import DataFileError
 from hvr.models.config import ModelOptions
 from hvr.models.connect import make_model
 from hvr.models.errors import ModelError
+from hvr.models.huggingface import HuggingFaceModel, LineConstraint, finite_answers
 from hvr.models.model import Message, Model, Request
 
 torch = pytest.importorskip("torch")
@@ -133,3 +134,40 @@ def test_a_folder_without_a_model_is_named(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     with pytest.raises(DataFileError, match="cannot be loaded"):
         make_model(f"hf:{tmp_path}")
+
+
+# Constraints --------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_a_finite_schema_leaves_no_other_answer(folder: Path) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"next": {"type": "string", "enum": ["slice", "put"]}},
+        "required": ["next"],
+        "additionalProperties": False,
+    }
+    assert finite_answers(schema) == ('{"next": "slice"}', '{"next": "put"}')
+    model = HuggingFaceModel(str(folder), ModelOptions())
+    allowed = LineConstraint(model._tokenizer, lambda lines: ("",) if lines else ("slice", "put"))
+    (first, second) = allowed([])
+    assert {model._tokenizer.decode([token]) for token in (first, second)} == {"slice", "put"}
+    assert allowed([first]) == [model._tokenizer.eos_token_id]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        None,
+        {"type": "string"},
+        {"type": "array", "items": {"enum": ["a"]}},
+        {"type": "object", "properties": {"a": {"enum": ["b"]}}, "required": []},
+        {
+            "type": "object",
+            "properties": {name: {"enum": list(range(100))} for name in "abc"},
+            "required": ["a", "b", "c"],
+        },
+    ],
+)
+def test_other_schemas_are_not_enumerated(schema: dict[str, Any] | None) -> None:
+    assert finite_answers(schema) == ()

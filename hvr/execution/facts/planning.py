@@ -170,7 +170,7 @@ class CheapPlanner:
             except PlannerError:
                 continue
             if found.plan is not None:
-                plan = Plan(_blocks(one, found.plan), False, found.planner, found.seconds)
+                plan = Plan(plan_blocks(one, found.plan), False, found.planner, found.seconds)
                 reasons = dict.fromkeys(one.objects, "the goal may need it")
                 return Planned(task.problem, task, Relevant(reasons), plan, 1)
         return StatePlanner(GROUNDED.name, self.seconds).plan(task)

@@ -18,9 +18,10 @@ END = ""
 class NextSteps:
     """The lines that may follow the lines of a plan: the applicable steps, or the end.
 
-    It makes a prefix function for transformers: `LineConstraint(tokenizer, NextSteps(task))`. Steps that return to an earlier state are left out, since
-    no shortest plan contains one; without this, weak models repeat a pair of steps forever. Nothing
-    is known about the goal: a plan may end after any step.
+    It makes a prefix function for transformers: `LineConstraint(tokenizer, NextSteps(task))`.
+    Steps that return to an earlier state are left out, since no shortest plan contains one; without
+    this, weak models repeat a pair of steps forever. Nothing is known about the goal: a plan may
+    end after any step.
 
     Args:
         task: Problem without numbers; its initial state is the plan's.

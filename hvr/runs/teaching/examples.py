@@ -85,6 +85,9 @@ class Teacher:
 
     def _right_answer(self, request: Request) -> Answer:
         first = _FIRST.get(request.purpose)
+        purposes = [earlier.purpose for earlier, _ in self.exchanges]
+        if request.purpose == "correct_conditions" and "block" not in purposes:
+            return self.exchanges[purposes.index("conditions")][1]
         if first is None:
             return self._right.answer(request)
         # The simulated model undoes one error per correction; the truth has none.
@@ -133,7 +136,7 @@ def _rows(lesson: Lesson, teaching: Teaching) -> Iterator[dict[str, Any]]:
             "setting": teaching.setting,
             "purpose": request.purpose,
             "messages": [*turns, {"role": "assistant", "content": answer.text}],
-            "schema": request.schema,
+            "schema": None if request.schema is None else dict(request.schema),
             "domain": domain if whole else None,
             "problem": print_problem(_problem_told(lesson, request)) if whole else None,
             "best": lesson.best if whole else None,
@@ -164,14 +167,15 @@ def _taught(
 ) -> list[tuple[Request, Answer]] | None:
     """Return the exchanges of a lesson; None if an answer may not be right for its prompt."""
     teacher = Teacher(lesson.script, error, teaching.seed)
+    settings = settings_named(teaching.setting)
     equipment = Equipment(
         ontology=lesson.ontology,
         domain=lesson.domain,
         model=teacher,
-        settings=settings_named(teaching.setting),
+        settings=settings,
         embedder=LexicalEmbedder(),
         planner=FastDownward(),
-        prompts=load_prompts(world=lesson.prompts),
+        prompts=load_prompts(world=lesson.prompts, structured=settings.structured),
     )
     try:
         record = Writing(equipment, lesson.request, lesson.predict()).write()
@@ -180,12 +184,15 @@ def _taught(
     steps = lesson.script.steps
     if record.hierarchical and record.plan.actions != steps:
         return None
-    for request, answer in teacher.exchanges:
-        if request.purpose in ("plan", "correct_plan") and request.schema is None:
-            read = tuple((a.name, a.args) for a in read_actions(answer.text).actions)
-            if read != tuple((a.name, a.args) for a in steps):
-                return None
-    return teacher.exchanges
+    whole = [a for r, a in teacher.exchanges if r.purpose in ("plan", "correct_plan")]
+    meant = [(step.name, *step.args) for step in steps]
+    return teacher.exchanges if all(_steps(answer) == meant for answer in whole) else None
+
+
+def _steps(answer: Answer) -> list[tuple[str, ...]]:
+    if answer.data is not None:
+        return [tuple(map(str, step.values())) for step in answer.data["steps"]]
+    return [(action.name, *action.args) for action in read_actions(answer.text).actions]
 
 
 def _licence(world: str) -> str:

@@ -85,6 +85,13 @@ def test_blocks_of_the_hierarchical_setting_form_a_plan() -> None:
     assert {"macro_plan", "conditions", "block"} <= {row["purpose"] for row in rows}
 
 
+def test_structured_answers_follow_their_schemas() -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    rows = list(examples(Teaching(worlds=("blocksworld",), count=3, setting="VR+structured")))
+    for row in rows:
+        jsonschema.validate(json.loads(row["messages"][-1]["content"]), row["schema"])
+
+
 @pytest.mark.slow
 def test_kitchens_give_examples_with_their_licence() -> None:
     rows = list(examples(Teaching(worlds=("kitchen",), count=2, held_out=0.5)))
