@@ -292,10 +292,10 @@ def arguments() -> argparse.Namespace:
     add("--out", type=Path, default=Path("taught"), help="folder for the model (default: taught)")
     add("--log", type=Path, help="file to append the results to")
     add("--problems", type=int, default=20, help="held-out problems per world (default: 20)")
-    add("--sft-steps", type=int, default=100)
+    add("--sft-steps", type=int, default=100, help="0 skips tuning (default: 100)")
     add("--sft-seconds", type=float, default=600.0)
     add("--sft-rate", type=float, default=5e-4)
-    add("--grpo-steps", type=int, default=5)
+    add("--grpo-steps", type=int, default=5, help="0 skips rewards (default: 5)")
     add("--grpo-seconds", type=float, default=600.0)
     add("--grpo-rate", type=float, default=5e-6)
     add("--generations", type=int, default=8, help="answers per prompt of GRPO (default: 8)")
@@ -327,13 +327,14 @@ def main() -> None:
         seconds=round(time.perf_counter() - started, 1), train=len(train), held_out=len(held),
     )  # fmt: skip
     evaluate("before", model, tokenizer, held, options)
-    tune(model, tokenizer, train, options)
-    evaluate("after tuning", model, tokenizer, held, options)
+    if options.sft_steps:
+        tune(model, tokenizer, train, options)
+        evaluate("after tuning", model, tokenizer, held, options)
+    if options.grpo_steps:
+        reward(model, tokenizer, plans, options)
+        evaluate("after rewards", model, tokenizer, held, options)
     model.save_pretrained(options.out)
     tokenizer.save_pretrained(options.out)
-    reward(model, tokenizer, plans, options)
-    evaluate("after rewards", model, tokenizer, held, options)
-    model.save_pretrained(options.out)
 
 
 if __name__ == "__main__":

@@ -187,7 +187,8 @@ def _values(schema: Mapping[str, Any]) -> list[Any] | None:
     if "enum" in schema:
         return list(schema["enum"])
     properties = schema.get("properties", {})
-    if schema.get("type") != "object" or {*properties} != {*schema.get("required", ())}:
+    closed = schema.get("type") == "object" and schema.get("additionalProperties") is False
+    if not closed or {*properties} != {*schema.get("required", ())}:
         return None
     columns = [_values(part) for part in properties.values()]
     some = [column for column in columns if column is not None]

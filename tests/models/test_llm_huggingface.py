@@ -166,6 +166,7 @@ def test_a_finite_schema_leaves_no_other_answer(folder: Path) -> None:
             "type": "object",
             "properties": {name: {"enum": list(range(100))} for name in "abc"},
             "required": ["a", "b", "c"],
+            "additionalProperties": False,
         },
     ],
 )
