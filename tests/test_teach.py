@@ -17,9 +17,8 @@ ROOT = Path(__file__).parents[1]
 
 @pytest.mark.slow
 def test_a_tiny_model_goes_through_all_stages(tmp_path: Path, hvr_: Hvr) -> None:
-    for package in ("torch", "transformers", "datasets"):
-        pytest.importorskip(package)
-    pytest.importorskip("trl", reason="TRL is missing: pip install '.[teach]'")
+    for package in ("trl", "datasets", "torch", "transformers"):
+        pytest.importorskip(package, reason=f"{package} is missing: pip install '.[teach]'")
     data, log = tmp_path / "data.jsonl", tmp_path / "log.jsonl"
     ended = hvr_("export", "sft", "--worlds", "blocksworld", "--count", "5", "--out", str(data))
     assert ended.code == 0, ended.err

@@ -115,29 +115,29 @@ def script_in_scene(
     graph: KnowledgeGraph,
     inventory: Inventory,
     domain: Domain,
-    parts: Iterable[Sequence[GroundAction]],
+    blocks: Iterable[Sequence[GroundAction]],
     goal: str,
 ) -> Script:
     """Return the script of a plan in a scene.
 
     Args:
-        parts: The plan, divided into macro actions.
+        blocks: The plan, divided into macro actions.
         goal: The goal as PDDL text.
     """
-    parts = [tuple(part) for part in parts]
+    parts = [tuple(block) for block in blocks]
     steps = [action for part in parts for action in part]
     pddl = Task(domain, graph.problem(domain, "script", _objects(steps, inventory)))
     state = pddl.initial.bits
-    blocks: list[AABlock] = []
+    written: list[AABlock] = []
     names: dict[str, list[str]] = {}
     for actions in parts:
         before, after, following = block_conditions(pddl, state, actions)
         name = _sentence(block_name(pddl, actions, state, following), inventory.classes, names)
         needs = tuple(text for text in before if not text.startswith(("(not (on ", "(not (in ")))
-        blocks.append(AABlock(MacroAction(name, needs, after), actions))
+        written.append(AABlock(MacroAction(name, needs, after), actions))
         state = following
     return Script(
-        tuple(blocks),
+        tuple(written),
         providers=providers_of(pddl, steps),
         goal=parse_formula(
             goal, domain, [TypedName(n, (graph.pddl_type(n),)) for n in inventory.classes]

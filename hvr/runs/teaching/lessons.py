@@ -65,7 +65,7 @@ _MOST_GOALS = 3
 """Maximum number of facts in a drawn goal."""
 
 _MOST_CHOICE = 4
-"""Maximum number of draws of which the one with the longest plan is used."""
+"""Maximum number of draws per lesson; the one with the longest plan is used."""
 
 _MOST_DRAWS = 4_000
 """Maximum number of rejected draws in a row."""
