@@ -52,7 +52,7 @@ class Guard:
             if scope["method"] == "OPTIONS":
                 await _answer(send, 204, None, self._sharing(origin))
                 return
-            body = await _body(headers, receive)
+            body: bytes | None = await _body(headers, receive)
         except RefusedError as error:
             more = [(b"www-authenticate", b"Bearer")] if error.status == 401 else []
             document = {"error": error.kind, "message": str(error), "again": error.status == 408}

@@ -391,7 +391,7 @@ class FactMonitor(PlanMonitor):
             failures = (*failures, self._retraction(number, action, revision))
         self._state, self.world.state = observed, seen
         changed = (*report.added, *report.deleted)
-        seen = sorted(effects_of(before, observed), key=str)
+        visible = sorted(effects_of(before, observed), key=str)
         return StepDone(
             number=number,
             action=action,
@@ -402,7 +402,7 @@ class FactMonitor(PlanMonitor):
             sent=(self.world.sent(action, error),),
             failures=failures,
             not_seen=tuple(a for a in changed if a.predicate in self.world.hidden),
-            changed=tuple(one for one in seen if predicate_of(one) not in self.world.hidden),
+            changed=tuple(one for one in visible if predicate_of(one) not in self.world.hidden),
         )
 
     def compared(self, before: State, expected: State, seen: State) -> tuple[State, State, State]:
