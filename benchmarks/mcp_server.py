@@ -323,6 +323,15 @@ def started() -> float:
     return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
 
+def imported() -> float:
+    """Return the CPU seconds that the SDK's server alone needs to be imported."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    code = "import gc, os; gc.disable(); import mcp.server.lowlevel.server as s; os._exit(0)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+
+
 def main() -> None:
     """Run the measurements."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -334,7 +343,9 @@ def main() -> None:
     options = parser.parse_args()
     print(conditions(seed=options.seed))
     if options.starts:
-        print(f"start: {1000 * median(started() for _ in range(options.starts)):.0f} ms of CPU")
+        whole, alone = zip(*((started(), imported()) for _ in range(options.starts)), strict=True)
+        print(f"start: {1000 * median(whole):.0f} ms of CPU")
+        print(f"of which the SDK's import: {1000 * median(alone):.0f} ms")
     print("repair:", dict(asyncio.run(mended(options.plans, options.seed))))
     print("sessions:", dict(asyncio.run(stepped(options.problems, options.seed))))
     for outcome, times in sorted(asyncio.run(fuzzed(options.calls, options.seed)).items()):

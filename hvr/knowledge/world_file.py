@@ -10,7 +10,7 @@ from functools import cache
 from glob import glob
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from hvr.base.files import data_path
 from hvr.base.texts import read_toml
@@ -48,7 +48,9 @@ class Agent(Value):
 
     name: str
     path: Path
-    description: str
+    description: str = ""
+
+    json_shape = "name domain=path description"
 
     def domain(self) -> Domain:
         """Return the domain, which is parsed once.
@@ -82,6 +84,9 @@ class ToolTask:
     done: tuple[str, ...] = ()
     known: tuple[str, ...] = ()
     values: Mapping[str, Any] = field(default_factory=dict)
+
+
+_Table = TypeVar("_Table")
 
 
 class WorldFile:
@@ -252,11 +257,8 @@ class WorldFile:
         return tuple(dict.fromkeys(files))
 
     def _task(self, name: str, value: Any) -> WorldTask:
-        if not _has_texts(value, "problem", "goal"):
-            raise self._wrong(
-                f'the task {name!r} must have problem = "FILE" and may have goal = "…"', name
-            )
-        return WorldTask(name, self.folder / value["problem"], value.get("goal", ""))
+        task = self._table(WorldTask, "task", name, value)
+        return task.replace(problem=self.folder / task.problem)
 
     def _check_tools(self, content: Mapping[str, Any]) -> None:
         for key in content:
@@ -264,38 +266,28 @@ class WorldFile:
                 raise self._wrong(f"a world of tools cannot have {key!r}", key)
 
     def _tool_task(self, name: str, value: Any) -> ToolTask:
-        kinds = {"request": str, "done": list, "known": list, "values": dict}
-        good = isinstance(value, dict) and set(value) <= set(kinds)
-        good = good and all(isinstance(value[key], kinds[key]) for key in value)
-        lists = [*value.get("done", ()), *value.get("known", ())] if good else []
-        if not good or not lists or not all(isinstance(one, str) for one in lists):
-            raise self._wrong(
-                f'the task {name!r} must have done = ["TOOL"] or known = ["MEANING"] and may have '
-                'request = "…" and values = { NAME = … }',
-                name,
-            )
-        done, known = tuple(value.get("done", ())), tuple(value.get("known", ()))
-        return ToolTask(name, value.get("request", ""), done, known, value.get("values", {}))
+        task = self._table(ToolTask, "task", name, value)
+        if not task.done and not task.known:
+            needed = 'must have done = ["TOOL"] or known = ["MEANING"]'
+            raise self._wrong(f"the task {name!r} {needed}", name)
+        return task
 
     def _agent(self, name: str, value: Any) -> Agent:
-        if not _has_texts(value, "domain", "description"):
-            raise self._wrong(
-                f'the robot {name!r} must have domain = "FILE" and may have description = "…"', name
-            )
-        return Agent(name, self.folder / value["domain"], value.get("description", ""))
+        agent = self._table(Agent, "robot", name, value)
+        return agent.replace(path=self.folder / agent.path)
+
+    def _table(self, kind: type[_Table], what: str, name: str, value: Any) -> _Table:
+        from hvr.base.declared import decode
+
+        named = {"name": name, **value} if isinstance(value, dict) else value
+        try:
+            return decode(kind, named, f"the {what} {name!r}")
+        except UsageError as error:
+            raise self._wrong(str(error), name) from None
 
     def _wrong(self, text: str, word: str = "") -> DataFileError:
         line = line_of(self.file, word) if word else 1
         return DataFileError(f"{self.file}:{line}: {text}")
-
-
-def _has_texts(value: Any, needed: str, optional: str) -> bool:
-    return (
-        isinstance(value, dict)
-        and needed in value
-        and set(value) <= {needed, optional}
-        and all(isinstance(text, str) for text in value.values())
-    )
 
 
 def line_of(file: Path, word: str) -> int:
