@@ -35,7 +35,9 @@ HvrError                             2  root: catch this to catch everything bel
 ├── UnknownObjectError               2  no object of the scene or problem has this name
 ├── SceneError                       2  a scene is unknown or cannot be loaded
 ├── LanguageError                    2  a sentence cannot be turned into a goal
-│   └── AmbiguousError               2  … because it has several readings
+│   ├── AmbiguousError               2  … because it has several readings
+│   ├── ProposalError                2  it only hints at requests
+│   └── UnachievableError            2  what it asks for makes no sense
 ├── ImpossibleGoalError              1  the goal is understood but unreachable
 │   └── MissingObjectError           1  … because the scene lacks an object
 ├── PlannerError                     4  a planner failed or timed out; 2: it is not installed, …
@@ -161,6 +163,10 @@ class LanguageError(HvrError):
     """The request with an unknown word replaced, once per known word that resembles it."""
 
 
+class UnachievableError(LanguageError):
+    """A sentence was read whole, but what it asks for makes no sense; the message says why."""
+
+
 class AmbiguousError(LanguageError):
     """A sentence has several readings with different outcomes.
 
@@ -177,12 +183,27 @@ class AmbiguousError(LanguageError):
         super().__init__(
             f"this can be read in {len(readings)} ways; choose one by number, or say it so that "
             f"only one fits: {listed}"
+            if len(readings) > 1
+            else f"did you mean: {readings[0]}? Choose it by its number, 1, or ask for it"
         )
 
     @property
     def choices(self) -> tuple[str, ...]:
         """The answers to the question."""
         return self.readings
+
+
+class ProposalError(LanguageError):
+    """A sentence asks for nothing, but hints at something: 'the mug is dirty'.
+
+    Args:
+        requests: The requests that it may hint at, the likeliest first.
+    """
+
+    def __init__(self, requests: tuple[str, ...]) -> None:
+        self.requests = requests
+        listed = " or ".join(map(repr, requests))
+        super().__init__(f"this does not say what to do; say for example {listed}")
 
 
 class ImpossibleGoalError(HvrError):

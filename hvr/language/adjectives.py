@@ -67,9 +67,7 @@ def qualify(
     """Apply the adjectives before a noun: they select things or request states."""
     use = use or AdjectiveUse()
     adjectives = tuple(adjectives)
-    for one, other in combinations(adjectives, 2):
-        if draft.taxonomy.methods.opposed(one.condition, other.condition):
-            raise LanguageError(f"nothing can be both {one.word} and {other.word}")
+    check_compatible(draft.taxonomy, adjectives)
     for adjective in adjectives:
         if draft.taxonomy.slices_it(adjective.condition):
             continue  # the noun already means the slices, if there are any
@@ -82,6 +80,17 @@ def qualify(
             likely = (*draft.entities[number].likely, adjective.condition)
             draft.change(number, likely=likely)
         apply_adjective(draft, number, adjective, moved=use.moved)
+
+
+def check_compatible(taxonomy: Taxonomy, adjectives: Sequence[Adjective]) -> None:
+    """Refuse adjectives that exclude each other.
+
+    Raises:
+        LanguageError: Nothing can be both.
+    """
+    for one, other in combinations(adjectives, 2):
+        if taxonomy.methods.opposed(one.condition, other.condition):
+            raise LanguageError(f"nothing can be both {one.word} and {other.word}")
 
 
 def apply_adjective(

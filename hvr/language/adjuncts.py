@@ -141,6 +141,9 @@ class Adjuncts:
             raise LanguageError(
                 f"hvr does not know how to {verb.word} something with {entity.text!r}"
             )
+        cuts = taxonomy.cuts(verb.condition or "")
+        if mark is None and cuts and not draft.plays(number, INSTRUMENT):
+            raise LanguageError(f"hvr cannot {verb.word} anything with {entity.text!r}")
         self._only_with(entity.classes)
         self.forget_means(number)
         for thing in things if mark else ():

@@ -91,8 +91,8 @@ class Gate:
                 if text.isdecimal():
                     against += [text] if int(text) != count and int(text) != 1 else []
                 elif unknown:
-                    after_noun = index and self._names(spans[index - 1][2])
-                    (against if after_noun else ignored).append(text)
+                    # Only a modifier of a known thing may be ignored: 'a shabby mug'.
+                    (ignored if self._modifies(spans, index) else against).append(text)
             elif self._names(entries):
                 heads = self._classes(entries)
                 if known & set(heads) or means & set(heads):
@@ -119,6 +119,13 @@ class Gate:
             tuple(dict.fromkeys(ignored)),
             bool(predicates) and not said,
         )
+
+    def _modifies(self, spans: Sequence[tuple[int, int, tuple[Entry, ...]]], index: int) -> bool:
+        """Return whether a noun phrase goes on after an unknown word that does not end one."""
+        if index and self._names(spans[index - 1][2]):
+            return False
+        after = spans[index + 1][2] if index + 1 < len(spans) else ()
+        return self._names(after) or any(isinstance(e, Adjective) for e in after)
 
     def _spans(self, tokens: tuple[str, ...]) -> Iterator[tuple[int, int, tuple[Entry, ...]]]:
         at = 0

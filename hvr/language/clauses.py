@@ -41,9 +41,9 @@ from hvr.language.syntax import (
 
 
 def goals_from_descriptions(clauses: list[Clause]) -> list[Clause]:
-    """Turn descriptions without a later action into goals."""
-    last = max((n for n, clause in enumerate(clauses) if clause.verb is not None), default=-1)
-    return [c.replace(given=c.past or (c.given and n < last)) for n, c in enumerate(clauses)]
+    """Turn descriptions into goals unless some clause asks for an action."""
+    acts = any(clause.verb is not None for clause in clauses)
+    return [c.replace(given=c.past or (c.given and acts)) for c in clauses]
 
 
 def with_means(clause: Clause, means: Adjunct) -> Clause:
@@ -226,8 +226,7 @@ def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition,
             clauses = [*fetch_only(cursor, clauses), _passive_clause(cursor)]
         elif start and cursor.word() == "but":
             cursor.at += 1
-            if clauses and cursor.take("first"):  # 'make coffee, but first wash the mug'
-                clauses = insert_before_last(read_clause(cursor), clauses)
+            clauses = _but_first(cursor, clauses)
         elif clauses and (state := _until(cursor)) is not None:
             clauses.append(state)
         elif cursor.function("instead"):
@@ -250,6 +249,7 @@ def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition,
                 clauses.append(forbidden)
         else:
             read = _separate_clauses(cursor, clauses, start)
+            read = _as_before(read, clauses, prohibitions)
             if _preserves_state(cursor, start):
                 prohibitions += [p for clause in read for p in kept(clause)]
             if clauses and not then and cursor.take("first"):  # 'put it away, but wash it first'
@@ -263,13 +263,50 @@ def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition,
     return tuple(goals_from_descriptions(clauses)), tuple(prohibitions)
 
 
+def _as_before(
+    read: list[Clause], clauses: Sequence[Clause], dismissed: Sequence[Prohibition] = ()
+) -> list[Clause]:
+    """Add the verb and the places of the clause before to one that only names things.
+
+    'put the mug in the fridge, then the cup', 'no need to wash the mug, just the plate'
+    """
+    if len(read) != 1 or not read[0].bare:
+        return read
+    if clauses and (clauses[-1].verb is not None or clauses[-1].groups[0].predicate):
+        last = clauses[-1].groups[-1]
+        adjuncts = tuple(a for a in last.adjuncts if a.kind in {"place", "means", "unplaced"})
+        groups = tuple(
+            g.replace(adjuncts=adjuncts, predicate=last.predicate) for g in read[0].groups
+        )
+        return [read[0].replace(verb=clauses[-1].verb, groups=groups)]
+    if dismissed and dismissed[-1].dismissed:
+        return [read[0].replace(verb=dismissed[-1].verb)]
+    return read
+
+
+def _but_first(cursor: Cursor, clauses: list[Clause]) -> list[Clause]:
+    """Read what comes first: 'make coffee, but first wash the mug', 'but the mug first'."""
+    if clauses and cursor.take("first"):
+        return insert_before_last(read_clause(cursor), clauses)
+    early = _same_first(cursor, clauses[-1]) if clauses else []
+    return insert_before_last(early, clauses) if early else clauses
+
+
+def _same_first(cursor: Cursor, before: Clause) -> list[Clause]:
+    start = cursor.at
+    if before.verb is not None and cursor.starts_exactly(start) and not cursor.clause_starts(start):
+        group = read_group(cursor, "but")
+        if cursor.take("first"):
+            return [Clause(before.verb, (group,))]
+    cursor.at = start
+    return []
+
+
 def _linked(cursor: Cursor, clauses: list[Clause], then: bool) -> bool:
-    """Read an elliptic clause after 'and' or 'then'; return whether 'then' is still pending."""
-    if then and clauses and _verb_left_out(cursor, clauses[-1]):
-        group = read_group(cursor, "then")
-        clauses += ordered([Clause(clauses[-1].verb, (group,))], then)
-        then = False
-    place = cursor.function("prep", "from")
+    """Read a place after 'and' or 'then'; return whether 'then' is still pending."""
+    place, late = cursor.function("prep", "from"), cursor.function("then")
+    if late and place and late.length > place.length:
+        return True  # 'and in the end wash it'
     if place and clauses and cursor.starts_thing(cursor.at + place.length):
         clauses += ordered([_elliptic(cursor, clauses[-1])], then)
         then = False
@@ -282,7 +319,8 @@ def _separate_clauses(cursor: Cursor, before: Sequence[Clause], start: int) -> l
     if not apart and any(clause.verb is None for clause in read):
         cursor.at = start  # 'make coffee bread'
         raise cursor.parse_error()
-    if cursor.word() in STOPS and _describes_state(cursor, start):
+    alone = cursor.done and start > 0 and cursor.word(start - 1) in STOPS
+    if (alone or cursor.word() in STOPS) and _describes_state(cursor, start):
         read = [clause.replace(given=clause.verb is None) for clause in read]
     return read
 
@@ -332,17 +370,6 @@ def _with_it(cursor: Cursor) -> Adjunct | None:
     return means
 
 
-def _verb_left_out(cursor: Cursor, before: Clause) -> bool:
-    """Return whether only a thing follows 'then': 'wash the fork, then the knife'."""
-    passed = cursor.function("filler", "ignored")
-    return (
-        before.verb is not None
-        and before.verb.frame == "state"
-        and cursor.starts_exactly(cursor.at)
-        and not (passed or cursor.clause_starts(cursor.at))
-    )
-
-
 def _separated(cursor: Cursor, at: int) -> bool:
     return cursor.word(at - 1) in PAUSES or not cursor.named(at - 1)
 
@@ -375,7 +402,7 @@ def _passive_clause(cursor: Cursor) -> Clause:
 def _after(cursor: Cursor, before: list[Clause]) -> list[Clause]:
     cursor.take("after")
     if cursor.word() != "you":
-        return insert_before_last(read_clause(cursor), before)
+        return insert_before_last(_as_before(read_clause(cursor), before), before)
     # 'wash the mug and dry it after you open the window and light a candle': a whole sentence
     # follows, and comes before the whole sentence that precedes it.
     early = read_clause(cursor)
@@ -388,7 +415,7 @@ def _after(cursor: Cursor, before: list[Clause]) -> list[Clause]:
 def _before(cursor: Cursor, before: list[Clause]) -> list[Clause]:
     """Move a clause that follows 'before' to the end: 'before serving it, wash the mug'."""
     cursor.take("before")
-    late = read_clause(cursor)
+    late = _as_before(read_clause(cursor), before)
     late = ordered(late, True)
     if before:
         return [*before, *late]
@@ -431,11 +458,16 @@ def read_dismissed(cursor: Cursor) -> Prohibition:
     cursor.take("dismiss")
     verb = cursor.verb()
     cursor.at += verb.length if verb else 0
-    things = read_things(cursor, cursor.between(start), listing=verb is None)
+    things = [read_thing(cursor, cursor.between(start))]
+    while (linker := cursor.function("and", "or")) and (
+        cursor.starts_thing(at := cursor.at + linker.length) and not cursor.clause_starts(at)
+    ):
+        cursor.at = at
+        things.append(read_thing(cursor, cursor.between(start)))
     adjuncts = read_adjuncts(cursor)
     cursor.ignore(cursor.between(start))
     entry = verb.entry if verb else None
-    return Prohibition(entry, things, adjuncts, dismissed=True)
+    return Prohibition(entry, tuple(things), adjuncts, dismissed=True)
 
 
 def _returns(cursor: Cursor) -> bool:
@@ -469,10 +501,27 @@ def read_clause(cursor: Cursor) -> list[Clause]:
         return []
     if (means := _fronted(cursor)) is not None:
         return [with_means(clause, means) for clause in read_clause(cursor)]
+    if (light := _light(cursor)) is not None:
+        return [light]
     if cursor.verb() or cursor.split_verb() or (cursor.begun and cursor.last_verb()):
         return _verbs(cursor)
     if cursor.starts_thing() or cursor.function("none"):
-        return [read_statement(cursor)]
+        said = read_statement(cursor)
+        stated = any(g.predicate or g.adjuncts for g in said.groups)
+        return [said.replace(bare=not (stated or said.none))]
+    raise cursor.parse_error()
+
+
+def _light(cursor: Cursor) -> Clause | None:
+    """Read a verb used as a noun: 'give the plate a good wash'."""
+    if cursor.take("light") is None:
+        return None
+    things = read_things(cursor, "give", listing=True)
+    cursor.take("det")
+    cursor.skip_fillers()
+    for length, verb in cursor.entries(Verb):
+        cursor.at += length
+        return Clause(verb, (group_with(cursor, things, Predication()),))
     raise cursor.parse_error()
 
 

@@ -168,9 +168,10 @@ class Cursor:
         match = self.function(role, at=at)
         return at + match.length if match else at
 
-    def longest(self) -> int:
-        """Return the length of the longest known phrase that starts here."""
-        return next(self.lexicon.matches(self.tokens, self.at), (0, ()))[0]
+    def longest(self, at: int | None = None) -> int:
+        """Return the length of the longest known phrase that starts at a position, or 0."""
+        at = self.at if at is None else at
+        return next(self.lexicon.matches(self.tokens, at), (0, ()))[0]
 
     def take(self, *roles: str) -> FunctionWord | None:
         """Consume a phrase that has one of the roles, if one starts here."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from hvr.errors import LanguageError
+from hvr.errors import LanguageError, ProposalError
 from hvr.knowledge.roles import (
     APPARATUS,
     BASIN,
@@ -18,13 +18,13 @@ from hvr.knowledge.roles import (
     SERVED,
     VESSEL,
 )
-from hvr.language.adjectives import apply_adjective, emptied
+from hvr.language.adjectives import apply_adjective, check_compatible, emptied
 from hvr.language.adjuncts import Adjuncts
 from hvr.language.lexicon import Dish, Lexicon, Verb, verb_of
 from hvr.language.meaning import PORTION, Entity, MeaningDraft
 from hvr.language.reference import ReferentReading, Referents
 from hvr.language.syntax import Adjunct, NounGroup, NounPhrase
-from hvr.language.taxonomy import negated
+from hvr.language.taxonomy import literals, negated
 
 # Dishes -------------------------------------------------------------------------------------------
 
@@ -32,8 +32,9 @@ from hvr.language.taxonomy import negated
 class Making:
     """Clauses that describe a result: make, serve, 'I want …'."""
 
-    def __init__(self, draft: MeaningDraft, adjuncts: Adjuncts) -> None:
+    def __init__(self, draft: MeaningDraft, lexicon: Lexicon, adjuncts: Adjuncts) -> None:
         self.draft = draft
+        self.lexicon = lexicon
         self.taxonomy = draft.taxonomy
         self.adjuncts = adjuncts
         self.referents = adjuncts.referents
@@ -141,17 +142,32 @@ class Making:
         self.draft.place([number], plate, "on")
         return plate
 
+    def _remedy(self, condition: str) -> str:
+        """Return the verb that ends a state, or ''."""
+        wanted = literals(negated(condition))
+        verbs = (
+            verb.word
+            for entries in self.lexicon.entries.values()
+            for verb in entries
+            if isinstance(verb, Verb) and wanted <= literals(verb.condition or "")
+        )
+        return next(verbs, "")
+
     def read_state(self, group: NounGroup) -> list[int]:
         """Interpret a state without a verb: 'a hot coffee on the table', 'the mug clean'."""
         draft = self.draft
         adjectives = group.predicate.adjectives
         if adjectives and all(a.selects for a in adjectives) and not group.adjuncts:
-            what = group.things[0].text
+            what, word = group.things[0].text, adjectives[0].word
+            if verb := self._remedy(adjectives[0].condition):
+                the = "" if group.things[0].kind in {"pronoun", "name"} else "the "
+                raise ProposalError((f"{verb} {the}{what}",))
             raise LanguageError(
-                f"hvr cannot make things {adjectives[0].word}: say what to do with the {what}"
+                f"hvr cannot make things {word}: say what to do with the {what}"
                 f"{self.taxonomy.example('request')}"
             )
-        needed = next((a.requires for a in group.predicate.adjectives if a.requires), None)
+        check_compatible(draft.taxonomy, adjectives)
+        needed = next((a.requires for a in adjectives if a.requires), None)
         reading = ReferentReading(dishes=True, requires=needed)
         things = self.referents.all_of(group.things, reading)
         for number in draft.live(things):

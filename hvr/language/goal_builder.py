@@ -11,7 +11,7 @@ from hvr.knowledge.roles import AGENT, CARRIER, CONTAINS, FILLED, OPEN, RUNNING,
 from hvr.language.checks import check
 from hvr.language.meaning import Meaning
 from hvr.language.negation import constraints
-from hvr.language.object_choice import ObjectChoice
+from hvr.language.object_choice import MANY, ObjectChoice
 from hvr.language.taxonomy import Taxonomy, asks, literals
 from hvr.pddl.model import Domain
 from hvr.values import Value
@@ -34,6 +34,22 @@ def at_origin(choice: ObjectChoice, number: int) -> str:
         return next(iter(places))
     each = [f"(and (= ?x {name}) {at})" for at, names in places.items() for name in names]
     return f"(or {' '.join(each)})"
+
+
+def _in_place_of(choice: ObjectChoice, number: int, other: int) -> str:
+    """Return the condition on `?x` of being where another thing was initially."""
+    parents = choice.inventory.parents
+    own, place = (parents.get(choice.pool(n)[0]) for n in (number, other))
+    if place is None or own == place:
+        raise ImpossibleGoalError(
+            f"the {choice.label(number)} and the {choice.label(other)} cannot change places: both "
+            f"are at {place or 'an unknown place'}"
+        )
+    if place not in choice.inventory.of(choice.inventory.classes[place]) or not choice.fits(
+        choice.classes[number][0], choice.inventory.classes[place]
+    ):
+        raise ImpossibleGoalError(f"{choice.label(number)} cannot be put on or in {place}")
+    return f"({choice.taxonomy.relation(choice.inventory.classes[place])} ?x {place})"
 
 
 # Demands ------------------------------------------------------------------------------------------
@@ -102,7 +118,9 @@ def _of_entity(choice: ObjectChoice, number: int, before: list[Demand]) -> list[
     places = [r for r in choice.relations if r.inner == number and choice.entities[r.outer].classes]
     demands += [Demand(2 * r.clause + 1, number, "place", "", r.outer) for r in places]
     if entity.returns is not None:
-        demands.append(Demand(2 * entity.returns + 1, number, "place", at_origin(choice, number)))
+        other = number if entity.swapped is None else entity.swapped
+        text = at_origin(choice, other) if other == number else _in_place_of(choice, number, other)
+        demands.append(Demand(2 * entity.returns + 1, number, "place", text))
     # Serving and resting come after everything else asked of the entity.
     asked = [d.moment for d in (*before, *demands) if d.entity == number]
     filled = [2 * r.clause + 1 for r in choice.relations if r.outer == number]
@@ -293,10 +311,14 @@ class Formula:
     """The PDDL condition of one stage: each entity is a variable or one or more objects.
 
     If `bound`, entities are their preferred objects, so that later stages refer to the same ones.
+    Of each entity, only the first `most` objects are meant.
     """
 
-    def __init__(self, choice: ObjectChoice, demands: list[Demand], *, bound: bool) -> None:
+    def __init__(
+        self, choice: ObjectChoice, demands: list[Demand], *, bound: bool, most: int
+    ) -> None:
         self.choice = choice
+        self.most = most
         self.demands = demands
         self.bound = bound
         self.variables: dict[int, list[str]] = {}
@@ -325,7 +347,7 @@ class Formula:
             if entity.name or entity.count == 0 or sole or self.bound:
                 pool = self.choice.pool(number)
                 pool = tuple(n for n in pool if n not in taken) or pool
-                self.variables[number] = list(pool[: self.choice.copies(number)])
+                self.variables[number] = list(pool[: min(self.most, self.choice.copies(number))])
                 taken.update(self.variables[number])
                 continue
             kind = self.choice.taxonomy.pddl_type(self.choice.classes[number][0])
@@ -453,11 +475,12 @@ def goal_of(meaning: Meaning, taxonomy: Taxonomy, inventory: Inventory, domain: 
     kept = constraints(choice, meaning.bans)
     goal_stages = tuple(
         Stage(
-            Formula(choice, stage, bound=bound).text(),
+            Formula(choice, stage, bound=bound, most=most).text(),
             tuple(_ends(choice, stage, last=number == len(split))),
             kept,
         )
         for number, stage in enumerate(split, start=1)
+        for most in _portions(choice, stage)
     )
     for stage in split:
         held = {d.entity for d in stage if d.holds}
@@ -469,27 +492,29 @@ def goal_of(meaning: Meaning, taxonomy: Taxonomy, inventory: Inventory, domain: 
     return Goal(goal_stages, tuple(choice.notes), meaning.unread)
 
 
-def _elsewhere(choice: ObjectChoice, demand: Demand) -> bool:
-    """Return whether a demand speaks of another place than the present one."""
-    thing = choice.entities[demand.entity]
-    place = choice.entities[demand.outer] if demand.outer is not None else thing
-    words = {
-        r.word for r in choice.relations if (r.inner, r.outer) == (demand.entity, demand.outer)
-    }
-    sides = {side for word in words for side in word.split()} & {"other", "opposite"}
-    return thing.from_clause is not None or place.distinct or bool(sides)
+def _portions(choice: ObjectChoice, demands: list[Demand]) -> Iterator[int]:
+    """Yield how many objects of each entity a stage covers: large sets are reached in portions."""
+    largest = max(choice.copies(d.entity) for d in demands)
+    if max(_changes(choice, d) for d in demands) > MANY:
+        yield from range(MANY, largest, MANY)
+    yield largest
+
+
+def _changes(choice: ObjectChoice, demand: Demand) -> int:
+    """Return how many objects do not meet a demand at the start."""
+    names = choice.pool(demand.entity)[: choice.copies(demand.entity)]
+    if demand.outer is None:
+        return sum(not choice.holds(demand.text, name) for name in names)
+    places = set(choice.available(demand.outer))
+    return sum(choice.inventory.parents.get(name) not in places for name in names)
 
 
 def _check_moved(choice: ObjectChoice, demands: list[Demand], meaning: Meaning) -> None:
-    """Reject a move of objects that are already in place: 'from the desk to the table'.
-
-    A plain 'put it on the table' may already hold.
-    """
-    clauses = {d.moment // 2 for d in demands}
-    if not (clauses <= set(meaning.moves) and any(_elsewhere(choice, d) for d in demands)):
+    """Reject a request that only moves objects that are already in place."""
+    if not {d.moment // 2 for d in demands} <= set(meaning.moves):
         return
     for demand in demands:
-        if demand.outer is None:
+        if demand.outer is None or choice.entities[demand.outer].apart:
             return
         places = set(choice.pool(demand.outer))
         there = [n for n in choice.pool(demand.entity) if choice.inventory.parents.get(n) in places]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from hvr.errors import (
@@ -11,18 +12,23 @@ from hvr.errors import (
     ImpossibleGoalError,
     LanguageError,
     MissingExtraError,
+    ProposalError,
+    UnachievableError,
     UsageError,
 )
 from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.retrieval.inventory import Inventory
+from hvr.language.asides import corrected, pruned
 from hvr.language.clauses import read_clauses
 from hvr.language.cursor import PAUSES, Cursor, Picks, expand_idioms, explore
+from hvr.language.foreign import language_of
 from hvr.language.goal_builder import Goal, Stage, goal_of, one_of
 from hvr.language.lexicon import PARTICLES, Dish, FunctionWord, Lexicon, load_lexicon, tokenize
 from hvr.language.meaning import Meaning, MeaningDraft, adapt
 from hvr.language.negation import Forbidding
 from hvr.language.own_words import OwnWords
 from hvr.language.paraphrase import in_order, paraphrase
+from hvr.language.purposes import with_names
 from hvr.language.spelling import Corrected, corrections
 from hvr.language.taxonomy import Taxonomy
 from hvr.language.verb_phrases import Interpreter
@@ -51,12 +57,13 @@ def read(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> tuple[Meaning, ...]
 def readings(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> tuple[tuple[Meaning, ...], ...]:
     """Parse a request in all ways that English allows, most likely first; see `read`."""
     tokens = tuple(token for token in tokenize(text) if token not in _NOISE)
+    if foreign := language_of(tokens, [t for t in tokens if t not in lexicon.parts]):
+        raise LanguageError(f"this seems to be {foreign}: hvr reads English only")
     found: list[tuple[Meaning, ...]] = []
     refusals: list[LanguageError] = []
-    spelt = corrections(tokens, lexicon)
-    for corrected in spelt:
+    for spelt in corrections(tokens, lexicon):
         try:
-            found += _readings(text, corrected, lexicon, taxonomy)
+            found += _as_spelt(text, spelt, lexicon, taxonomy)
         except LanguageError as error:
             refusals.append(error)
     if not found:
@@ -64,19 +71,54 @@ def readings(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> tuple[tuple[Mea
     return tuple(dict.fromkeys(found))
 
 
-def _readings(
-    text: str, corrected: Corrected, lexicon: Lexicon, taxonomy: Taxonomy
+def _as_spelt(
+    text: str, spelt: Corrected, lexicon: Lexicon, taxonomy: Taxonomy
 ) -> Iterator[tuple[Meaning, ...]]:
-    tokens = expand_idioms(corrected.tokens, lexicon)
+    """Yield the readings of a request; if it has none, those without the words around it."""
+    tokens, notes = corrected(text, expand_idioms(spelt.tokens, lexicon), lexicon)
+
+    def read_as(
+        words: tuple[str, ...], told: Sequence[str], asides: Sequence[str]
+    ) -> Iterator[tuple[Meaning, ...]]:
+        cursor = Cursor(text, words, lexicon)
+        found = _readings(cursor, (*spelt.notes, *notes, *told), asides, taxonomy)
+        return iter([tuple(m.replace(spelt=spelt.notes) for m in one) for one in found])
+
+    try:
+        return read_as(tokens, (), ())
+    except LanguageError:
+        if proposed := _proposed(tokens, lexicon):
+            raise ProposalError(proposed) from None
+        named, described = with_names(text, tokens, lexicon)
+        rest = pruned(text, named, lexicon)
+        if rest.tokens == tokens or not rest.tokens:
+            raise
+        return read_as(rest.tokens, described, rest.asides)
+
+
+def _proposed(tokens: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:
+    """Return the requests that a need or complaint hints at: 'get me something to drink'."""
+    for key, requests in sorted(lexicon.proposals.items(), key=lambda item: -len(item[0])):
+        for at in range(len(tokens) - len(key) + 1):
+            if tokens[at : at + len(key)] == key:
+                around = tokens[:at], tokens[at + len(key) :]
+                return tuple(" ".join((*around[0], r, *around[1])) for r in requests)
+    return ()
+
+
+def _readings(
+    whole: Cursor, notes: Sequence[str], asides: Sequence[str], taxonomy: Taxonomy
+) -> tuple[tuple[Meaning, ...], ...]:
     # Check words first: the grammar would stumble over an unknown word and blame its neighbours.
-    check_words(Cursor(text, tokens, lexicon))
+    check_words(whole)
 
     def bracketed(brackets: Picks) -> tuple[Meaning, ...]:
         def chosen(picks: Picks) -> Meaning:
             brackets.sizes = []
-            cursor = Cursor(text, tokens, lexicon, picks, brackets)
-            cursor.notes += corrected.notes
-            return _read_once(cursor, taxonomy).replace(spelt=corrected.notes)
+            cursor = Cursor(whole.text, whole.tokens, whole.lexicon, picks, brackets)
+            cursor.notes += notes
+            cursor.unread += asides
+            return _read_once(cursor, taxonomy)
 
         return tuple(dict.fromkeys(explore(chosen)))
 
@@ -87,11 +129,15 @@ def _read_once(cursor: Cursor, taxonomy: Taxonomy) -> Meaning:
     draft = MeaningDraft(cursor.text, taxonomy, cursor.brackets)
     interpreter = Interpreter(draft, cursor.lexicon)
     clauses, prohibitions = read_clauses(cursor)
-    for clause in clauses:
-        interpreter.clause(clause)
-    forbidding = Forbidding(draft, interpreter.adjuncts)
-    for prohibition in prohibitions:
-        forbidding.take(prohibition)
+    try:
+        for clause in clauses:
+            interpreter.clause(clause)
+        forbidding = Forbidding(draft, interpreter.adjuncts)
+        for prohibition in prohibitions:
+            forbidding.take(prohibition)
+    except LanguageError as error:
+        # No other reader may do something else with words that were read whole.
+        raise UnachievableError(str(error)) if type(error) is LanguageError else error from error
     if not draft.requested:
         raise LanguageError(
             f"no action found in {cursor.text.strip()!r}: say a verb and a thing"
@@ -202,15 +248,33 @@ class Reader:
 
         Raises:
             LanguageError: The request was not understood.
-            AmbiguousError: Readings end differently, and none was chosen.
+            AmbiguousError: Readings end differently, or the request only hints at something, and
+                none was chosen.
             ImpossibleGoalError: The goal cannot be achieved in this scene.
         """
-        goals = self.goals(request, inventory)
+        try:
+            goals = self.goals(request, inventory)
+        except ProposalError as error:
+            return self._proposal(error, inventory, reading)
         if reading is not None and not 1 <= reading <= len(goals):
             raise UsageError(f"reading must be between 1 and {len(goals)}, got {reading}")
         if len(goals) > 1 and reading is None:
             raise AmbiguousError(tuple(in_order(goal.paraphrase) for goal in goals))
         return goals[(reading or 1) - 1]
+
+    def _proposal(self, error: ProposalError, inventory: Inventory, reading: int | None) -> Goal:
+        """Return the chosen one of the goals that a request hints at; without a choice, ask."""
+        goals = []
+        for request in error.requests:
+            with suppress(HvrError):
+                goals.append(self.goals(request, inventory)[0])
+        if not goals:
+            raise error
+        if reading is None:
+            raise AmbiguousError(tuple(in_order(goal.paraphrase) for goal in goals))
+        if not 1 <= reading <= len(goals):
+            raise UsageError(f"reading must be between 1 and {len(goals)}, got {reading}")
+        return goals[reading - 1]
 
     def goals(self, request: str, inventory: Inventory) -> tuple[Goal, ...]:
         """Return the distinct goals that a request can mean in a scene.
@@ -333,6 +397,8 @@ class AgreementReader(_WithLearnt):
         grammar: Goal | HvrError
         try:
             grammar, *others = super()._read(request, inventory)
+        except (ProposalError, UnachievableError):
+            raise
         except HvrError as error:
             grammar, others = error, []
         if isinstance(grammar, Goal) and (others or is_plain(request, grammar)):

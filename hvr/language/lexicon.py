@@ -125,6 +125,8 @@ class Lexicon:
         idioms: Phrases and their plain equivalents.
         examples: Examples for error messages, by topic.
         full: Condition of holding a liquid; empty if nothing does.
+        purposes: Names of things by the words of their purposes.
+        proposals: Phrases that hint at requests, and the requests.
     """
 
     entries: Mapping[tuple[str, ...], tuple[Entry, ...]]
@@ -134,6 +136,8 @@ class Lexicon:
     idioms: Mapping[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
     examples: Mapping[str, str] = field(default_factory=dict)
     full: str = ""
+    purposes: Mapping[frozenset[str], tuple[str, ...]] = field(default_factory=dict)
+    proposals: Mapping[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
 
     @cached_property
     def parts(self) -> frozenset[str]:
@@ -235,6 +239,28 @@ def plurals(phrase: str) -> tuple[str, ...]:
     else:
         forms = [word + "s"]
     return tuple(" ".join([*words[:index], form, *words[index + 1 :]]) for form in forms)
+
+
+PURPOSELESS = frozenset(
+    "a an the my your some his her our for to with from in on into of out".split()
+)
+"""Words that add nothing to a purpose."""
+
+
+def stems(purpose: str) -> frozenset[str]:
+    """Return the words of a purpose without endings."""
+    return frozenset(stem(word) for word in purpose.split() if word not in PURPOSELESS)
+
+
+def stem(word: str) -> str:
+    """Return a word without its ending: 'cutting' and 'cut' are the same."""
+    if word.endswith("ing") and len(word) > 5:
+        word = word[:-3]
+        if len(word) > 2 and word[-1] == word[-2]:
+            word = word[:-1]
+    elif word.endswith("s") and not word.endswith("ss") and len(word) > 3:
+        word = word[:-1]
+    return word.removesuffix("e")
 
 
 def build_lexicon(
@@ -352,7 +378,21 @@ def load_lexicon(ontology: Ontology) -> Lexicon:
         idioms=_idioms(ontology),
         examples=examples,
         full=f"({filled} ?x)" if filled else "",
+        purposes=_purposes(ontology),
+        proposals={
+            tokenize(label): tuple(map(str, ontology.annotation(name, "plainly")))
+            for name in ontology.instances("Proposal")
+            for label in ontology.labels(name)
+        },
     )
+
+
+def _purposes(ontology: Ontology) -> Mapping[frozenset[str], tuple[str, ...]]:
+    names: dict[frozenset[str], list[str]] = {}
+    for name in sorted({name for name, _ in ontology.pairs("usedFor")}):
+        for purpose in ontology.annotation(name, "usedFor"):
+            names.setdefault(stems(str(purpose)), []).append(ontology.label(name))
+    return {words: tuple(found) for words, found in names.items()}
 
 
 def _idioms(ontology: Ontology) -> dict[tuple[str, ...], tuple[str, ...]]:

@@ -100,6 +100,8 @@ class Entity(Value):
         holding: Classes of a thing that is on or in it at the start, if given.
         source: Whether it is mentioned only as the place where something stands at the start.
         returns: Index of the clause that returns it to its initial place, or None.
+        swapped: Index of the entity to whose initial place it goes instead, or None.
+        half: Whether half of all objects are meant.
         near: Things that it is near at the start; the nearest object is meant.
         text: The words, for messages.
     """
@@ -135,6 +137,8 @@ class Entity(Value):
     rest: bool = False
     spare: int = 0
     returns: int | None = None
+    swapped: int | None = None
+    half: bool = False
     holding: tuple[str, ...] = ()
     source: bool = False
 

@@ -203,6 +203,9 @@ class Forbidding:
                 continue
             if prohibition.verb is None and self._is_other_place(prohibition, thing):
                 continue
+            if prohibition.verb is None and prohibition.adjuncts:
+                named = (c for a in prohibition.adjuncts for c in a.classes)
+                self._other_vessel(set(self.taxonomy.concrete_of(named)))
             if prohibition.instead and not self._is_tool(thing):
                 continue  # 'in the bowl instead of the fridge' only gives a place
             if self._left_out(prohibition, thing):
@@ -283,6 +286,8 @@ class Forbidding:
     ) -> tuple[tuple[str, ...], str | None]:
         if thing.kind == "everything":
             return (), None
+        if thing.dish is not None and not thing.nouns:
+            raise LanguageError(f"hvr cannot do without {thing.text!r}: say which thing not to use")
         if thing.nouns:
             classes = set(self.taxonomy.concrete_of(thing.classes))
         else:

@@ -27,7 +27,7 @@ MOST = 20
 def read_determiner(cursor: Cursor) -> Determiner:
     """Read determiners and numbers: 'the', 'two', 'all of the', 'another'."""
     count: int | None = None
-    definite = other = each = both = apart = False
+    definite = other = each = both = apart = half = False
     while not cursor.done:
         if cursor.word().isdecimal():
             count = int(cursor.word())
@@ -55,6 +55,8 @@ def read_determiner(cursor: Cursor) -> Determiner:
             apart = True
         elif value == "both":
             definite = both = True
+        elif value == "half":
+            half, count = True, 0
         elif value == "rest":  # 'the rest of the slices'
             definite = other = True
             count = 0
@@ -62,7 +64,7 @@ def read_determiner(cursor: Cursor) -> Determiner:
             count = int(value)
     if count is not None and count > MOST:
         raise LanguageError(f"{count} of them are too many: hvr reads numbers up to {MOST}")
-    return Determiner(count, definite, other, each, apart, both)
+    return Determiner(count, definite, other, each, apart, both, half)
 
 
 def read_adjectives(cursor: Cursor) -> tuple[Adjective, ...]:
@@ -334,6 +336,9 @@ def read_thing(cursor: Cursor, after: str) -> NounPhrase:
     ):
         cursor.at += door.length  # 'put the egg in the fridge and shut the door'
         return NounPhrase("pronoun", cursor.between(start), Determiner(1))
+    if door and determiner.count == 0 and cursor.named() < door.length:
+        cursor.at += door.length
+        return NounPhrase("everything", cursor.between(start), determiner)
     if (determiner.count is not None or determiner.definite) and not cursor.starts_thing():
         if determiner.count is not None:  # 'put both on the table', 'slice two'
             return NounPhrase("pronoun", cursor.between(start), determiner)
@@ -347,6 +352,8 @@ def read_thing(cursor: Cursor, after: str) -> NounPhrase:
     thing = _head(cursor, determiner, adjectives, after)
     while (described := _description_after(cursor)) is not None:
         thing = thing.replace(adjectives=(*thing.adjectives, described))
+    if determiner.half and not any(noun.plural for noun in thing.nouns):
+        raise LanguageError(f"hvr cannot take half of {thing.text!r}: say how many slices")
     if determiner.both and any(noun.plural for noun in thing.nouns):
         thing = thing.replace(determiner=thing.determiner.replace(count=2))  # 'both mugs'
     if cursor.word() == "of" and cursor.take("own"):
@@ -548,6 +555,8 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
     own = cursor.function("own")
     if own and cursor.word() == "each" and cursor.function("prep", at=cursor.at + own.length):
         cursor.at += own.length  # 'put the fork and the knife each in a drawer'
+    if (anywhere := _anywhere(cursor)) is not None:
+        return anywhere
     if (leaving_out := _exception(cursor)) is not None:
         return leaving_out
     if (origin := read_origin(cursor)) is not None:
@@ -575,6 +584,10 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
             cursor.at = saved
         return None
     length, function = match
+    if function.role == "unplaced" and cursor.function("each other", at=cursor.at + length):
+        cursor.at += length
+        cursor.take("each other")
+        return Adjunct("together", "next to each other", ())
     if cursor.purpose() or not cursor.starts_thing(cursor.at + length):
         if function.role == "unplaced":  # 'the cabinet below'
             cursor.ignore(" ".join(cursor.tokens[cursor.at : cursor.at + length]))
@@ -613,8 +626,27 @@ def _exception(cursor: Cursor) -> Adjunct | None:
         return None
     if cursor.word() == "but" and cursor.clause_starts(after):
         return None  # 'wash them, but the mug should be in the sink'
-    cursor.at = after
-    return Adjunct("except", "except", read_things(cursor, "except"))
+    saved, cursor.at = cursor.at, after
+    things = read_things(cursor, "except")
+    if cursor.function("first"):  # 'wash the mug, but the tomato first'
+        cursor.at = saved
+        return None
+    return Adjunct("except", "except", things)
+
+
+def _anywhere(cursor: Cursor) -> Adjunct | None:
+    """Read any other place: 'anywhere but the fridge', 'somewhere else'."""
+    match = cursor.function("anywhere")
+    if match is None:
+        return None
+    start = cursor.at
+    cursor.at += match.length
+    excluded = None
+    if cursor.take("except"):
+        cursor.take("prep")
+        excluded = read_one_of(cursor, "except")
+    place = NounPhrase("beside", cursor.between(start), of=excluded)
+    return Adjunct("place", "on", (place,))
 
 
 def _where(cursor: Cursor) -> Adjunct | None:

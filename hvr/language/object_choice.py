@@ -67,8 +67,8 @@ def stands_at(inventory: Inventory, name: str, entity: Entity, piece_of: str) ->
 
 # Choice -------------------------------------------------------------------------------------------
 
-MANY = 15
-"""Largest number of things that one request may move.
+MANY = 10
+"""Largest number of things that one stage of a goal moves.
 
 Each is a separate goal for the planner, whose time grows with every one.
 """
@@ -113,6 +113,8 @@ class ObjectChoice(ClassChoice):
         wanted, every = self.entities[number].count, len(self.pool(number))
         if self.entities[number].apart:
             wanted = sum(self.copies(n) for n in self.inside(number)) or wanted
+        if wanted == 0 and self.entities[number].half:
+            return self._half(number, every)
         if wanted == 0:
             return every
         if wanted < 0:  # 'some': a plural needs at least two
@@ -128,6 +130,12 @@ class ObjectChoice(ClassChoice):
             things = self.taxonomy.counted(here, self.classes[number])
             raise ImpossibleGoalError(f"{self.inventory.scene} has only {things}, not {count}")
         return count
+
+    def _half(self, number: int, every: int) -> int:
+        if every % 2:
+            things = self.taxonomy.counted(every, self.classes[number])
+            raise ImpossibleGoalError(f"half of {things} is not a whole number: say how many")
+        return every // 2
 
     def inside(self, number: int) -> list[int]:
         """Return the entities that must be on or in another, in the order of the request."""
@@ -171,15 +179,10 @@ class ObjectChoice(ClassChoice):
             kinds = {self.inventory.classes[name] for name in chosen}
             self.classes[number] = tuple(c for c in self.classes[number] if c in kinds)
         chosen = self._elsewhere_than_before(number, self._left(number, chosen))
+        chosen = self._not_yet_there(number, chosen)
         chosen = most_plausible(entity, chosen, self.inventory, self.holds)
         if entity.returns is not None and entity.count > 0:
             chosen = chosen[: entity.count]  # the initial place depends on which object it is
-        if every and entity.group and self._asked_of(number):
-            changing = self._changing(number, chosen)
-            if changing > MANY:
-                raise ImpossibleGoalError(
-                    f"{entity.text!r} means {changing} things here: name at most {MANY}"
-                )
         if every:
             chosen = self._portion(number, chosen)
             self.classes[number] = tuple(
@@ -199,13 +202,25 @@ class ObjectChoice(ClassChoice):
             self.note(f"nothing on or in the {place} can be moved")
             self.entities[number] = entity.replace(classes=())
             return ()
-        if not fitting and entity.firm:
-            raise ImpossibleGoalError(
-                f"{self._elsewhere(number, chosen)}; name one place, or say 'then' between two"
+        if not fitting and chosen and not self._brought_there(number):
+            advice = (
+                "name one place, or say 'then' between two"
+                if entity.firm
+                else f"say which {self.label(number)} is meant"
             )
-        if not fitting:
-            self.note(self._elsewhere(number, chosen))
+            raise ImpossibleGoalError(f"{self._elsewhere(number, chosen)}; {advice}")
         return fitting or chosen
+
+    def _brought_there(self, number: int) -> bool:
+        """Return whether the request itself puts a thing, or its whole, at its initial place."""
+        entity = self.entities[number]
+        things = {number, entity.cut_from}
+        return any(
+            r.inner in things
+            and r.clause < (entity.from_clause or 0)
+            and set(self.entities[r.outer].classes) & set(entity.place_from)
+            for r in self.relations
+        )
 
     def _describe_none(self, number: int, template: str) -> str:
         """Phrase that a description fits nothing: 'no mug here is dirty'."""
@@ -278,19 +293,19 @@ class ObjectChoice(ClassChoice):
             )
         return tuple(name for name in chosen if name not in left)
 
-    def _changing(self, number: int, names: Iterable[str]) -> int:
-        conditions = self.entities[number].conditions
-        if any(number in (r.inner, r.outer) for r in self.relations):
-            return len(tuple(names))
-        return sum(not all(self.holds(c.template, n) for c in conditions) for n in names)
+    def _not_yet_there(self, number: int, chosen: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the things that a move changes, if there are enough: 'put a mug on the table'."""
+        entity = self.entities[number]
+        places = [r for r in self.relations if r.inner == number]
+        if entity.count < 1 or len(places) != 1 or places[0].clause not in self.moves:
+            return chosen
+        there = set(self.available(places[0].outer))
+        left = tuple(n for n in chosen if self.inventory.parents.get(n) not in there)
+        return left if len(left) >= entity.count else chosen
 
     def _alike_before(self, number: int) -> bool:
         kinds = set(self.classes[number])
         return any(kinds & set(self.classes[n]) for n in self.numbers if n < number)
-
-    def _asked_of(self, number: int) -> bool:
-        related = any(number in (r.inner, r.outer) for r in self.relations)
-        return related or bool(self.entities[number].conditions)
 
     def _portion(self, number: int, chosen: tuple[str, ...]) -> tuple[str, ...]:
         dishes = [

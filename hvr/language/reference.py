@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from hvr.errors import LanguageError
-from hvr.knowledge.roles import PLACE, PORTABLE, SLICE, SLICED, VESSEL
+from hvr.knowledge.roles import PLACE, PORTABLE, SLICE, SLICED, STORAGE, VESSEL, WORKTOP
 from hvr.language.adjectives import AdjectiveUse, apply_adjective, qualify
 from hvr.language.lexicon import Adjective, Dish
 from hvr.language.meaning import Condition, Entity, MeaningDraft, Nearness, SpatialRelation
@@ -201,8 +201,7 @@ class Referents:
         if thing.kind == "name":
             return [self._named(thing, reading)]
         if thing.kind == "beside":
-            places = self.taxonomy.standing
-            return [self.draft.new(Entity(places, thing.text, group=True, somewhere=True))]
+            return [self._somewhere(thing)]
         if thing.kind == "everything":
             return [self._everything(thing, reading)]
         if thing.kind == "slices":
@@ -232,6 +231,17 @@ class Referents:
     def _known_part(self, part: str) -> int | None:
         source = self.taxonomy.source(part)
         return self.draft.known([c for c in (part, source) if c])
+
+    def _somewhere(self, thing: NounPhrase) -> int:
+        """Return the entity of a place that no noun names."""
+        places = self.taxonomy.standing
+        other = not thing.nearby  # 'anywhere else': not where the thing is now
+        if other:
+            excluded = self.taxonomy.concrete_of(thing.of.classes) if thing.of else ()
+            usual = [c for c in places if self.taxonomy.plays(c, WORKTOP, STORAGE)]
+            places = tuple(c for c in usual if c not in excluded)
+        entity = Entity(places, thing.text, group=True, somewhere=True, distinct=other)
+        return self.draft.new(entity)
 
     # --- things --------------------------------------------------------------------------
 
@@ -275,6 +285,9 @@ class Referents:
                 return known
         group = self._is_group(thing, classes)
         count = how_many(thing, group)
+        before = self._alike(classes) if determiner.other and count == 0 else ()
+        if determiner.other and determiner.count == 0 and not before:
+            raise LanguageError(f"it is not clear what the rest of the {thing.text} are")
         number = self.draft.new(
             Entity(
                 classes,
@@ -283,9 +296,10 @@ class Referents:
                 count=count,
                 distinct=determiner.other and count != 0,
                 each=determiner.each,
+                half=determiner.half,
                 every=determiner.count == 0,
                 apart=determiner.apart,
-                besides=self._alike(classes) if determiner.other and count == 0 else (),
+                besides=before,
                 rest=determiner.other and count == 0,
             )
         )
@@ -333,6 +347,10 @@ class Referents:
         pieces = self.taxonomy.pieces(object_class)
         if pieces is None and self.taxonomy.plays(object_class, SLICE):
             pieces = object_class
+        if pieces is None and object_class not in self.taxonomy.concrete(object_class):
+            # 'a piece of cutlery', 'every piece of furniture'
+            whole = of.replace(determiner=thing.determiner, adjectives=thing.adjectives)
+            return [self._noun(whole, reading)]
         if pieces is None or not self.taxonomy.plays(pieces, SLICE):
             raise LanguageError(f"{self.taxonomy.a_label(object_class)} cannot be cut into slices")
         return [self._pieces(thing, (pieces,), count, reading)]

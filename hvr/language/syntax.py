@@ -16,6 +16,7 @@ class Determiner(Value):
         each: 'each' or 'every': the statement applies to each one separately.
         apart: 'different' or 'separate': one for each.
         both: 'both', of two things or two kinds.
+        half: 'half of the'.
     """
 
     count: int | None = None
@@ -24,6 +25,7 @@ class Determiner(Value):
     each: bool = False
     apart: bool = False
     both: bool = False
+    half: bool = False
 
 
 class Nearby(Value):
@@ -39,7 +41,7 @@ class NounPhrase(Value):
     Args:
         kind: `noun` (nouns or a dish), `slices`, `name`, `pronoun`, `everything`, `rest` (the
             remaining ones of things named before), or `beside` (a place described only by what
-            is near it).
+            is near it; any other place than `of`).
         text: The words of its head.
         nouns: Classes that the head may name.
         dish: Dish that the head may name.
@@ -79,7 +81,8 @@ class Adjunct(Value):
 
     Args:
         kind: `place`, `unplaced` (next to), `from`, `means`, `with`, `hand` (in the hand), `for`
-            (`word` is the number of people), `origin` (back to its initial place) or `except`.
+            (`word` is the number of people), `origin` (back to its initial place), `together`
+            (next to each other) or `except`.
         word: The preposition; `in` or `on` for a place.
         things: The complement.
         inside: For `with`: `in` or `on` if the things are explicitly contents ('with a knife in
@@ -133,6 +136,7 @@ class Clause(Value):
         given: Whether it describes the initial state instead of a goal.
         past: Whether it reports what was done before the request.
         none: Whether the state must hold of no such thing: 'no drawer is open'.
+        bare: Whether it only names things: ', then the cup'.
     """
 
     verb: Verb | None
@@ -141,6 +145,7 @@ class Clause(Value):
     given: bool = False
     past: bool = False
     none: bool = False
+    bare: bool = False
 
 
 def for_each(thing: NounPhrase, persons: int) -> NounPhrase:

@@ -186,7 +186,7 @@ class Interpreter:
         self._portable = self.taxonomy.roles.class_of(PORTABLE)
         self.referents = Referents(draft)
         self.adjuncts = Adjuncts(draft, self.referents)
-        self.making = Making(draft, self.adjuncts)
+        self.making = Making(draft, lexicon, self.adjuncts)
         self.states = States(draft, self.adjuncts, self.making)
         self.liquids = Liquids(draft, lexicon, self.adjuncts, self.making.make, self._clear)
 
@@ -261,6 +261,8 @@ class Interpreter:
         if beside is not None:
             return self._put_beside(group, beside)
         group = settle_nearby(group, frame, self.taxonomy, placed=bool(inherited))
+        if any(adjunct.kind == "together" for adjunct in group.adjuncts):
+            return self._together(verb, group, inherited)
         if any(adjunct.kind == "hand" for adjunct in group.adjuncts):
             held = _with_in_hand(group)
             return self._meanwhile(verb, group, held) if held else self._in_hand(verb, group)
@@ -276,7 +278,8 @@ class Interpreter:
             return self.making.read_state(group)
         if verb.frame == "put" and inherited:
             group = NounGroup(group.things, (*group.adjuncts, *inherited), group.predicate)
-        if group.predicate and verb.frame in {"hold", "put", "make"} and not group.adjuncts:
+        contents = all(a.kind == "with" for a in group.adjuncts)
+        if group.predicate and verb.frame in {"hold", "put", "make"} and contents:
             return self.making.read_state(group)  # 'get the potato sliced', 'leave the fridge open'
         frames = {
             "state": self.states.state,
@@ -289,6 +292,7 @@ class Interpreter:
             "fill": self.liquids.fill,
             "transfer": self.liquids.pour,
             "empty": self.liquids.empty,
+            "swap": self._swap,
             "make": self.making.make,
             "serve": self.making.make,
         }
@@ -367,6 +371,37 @@ class Interpreter:
             for number in self.referents.all_of(adjunct.things, reading):
                 self.draft.demand(number, verb.by or "", verb.word)
         return things
+
+    def _together(
+        self, verb: Verb | None, group: NounGroup, inherited: tuple[Adjunct, ...]
+    ) -> list[int]:
+        """Put things on one place; how near they are there is not checked."""
+        others = tuple(a for a in group.adjuncts if a.kind != "together")
+        rest = group.replace(adjuncts=others)
+        self.draft.note("'next to each other' is read as at one place; how near is not checked")
+        if inherited or any(a.kind == "place" for a in others):
+            return self._group(verb, rest, inherited)
+        if len(group.things) > 1:
+            *moved, last = group.things
+            near = Adjunct("unplaced", "next to", (last,))
+            return self._group(verb, rest.replace(things=tuple(moved), adjuncts=(near,)), ())
+        things = self.referents.all_of(group.things, ReferentReading(wanted=False))
+        places = {r.outer for r in self.draft.relations if r.inner in things}
+        if len(things) < 2 or len(places) != 1:
+            text = group.things[0].text
+            raise LanguageError(f"{text} next to each other where? Say the place")
+        return things
+
+    def _swap(self, verb: Verb, group: NounGroup) -> list[int]:
+        """Interpret 'swap A and B', 'swap A with B': each goes where the other is."""
+        things = [*group.things, *(t for a in group.adjuncts if a.kind == "with" for t in a.things)]
+        reading = ReferentReading(wanted=False, requires=verb.requires)
+        numbers = self.referents.all_of(things, reading)
+        if len(numbers) != 2 or any(self.draft.entities[n].count != 1 for n in numbers):
+            raise LanguageError(f"{verb.word} what? Name two things")
+        for number, other in zip(numbers, reversed(numbers), strict=True):
+            self.draft.change(number, returns=self.draft.clause, swapped=other)
+        return numbers
 
     def _meanwhile(self, verb: Verb | None, group: NounGroup, held: Adjunct) -> list[int]:
         others = tuple(a for a in group.adjuncts if a is not held and a.kind != "hand")

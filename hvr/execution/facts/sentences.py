@@ -12,6 +12,16 @@ from types import MappingProxyType
 
 from hvr.errors import AmbiguousError, LanguageError
 from hvr.execution.explanation import literal_clause
+from hvr.execution.facts.imperatives import (
+    PLACING,
+    Imperative,
+    as_clauses,
+    bare,
+    exclusive,
+    imperatives,
+    stages_of,
+    things_of,
+)
 from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.language.goal_builder import Goal
@@ -37,6 +47,7 @@ from hvr.pddl import (
 )
 from hvr.pddl.diagnostics import nearest
 from hvr.pddl.model import Function
+from hvr.pddl.traversal import atoms_of
 from hvr.planning.search.constraints import with_stages
 from hvr.worlds.facts.lexicon import WorldLexicon, object_phrases, plural, words_of
 
@@ -125,6 +136,9 @@ def function_patterns(
 #
 # Nothing is guessed: any other sentence is rejected with the list of known clauses.
 
+_FEW = 3
+"""Number of remarks in a refusal."""
+
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 _ALL, _SOME, _NONE = "every", "some", "no"
 _QUANTIFIERS = {
@@ -132,6 +146,8 @@ _QUANTIFIERS = {
     "each": _ALL,
     "all": _ALL,
     "all the": _ALL,
+    "both": _ALL,
+    "both the": _ALL,
     "some": _SOME,
     "a": _SOME,
     "an": _SOME,
@@ -175,11 +191,18 @@ def parse_goal(text: str, domain: Domain, problem: Problem, words: WorldLexicon)
         LanguageError: The sentence does not match the world's wording.
         PddlError: The PDDL is invalid.
     """
+    return _stages(text, domain, problem, words, orders=False)[0]
+
+
+def _stages(
+    text: str, domain: Domain, problem: Problem, words: WorldLexicon, *, orders: bool
+) -> tuple[ParsedGoal, ...]:
+    """Parse a goal and return its stages; with `orders`, read the imperatives of actions, too."""
     if text.lstrip().startswith("("):
-        formula = parse_formula(text, domain, problem.objects, file="<goal>")
+        stages = [parse_formula(text, domain, problem.objects, file="<goal>")]
     else:
-        formula = _Reader(domain, problem, words).read(text)
-    return ParsedGoal(formula, goal_text(formula, words))
+        stages = _Reader(domain, problem, words).read(text, orders=orders)
+    return tuple(ParsedGoal(formula, goal_text(formula, words)) for formula in stages)
 
 
 def goal_text(formula: Expression, words: WorldLexicon) -> str:
@@ -215,26 +238,109 @@ class _Reader:
         self._patterns = list(self._clauses())
         self._functions = list(function_patterns(domain.functions))
         self._counter = count(1)
+        orders = [(name, said.imperative) for name, said in words.wording.actions.items()]
+        self._imperatives = list(imperatives(domain, orders))
+        self._exclusive = exclusive(domain)
+        self._spoken = ""  # the thing that 'it' refers to
 
-    def read(self, text: str) -> Formula:
+    def read(self, text: str, *, orders: bool) -> list[Formula]:
+        """Return the stages of a goal."""
         words = re.sub(r"\s+", " ", text.strip().rstrip(".!").lower())
-        parts = self._conjunction(words)
-        if parts is None:
+        clauses = self._conjunction(words, self._single)
+        if clauses is not None:
+            return [_all_of(clauses)]
+        if not orders:
             raise self._rejected(words)
-        return parts[0] if len(parts) == 1 else And(tuple(parts))
+        stages: list[list[Formula]] = []
+        for part in stages_of(words):
+            self._ordered = bool(stages)
+            found = self._conjunction(part, self._order)
+            if found is None:
+                raise self._rejected(part)
+            for number, order in enumerate(found):
+                before = stages[-1] if stages else []
+                kept = [f for f in before if not self._undoes(order, f)]
+                if number and kept == before:
+                    stages[-1].append(order)
+                else:
+                    stages.append([*kept, order])
+        if not stages:
+            raise self._rejected(words)
+        return [_all_of(stage) for stage in stages]
 
-    def _conjunction(self, text: str) -> list[Formula] | None:
+    def _conjunction(
+        self, text: str, read: Callable[[str], list[Formula] | None]
+    ) -> list[Formula] | None:
         """Read clauses joined by "and" and commas; names may contain "and"."""
-        clause = self._clause(text)
+        clause = read(text)
         if clause is not None:
-            return [clause]
-        for joint in re.finditer(r", and |, | and ", text):
-            first = self._clause(text[: joint.start()])
+            return clause
+        for joint in re.finditer(r",? and then |, and |, | and ", text):
+            first = read(text[: joint.start()])
             if first is not None:
-                rest = self._conjunction(text[joint.end() :])
+                rest = self._conjunction(text[joint.end() :], read)
                 if rest is not None:
-                    return [first, *rest]
+                    return [*first, *rest]
         return None
+
+    def _undoes(self, later: Formula, earlier: Formula) -> bool:
+        """Return whether two conditions speak of one thing and cannot both hold."""
+        if later == earlier or isinstance(earlier, Not):
+            return False
+        one, other = (next((a for a in atoms_of(f) if a.args), None) for f in (later, earlier))
+        if one is None or other is None or one.args[0] != other.args[0]:
+            return False
+        return (one.predicate, other.predicate) in self._exclusive
+
+    def _single(self, text: str) -> list[Formula] | None:
+        clause = self._clause(text)
+        return None if clause is None else [clause]
+
+    def _order(self, text: str) -> list[Formula] | None:
+        """Read an order: an imperative of an action, or 'put', 'bring' … and a clause."""
+        text = re.sub(r"\b(it|them)\b", self._spoken or "it", bare(text))
+        for form in self._imperatives:
+            match = form.pattern.fullmatch(text)
+            read = self._imperative(form, match) if match is not None else None
+            if read is not None:
+                self._ordered = True
+                return read
+        for clause in as_clauses(text, ordered=self._ordered):
+            things, verb, rest = clause.partition(" is ")
+            clauses = [self._clause(f"{thing}{verb}{rest}") for thing in things_of(things)]
+            found = [one for one in clauses if one is not None]
+            if found and len(found) == len(clauses):
+                self._ordered, self._spoken = True, things
+                return found
+        return None
+
+    def _imperative(self, form: Imperative, match: re.Match[str]) -> list[Formula] | None:
+        said = {int(name[1:]): text for name, text in match.groupdict().items()}
+        index = {p.name: i for i, p in enumerate(form.parameters)}
+        first = index[form.atom.args[0]]
+        found = []
+        for one in things_of(said[first]):
+            things = []
+            for place, text in {**said, first: one}.items():
+                thing = self._thing(text, form.parameters[place])
+                if thing is None:
+                    return None
+                things.append((place, thing))
+            known = dict(things)
+            args = [
+                known.get(index[a], _Thing(form.parameters[index[a]].types[0], _SOME))
+                for a in form.atom.args
+            ]
+            if len({t.name for t in args if not t.quantifier}) < sum(
+                not t.quantifier for t in args
+            ):
+                raise LanguageError(f"{one!r} cannot be put on or in itself: {match[0]!r}")
+            make = partial(_atom, form.atom.predicate)
+            denied = not form.positive and any(t.quantifier for t in args)
+            formula = self._formula(make, form.positive or denied, args)
+            found.append(Not(formula) if denied else formula)
+        self._spoken = said[first]
+        return found
 
     def _clause(self, text: str) -> Formula | None:
         for predicate, positive, pattern, places in self._patterns:
@@ -314,15 +420,19 @@ class _Reader:
             members = self.domain.members(self.objects, (type_name,))
             for noun in names:
                 for word, quantifier in _QUANTIFIERS.items():
-                    many = word.startswith("all") or word == "no"
+                    many = word.startswith(("all", "both")) or word == "no"
+                    if word.startswith("both") and len(members) != 2:
+                        continue
                     for form in (noun, plural(noun)) if many else (noun,):
                         yield f"{word} {form}", _Thing(type_name, quantifier)
                 if len(members) == 1:
                     yield f"the {noun}", _Thing(next(iter(members)))
-        for name in self.objects:
+        for name, types in self.objects.items():
+            nouns = [noun for t in types for noun in self.words.types.get(t, ())]
             for phrase in object_phrases(name):
-                yield phrase, _Thing(name)
-                yield f"the {phrase}", _Thing(name)
+                for form in (phrase, *(f"{phrase} {noun}" for noun in nouns)):
+                    yield form, _Thing(name)
+                    yield f"the {form}", _Thing(name)
 
     def _clauses(self) -> Iterator[tuple[str, bool, re.Pattern[str], tuple[int, ...]]]:
         for predicate, wording in self.words.wording.predicates.items():
@@ -333,19 +443,24 @@ class _Reader:
     def _rejected(self, text: str) -> LanguageError:
         known = [self._example(name) for name in self.words.wording.predicates]
         known += [self._compared(name) for name in self.domain.functions]
-        unknown = [
-            word
-            for word in re.findall(r"[\w-]+", text)
-            if word not in self._vocabulary() and not _NUMBER.fullmatch(word)
+        known += [
+            said.imperative.fill([p.name.strip("?").upper() for p in action.parameters])
+            for name, said in self.words.wording.actions.items()
+            if (action := self.domain.actions.get(name)) is not None
         ]
-        hint = ""
-        if unknown:
-            near = nearest(unknown[0], self._vocabulary())
-            hint = f" Unknown word {unknown[0]!r}" + (f"; did you mean {near!r}?" if near else ".")
+        words = re.findall(r"[\w-]+", text)
+        unknown = [w for w in words if w not in self._vocabulary() and not _NUMBER.fullmatch(w)]
+        things = [name for name in self.objects if name in words]
+        told = [f"understood: {', '.join(things)}"] if things else []
+        for word in dict.fromkeys(unknown):
+            near = nearest(word, self._vocabulary())
+            told.append(f"unknown word {word!r}" + (f" (did you mean {near!r}?)" if near else ""))
+        alike = sorted(
+            filter(None, known), key=lambda one: -len(set(one.lower().split()) & set(words))
+        )
         return LanguageError(
-            f"{text!r} does not match the wording of this world.{hint} Known clauses: "
-            f"{'; '.join(known)}; joined by 'and'; an argument is an object, or 'every', 'some' or "
-            "'no' with a type"
+            f"hvr does not understand {text!r}; {'; '.join([*told[:_FEW], ''])}"
+            f"it can read for example {' or '.join(map(repr, alike[:2]))}"
         )
 
     def _example(self, predicate: str) -> str:
@@ -360,11 +475,16 @@ class _Reader:
         return f"{literal_clause(zero)[:-1]}N"
 
     def _vocabulary(self) -> Mapping[str, None]:
-        texts = [*self._things, "and"]
+        texts = [*self._things, "and", "is", "are", "then", "it", "to", *PLACING]
+        texts += [said.imperative.text for said in self.words.wording.actions.values()]
         if self.domain.functions:
             texts += [*COMPARISON_WORDS, "the", "of", *map(words_of, self.domain.functions)]
         texts += [t.text for p in self.words.wording.predicates.values() for t in (p.true, p.false)]
         return MappingProxyType({w: None for t in texts for w in re.findall(r"[\w-]+", t.lower())})
+
+
+def _all_of(formulas: Sequence[Formula]) -> Formula:
+    return formulas[0] if len(formulas) == 1 else And(tuple(formulas))
 
 
 def _atom(predicate: str, args: Sequence[str]) -> Formula:
@@ -435,13 +555,30 @@ def problem_for(
             impossible.
         PddlError: The PDDL is invalid.
     """
+    verbs = supports_requests(ontology)
     try:
-        read = parse_goal(text, domain, problem, words)
+        read = _stages(text, domain, problem, words, orders=not verbs)
     except LanguageError:
-        if ontology is None or not supports_requests(ontology):
+        if ontology is None or not verbs:
             raise
         return _Requests(domain, problem, ontology).apply(text)
-    return RequestedProblem(domain, problem.replace(goal=read.formula), read.said)
+    said = in_order([stage.said for stage in read])
+    domain, problem = _in_stages(domain, problem, [stage.formula for stage in read])
+    return RequestedProblem(domain, problem, said)
+
+
+def _in_stages(
+    domain: Domain, problem: Problem, stages: Sequence[Formula]
+) -> tuple[Domain, Problem]:
+    """Return a problem whose goal is reached in stages.
+
+    Each stage has a moment at which it holds and the next stage does not hold yet.
+    """
+    problem = problem.replace(goal=stages[-1])
+    earlier = [And((one, Not(later))) for one, later in pairwise(stages)]
+    if not earlier:
+        return domain, problem
+    return with_stages(*_with_constants(domain, problem, map(str, stages)), earlier)
 
 
 class _Requests:

@@ -1,0 +1,225 @@
+"""Words around a request that ask for nothing: circumstances, comments and retractions.
+
+after a long day, wash the mug            a circumstance
+could you wash the mug? i am late         a comment
+wash the mug, no wait, the cup            a retraction: 'wash the cup'
+
+An aside is a phrase between pauses that begins with a word of such phrases, or the end of a phrase
+from a word that gives a reason. A phrase that asks for an action on a known thing is never one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hvr.errors import LanguageError
+from hvr.language.cursor import PAUSES, STOPS, Cursor
+from hvr.language.lexicon import Adjective, Lexicon, Verb
+from hvr.language.noun_phrases import read_thing
+from hvr.values import Value
+
+_STATES = frozenset({"is", "are", "was", "were", "has", "have", "had"})
+"""Verbs of statements about the world; 'should be' asks for something."""
+
+
+_PERSONS = frozenset({"i", "i'm", "i've", "i'll", "we", "we're", "we've", "we'll", "he", "he's",
+                      "she", "she's", "they", "they're", "they've"})  # fmt: skip
+"""Subjects of which a robot's actions are not said."""
+
+
+class Pruned(Value):
+    """A request without its asides."""
+
+    tokens: tuple[str, ...]
+    asides: tuple[str, ...] = ()
+
+
+def pruned(text: str, tokens: tuple[str, ...], lexicon: Lexicon) -> Pruned:
+    """Return a request without its asides."""
+    cursor = Cursor(text, tokens, lexicon)
+    kept: list[str] = []
+    asides: list[str] = []
+    result = False
+    for start, end in _phrases(cursor):
+        result = cursor.function("result", at=start) is not None or (
+            result and not (start and tokens[start - 1] in STOPS)
+        )
+        cut = start if result else _aside(cursor, start, end)
+        if cut is None:
+            adverbs = [n for n in range(start, end) if _is_adverb(cursor, n)]
+            asides += [tokens[n] for n in adverbs]
+            kept += [tokens[n] for n in range(start, min(end + 1, len(tokens))) if n not in adverbs]
+            continue
+        if not _is_courtesy(cursor, cut, end):
+            asides.append(" ".join(tokens[cut:end]))
+        pause = tokens[end : end + 1]
+        kept += tokens[start:cut]
+        if kept and kept[-1] not in PAUSES:
+            kept += pause
+    while kept and kept[0] in PAUSES | {"and", "but"}:
+        kept.pop(0)
+    return Pruned(tuple(kept), tuple(asides))
+
+
+def _phrases(cursor: Cursor) -> Iterator[tuple[int, int]]:
+    """Yield the start and end of each run of words between pauses, or 'so' before a verb."""
+    tokens, start = cursor.tokens, 0
+    for at in range(len(tokens) + 1):
+        ends = at == len(tokens) or tokens[at] in PAUSES
+        if ends or (tokens[at] == "so" and cursor.clause_starts(at + 1)):
+            if at > start:
+                yield start, at
+            start = at + 1
+
+
+def _aside(cursor: Cursor, start: int, end: int) -> int | None:
+    """Return where the aside in a phrase starts, or None."""
+    if _opens(cursor, start, end) and (
+        cursor.word(start) in _PERSONS or not _asks(cursor, start, end)
+    ):
+        return start
+    for at in range(start + 1, end):
+        reason = cursor.function("reason", at=at)
+        if reason and at + reason.length < end and not _asks(cursor, at, end):
+            return at
+        if _is_occasion(cursor, at, end):
+            return at
+    return None
+
+
+def _opens(cursor: Cursor, start: int, end: int) -> bool:
+    """Return whether a phrase begins like a circumstance or a comment."""
+    if _is_courtesy(cursor, start, end) or cursor.function("reason", "circumstance", at=start):
+        return True
+    subject = cursor.function("subject", at=start)
+    if subject:
+        wish = cursor.function("goal", "filler", "needing", "ensure", "dismiss", at=start)
+        asked = any(cursor.function("modal", "needing", at=at) for at in range(start, end))
+        return not asked and (wish is None or wish.length <= subject.length)
+    return (_is_gerund(cursor, start) and start + 1 < end) or _is_about_unknown(cursor, start, end)
+
+
+def _is_courtesy(cursor: Cursor, start: int, end: int) -> bool:
+    match = cursor.function("courtesy", at=start)
+    return match is not None and start + match.length == end
+
+
+def _is_about_unknown(cursor: Cursor, start: int, end: int) -> bool:
+    """Return whether a phrase states something about an unknown thing: 'the guests are here'."""
+    match = cursor.function("det", at=start)
+    at = start + (match.length if match else 0)
+    if match is None or cursor.named(at) or cursor.kind(Adjective, at) or cursor.kind(Verb, at):
+        return False
+    return any(cursor.word(n) in _STATES for n in range(at + 1, min(at + 3, end)))
+
+
+def _is_gerund(cursor: Cursor, at: int) -> bool:
+    word = cursor.word(at)
+    return word.endswith("ing") and not cursor.longest(at)
+
+
+def _is_adverb(cursor: Cursor, at: int) -> bool:
+    """Return whether an unknown word says how something is done: 'safely'."""
+    return cursor.word(at).endswith("ly") and not cursor.longest(at)
+
+
+def _asks(cursor: Cursor, start: int, end: int) -> bool:
+    """Return whether words ask for an action on a known thing, or for a number of things."""
+    opened = cursor.function("circumstance", at=start)
+    if (
+        opened
+        and opened.entry.value == "for"
+        and any(
+            cursor.word(at).isdecimal() or cursor.function("number", at=at)
+            for at in range(start, end)
+        )
+    ):
+        return True
+    return any(
+        (length := cursor.kind(Verb, at) or int(_is_gerund(cursor, at)))
+        and _has_object(cursor, at + length, end)
+        for at in range(start, end)
+    )
+
+
+def _has_object(cursor: Cursor, at: int, end: int) -> bool:
+    """Return whether a known thing follows directly, after determiners and adjectives."""
+    while at < end:
+        if cursor.named(at) or cursor.function("pronoun", at=at):
+            return True
+        passed = cursor.function("det", "number", "ignored", "slice", "of", at=at)
+        if passed is None:
+            return False
+        at += passed.length
+    return False
+
+
+def _is_occasion(cursor: Cursor, at: int, end: int) -> bool:
+    """Return whether an occasion of unknown words ends a phrase: 'before my meeting at nine'."""
+    opened = cursor.function("occasion", at=at)
+    if opened is None:
+        return False
+    words = range(at + opened.length, end)
+    known = any(cursor.named(n) or cursor.kind(Verb, n) for n in words)
+    return bool(words) and not known
+
+
+def corrected(
+    text: str, tokens: tuple[str, ...], lexicon: Lexicon
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Replace retracted words ('wash the mug, no wait, the cup'); return the words and notes.
+
+    Raises:
+        LanguageError: It is not clear which words are replaced.
+    """
+    cursor = Cursor(text, tokens, lexicon)
+    for at in range(1, len(tokens)):
+        match = cursor.function("retract", at=at)
+        if match is None or tokens[at - 1] not in PAUSES:
+            continue
+        end = at + match.length
+        if match.length == 1 and cursor.word(end) not in PAUSES:
+            continue  # 'no plate should be dirty'
+        while end < len(tokens) and (tokens[end] in PAUSES or cursor.function("retract", at=end)):
+            again = cursor.function("retract", at=end)
+            end += again.length if again else 1
+        if end >= len(tokens):
+            return tokens, ()
+        before = tokens[:at]
+        while before and before[-1] in PAUSES:
+            before = before[:-1]
+        replaced = _replaced(Cursor(text, before, lexicon), cursor, end)
+        now = (*before[:replaced], *tokens[end:])
+        return now, (f"read as {' '.join(now).strip(' .!?')!r}",)
+    return tokens, ()
+
+
+def _replaced(before: Cursor, after: Cursor, at: int) -> int:
+    """Return where the retracted words start."""
+    if after.verb(at) or after.split_verb(at):
+        starts = [n for n in range(len(before.tokens)) if before.verb(n) or before.split_verb(n)]
+        stops = [n + 1 for n, word in enumerate(before.tokens) if word in STOPS | {","}]
+        return (starts[-1:] or stops[-1:] or [0])[0]
+    place = after.function("prep", "from", "unplaced", at=at)
+    phrases = [
+        n
+        for n in range(len(before.tokens))
+        if (before.function("prep", "from", "unplaced", at=n) if place else _thing_at(before, n))
+    ]
+    if len(phrases) != 1:
+        words = " ".join(after.tokens[at : at + 6])
+        raise LanguageError(f"it is not clear what {words!r} replaces: say the whole request again")
+    return phrases[0]
+
+
+def _thing_at(cursor: Cursor, at: int) -> bool:
+    """Return whether a noun phrase with a determiner, or a bare noun, starts here."""
+    if cursor.starts_exactly(at) and not cursor.function("pronoun", at=at):
+        cursor.at = at
+        try:
+            read_thing(cursor, "")
+        except LanguageError:
+            return False
+        return True
+    bare = cursor.named(at) and not (at and (cursor.starts_exactly(at - 1)))
+    return bool(bare) and not cursor.verb(at)
