@@ -4,7 +4,7 @@
 
 The data are part of the EmbodiedBench repository: `splits/splits.json` names six sets of 50
 instructions, and `json_2.1.0/` has the start and the goal of each. As in ALFRED, puts are forced.
-`met` and `wrong` are those of `benchmarks/human_language.py`.
+`benchmarks/human_language.py` defines the columns `met` and `wrong`.
 """
 
 from __future__ import annotations

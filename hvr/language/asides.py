@@ -24,7 +24,7 @@ _STATES = frozenset({"is", "are", "was", "were", "has", "have", "had"})
 
 _PERSONS = frozenset({"i", "i'm", "i've", "i'll", "we", "we're", "we've", "we'll", "he", "he's",
                       "she", "she's", "they", "they're", "they've"})  # fmt: skip
-"""Subjects of which a robot's actions are not said."""
+"""Subjects of statements that do not tell the robot what to do."""
 
 
 class Pruned(Value):

@@ -73,16 +73,16 @@ def readings(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> tuple[tuple[Mea
 
 def _as_spelt(
     text: str, spelt: Corrected, lexicon: Lexicon, taxonomy: Taxonomy
-) -> Iterator[tuple[Meaning, ...]]:
-    """Yield the readings of a request; if it has none, those without the words around it."""
+) -> list[tuple[Meaning, ...]]:
+    """Return the readings of a request, or else its readings without the words around it."""
     tokens, notes = corrected(text, expand_idioms(spelt.tokens, lexicon), lexicon)
 
     def read_as(
         words: tuple[str, ...], told: Sequence[str], asides: Sequence[str]
-    ) -> Iterator[tuple[Meaning, ...]]:
+    ) -> list[tuple[Meaning, ...]]:
         cursor = Cursor(text, words, lexicon)
         found = _readings(cursor, (*spelt.notes, *notes, *told), asides, taxonomy)
-        return iter([tuple(m.replace(spelt=spelt.notes) for m in one) for one in found])
+        return [tuple(m.replace(spelt=spelt.notes) for m in one) for one in found]
 
     try:
         return read_as(tokens, (), ())
@@ -108,7 +108,7 @@ def _proposed(tokens: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:
 
 def _readings(
     whole: Cursor, notes: Sequence[str], asides: Sequence[str], taxonomy: Taxonomy
-) -> tuple[tuple[Meaning, ...], ...]:
+) -> Iterator[tuple[Meaning, ...]]:
     # Check words first: the grammar would stumble over an unknown word and blame its neighbours.
     check_words(whole)
 

@@ -30,7 +30,7 @@ _PLACES = {
     "on top of": ("on",),
     "on to": ("on",),
 }
-"""Prepositions of destinations, and those of the clauses that they can mean."""
+"""Prepositions of destinations, and the prepositions of clauses that they can mean."""
 
 _WHERE = "|".join(sorted(_PLACES, key=len, reverse=True))
 _PLACE = re.compile(rf"(?P<thing>.+?) (?P<place>{_WHERE}) (?P<rest>.+)")
@@ -188,7 +188,7 @@ def _kept(count: int) -> Iterator[tuple[int, ...]]:
 
 
 def _place(words: str) -> str:
-    """Return a pattern for the words before an argument: 'on', 'onto' and 'on top of' are alike."""
+    """Return a pattern for the words before an argument; 'on' also matches 'onto' and 'on top of'."""
     word = words.strip()
     alike = [w for w, meant in _PLACES.items() if word in (w, *meant)] or [word]
     return f" (?:{'|'.join(map(re.escape, sorted({*alike, word}, key=len, reverse=True)))}) "
