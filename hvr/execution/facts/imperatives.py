@@ -188,7 +188,7 @@ def _kept(count: int) -> Iterator[tuple[int, ...]]:
 
 
 def _place(words: str) -> str:
-    """Return a pattern for the words before an argument; 'on' also matches 'onto' and 'on top of'."""
+    """Return a pattern for the words before an argument; 'onto' is a form of 'on'."""
     word = words.strip()
     alike = [w for w, meant in _PLACES.items() if word in (w, *meant)] or [word]
     return f" (?:{'|'.join(map(re.escape, sorted({*alike, word}, key=len, reverse=True)))}) "
