@@ -31,7 +31,6 @@ class ClassChoice:
         self.ordered = meaning.ordered
         self._asked = with_remainders(meaning, taxonomy, inventory)
         self.moves = meaning.moves
-        self._asked = meaning.entities
         self.entities = [self._adapt(n) for n in range(len(meaning.entities))]
         self.classes = [self._choose(n) for n in range(len(self.entities))]
 
