@@ -1,0 +1,108 @@
+"""How many validations a second `hvr serve` answers, beside `hvr validate --serve`.
+
+    python benchmarks/http_service.py [--requests 500] [--clients 4]
+
+Both validate the same plan of examples/blocks, given as texts, in one run: over loopback by HTTP
+with several clients, and through a pipe with one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from conditions import conditions
+
+BLOCKS = Path(__file__).resolve().parents[1] / "examples" / "blocks"
+NAMES = {"domain": "domain.pddl", "problem": "problem.pddl", "plan": "plan.txt"}
+
+
+def texts() -> dict[str, str]:
+    """Return the texts of a request."""
+    return {key: (BLOCKS / name).read_text(encoding="utf-8") for key, name in NAMES.items()}
+
+
+def by_http(requests: int, clients: int) -> list[float]:
+    """Return the seconds of each request."""
+    command = [sys.executable, "-m", "hvr", "serve", "--port", "0", "--root", str(BLOCKS)]
+    environment = {**os.environ, "HVR_SERVE_TOKEN": "token"}
+    body = json.dumps(texts() | {"advise": False})
+    headers = {"authorization": "Bearer token", "content-type": "application/json"}
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr is not None
+        port = int(server.stderr.readline().rpartition(":")[2])
+
+        def ask(count: int) -> list[float]:
+            connection = http.client.HTTPConnection("127.0.0.1", port)
+            took = []
+            for _ in range(count):
+                begun = time.perf_counter()
+                connection.request("POST", "/v1/validate", body, headers)
+                answer = connection.getresponse()
+                answer.read()
+                if answer.status != 200:
+                    raise SystemExit(f"status {answer.status}")
+                took.append(time.perf_counter() - begun)
+            return took
+
+        ask(clients)  # the workers start
+        with ThreadPoolExecutor(clients) as pool:
+            found = [s for part in pool.map(ask, [requests // clients] * clients) for s in part]
+        server.terminate()
+    return found
+
+
+def by_pipe(requests: int) -> list[float]:
+    """Return the seconds of each request."""
+    line = json.dumps(texts()) + "\n"
+    took = []
+    with subprocess.Popen(
+        [sys.executable, "-m", "hvr", "validate", "--serve"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        for _ in range(requests):
+            begun = time.perf_counter()
+            server.stdin.write(line)
+            server.stdin.flush()
+            if "outcome" not in server.stdout.readline():
+                raise SystemExit("no verdict")
+            took.append(time.perf_counter() - begun)
+        server.stdin.close()
+    return took
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--requests", type=int, default=500)
+    parser.add_argument("--clients", type=int, default=4)
+    args = parser.parse_args()
+    print(conditions())
+    print("| way | requests | validations a second | median, ms | slowest, ms |")
+    print("| --- | ---: | ---: | ---: | ---: |")
+    begun = time.perf_counter()
+    found = by_pipe(args.requests)
+    _row("`hvr validate --serve`, 1 client", found, time.perf_counter() - begun)
+    begun = time.perf_counter()
+    found = by_http(args.requests, args.clients)
+    _row(f"`hvr serve`, {args.clients} clients", found, time.perf_counter() - begun)
+
+
+def _row(way: str, took: list[float], seconds: float) -> None:
+    middle, worst = 1000 * statistics.median(took), 1000 * max(took)
+    print(f"| {way} | {len(took)} | {len(took) / seconds:.0f} | {middle:.1f} | {worst:.1f} |")
+
+
+if __name__ == "__main__":
+    main()
