@@ -111,7 +111,7 @@ def candidates(word: str, lexicon: Lexicon) -> tuple[str, ...]:
         >>> from hvr.language.lexicon import load_lexicon
         >>> lexicon = load_lexicon(load_ontology())
         >>> candidates("tomatoe", lexicon), candidates("cake", lexicon)
-        (('tomatos', 'tomato', 'tomatoes'), ())
+        (('tomato',), ())
     """
     if len(word) < _SHORTEST or word in _ordinary_words():
         return ()
@@ -125,8 +125,19 @@ def candidates(word: str, lexicon: Lexicon) -> tuple[str, ...]:
         if (cost := likelihood(word, other)) <= allowed:
             near[other] = cost
     best = min(near.values(), default=0.0)
-    close = (word for word in near if near[word] < best + _CLOSE)
-    return tuple(sorted(close, key=lambda word: (near[word], word)))
+    close = [other for other in near if near[other] < best + _CLOSE]
+    plural = word.endswith("s")
+    # Singular, plural and variants of a noun are no choice for a person: keep the form that agrees.
+    close.sort(key=lambda one: (one.endswith("s") != plural, near[one], len(one), one))
+    forms = {_meaning(one, lexicon): one for one in reversed(close)}
+    return tuple(sorted(forms.values(), key=lambda one: (near[one], one)))
+
+
+def _meaning(word: str, lexicon: Lexicon) -> frozenset[object]:
+    entries = lexicon.entries.get((word,), ())
+    return frozenset(getattr(entry, "object_class", entry) for entry in entries) or frozenset(
+        (word,)
+    )
 
 
 def likelihood(typed: str, meant: str) -> float:

@@ -71,5 +71,5 @@ def test_misspelt_requests_in_a_world_of_facts() -> None:
 
 def test_two_candidates_are_a_question_or_a_refusal() -> None:
     reader, inventory = scene("FloorPlan1")
-    with pytest.raises(HvrError, match=r"'drawes' as 'drap.*'drawes' as 'drawer'|2 ways"):
+    with pytest.raises(HvrError, match=r"'drawes' as 'drapes'.*'drawes' as 'drawers'|2 ways"):
         reader.goal("close all the drawes", inventory)
