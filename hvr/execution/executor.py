@@ -105,6 +105,21 @@ class Executor(Generic[Goal]):
         self.listen(finished)
         return finished
 
+    def look_into(self, planned: Planned, what: tuple[str, ...], place: str) -> None:
+        """Carry out a plan that opens a place, and look.
+
+        Args:
+            what: What is to be seen, in words.
+        """
+        self.show_look(planned, what, place)
+        self._start_monitoring(planned)
+        self._execute(planned, self.world.watch(planned, ConstraintMonitor(), aside=True))
+        self.world.look_around(self.steps)
+
+    def show_look(self, planned: Planned, what: tuple[str, ...], place: str) -> None:
+        """Validate and announce a plan that opens a place, without carrying it out."""
+        self._announce(planned, time.perf_counter(), what, (place,))
+
     def find(self, stage: Goal) -> None:
         """Open places until the objects that a stage needs are found."""
         while objects := self.world.missing(self.policy, stage):

@@ -159,15 +159,22 @@ class Perception:
     @property
     def unopened(self) -> tuple[str, ...]:
         """Closed receptacles whose inside the robot has never seen."""
-        if self.sensors.sight is not Sight.DOORS:
+        return self.inside_unseen if self.sensors.sight is Sight.DOORS else ()
+
+    @property
+    def inside_unseen(self) -> tuple[str, ...]:
+        """Closed receptacles into which the robot has not looked since the start."""
+        if self.sensors.sight is Sight.OMNISCIENT:
             return ()
+        # What is known of the room from before the run may have changed behind a closed door.
+        known = 0 if self.sensors.sight is Sight.DOORS else 1
         return tuple(
             o.name
             for o in self.scene.objects.values()
             if o.attributes.get("openable")
             and o.attributes.get("receptacle")
             and not o.attributes.get("isOpen")
-            and o.name not in self.history.whole
+            and self.history.whole.get(o.name, -1) < known
             and o.object_type not in LIDDED
         )
 

@@ -148,7 +148,8 @@ class World:
             self.perception.stands_at,
             {n: o.extent for n, o in self.scene.objects.items() if o.extent is not None},
         )
-        return replace(inventory, used=frozenset(self._used))
+        unseen = frozenset(self.perception.inside_unseen)
+        return replace(inventory, used=frozenset(self._used), unseen=unseen)
 
     wording = None
     """Literals use hvr's own templates."""

@@ -438,6 +438,23 @@ class Stage(Value):
         return f"(and {' '.join((self.wanted, *self.ends))})"
 
 
+class Contingency(Value):
+    """What decides between two goals, and is seen only by looking.
+
+    Args:
+        condition: The condition in the user's words.
+        statement: The condition as a `SceneStatement`.
+        looks: Closed places to look into, in this order, until the condition is decided.
+        then, otherwise: Goals if the condition holds, and if not.
+    """
+
+    condition: str
+    statement: object
+    looks: tuple[str, ...]
+    then: Goal
+    otherwise: Goal
+
+
 class Goal(Value):
     """The goal of a request.
 
@@ -447,6 +464,7 @@ class Goal(Value):
         unread: Content words of the request that did not enter the reading, in order.
         paraphrase: Paraphrase of each stage, generated from its PDDL (`hvr.language.paraphrase`).
         reader: "grammar", or `learnt` with the digest of its head.
+        contingency: What decides between two goals; `stages` are then those of the first.
     """
 
     stages: tuple[Stage, ...]
@@ -454,6 +472,7 @@ class Goal(Value):
     unread: tuple[str, ...] = ()
     paraphrase: tuple[str, ...] = ()
     reader: str = "grammar"
+    contingency: Contingency | None = None
 
 
 def goal_of(meaning: Meaning, taxonomy: Taxonomy, inventory: Inventory, domain: Domain) -> Goal:

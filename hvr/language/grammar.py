@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -196,7 +197,7 @@ def _refuse(entry: object, phrase: str, position: int) -> None:
         raise LanguageError("hvr carries out requests; it does not answer questions")
     if entry.role == "unsupported":
         raise LanguageError(
-            f"hvr does not understand {phrase!r} (no conditions, no fractions): say only what to do"
+            f"hvr does not understand {phrase!r} (no events, no fractions): say only what to do"
         )
 
 
@@ -211,6 +212,9 @@ def _dishes(cursor: Cursor) -> str:
         return ""
     dishes = {e.word for es in cursor.lexicon.entries.values() for e in es if isinstance(e, Dish)}
     return f"; hvr knows how to make {', '.join(sorted(dishes))}"
+
+
+_CONDITION = re.compile(r"\b(if|unless|in case|when|whenever|provided that)\b", re.IGNORECASE)
 
 
 # Reader -------------------------------------------------------------------------------------------
@@ -286,7 +290,18 @@ class Reader:
             ImpossibleGoalError: No reading can be achieved in this scene.
         """
         own = OwnWords(self.taxonomy, inventory, self.domain).goal(request)
-        return (own,) if own is not None else self._read(request, inventory)
+        if own is not None:
+            return (own,)
+        if conditions := self._conditional(request, inventory):
+            return conditions
+        return self._read(request, inventory)
+
+    def _conditional(self, request: str, inventory: Inventory) -> tuple[Goal, ...] | None:
+        if not _CONDITION.search(request):
+            return None
+        from hvr.language.contingency import conditional_goals
+
+        return conditional_goals(request, self, inventory)
 
     def _read(self, request: str, inventory: Inventory) -> tuple[Goal, ...]:
         found: dict[tuple[Stage, ...], Goal] = {}

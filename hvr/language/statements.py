@@ -135,6 +135,10 @@ class StatementJudge:
             names = [n for n, c in self.inventory.classes.items() if c in classes]
         elif thing.nouns:
             names = [n for c in thing.classes for n in self.inventory.of(c)]
+            if not names:  # a light is switched by its switch
+                kinds = set(self.taxonomy.concrete_of(thing.classes))
+                controls = sorted(self.taxonomy.with_controls(kinds) - kinds)
+                names = [n for c in controls for n in self.inventory.of(c)]
         else:
             raise LanguageError(f"it is not clear which thing {thing.text!r} is")
         there = [n for n in names if self.taxonomy.is_there(self.inventory, n)]
@@ -168,8 +172,9 @@ class StatementJudge:
         return None if found is None else found is wanted
 
     def _has(self, place: str, suits: Callable[[str], bool]) -> Truth:
-        inside = any(suits(name) for name in self.inventory.contents.get(place, ()))
-        return True if inside else None if place in self.view.unseen else False
+        if place in self.view.unseen:
+            return None
+        return any(suits(name) for name in self.inventory.contents.get(place, ()))
 
     def _above(self, name: str) -> list[str]:
         chain: list[str] = []
@@ -188,8 +193,8 @@ class StatementJudge:
             above = self._above(name)
             if places & set(above):
                 return None if places & set(above) & self.view.unseen else True
-            lost = name in self.inventory.unplaced and places & self.view.unseen
-            return None if lost else False
+            hidden = name in self.inventory.unplaced or set(above) & self.view.unseen
+            return None if hidden and places & self.view.unseen else False
         if adjunct.kind == "with":
             return _all(self._contains(name, thing) for thing in adjunct.things)
         raise LanguageError(f"hvr cannot tell what is {adjunct.word} something: name a place")

@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hvr.errors import (
     DataFileError,
@@ -24,7 +24,7 @@ from hvr.errors import (
 from hvr.execution.events import Finished
 from hvr.execution.executor import Executor
 from hvr.execution.world import World, open_world
-from hvr.language.goal_builder import Goal
+from hvr.language.goal_builder import Contingency, Goal
 from hvr.models.choice import ModelChoice
 from hvr.pddl import And, Domain, Task, Trajectory, TypedName, parse_constraint, parse_formula
 from hvr.pddl.task import holds_initially
@@ -38,12 +38,20 @@ from hvr.validation.validator import Validator
 from hvr.worlds.environment import EnvironmentSetup, OpenEnvironment, open_environment
 from hvr.worlds.scenes import scenes_with
 
+if TYPE_CHECKING:
+    from hvr.runs.contingent import ProvenBranch
+
 # Composition root ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass
 class RunComponents:
-    """A run that is ready to start."""
+    """A run that is ready to start.
+
+    Args:
+        branches: The branches of a contingent goal, proven before the look.
+        answer: What the look has shown, in words.
+    """
 
     request: RunRequest
     folder: RunFolder
@@ -52,6 +60,8 @@ class RunComponents:
     world: World
     policy: Policy[Any]
     executor: Executor[Any]
+    branches: tuple[ProvenBranch, ...] = ()
+    answer: str = ""
 
 
 @dataclass(frozen=True)
@@ -316,6 +326,10 @@ def carry_out(
                 for name, record in run.policy.records().items():
                     folder.write_json(name, record)
             judgement = _judge(run, understanding, finished)
+            if run.branches:
+                from hvr.runs.contingent import judged
+
+                judgement = judged(run, judgement)
             judgement = _with_budget(judgement, run.request, finished)
             judgement = _with_store(judgement, run)
         seconds = time.perf_counter() - started
@@ -344,6 +358,9 @@ def _understand(run: RunComponents, goal: Goal | None) -> Understanding[Any]:
 def _execute(run: RunComponents, understanding: Understanding[Any]) -> Finished | None:
     """Plan, validate, execute and observe; return None for a dry run."""
     try:
+        goal = understanding.goal
+        if goal is not None and goal.contingency and not understanding.judged_only:
+            return _execute_contingent(run, goal.contingency)
         if run.request.options.execute:
             return run.executor.run(understanding.stages, _unseen_constraints(run, understanding))
         stage = understanding.stages[0]
@@ -363,6 +380,29 @@ def _execute(run: RunComponents, understanding: Understanding[Any]) -> Finished 
         finished = Finished(False, steps, replans, str(error))
         run.recorder(finished)
         return finished
+
+
+def _execute_contingent(run: RunComponents, contingency: Contingency) -> Finished | None:
+    """Prove both branches, look, and carry out the branch that the look decides."""
+    from hvr.runs.contingent import decide, prove_branches, show_look
+
+    answers = []
+    while True:
+        run.branches = (*run.branches, *prove_branches(run, contingency))
+        if not run.request.options.execute:
+            show_look(run, contingency)
+            return None
+        truth, failed = decide(run, contingency)
+        if truth is None:
+            assert failed is not None
+            run.recorder(failed)
+            return failed
+        answers.append(f"{contingency.condition}: {'yes' if truth else 'no'}")
+        run.answer = "; ".join(answers)
+        chosen = contingency.then if truth else contingency.otherwise
+        if chosen.contingency is None:
+            return run.executor.run(chosen.stages)
+        contingency = chosen.contingency
 
 
 def _unseen_constraints(

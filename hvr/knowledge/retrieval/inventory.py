@@ -49,6 +49,7 @@ class Inventory:
         positions: Positions of the objects, in metres.
         extents: Boxes of the objects, in metres.
         used: Objects that the robot has acted on.
+        unseen: Closed places into which the robot has not looked since the start.
     """
 
     scene: str
@@ -61,6 +62,7 @@ class Inventory:
     positions: Mapping[str, Position] = field(default_factory=dict)
     extents: Mapping[str, Extent] = field(default_factory=dict)
     used: frozenset[str] = frozenset()
+    unseen: frozenset[str] = frozenset()
 
     @cached_property
     def _by_class(self) -> dict[str, tuple[str, ...]]:

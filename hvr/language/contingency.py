@@ -1,0 +1,314 @@
+"""Conditions in requests: 'if the mug is dirty, wash it, otherwise put it away'.
+
+What is known is decided at once, and a note says how. What only a look can decide becomes a goal
+with two branches. hvr does not wait for events: 'when' and 'whenever' need a condition that holds.
+
+    request     := sentence (. sentence)*
+    sentence    := before? IF condition (, | then) clauses (otherwise clauses)?
+                 | before? clause IF condition (otherwise clauses)?
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from hvr.errors import AmbiguousError, HvrError, ImpossibleGoalError, LanguageError
+from hvr.knowledge.retrieval.inventory import Inventory
+from hvr.language.cursor import PAUSES, STOPS, Cursor
+from hvr.language.dialogue import DialogueMemory, Rewriter
+from hvr.language.goal_builder import Contingency, Goal, Stage
+from hvr.language.grammar import Reader
+from hvr.language.lexicon import tokenize
+from hvr.language.paraphrase import NOTHING_LEFT
+from hvr.language.spelling import corrections
+from hvr.language.statements import SceneStatement, SceneView, StatementJudge, read_statement
+from hvr.values import Value
+
+_IF = {"if": False, "unless": True, "in case": False, "when": False, "provided that": False,
+       "only if": False, "whenever": False}  # fmt: skip
+"""Words before a condition, with whether they deny it."""
+
+_EVENTS = frozenset({"when", "whenever"})
+_ELSE = (("otherwise",), ("or", "else"), ("else",), ("if", "not"))
+_SUBJECT = 2
+"""Number of words at the beginning of a condition in which a pronoun is its subject."""
+
+_OWN = re.compile(r"if (.+?), then: (.+?); otherwise: (.+)", re.IGNORECASE)
+"""The paraphrase of a goal with two branches."""
+
+_LINKS = frozenset({"and", "then", "but", ",", "also"})
+_PRONOUNS = frozenset({"it", "they", "them", "that", "this"})
+
+
+class Conditional(Value):
+    """A request with a condition, in words.
+
+    Args:
+        word: The word before the condition.
+        before, after: What is asked in any case.
+        then, otherwise: What is asked if the condition holds, and if not.
+    """
+
+    word: str
+    condition: str
+    then: str
+    otherwise: str = ""
+    before: str = ""
+    after: str = ""
+
+
+def conditional_goals(
+    request: str, reader: Reader, inventory: Inventory
+) -> tuple[Goal, ...] | None:
+    """Return the goals of a request with a condition; None for a request without one.
+
+    Raises:
+        LanguageError: The condition was not understood, or hvr cannot wait for it.
+    """
+    found = _split(request, reader, inventory)
+    if found is None:
+        return None
+    if found.word == "whenever":
+        raise LanguageError(
+            "hvr carries out a request once and does not wait for events: leave out 'whenever', or "
+            "say 'never' or 'always keep' for a state to preserve"
+        )
+    view = SceneView(inventory, inventory.unseen)
+    judge = StatementJudge(reader, view)
+    condition = _standing_alone(found.condition, found.then, reader, inventory)
+    statement = read_statement(condition, reader, view)
+    truth = judge.truth(statement)
+    denied = _IF[found.word]
+    if truth is None:
+        return (_contingent(found, statement, judge, denied=denied),)
+    if found.word in _EVENTS and not truth:
+        raise LanguageError(
+            f"hvr does not wait for events, and now it is not so that {condition}: say 'if', or "
+            "what to do first"
+        )
+    chosen = found.then if truth is not denied else found.otherwise
+    note = f"{condition}: {'yes' if truth else 'no'}"
+    left_out = found.otherwise if truth is not denied else found.then
+    note += f", so hvr leaves out {left_out!r}" if left_out else ""
+    goals = _goals(found, chosen, statement, truth, judge)
+    return tuple(goal.replace(notes=(note, *goal.notes)) for goal in goals)
+
+
+def _contingent(
+    found: Conditional, statement: SceneStatement, judge: StatementJudge, *, denied: bool
+) -> Goal:
+    yes, no = (found.otherwise, found.then) if denied else (found.then, found.otherwise)
+    goals = []
+    for text, truth in ((yes, True), (no, False)):
+        read = _goals(found, text, statement, truth, judge)
+        if len(read) > 1:
+            raise AmbiguousError(tuple("; then ".join(goal.paraphrase) for goal in read))
+        goals.append(read[0])
+    then, otherwise = goals
+    looks = judge.looks(statement)
+    if not looks:
+        raise LanguageError(f"hvr cannot find out whether {found.condition}")
+    places = " or ".join(judge.called(place) for place in looks[:3])
+    places += f" or {len(looks) - 3} more" if len(looks) > 3 else ""
+    said = ["; then ".join(goal.paraphrase) for goal in goals]
+    note = f"it is not known whether {found.condition}: hvr looks into {places} first"
+    either = f"(or {then.stages[-1].wanted} {otherwise.stages[-1].wanted})"
+    return Goal(
+        (Stage(either),),
+        (note, *dict.fromkeys((*then.notes, *otherwise.notes))),
+        tuple(dict.fromkeys((*then.unread, *otherwise.unread))),
+        (f"if {found.condition}, then: {said[0]}; otherwise: {said[1]}",),
+        contingency=Contingency(found.condition, statement, looks, then, otherwise),
+    )
+
+
+def _goals(
+    found: Conditional, text: str, statement: SceneStatement, truth: bool, judge: StatementJudge
+) -> tuple[Goal, ...]:
+    """Return the goals of a branch with what is asked in any case."""
+    reader, inventory = judge.reader, judge.inventory
+    refusal: HvrError | None = None
+    for branch in _with_names(text, statement, truth, judge):
+        whole = ". ".join(part for part in (found.before, branch, found.after) if part)
+        if not whole:
+            return (Goal((Stage("(and)"),), paraphrase=(NOTHING_LEFT,)),)
+        try:
+            return reader.goals(whole, inventory)
+        except AmbiguousError:
+            raise
+        except (LanguageError, ImpossibleGoalError) as error:
+            refusal = refusal or error
+    assert refusal is not None
+    raise refusal
+
+
+def _with_names(
+    text: str, statement: SceneStatement, truth: bool, judge: StatementJudge
+) -> Iterator[str]:
+    """Yield a branch with the pronouns for the things of the condition replaced by their names."""
+    fits = [n for n in statement.things if _fits(n, statement, judge) is not (not truth)]
+    things = tuple(fits or statement.things)
+    memory = DialogueMemory(things=things[:1], group=things[:1])
+    if statement.every:
+        memory = memory.replace(things=things, group=things)
+    for request in Rewriter(judge.reader, judge.inventory, memory).requests(text):
+        if isinstance(request, str):
+            yield request
+    words = text.split()
+    for at, word in enumerate(words):
+        if word.strip(",.") in _PRONOUNS and things:
+            yield " ".join((*words[:at], things[0], *words[at + 1 :]))
+
+
+def _fits(name: str, statement: SceneStatement, judge: StatementJudge) -> bool | None:
+    if statement.predicate is None:
+        return True
+    fits = judge.fits(name, statement.predicate)
+    return None if fits is None else fits is (statement.positive is not statement.denied)
+
+
+def _standing_alone(condition: str, then: str, reader: Reader, inventory: Inventory) -> str:
+    """Replace the pronoun of a condition by the thing that the request names: 'if it is open'."""
+    words = condition.split()
+    at = next((n for n, word in enumerate(words) if word in {"it", "they", "them"}), None)
+    if at is None or not then:
+        return condition
+    rewriter = Rewriter(reader, inventory, DialogueMemory())
+    judge = StatementJudge(reader, SceneView(inventory, inventory.unseen))
+    spans = rewriter.spans(then)[1]
+    for span in spans if at < _SUBJECT else reversed(spans):  # '… if there is an egg in it'
+        names = judge.things(span.thing) if span.thing.nouns or span.thing.kind == "name" else ()
+        if names:
+            return " ".join((*words[:at], names[0], *words[at + 1 :]))
+    return condition
+
+
+# Splitting ----------------------------------------------------------------------------------------
+
+
+def _split(request: str, reader: Reader, inventory: Inventory) -> Conditional | None:
+    """Split a request at its first condition."""
+    if own := _OWN.fullmatch(request.strip()):
+        return Conditional("if", own[1].strip().lower(), own[2], own[3])
+    tokens = tokenize(request)
+    if not any(words.split()[0] in tokens for words in _IF):
+        return None
+    (spelt, *_) = corrections(tokens, reader.lexicon)
+    tokens = spelt.tokens
+    at, word = next(_conditions(request, tokens, reader), (-1, ""))
+    if at < 0:
+        return None
+    start = max((n + 1 for n in range(at) if tokens[n] in STOPS), default=0)
+    end = next((n for n in range(at, len(tokens)) if tokens[n] in STOPS), len(tokens))
+    head, tail = tokens[start:at], tokens[at + len(word.split()) : end]
+    rest = tokens[end + 1 :]
+    tail, otherwise = _else(tail)
+    if (length := _else_at(rest, 0)) and not otherwise:
+        stop = next((n for n, token in enumerate(rest) if token in STOPS), len(rest))
+        otherwise, rest = rest[length:stop], rest[stop + 1 :]
+    while head and head[-1] in _LINKS:
+        head = head[:-1]
+    before = [_text(tokens[: max(0, start - 1)])]
+    leading = not head or tokens[at - 1] in _LINKS or not _has_verb(request, head, reader)
+    if leading:
+        condition, then = _condition_first(tail, reader, inventory)
+        before.append(_text(head) if _has_verb(request, head, reader) else "")
+    else:
+        condition = tail
+        kept, then = _last_clause(request, head, reader)
+        before.append(_text(kept))
+    if not condition or not then:
+        raise LanguageError(f"hvr does not understand the condition in {request.strip()!r}")
+    return Conditional(
+        word,
+        _text(condition),
+        _text(then),
+        _text(_trimmed(otherwise)),
+        ". ".join(filter(None, before)),
+        _text(rest),
+    )
+
+
+def _conditions(request: str, tokens: tuple[str, ...], reader: Reader) -> Iterator[tuple[int, str]]:
+    cursor = Cursor(request, tokens, reader.lexicon)
+    for at in range(len(tokens)):
+        cursor.at = at
+        match = cursor.function("unsupported")
+        phrase = " ".join(tokens[at : at + match.length]) if match else ""
+        if (
+            match
+            and phrase in _IF
+            and match.length >= cursor.longest()
+            and not _else_at(tokens, at)
+        ):
+            yield at, phrase
+
+
+def _else_at(tokens: Sequence[str], at: int) -> int:
+    """Return the length of 'otherwise' at a position, with a comma after it."""
+    for words in _ELSE:
+        if tuple(tokens[at : at + len(words)]) == words:
+            after = tokens[at + len(words) : at + len(words) + 1]
+            return len(words) + (tuple(after) == (",",))
+    return 0
+
+
+def _else(tail: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    for at in range(len(tail)):
+        if length := _else_at(tail, at):
+            return _trimmed(tail[:at]), tail[at + length :]
+    return tail, ()
+
+
+def _condition_first(
+    tail: tuple[str, ...], reader: Reader, inventory: Inventory
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Split 'the fridge is open, close it' at the first place where both sides can be read."""
+    view = SceneView(inventory, inventory.unseen)
+    marks = [n for n, token in enumerate(tail) if token in {",", "then"}]
+    others = [n for n in range(1, len(tail)) if n not in marks]
+    for at in (*marks, *others):
+        condition, then = tail[:at], _trimmed(tail[at:])
+        if not then or not _has_verb("", then, reader, at=0):
+            continue
+        try:
+            read_statement(_text(condition), reader, view)
+        except LanguageError:
+            if _PRONOUNS & set(condition[:2]) and at in marks:
+                return condition, then
+            continue
+        return condition, then
+    if marks:  # so that the error is about the condition
+        read_statement(_text(tail[: marks[0]]), reader, view)
+    return (), ()
+
+
+def _last_clause(
+    request: str, head: tuple[str, ...], reader: Reader
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Split off the last clause, to which a following condition belongs."""
+    for at in range(len(head) - 1, 0, -1):
+        if head[at - 1] in _LINKS and _has_verb(request, head[at:], reader, at=0):
+            return _trimmed(head[:at]), head[at:]
+    return (), head
+
+
+def _has_verb(request: str, tokens: tuple[str, ...], reader: Reader, at: int | None = None) -> bool:
+    cursor = Cursor(request, tokens, reader.lexicon)
+    places = range(len(tokens)) if at is None else (at,)
+    return any(cursor.clause_starts(n) or bool(cursor.function("forbid", at=n)) for n in places)
+
+
+def _trimmed(tokens: Sequence[str]) -> tuple[str, ...]:
+    """Drop links and pauses at both ends."""
+    words = list(tokens)
+    while words and words[0] in _LINKS | PAUSES:
+        words.pop(0)
+    while words and words[-1] in _LINKS | PAUSES:
+        words.pop()
+    return tuple(words)
+
+
+def _text(tokens: Sequence[str]) -> str:
+    return " ".join(tokens).replace(" ,", ",")

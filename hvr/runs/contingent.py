@@ -1,0 +1,193 @@
+"""Runs of goals that a look decides: both branches are proven, then the robot looks and goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from hvr.errors import ImpossibleGoalError, PlannerError
+from hvr.execution.events import Finished
+from hvr.knowledge.hypothetical import assume_atoms, hypothetical_copy
+from hvr.knowledge.retrieval.inventory import take_inventory
+from hvr.language.goal_builder import Contingency, Goal
+from hvr.language.statements import SceneStatement, SceneView, StatementJudge
+from hvr.pddl import Atom, print_plan
+from hvr.pddl.printer import print_problem
+from hvr.planning.plans import Judgement
+from hvr.validation.report import count
+from hvr.validation.validator import Validator
+from hvr.values import Value
+
+if TYPE_CHECKING:
+    from hvr.planning.plans import Planned
+    from hvr.runs.spine import RunComponents
+
+BRANCHES = "branches.json"
+"""File in the run folder: the condition, the places to look, and the plan of each branch."""
+
+
+class ProvenBranch(Value):
+    """A branch with the plan that was proven before the look.
+
+    Args:
+        name: `yes` or `no`, the answer to the condition.
+        steps: Number of steps after the look; None without a plan.
+        why: Why there is no proof before the look; empty if there is one.
+    """
+
+    name: str
+    goal: Goal
+    steps: int | None
+    why: str = ""
+
+    def __str__(self) -> str:
+        if self.steps is None:
+            return f"{self.name}: not proven before the look: {self.why}"
+        return f"{self.name}: {count(self.steps, 'step')}, valid"
+
+
+def prove_branches(run: RunComponents, contingency: Contingency) -> tuple[ProvenBranch, ...]:
+    """Plan the look and both branches, validate them, and save the proofs.
+
+    The state of a branch is the state after the look, with what the condition says.
+    """
+    look = _opening(run, contingency, contingency.looks[0])
+    run.folder.write("look-problem.pddl", print_problem(look.problem))
+    run.folder.write("look-plan.pddl", print_plan(look.plan.actions))
+    found = []
+    for name, goal, truth in (
+        ("yes", contingency.then, True),
+        ("no", contingency.otherwise, False),
+    ):
+        found.append(_proven(run, contingency, look, name, goal, truth))
+    run.folder.write_json(
+        BRANCHES,
+        {
+            "condition": contingency.condition,
+            "looks": list(contingency.looks),
+            "branches": [
+                {
+                    "answer": branch.name,
+                    "reading": list(branch.goal.paraphrase),
+                    "goal": [stage.text for stage in branch.goal.stages],
+                    "steps": branch.steps,
+                    "why": branch.why or None,
+                }
+                for branch in found
+            ],
+        },
+    )
+    return tuple(found)
+
+
+def show_look(run: RunComponents, contingency: Contingency) -> None:
+    """Show the plan of the first look, for a dry run."""
+    place = contingency.looks[0]
+    run.executor.show_look(
+        _opening(run, contingency, place), (f"whether {contingency.condition}",), place
+    )
+
+
+def judged(run: RunComponents, judgement: Judgement) -> Judgement:
+    """Return a judgement that names the branches and what the look has shown."""
+    if not run.branches:
+        return judgement
+    proofs = f"proven before the look: {'; '.join(map(str, run.branches))}"
+    if run.answer:
+        return judgement.noting(f"{run.answer}; {proofs}")
+    if judgement.reached is False:
+        return judgement
+    proven = all(branch.steps is not None for branch in run.branches)
+    return Judgement(True if proven else None, proofs)
+
+
+def decide(run: RunComponents, contingency: Contingency) -> tuple[bool | None, Finished | None]:
+    """Look until the condition is decided; return the answer, or how the look failed."""
+    for place in contingency.looks:
+        truth = _truth(run, contingency)
+        if truth is not None:
+            return truth, None
+        try:
+            planned = _opening(run, contingency, place)
+        except (ImpossibleGoalError, PlannerError):
+            continue
+        run.executor.look_into(planned, (f"whether {contingency.condition}",), place)
+    truth = _truth(run, contingency)
+    if truth is None:
+        steps, replans = run.executor.steps, run.executor.replans
+        return None, Finished(
+            False, steps, replans, f"hvr could not find out whether {contingency.condition}"
+        )
+    return truth, None
+
+
+def _truth(run: RunComponents, contingency: Contingency) -> bool | None:
+    statement = contingency.statement
+    assert isinstance(statement, SceneStatement)
+    return _judge(run).truth(statement)
+
+
+def _judge(run: RunComponents) -> StatementJudge:
+    inventory = run.world.inventory()
+    return StatementJudge(_reader(run), SceneView(inventory, inventory.unseen))
+
+
+def _reader(run: RunComponents) -> Any:
+    return run.policy.reader  # type: ignore[attr-defined]
+
+
+def _opening(run: RunComponents, contingency: Contingency, place: str) -> Planned:
+    return run.world.opening(run.policy, place, (), contingency.then.stages[0])
+
+
+def _proven(
+    run: RunComponents, contingency: Contingency, look: Planned, name: str, goal: Goal, truth: bool
+) -> ProvenBranch:
+    if goal.stages[0].wanted == "(and)":
+        return ProvenBranch(name, goal, 0)
+    changing = _changing(look)
+    end = Validator(look.task).state_after(look.plan.actions, len(look.plan.actions))
+    known = set(look.task.objects)
+    atoms = {a for a in run.world.graph.facts() if not known.issuperset(a.args)}
+    atoms |= {a for a in end.atoms(static=True) if a.predicate != "="}
+    graph = hypothetical_copy(run.world.graph)
+    inventory = run.world.inventory()
+    atoms |= set(_assumed(run, contingency, truth))
+    try:
+        assume_atoms(graph, atoms, changing)
+        believed = take_inventory(graph, inventory.scene, inventory.positions)
+        planned = run.policy.plan(goal.stages[0], graph, believed, "")
+        report = Validator(planned.task).check(planned.plan.actions)
+    except (ImpossibleGoalError, PlannerError) as error:
+        return ProvenBranch(name, goal, None, str(error))
+    if not report.valid:
+        return ProvenBranch(name, goal, None, " ".join(report.explain().split()))
+    run.folder.write(f"branch-{name}-problem.pddl", print_problem(planned.problem))
+    run.folder.write(f"branch-{name}-plan.pddl", print_plan(planned.plan.actions))
+    return ProvenBranch(name, goal, len(planned.plan.actions))
+
+
+def _changing(planned: Planned) -> frozenset[str]:
+    from hvr.language.own_words import effects_of
+
+    derived = {rule.predicate for rule in planned.task.domain.derived}
+    return frozenset(name for name, _ in effects_of(planned.task.domain)) - derived
+
+
+def _assumed(run: RunComponents, contingency: Contingency, truth: bool) -> Iterable[Atom]:
+    """Yield where an unseen thing is if a condition about its place holds."""
+    statement = contingency.statement
+    assert isinstance(statement, SceneStatement)
+    judge = _judge(run)
+    if statement.predicate is None or truth is statement.denied or not statement.positive:
+        return
+    for adjunct in statement.predicate.adjuncts:
+        if adjunct.kind not in {"place", "with"}:
+            continue
+        others = [name for thing in adjunct.things for name in judge.things(thing)]
+        pairs = zip(statement.things, others, strict=False)
+        for one, other in pairs:
+            inner, outer = (one, other) if adjunct.kind == "place" else (other, one)
+            if inner in judge.inventory.unplaced:
+                relation = judge.taxonomy.relation(judge.inventory.classes[outer])
+                yield Atom(relation, (inner, outer))
