@@ -56,7 +56,7 @@ all tasks of a bench except T5bis.
 
 
 @dataclass(frozen=True)
-class Stat:
+class Stat(JsonObject):
     """A mean and its variation over seeds.
 
     Args:
@@ -71,10 +71,7 @@ class Stat:
     low: float | None = None
     high: float | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        """Return JSON values."""
-        values: dict[str, Any] = {"mean": self.mean, "spread": self.spread, "count": self.count}
-        return values | ({} if self.low is None else {"low": self.low, "high": self.high})
+    json_shape = "mean spread count low- high-"
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Stat:

@@ -39,6 +39,7 @@ from hvr.planning.plans import AABlock, MacroAction, Plan, Planned
 from hvr.validation.report import StepReport
 from hvr.validation.trajectory import ConstraintMonitor
 from hvr.validation.validator import Validator
+from hvr.values import JsonObject
 from hvr.worlds.facts.environment import FactEnvironment, base_atoms
 from hvr.worlds.facts.faults import FaultyWorld, InjectedFault
 from hvr.worlds.facts.timed_environment import SplitEnvironment, StartsAndEnds, Timing
@@ -266,7 +267,7 @@ MAX_ATTEMPTS = 3
 
 
 @dataclass(frozen=True)
-class TimedRun:
+class TimedRun(JsonObject):
     """The timing of a run.
 
     Args:
@@ -279,14 +280,15 @@ class TimedRun:
     now: Fraction
     simulated: bool
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the timing as JSON values."""
-        plans = [[str(step) for step in plan] for plan in self.plans]
-        return {"time": float(self.now), "simulated": self.simulated, "plans": plans}
+    json_shape = "time=seconds simulated plans"
+
+    @property
+    def seconds(self) -> float:
+        return float(self.now)
 
 
 @dataclass(frozen=True)
-class WorldRun:
+class WorldRun(JsonObject):
     """A finished run.
 
     Args:
@@ -303,23 +305,14 @@ class WorldRun:
     unseen: tuple[str, ...] = ()
     timed: TimedRun | None = None
 
+    json_shape = "reached=finished.reached unreachable unseen clock=timed- faults events"
+
     @property
     def exit_code(self) -> int:
         """0 if the goal is reached, 1 if it is proven unreachable, 2 if undecided."""
         if self.finished.reached:
             return 2 if self.unseen else 0
         return 1 if self.unreachable else 2
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the run as JSON values."""
-        return {
-            "reached": self.finished.reached,
-            "unreachable": self.unreachable,
-            "unseen": list(self.unseen),
-            **({} if self.timed is None else {"clock": self.timed.to_json()}),
-            "faults": [fault.to_json() for fault in self.faults],
-            "events": [event.to_json() for event in self.events],
-        }
 
 
 def run_world(

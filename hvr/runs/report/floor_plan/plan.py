@@ -110,6 +110,12 @@ class Shape(Value):
     place: str = ""
     enclosed: bool = False
 
+    json_shape = "name type=object_type id=object_id kind box=rounded_box state place? enclosed"
+
+    @property
+    def rounded_box(self) -> list[float]:
+        return [round(value, 4) for value in self.box]
+
     @property
     def overhead(self) -> bool:
         """Whether the object hangs above the counters."""
@@ -122,18 +128,6 @@ class Shape(Value):
         if self.place:
             parts += f" in {self.place}, closed" if self.enclosed else f" at {self.place}"
         return f"{parts}: {', '.join(self.state)}" if self.state else parts
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "name": self.name,
-            "type": self.object_type,
-            "id": self.object_id,
-            "kind": self.kind.value,
-            "box": [round(value, 4) for value in self.box],
-            "state": list(self.state),
-            "place": self.place or None,
-            "enclosed": self.enclosed,
-        }
 
 
 class FloorPlan(Value):
@@ -153,6 +147,12 @@ class FloorPlan(Value):
     agent: Pose
     held: str | None = None
 
+    json_shape = "scene agent=pose held objects=shapes grid"
+
+    @property
+    def pose(self) -> dict[str, float]:
+        return self.agent._asdict()
+
     @property
     def bounds(self) -> tuple[float, float, float, float]:
         """x0, z0, x1, z1 of the whole plan in metres, with a margin."""
@@ -162,15 +162,6 @@ class FloorPlan(Value):
             xs += (shape.box.x0, shape.box.x1)
             zs += (shape.box.z0, shape.box.z1)
         return min(xs) - _MARGIN, min(zs) - _MARGIN, max(xs) + _MARGIN, max(zs) + _MARGIN
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "scene": self.scene,
-            "agent": {"x": self.agent.x, "z": self.agent.z, "yaw": self.agent.yaw},
-            "held": self.held,
-            "objects": [shape.to_json() for shape in self.shapes],
-            "grid": [list(point) for point in self.grid],
-        }
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any], source: str) -> FloorPlan:
