@@ -16,7 +16,7 @@ from hvr.errors import UsageError
 from hvr.knowledge.retrieval.embedders import LexicalEmbedder
 from hvr.knowledge.world_file import find_world, shipped_worlds
 from hvr.models.errors import ModelError
-from hvr.models.model import Answer, Request
+from hvr.models.model import Answer, Message, Request
 from hvr.pddl import Problem
 from hvr.pddl.printer import print_domain, print_problem
 from hvr.planning.search.planners import FastDownward
@@ -98,7 +98,9 @@ class Teacher:
 
 
 def examples(teaching: Teaching) -> Iterator[dict[str, Any]]:
-    """Yield chat examples as JSON values; the same arguments give the same examples.
+    """Yield chat examples as JSON values, each prompt once.
+
+    The same arguments give the same examples.
 
     Raises:
         UsageError: An option or a world is unusable.
@@ -107,14 +109,20 @@ def examples(teaching: Teaching) -> Iterator[dict[str, Any]]:
     """
     if not teaching.worlds:
         raise UsageError("name at least one world", field="worlds")
+    asked: set[tuple[Message, ...]] = set()
     for world in teaching.worlds:
         licence = _licence(world)
-        of_world = lessons(world, teaching.count, teaching.held_out, teaching.seed)
-        for lesson in of_world:
-            yield from ({**row, "licence": licence} for row in _rows(lesson, teaching))
+        for lesson in lessons(world, teaching.count, teaching.held_out, teaching.seed):
+            for messages, row in _rows(lesson, teaching):
+                if messages not in asked:
+                    asked.add(messages)
+                    yield {**row, "licence": licence}
 
 
-def _rows(lesson: Lesson, teaching: Teaching) -> Iterator[dict[str, Any]]:
+def _rows(
+    lesson: Lesson, teaching: Teaching
+) -> Iterator[tuple[tuple[Message, ...], dict[str, Any]]]:
+    """Yield the prompts of a lesson with their examples."""
     # Undetected errors make the later prompts of a plan differ from the ground truth's.
     for error in (teaching.error, 0.0):
         exchanges = _taught(lesson, teaching, error)
@@ -126,21 +134,24 @@ def _rows(lesson: Lesson, teaching: Teaching) -> Iterator[dict[str, Any]]:
     for number, (request, answer) in enumerate(exchanges, start=1):
         turns = [{"role": m.role, "content": m.text} for m in request.messages]
         whole = request.purpose == "plan"
-        yield {
-            "id": f"{lesson.id}-{number}",
-            "split": lesson.half,
-            "world": lesson.world,
-            "task": lesson.task,
-            "scene": lesson.scene,
-            "wording": lesson.wording,
-            "setting": teaching.setting,
-            "purpose": request.purpose,
-            "messages": [*turns, {"role": "assistant", "content": answer.text}],
-            "schema": None if request.schema is None else dict(request.schema),
-            "domain": domain if whole else None,
-            "problem": print_problem(_problem_told(lesson, request)) if whole else None,
-            "best": lesson.best if whole else None,
-        }
+        yield (
+            request.messages,
+            {
+                "id": f"{lesson.id}-{number}",
+                "split": lesson.half,
+                "world": lesson.world,
+                "task": lesson.task,
+                "scene": lesson.scene,
+                "wording": lesson.wording,
+                "setting": teaching.setting,
+                "purpose": request.purpose,
+                "messages": [*turns, {"role": "assistant", "content": answer.text}],
+                "schema": None if request.schema is None else dict(request.schema),
+                "domain": domain if whole else None,
+                "problem": print_problem(_problem_told(lesson, request)) if whole else None,
+                "best": lesson.best if whole else None,
+            },
+        )
 
 
 def _problem_told(lesson: Lesson, request: Request) -> Problem:
