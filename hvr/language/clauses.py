@@ -517,6 +517,8 @@ def _light(cursor: Cursor) -> Clause | None:
     if cursor.take("light") is None:
         return None
     things = read_things(cursor, "give", listing=True)
+    if cursor.take("recipient"):
+        return Clause(verb_of(cursor.lexicon, "hold"), (NounGroup(things),))
     cursor.take("det")
     cursor.skip_fillers()
     for length, verb in cursor.entries(Verb):

@@ -324,7 +324,7 @@ class MeaningDraft:
                 continue
             # 'pour coffee into the cup': the implied vessel of the coffee is not 'the cup'.
             preferred = entity.classes[:1]
-            if entity.source and self.fresh(number):
+            if entity.everything or (entity.source and self.fresh(number)):
                 continue  # 'from the table to the table'
             default = entity.unnamed and (self.fresh(number) or not set(preferred) & set(classes))
             if set(entity.classes) & set(classes) and not (default or entity.somewhere):

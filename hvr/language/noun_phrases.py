@@ -550,7 +550,7 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
     either = cursor.function("either")
     if either and cursor.function("prep", at=cursor.at + either.length):
         cursor.at += either.length
-    if cursor.take("hand"):
+    if cursor.take("hand", "recipient"):
         return Adjunct("hand", "in hand", ())
     own = cursor.function("own")
     if own and cursor.word() == "each" and cursor.function("prep", at=cursor.at + own.length):
@@ -627,11 +627,12 @@ def _exception(cursor: Cursor) -> Adjunct | None:
     if cursor.word() == "but" and cursor.clause_starts(after):
         return None  # 'wash them, but the mug should be in the sink'
     saved, cursor.at = cursor.at, after
+    word = " ".join(cursor.tokens[saved:after])
     things = read_things(cursor, "except")
     if cursor.function("first"):  # 'wash the mug, but the tomato first'
         cursor.at = saved
         return None
-    return Adjunct("except", "except", things)
+    return Adjunct("except", word, things)
 
 
 def _anywhere(cursor: Cursor) -> Adjunct | None:

@@ -156,6 +156,9 @@ class ObjectChoice(ClassChoice):
         every = entity.count == 0
         if every and entity.cut_from is None and (entity.group or not self.is_piece(number)):
             chosen = tuple(n for n in chosen if self.taxonomy.is_there(self.inventory, n))
+        if entity.everything:  # 'put everything in the box' does not put the box in itself
+            places = {n for r in self.relations if r.inner == number for n in self.pool(r.outer)}
+            chosen = tuple(n for n in chosen if n not in places)
         for template in entity.selectors:
             fitting = tuple(n for n in chosen if self.holds(template, n))
             none = "" if fitting else self._describe_none(number, template)

@@ -271,7 +271,8 @@ class Interpreter:
             group = group.replace(adjuncts=tuple(a for a in group.adjuncts if a not in exceptions))
             things = self._group(verb, group, inherited)
             for adjunct in exceptions:
-                leave_out(self.referents, things, adjunct.things)
+                if not self._are_others(group, adjunct):
+                    leave_out(self.referents, things, adjunct.things)
             return things
         group = self._for_persons(verb, group)
         if verb is None:
@@ -371,6 +372,14 @@ class Interpreter:
             for number in self.referents.all_of(adjunct.things, reading):
                 self.draft.demand(number, verb.by or "", verb.word)
         return things
+
+    def _are_others(self, group: NounGroup, exception: Adjunct) -> bool:
+        """Return whether an exception only names other things: 'the plate but not the bowl'."""
+        kinds = [
+            {c for t in things for c in self.taxonomy.concrete_of(t.classes)}
+            for things in (group.things, exception.things)
+        ]
+        return exception.word == "but not" and all(kinds) and kinds[0].isdisjoint(kinds[1])
 
     def _together(
         self, verb: Verb | None, group: NounGroup, inherited: tuple[Adjunct, ...]
