@@ -266,14 +266,8 @@ class Interpreter:
         if any(adjunct.kind == "hand" for adjunct in group.adjuncts):
             held = _with_in_hand(group)
             return self._meanwhile(verb, group, held) if held else self._in_hand(verb, group)
-        exceptions = [a for a in group.adjuncts if a.kind == "except"]
-        if exceptions:
-            group = group.replace(adjuncts=tuple(a for a in group.adjuncts if a not in exceptions))
-            things = self._group(verb, group, inherited)
-            for adjunct in exceptions:
-                if not self._are_others(group, adjunct):
-                    leave_out(self.referents, things, adjunct.things)
-            return things
+        if exceptions := [a for a in group.adjuncts if a.kind == "except"]:
+            return self._without(verb, group, exceptions, inherited)
         group = self._for_persons(verb, group)
         if verb is None:
             return self.making.read_state(group)
@@ -371,6 +365,20 @@ class Interpreter:
         for adjunct in by:
             for number in self.referents.all_of(adjunct.things, reading):
                 self.draft.demand(number, verb.by or "", verb.word)
+        return things
+
+    def _without(
+        self,
+        verb: Verb | None,
+        group: NounGroup,
+        exceptions: list[Adjunct],
+        inherited: tuple[Adjunct, ...],
+    ) -> list[int]:
+        group = group.replace(adjuncts=tuple(a for a in group.adjuncts if a not in exceptions))
+        things = self._group(verb, group, inherited)
+        for adjunct in exceptions:
+            if not self._are_others(group, adjunct):
+                leave_out(self.referents, things, adjunct.things)
         return things
 
     def _are_others(self, group: NounGroup, exception: Adjunct) -> bool:

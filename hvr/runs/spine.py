@@ -24,6 +24,8 @@ from hvr.errors import (
 from hvr.execution.events import Finished
 from hvr.execution.executor import Executor
 from hvr.execution.world import World, open_world
+from hvr.knowledge.retrieval.inventory import Inventory
+from hvr.knowledge.roles import CONTAINS, FILLED, OPEN, RUNNING, roles_of
 from hvr.language.goal_builder import Contingency, Goal
 from hvr.models.choice import ModelChoice
 from hvr.pddl import And, Domain, Task, Trajectory, TypedName, parse_constraint, parse_formula
@@ -320,6 +322,7 @@ def carry_out(
     with recorded_status(folder, initial) as status:
         with open_run(request, folder, listen, scene) as run:
             try:
+                before = run.world.inventory()
                 understanding = _understand(run, goal)
                 finished = _execute(run, understanding)
             finally:
@@ -330,6 +333,8 @@ def carry_out(
                 from hvr.runs.contingent import judged
 
                 judgement = judged(run, judgement)
+            elif finished is not None and judgement.reached:
+                judgement = _with_side_effects(judgement, understanding, before, run.world)
             judgement = _with_budget(judgement, run.request, finished)
             judgement = _with_store(judgement, run)
         seconds = time.perf_counter() - started
@@ -442,6 +447,22 @@ def _judge(
         except DataFileError as error:
             judgement = judgement.noting(f"nothing was added to the library: {error}")
     return with_reservations(judgement, understanding, finished)
+
+
+def _with_side_effects(
+    judgement: Judgement, understanding: Understanding[Any], before: Inventory, world: World
+) -> Judgement:
+    """Mention what a run leaves open, running or full although the request does not say so."""
+    after, roles = world.inventory(), roles_of(world.graph.ontology)
+    asked = " ".join(stage.wanted for stage in understanding.stages)
+    contains = roles.predicate(CONTAINS)
+    for role, word in ((OPEN, "open"), (RUNNING, "on"), (FILLED, "full")):
+        name = roles.predicate(role)
+        said = name is None or f"({name} " in asked or (role == FILLED and f"({contains} " in asked)
+        left = [] if said else [n for n in after.classes if after.true(str(name), n)]
+        if new := [n for n in left if not before.true(str(name), n)]:
+            judgement = judgement.noting(f"left {word}: {', '.join(new)}")
+    return judgement
 
 
 def _with_budget(judgement: Judgement, request: RunRequest, finished: Finished | None) -> Judgement:
