@@ -22,8 +22,7 @@ _STATES = frozenset({"is", "are", "was", "were", "has", "have", "had"})
 """Verbs of statements about the world; 'should be' asks for something."""
 
 
-_PERSONS = frozenset({"i", "i'm", "i've", "i'll", "we", "we're", "we've", "we'll", "he", "he's",
-                      "she", "she's", "they", "they're", "they've"})  # fmt: skip
+_PERSONS = frozenset("i i'm i've i'll we we're we've we'll he he's she she's they they're".split())
 """Subjects of statements that do not tell the robot what to do."""
 
 

@@ -22,11 +22,17 @@ _WORDS: Mapping[str, frozenset[str]] = {
 """Frequent function words by language."""
 
 _SCRIPTS = {
-    "CYRILLIC": "a language in Cyrillic letters", "CJK": "Chinese", "HIRAGANA": "Japanese",
-    "KATAKANA": "Japanese", "HANGUL": "Korean", "ARABIC": "a language in Arabic letters",
-    "HEBREW": "Hebrew", "GREEK": "Greek", "DEVANAGARI": "a language in Devanagari letters",
+    "CYRILLIC": "a language in Cyrillic letters",
+    "CJK": "Chinese",
+    "HIRAGANA": "Japanese",
+    "KATAKANA": "Japanese",
+    "HANGUL": "Korean",
+    "ARABIC": "a language in Arabic letters",
+    "HEBREW": "Hebrew",
+    "GREEK": "Greek",
+    "DEVANAGARI": "a language in Devanagari letters",
     "THAI": "Thai",
-}  # fmt: skip
+}
 
 
 def language_of(tokens: Sequence[str], unknown: Sequence[str]) -> str:

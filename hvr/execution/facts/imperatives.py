@@ -47,10 +47,8 @@ _SHOULD = re.compile(r" (?:should be|to be|must be|shall be|has to be|needs to b
 _THEN = re.compile(r"[,;.]? (?:and then|then|after that|afterwards|and after that|finally) |[.;] ")
 
 _PARTICLES = frozenset({"have", "keep", "there", "you", "go", "up", "out", "in here"})
-_COURTESIES = {
-    *FUNCTION_WORDS["filler"], *FUNCTION_WORDS["goal"], *FUNCTION_WORDS["ensure"],
-    *FUNCTION_WORDS["courtesy"],
-} - _PARTICLES  # fmt: skip
+_ROLES = ("filler", "goal", "ensure", "courtesy")
+_COURTESIES = {phrase for role in _ROLES for phrase in FUNCTION_WORDS[role]} - _PARTICLES
 _COURTESY = "|".join(map(re.escape, sorted(_COURTESIES, key=len, reverse=True)))
 _BEFORE = re.compile(rf"(?:(?:{_COURTESY})(?![\w'])[ ,]*)+")
 _AFTER = re.compile(rf"(?:[ ,]+(?:{_COURTESY})(?![\w']))+$")
