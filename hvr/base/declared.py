@@ -67,7 +67,12 @@ def _names(module: str) -> dict[str, Any]:
 
 
 def _resolved(annotation: Any, cls: type) -> Any:
-    return eval(annotation, _names(cls.__module__)) if isinstance(annotation, str) else annotation
+    if not isinstance(annotation, str):
+        return annotation
+    try:
+        return eval(annotation, vars(sys.modules[cls.__module__]))
+    except NameError:  # rare, and parsing a module takes milliseconds
+        return eval(annotation, _names(cls.__module__))
 
 
 def type_at(cls: Any, path: str) -> Any:
