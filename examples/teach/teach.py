@@ -151,7 +151,9 @@ def answers(
                 **given, max_new_tokens=most, do_sample=False, pad_token_id=tokenizer.pad_token_id,
                 eos_token_id=tokenizer.eos_token_id,
             )  # fmt: skip
-        yield from tokenizer.batch_decode(produced[:, length:], skip_special_tokens=True)
+        for text in tokenizer.batch_decode(produced[:, length:], skip_special_tokens=True):
+            # The last line may be cut off at the limit; all lines of the constraint have an end.
+            yield text[: text.rfind("\n") + 1] if constrained else text
 
 
 def evaluate(

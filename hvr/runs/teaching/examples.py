@@ -22,7 +22,7 @@ from hvr.pddl.printer import print_domain, print_problem
 from hvr.planning.search.planners import FastDownward
 from hvr.policies.llm.answers import read_actions
 from hvr.policies.llm.prompts import load_prompts
-from hvr.policies.llm.settings import settings_named
+from hvr.policies.llm.settings import is_goal, settings_named
 from hvr.policies.llm.writing import Equipment, Writing
 from hvr.runs.simulated import ErrorModel, Script, Scripted
 from hvr.runs.teaching.lessons import Lesson, lessons
@@ -109,6 +109,15 @@ def examples(teaching: Teaching) -> Iterator[dict[str, Any]]:
     """
     if not teaching.worlds:
         raise UsageError("name at least one world", field="worlds")
+    if teaching.count < 1:
+        raise UsageError(f"the count must be at least 1, got {teaching.count}", field="count")
+    settings = settings_named(teaching.setting)
+    if is_goal(teaching.setting) or settings.agent or settings.constrained:
+        raise UsageError(
+            f"the setting {teaching.setting} asks for no plans in one answer, which the examples "
+            "have: choose VR or HVR, with or without +structured",
+            field="setting",
+        )
     asked: set[tuple[Message, ...]] = set()
     for world in teaching.worlds:
         licence = _licence(world)
