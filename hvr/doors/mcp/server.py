@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import cache
 from typing import Any
 
 import mcp_types as types
@@ -146,6 +147,7 @@ class _Handlers:
         return types.GetPromptResult(description=prompt.description, messages=[message])
 
 
+@cache  # a schema is made from dozens of classes
 def _tool(operation: Operation) -> Any:
     return types.Tool(
         name=operation.name,
