@@ -303,7 +303,13 @@ def _origins(text: str, escapes: Iterable[re.Match[str]]) -> list[tuple[int, int
 
 # Scrubber -----------------------------------------------------------------------------------------
 
-KEY_VARIABLES = ("HVR_LLM_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY")
+KEY_VARIABLES = (
+    "HVR_LLM_API_KEY",
+    "OPENAI_API_KEY",
+    "ANTHROPIC_API_KEY",
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+)
 """Environment variables that hvr reads keys from."""
 
 # Shorter values ("none", "EMPTY") are placeholders; masking them would garble other text.

@@ -49,6 +49,8 @@ class Scores(JsonObject):
         corrections: Requests to the model to correct a block.
         repaired: Blocks completed by the classical planner.
         removed: Redundant steps removed.
+        unreadable: Answers in which nothing could be read.
+        repeated: Corrections that repeated the answer before.
     """
 
     plan_length: int
@@ -73,6 +75,8 @@ class Scores(JsonObject):
     library_hits: int = 0
     repaired: int = 0
     removed: int = 0
+    unreadable: int = 0
+    repeated: int = 0
     spent: MeteredUse = field(default_factory=MeteredUse)
     failures: Mapping[str, int] = field(default_factory=dict, hash=False)
 
@@ -170,6 +174,10 @@ COLUMNS: Mapping[str, Column] = {
         Column("goal_conditions", "Goal conditions", True, 1, lambda s: s.goal_conditions),
         Column("calls", "Model calls", False, -1, lambda s: float(s.spent.calls)),
         Column("corrections", "Corrections", False, -1, lambda s: float(s.corrections)),
+        Column(
+            "repaired", "Blocks that the planner repaired", False, 0, lambda s: float(s.repaired)
+        ),
+        Column("unreadable", "Unreadable answers", False, -1, lambda s: float(s.unreadable)),
         Column("planner_calls", "Planner calls", False, 0, lambda s: float(s.planner_calls)),
         Column("library_hits", "Library hits", False, 0, lambda s: float(s.library_hits)),
         Column("tokens", "Tokens in and out", False, -1, _tokens),

@@ -136,6 +136,8 @@ def score(
         planner_calls=record.planner_calls,
         library_hits=record.library_used,
         repaired=sum(block.repaired for block in record.blocks),
+        unreadable=record.unreadable,
+        repeated=record.repeated,
         removed=record.removed,
         spent=spent or MeteredUse(),
         failures=_failures(record, replay, success, run, keeps=keeps),

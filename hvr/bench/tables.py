@@ -38,7 +38,7 @@ _PER_TASK = [
 
 
 def main_tables(summary: Summary) -> Iterator[Table]:
-    """Yield three tables by setting for each model: plans, intervals, verification."""
+    """Yield the tables by setting for each model: plans, intervals, verification, answers."""
     summary = summary.beside()
     for model in summary.models:
         rows = [row for row in summary.rows if row.model == model]
@@ -57,6 +57,21 @@ def main_tables(summary: Summary) -> Iterator[Table]:
         for row in rows:
             making.add_row(summary.name(row.setting), *_making(row))
         yield making
+        if any(stat.mean for row in rows for key in _ANSWERS if (stat := row.stats.get(key))):
+            yield _answers(summary, model, rows)
+
+
+_ANSWERS = ("repaired", "unreadable")
+
+
+def _answers(summary: Summary, model: str, rows: Sequence[Row]) -> Table:
+    names = ["corrections", "repaired", "unread"]
+    table = _table(f"Answers, per plan · {summary.label(model)}", names)
+    for row in rows:
+        values = (row.stats.get(key) for key in ("corrections", *_ANSWERS))
+        texts = ("–" if stat is None else f"{stat.mean:.1f}" for stat in values)
+        table.add_row(summary.name(row.setting), *texts)
+    return table
 
 
 def _intervals(summary: Summary, model: str, rows: Sequence[Row]) -> Table:

@@ -192,6 +192,8 @@ SECTION = "tool.hvr.llm"
 
 _KEYS: Mapping[str, tuple[str, ...]] = {
     "openai": ("OPENAI_API_KEY",),
+    "responses": ("OPENAI_API_KEY",),
+    "anthropic": ("ANTHROPIC_API_KEY",),
     "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
 }
 _NUMBERS: Mapping[str, type] = {
@@ -269,7 +271,7 @@ def read_config(
         untrusted = "" if trust_project else _ignored(file, f"model = {model!r}", f"--llm {model}")
     provider = (spec or "").partition(":")[0]
     address = choice.base_url or environ.get("HVR_LLM_BASE_URL")
-    if not address and provider == "openai":
+    if not address and provider in ("openai", "responses"):
         address = environ.get("OPENAI_BASE_URL")
     if named and not address and not trust_project:
         if provider in _KEYS:
@@ -363,8 +365,8 @@ def _check(name: str, value: object, file: str) -> None:
     if "key" in name.lower() or ("token" in name.lower() and name not in _NUMBERS):
         raise UsageError(
             f"{where} has {name!r}: a key does not belong in a file; remove it there (and revoke "
-            "it if the file was shared), and set HVR_LLM_API_KEY, OPENAI_API_KEY or "
-            "GEMINI_API_KEY in the environment"
+            "it if the file was shared), and set HVR_LLM_API_KEY, OPENAI_API_KEY, "
+            "ANTHROPIC_API_KEY or GEMINI_API_KEY in the environment"
         )
     if name not in _SETTINGS:
         raise UsageError(

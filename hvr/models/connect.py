@@ -27,6 +27,8 @@ PROVIDERS = Registry(
     "models",
     {
         "openai": "hvr.models.openai_model:OpenAIModel",
+        "responses": "hvr.models.responses_model:ResponsesModel",
+        "anthropic": "hvr.models.anthropic_model:AnthropicModel",
         "gemini": "hvr.models.gemini:GeminiModel",
         "hf": "hvr.models.huggingface:HuggingFaceModel",
         "replay": "hvr.models.transcript:open_replay",
@@ -41,6 +43,8 @@ returns a `Model`.
 
 _FORMS = {
     "openai": "openai:MODEL",
+    "responses": "responses:MODEL",
+    "anthropic": "anthropic:MODEL",
     "gemini": "gemini:MODEL",
     "hf": "hf:NAME_OR_FOLDER",
     "replay": "replay:PATH",
@@ -60,9 +64,9 @@ def make_provider(spec: str, options: ModelOptions) -> Model:
     """Return the model of a spec without any layer.
 
     Args:
-        spec: `openai:MODEL`, `gemini:MODEL`, `hf:NAME_OR_FOLDER`, `replay:PATH` (a transcript or
-            run folder), `scripted` with optional parameters, or the name and argument of a
-            provider from another package.
+        spec: `openai:MODEL`, `responses:MODEL`, `anthropic:MODEL`, `gemini:MODEL`,
+            `hf:NAME_OR_FOLDER`, `replay:PATH` (a transcript or run folder), `scripted` with
+            optional parameters, or the name and argument of a provider from another package.
 
     Raises:
         UsageError: The spec is invalid.
@@ -183,8 +187,8 @@ def reach(choice: ModelChoice, about: Mapping[str, Any] | None = None) -> Config
     chosen = read_config(choice).trusted()
     if chosen.spec is None:
         raise UsageError(
-            "no model given: pass openai:MODEL, gemini:MODEL, hf:NAME or replay:FOLDER, "
-            "or set HVR_LLM",
+            "no model given: pass openai:MODEL, anthropic:MODEL, gemini:MODEL, hf:NAME or "
+            "replay:FOLDER, or set HVR_LLM",
             field="spec",
         )
     return replace(chosen, options=replace(chosen.options, about=dict(about or {})))

@@ -11,8 +11,8 @@ from hvr.base.texts import parse_json
 from hvr.errors import UsageError
 from hvr.models.config import ModelOptions, priced
 from hvr.models.errors import ModelError, seconds_of
-from hvr.models.model import Answer, Message, Request, Usage, reported_usage
-from hvr.models.replies import complaint_in, complaint_of, json_at
+from hvr.models.model import Answer, Message, ModelToolCall, Request, Usage, reported_usage
+from hvr.models.replies import arguments_of, complaint_in, complaint_of, json_at
 from hvr.models.transport import Failures, bounded_client, http_of, root_message
 
 _KEYLESS = "none"
@@ -71,16 +71,18 @@ class GeminiModel:
         return f"GeminiModel({self._model!r}, {self._options!r})"
 
     def answer(self, request: Request) -> Answer:
+        names = {call.id: call.name for m in request.messages for call in m.calls}
+        turns = [m for m in request.messages if m.role != "system"]
         body = self._asked(
             lambda: self._body(
                 self._client.models.generate_content(
                     model=self._model,
-                    contents=[self._content(m) for m in request.messages if m.role != "system"],
+                    contents=[self._content(m, names) for m in turns],
                     config=self._config(request),
                 )
             )
         )
-        return self._read(body)
+        return self._read(body, request)
 
     def embed(self, texts: Sequence[str], seconds: float | None = None) -> list[Sequence[float]]:
         """Return the embeddings of texts, if the model is an embedding model."""
@@ -117,9 +119,32 @@ class GeminiModel:
     def _http(self, seconds: float | None) -> Any:
         return self._types.HttpOptions(timeout=_milliseconds(self._options.within(seconds)))
 
-    def _content(self, message: Message) -> Any:
+    def _content(self, message: Message, names: Mapping[str, str]) -> Any:
         role = "model" if message.role == "assistant" else "user"
-        return self._types.Content(role=role, parts=[self._types.Part(text=message.text)])
+        types = self._types
+        if message.role == "tool":
+            answered = types.FunctionResponse(
+                name=names.get(message.call_id, message.call_id), response={"result": message.text}
+            )
+            return types.Content(role=role, parts=[types.Part(function_response=answered)])
+        parts = [types.Part(text=message.text)] if message.text or not message.calls else []
+        for call in message.calls:
+            called = types.FunctionCall(name=call.name, args=dict(call.arguments))
+            parts.append(types.Part(function_call=called))
+        return types.Content(role=role, parts=parts)
+
+    def _tools(self, request: Request) -> dict[str, Any]:
+        types = self._types
+        declared = [
+            types.FunctionDeclaration(
+                name=tool.name,
+                description=tool.description,
+                parameters_json_schema=dict(tool.parameters),
+            )
+            for tool in request.tools
+        ]
+        config = types.ToolConfig(function_calling_config=types.FunctionCallingConfig(mode="ANY"))
+        return {"tools": [types.Tool(function_declarations=declared)], "tool_config": config}
 
     def _config(self, request: Request) -> Any:
         system = "\n\n".join(m.text for m in request.messages if m.role == "system")
@@ -132,6 +157,8 @@ class GeminiModel:
             "candidate_count": 1,
             "http_options": self._http(request.seconds),
         }
+        if request.tools:
+            given |= self._tools(request)
         if request.schema is not None:
             given["response_mime_type"] = "application/json"
             given["response_json_schema"] = dict(request.schema)
@@ -167,7 +194,7 @@ class GeminiModel:
             return self._failures.not_connected(root_message(error))
         return self._failures.malformed(f"{type(error).__name__}: {error}")
 
-    def _read(self, body: Any) -> Answer:
+    def _read(self, body: Any, request: Request) -> Answer:
         candidate = json_at(body, "candidates", 0)
         parts = json_at(candidate, "content", "parts")
         texts = [
@@ -191,17 +218,18 @@ class GeminiModel:
         if finish in _WITHHELD:
             reason = f"{finish} {json_at(candidate, 'finishMessage') or ''}"
             raise self._failures.filtered(reason, usage, text)
-        calls = [
-            str(json_at(c, "name")) for part in _list(parts) if (c := json_at(part, "functionCall"))
-        ]
+        called = [c for part in _list(parts) if (c := json_at(part, "functionCall"))]
+        calls = [str(json_at(c, "name")) for c in called]
         if finish in _CALLED and not calls:
             calls = [finish]
         reasoned = bool(usage.reasoning or any(json_at(part, "thought") for part in _list(parts)))
-        if not text.strip() and (calls or reasoned):
+        known = _calls(called, len(request.messages)) if request.tools else ()
+        if not text.strip() and not known and (calls or reasoned):
             raise self._failures.without_text(usage, calls=calls, cut=finish in _CUT)
         model = json_at(body, "modelVersion")
         return Answer(
             text=text,
+            calls=known,
             model=model if isinstance(model, str) and model else self._model,
             finish="length" if finish in _CUT else "stop",
             usage=usage,
@@ -219,6 +247,16 @@ class GeminiModel:
             answered=answered,
         )
         return priced(usage, self._price)
+
+
+def _calls(called: Sequence[Any], turn: int) -> tuple[ModelToolCall, ...]:
+    """Return tool calls; the protocol has no ids, so hvr numbers them by turn."""
+    return tuple(
+        ModelToolCall(
+            f"call{turn}.{number}", str(json_at(c, "name")), arguments_of(json_at(c, "args"))
+        )
+        for number, c in enumerate(called, start=1)
+    )
 
 
 def _list(value: Any) -> list[Any]:

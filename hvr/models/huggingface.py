@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import product
 from math import prod
 from typing import Any, Literal
@@ -15,14 +16,17 @@ from hvr.base.extras import load
 from hvr.errors import DataFileError
 from hvr.models import replies
 from hvr.models.config import ModelOptions, priced
+from hvr.models.constrained_decoding import SchemaDecoding
 from hvr.models.errors import ModelError
 from hvr.models.model import Answer, Message, Request, Usage
+from hvr.models.tool_calls import with_calls, without_tools
 
 
 class HuggingFaceModel:
     """A causal language model that runs in this process, such as Phi-3-mini-4k-instruct.
 
-    Decoding is greedy at temperature 0. Requests run one at a time.
+    Decoding is greedy at temperature 0, and keeps to the schema of a request. Requests run one at a
+    time.
 
     Raises:
         MissingExtraError: transformers or torch is not installed.
@@ -61,6 +65,7 @@ class HuggingFaceModel:
             ModelError: The prompt and answer do not fit the context, or generation took too long.
         """
         # Concurrent answers would share the memory and the random state.
+        original, request = request, without_tools(request)
         with self._lock:
             tokens = self._tokens(replies.with_instruction(request))
             self._check_fits(len(tokens), request.max_tokens)
@@ -74,7 +79,11 @@ class HuggingFaceModel:
                 "raise the timeout, or use a smaller model",
                 usage=usage,
             )
-        return Answer(text=generated.text, model=self._name, finish=generated.finish, usage=usage)
+        answer = Answer(text=generated.text, model=self._name, finish=generated.finish, usage=usage)
+        if original.tools:
+            called = replies.checked(answer, request)
+            return with_calls(called, called.data)
+        return answer
 
     def count_tokens(self, messages: tuple[Message, ...]) -> int:
         """Return the number of tokens of a prompt in its chat template."""
@@ -122,6 +131,8 @@ class HuggingFaceModel:
                 return constraint(produced[len(tokens) :].tolist())
 
             given["prefix_allowed_tokens_fn"] = allowed
+        elif request.schema is not None:
+            given["prefix_allowed_tokens_fn"] = self._decoding.allowed(request.schema)
         prompt = torch.tensor([tokens], device=self._model.device)
         seconds = self._options.within(request.seconds)
         start = time.monotonic()
@@ -140,6 +151,10 @@ class HuggingFaceModel:
         # `max_time` ends generation without reporting it.
         late = time.monotonic() - start >= seconds
         return self._read(produced[0][len(tokens) :].tolist(), request, late)
+
+    @cached_property
+    def _decoding(self) -> SchemaDecoding:
+        return SchemaDecoding(self._tokenizer, [t for t in self._ends() if t is not None])
 
     def _criteria(self, prompt: int, stop: tuple[str, ...]) -> Any:
         """Return criteria that end the answer at a stop string.

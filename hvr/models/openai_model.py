@@ -15,7 +15,6 @@ from hvr.models.config import ModelOptions, priced
 from hvr.models.errors import ModelError
 from hvr.models.model import Answer, Message, ModelToolCall, Request, Usage, reported_usage
 from hvr.models.replies import (
-    Complaint,
     arguments_of,
     checked,
     complaint_in,
@@ -26,8 +25,9 @@ from hvr.models.replies import (
     strict_schema,
     with_instruction,
 )
+from hvr.models.sdk_errors import error_of, refused_setting
 from hvr.models.tool_calls import with_calls, without_tools
-from hvr.models.transport import Failures, bounded_client, http_of, kind_of_complaint, root_message
+from hvr.models.transport import Failures, bounded_client, http_of
 
 # Dialects -----------------------------------------------------------------------------------------
 
@@ -172,6 +172,15 @@ _REFUSED_LIMIT = ("max_completion_tokens", "'max_tokens'", "`max_tokens`", '"max
 
 # Model --------------------------------------------------------------------------------------------
 
+_LENGTHS = (
+    ("max_model_len",),
+    ("context_length",),
+    ("meta", "n_ctx"),
+    ("meta", "n_ctx_train"),
+    ("max_context_length",),
+)
+"""Where servers report the length of a model's context: vLLM, OpenRouter, llama.cpp, others."""
+
 _KEYLESS = "none"
 """The SDK requires a key; servers without keys ignore it."""
 
@@ -258,6 +267,20 @@ class OpenAIModel:
             return with_calls(checked_answer, checked_answer.data)
         return answer
 
+    def context_length(self) -> int | None:
+        """Return the length of the context in tokens, if the server reports it."""
+        try:
+            reply = self._client.models.with_raw_response.list()
+            body = parse_json(reply.http_response.content, strict=False)
+        except (self._sdk.OpenAIError, ModelError, ValueError):
+            return None
+        data = json_at(body, "data")
+        for model in data if isinstance(data, list) else ():
+            if json_at(model, "id") == self._model:
+                lengths = (json_at(model, *path) for path in _LENGTHS)
+                return next((n for n in lengths if isinstance(n, int)), None)
+        return None
+
     def _effort(self) -> dict[str, Any]:
         effort = self._options.effort
         return {"reasoning_effort": effort} if effort and self.dialect.effort else {}
@@ -278,28 +301,11 @@ class OpenAIModel:
             raise self._failures.malformed(str(error)) from None
 
     def _other_dialect(self, error: Any, request: Request) -> Dialect | None:
-        status = getattr(error, "status_code", None)
-        if status not in (400, 422):
-            return None
-        # Prompts that are too long or filtered are refused with the same status as bad settings.
-        complaint = _complaint(error)
-        if kind_of_complaint(complaint, status) != "request":
-            return None
-        words = f"{json_at(error.body, 'param') or ''} {complaint.message}"
-        return other_dialect(self.dialect, words, request)
+        said = refused_setting(error)
+        return other_dialect(self.dialect, said, request) if said else None
 
     def _error(self, error: Any) -> ModelError:
-        if isinstance(error.__cause__, ModelError):  # from hvr's own HTTP client
-            return error.__cause__
-        if isinstance(error, self._sdk.APITimeoutError):
-            return self._failures.timed_out()
-        if isinstance(error, self._sdk.APIConnectionError):
-            return self._failures.not_connected(root_message(error))
-        if isinstance(error, self._sdk.APIStatusError):
-            return self._failures.reported(
-                _complaint(error), status=error.status_code, headers=error.response.headers
-            )
-        return self._failures.malformed(str(error))
+        return error_of(self._sdk, self._failures, error)
 
     def _read(self, reply: Any, request: Request) -> Answer:
         try:
@@ -415,10 +421,3 @@ def _filtered(results: Any) -> str:
             if json_at(verdict, "filtered") is True:
                 hits.append(str(name))
     return ", ".join(hits)
-
-
-def _complaint(error: Any) -> Complaint:
-    complaint = complaint_of(error.body)
-    # If the body is a web page, the SDK's own message is the most useful one.
-    page = complaint.message.lstrip().startswith("<")
-    return replace(complaint, message=str(error)) if page or not complaint.message else complaint

@@ -67,6 +67,8 @@ _FINER_THAN_STATUS: tuple[Kind, ...] = ("refused", "overflow", "auth")
 _IN_WORDS_WITH_STATUS: tuple[Kind, ...] = ("refused", "overflow")
 _HOSTED: Mapping[str, str] = {
     "openai": "https://api.openai.com/v1",
+    "responses": "https://api.openai.com/v1",
+    "anthropic": "https://api.anthropic.com",
     "gemini": "https://generativelanguage.googleapis.com",
 }
 """Address of each provider if no base URL is given."""

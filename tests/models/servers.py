@@ -54,6 +54,7 @@ class Reply:
         raw: Body that violates the protocol.
         usage: Token counts; None omits them.
         hang_up: Whether to close the connection without a reply.
+        calls: Names and arguments of the tools that the model calls.
     """
 
     text: str = "ready"
@@ -66,6 +67,7 @@ class Reply:
     raw: bytes | None = None
     usage: Mapping[str, int] | None = field(default_factory=lambda: dict(USAGE))
     hang_up: bool = False
+    calls: Sequence[tuple[str, Mapping[str, Any]]] = ()
 
 
 Behaviour = Callable[[Received], Reply]
@@ -174,7 +176,11 @@ class OpenAIServer(_Server):
             "choices": [
                 {
                     "index": 0,
-                    "message": {"role": "assistant", "content": reply.text},
+                    "message": {
+                        "role": "assistant",
+                        "content": reply.text,
+                        **({"tool_calls": _openai_calls(reply)} if reply.calls else {}),
+                    },
                     "finish_reason": reply.finish or "stop",
                 }
             ],
@@ -201,7 +207,11 @@ class GeminiServer(_Server):
         content: dict[str, Any] = {
             "candidates": [
                 {
-                    "content": {"role": "model", "parts": [{"text": reply.text}]},
+                    "content": {
+                        "role": "model",
+                        "parts": [{"functionCall": {"name": n, "args": a}} for n, a in reply.calls]
+                        or [{"text": reply.text}],
+                    },
                     "finishReason": reply.finish or "STOP",
                     "index": 0,
                 }
@@ -288,3 +298,80 @@ def _until(connection: socket.socket, end: bytes) -> bytes:
             raise OSError("the client hung up")
         came += piece
     return came
+
+
+def _openai_calls(reply: Reply) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": f"call_{number}",
+            "type": "function",
+            "function": {"name": name, "arguments": json.dumps(arguments)},
+        }
+        for number, (name, arguments) in enumerate(reply.calls)
+    ]
+
+
+class ResponsesServer(OpenAIServer):
+    """OpenAI's responses."""
+
+    def body(self, reply: Reply, asked: Received) -> Any:
+        message = {
+            "type": "message",
+            "role": "assistant",
+            "content": [{"type": "output_text", "text": reply.text, "annotations": []}],
+        }
+        calls = [
+            {
+                "type": "function_call",
+                "call_id": f"call_{number}",
+                "name": name,
+                "arguments": json.dumps(arguments),
+            }
+            for number, (name, arguments) in enumerate(reply.calls)
+        ]
+        used = reply.usage or {}
+        return {
+            "id": "resp_1",
+            "object": "response",
+            "model": f"{asked.body['model']}-2025-08-07",
+            "status": "incomplete" if reply.finish else "completed",
+            "incomplete_details": {"reason": reply.finish} if reply.finish else None,
+            "error": None,
+            "output": [{"type": "reasoning", "summary": []}, *(calls or [message])],
+            "usage": {
+                "input_tokens": used.get("input"),
+                "input_tokens_details": {"cached_tokens": used.get("cached", 0)},
+                "output_tokens": used.get("output", 0) + used.get("reasoning", 0),
+                "output_tokens_details": {"reasoning_tokens": used.get("reasoning", 0)},
+            },
+        }
+
+
+class AnthropicServer(_Server):
+    """Anthropic's messages."""
+
+    def body(self, reply: Reply, asked: Received) -> Any:
+        calls = [
+            {"type": "tool_use", "id": f"toolu_{number}", "name": name, "input": arguments}
+            for number, (name, arguments) in enumerate(reply.calls)
+        ]
+        used = reply.usage or {}
+        return {
+            "id": "msg_1",
+            "type": "message",
+            "role": "assistant",
+            "model": f"{asked.body['model']}-20250929",
+            "content": calls or [{"type": "text", "text": reply.text}],
+            "stop_reason": reply.finish or ("tool_use" if calls else "end_turn"),
+            "usage": {
+                "input_tokens": used.get("input", 0) - used.get("cached", 0),
+                "cache_creation_input_tokens": 0,
+                "cache_read_input_tokens": used.get("cached", 0),
+                "output_tokens": used.get("output"),
+            },
+        }
+
+    def error(self, reply: Reply) -> Any:
+        kinds = {401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error"}
+        kind = kinds.get(reply.status, "invalid_request_error")
+        return {"type": "error", "error": {"type": kind, "message": reply.message}}

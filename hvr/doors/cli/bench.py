@@ -18,7 +18,7 @@ from hvr.doors.cli.options import add_engine_options, add_model_options, engine_
 from hvr.errors import UsageError
 
 if TYPE_CHECKING:
-    from hvr.bench.cells import CellResult
+    from hvr.bench.cells import Cell, CellResult
     from hvr.bench.runner import Listen, Progress
     from hvr.bench.summary import Summary
     from hvr.bench.tables import Delta
@@ -178,6 +178,8 @@ examples:
   hvr bench --tasks T1,T2 --settings HVR+,HVR,LLM --html bench.html
   hvr bench --policy symbolic --policy toy_policy:OneBlock --settings HVR+ --latex tables.tex
   hvr bench --models openai:NAME --base-url http://localhost:8000/v1 --json
+  hvr bench --tasks T1-T24 --settings LLM,HVR+,LLM+P,AGENT --models openai:NAME --record runs.zip
+  hvr bench --replay runs.zip
   hvr bench show bench/x --per-task
   hvr bench show bench/x --compare bench/y
 
@@ -274,20 +276,38 @@ def _add_execution_options(parser: argparse.ArgumentParser) -> None:
         "replay answers from this folder, such as bench/x/transcripts",
         metavar="FOLDER",
     )
+    add_path(
+        parser,
+        "--record",
+        "also write all prompts and answers into one file, which --replay reads",
+        metavar="FILE.zip",
+    )
+    add_path(
+        parser,
+        "--replay",
+        "repeat the cells of such a file with its answers, without a model",
+        metavar="FILE.zip",
+    )
     add_model_options(parser, _MODEL_FIELDS)
     add_report_options(parser)
 
 
 def run_run(args: argparse.Namespace) -> int:
     """Run the command and return the exit code."""
-    from hvr.bench import runner as cell
-    from hvr.bench.cells import CellOptions, plan_cells
-    from hvr.bench.runner import run_bench
-    from hvr.models.meter import notices
-    from hvr.runs.tasks import expand_ids
+    from hvr.bench.recordings import opened_recording
 
     check_report(args)
-    cells = plan_cells(
+    if args.replay is None:
+        return _run(args, _cells(args), args.cassettes)
+    with opened_recording(args.replay) as (cells, cassettes):
+        return _run(args, cells, cassettes)
+
+
+def _cells(args: argparse.Namespace) -> tuple[Cell, ...]:
+    from hvr.bench.cells import plan_cells
+    from hvr.runs.tasks import expand_ids
+
+    return plan_cells(
         expand_ids(split_list(args.tasks)),
         split_list(_settings(args)),
         [spec for text in args.models or _MODELS for spec in split_models(text)],
@@ -295,8 +315,17 @@ def run_run(args: argparse.Namespace) -> int:
         args.scene,
         args.policy,
     )
+
+
+def _run(args: argparse.Namespace, cells: tuple[Cell, ...], cassettes: Path | None) -> int:
+    from hvr.bench import runner as cell
+    from hvr.bench.cells import CellOptions
+    from hvr.bench.recordings import record_bench
+    from hvr.bench.runner import run_bench
+    from hvr.models.meter import notices
+
     folder = args.save or Path("bench") / f"{datetime.now():%Y%m%d-%H%M%S}"
-    options = CellOptions(execute=args.execute, cassettes=args.cassettes, model=model_choice(args))
+    options = CellOptions(execute=args.execute, cassettes=cassettes, model=model_choice(args))
     cell.check_models(cells, options)
     prompts = cell.prompt_digests(options)
     try:
@@ -316,6 +345,8 @@ def run_run(args: argparse.Namespace) -> int:
             file=sys.stderr,
         )
         raise
+    if args.record is not None:
+        record_bench(folder, cells, args.record)
     report(folder, results, args)
     return _exit_code([r.exit_code for r in results if not r.finished])
 

@@ -62,7 +62,13 @@ EXTRAS = {
 
 _OLDEST = (3, 11)
 _SECONDS = 5.0
-_KEYS = ("OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "HVR_LLM_API_KEY")
+_KEYS = (
+    "OPENAI_API_KEY",
+    "ANTHROPIC_API_KEY",
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+    "HVR_LLM_API_KEY",
+)
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 
 Status = Literal["works", "there", "none", "broken"]

@@ -24,13 +24,15 @@ if TYPE_CHECKING:
 _CHECK_DESCRIPTION = """\
 Check whether a model answers, and print one line.
 
-Keys come from the environment: HVR_LLM_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY.
+Keys come from the environment: HVR_LLM_API_KEY, OPENAI_API_KEY, ANTHROPIC_API_KEY,
+GEMINI_API_KEY.
 """
 
 _CHECK_EPILOG = """\
 examples:
   hvr llm check openai:gpt-4o-mini
   hvr llm check openai:llama3.2 --base-url http://localhost:11434/v1
+  hvr llm check openai:llama3.2 --base-url http://localhost:11434/v1 --full
   hvr llm check gemini:gemini-2.0-flash --json
 
 exit codes:
@@ -53,7 +55,8 @@ def add_check_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="MODEL",
         nargs="?",
         type=utf8_text,
-        help="openai:MODEL, gemini:MODEL or hf:NAME (default: $HVR_LLM)",
+        help="openai:MODEL, responses:MODEL, anthropic:MODEL, gemini:MODEL or hf:NAME "
+        "(default: $HVR_LLM)",
     )
     parser.add_argument(
         "--base-url",
@@ -67,6 +70,12 @@ def add_check_arguments(parser: argparse.ArgumentParser) -> None:
         type=seconds,
         help="time limit of the answer (default: $HVR_LLM_TIMEOUT, or 60)",
     )
+    parser.add_argument(
+        "--full",
+        action="store_true",
+        help="also find out how the model answers by a schema, whether it calls tools, how long "
+        "its context is, and what it costs (up to 8 more short requests)",
+    )
     add_trust(parser)
     add_json(parser)
 
@@ -78,15 +87,17 @@ def run_check(args: argparse.Namespace) -> int:
 
     names = ("spec", "base_url", "timeout", "trust_project")
     chosen = read_config(ModelChoice(**{name: getattr(args, name) for name in names}))
-    result = _ask(chosen.trusted())
+    result = _ask(chosen.trusted(), full=args.full)
     if args.json:
         print_json(result, indent=2)
     else:
         print(_line(result))
+        for line in result.get("abilities", {}).values():
+            print(line)
     return 0 if result["answers"] else 1
 
 
-def _ask(chosen: ConfiguredModel) -> dict[str, Any]:
+def _ask(chosen: ConfiguredModel, *, full: bool = False) -> dict[str, Any]:
     from hvr.models.connect import make_model
     from hvr.models.meter import notices
     from hvr.models.model import Message, Request
@@ -111,12 +122,18 @@ def _ask(chosen: ConfiguredModel) -> dict[str, Any]:
     except LLMError as error:
         return result | {"problem": str(error), "seconds": round(time.monotonic() - start, 2)}
     result["seconds"] = round(time.monotonic() - start, 2)
-    return result | {
+    result |= {
         "answers": True,
         "said": answer.text,
         "answered_by": answer.model,
         "usage": asdict(answer.usage),
     }
+    if full:
+        from hvr.models.abilities import abilities_of
+
+        with notices():
+            result["abilities"] = abilities_of(model, chosen)
+    return result
 
 
 def _line(result: dict[str, Any]) -> str:

@@ -74,6 +74,7 @@ class AgentWriting:
         self._steps: tuple[GroundAction, ...] = ()
         self._from_planner = False
         self._ended = False
+        self._warned = False
         self._unreadable = 0
 
     def write(self) -> PlanningRecord:
@@ -314,6 +315,9 @@ class AgentWriting:
 
     def _finish(self, given: Mapping[str, Any]) -> str:
         del given
+        if not self._steps and not self._warned:
+            self._warned = True
+            return "The plan is empty. Add actions, or call finish again if nothing is to be done."
         self._ended = True
         return "ended"
 

@@ -1,0 +1,62 @@
+"""A bench's transcripts in one file, which others can replay."""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from hvr.base.files import writing
+from hvr.bench.cells import Cell
+from hvr.bench.folder import MANIFEST, BenchFolder
+from hvr.errors import DataFileError
+
+_CELLS = "cells.json"
+_FOLDER = "transcripts"
+_NAME = re.compile(rf"{_FOLDER}/[\w.+-]+\.jsonl")
+_MOST_BYTES = 2_000_000_000
+"""Maximum unpacked size of a recording."""
+
+
+def record_bench(folder: Path, cells: Sequence[Cell], file: Path) -> int:
+    """Write the prompts, answers and planner results of a bench into one ZIP file.
+
+    Returns:
+        The number of transcripts.
+
+    Raises:
+        DataFileError: The file cannot be written.
+    """
+    paths = sorted((folder / _FOLDER).glob("*.jsonl"))
+    kept = [path for path in paths if not path.stem.endswith("-aside")]
+    with writing(file), zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(MANIFEST, json.dumps(BenchFolder(folder).manifest(), indent=1))
+        archive.writestr(_CELLS, json.dumps([cell.to_json() for cell in cells]))
+        for path in kept:
+            archive.write(path, f"{_FOLDER}/{path.name}")
+    return sum(not path.name.endswith(".planner.jsonl") for path in kept)
+
+
+@contextmanager
+def opened_recording(file: Path) -> Iterator[tuple[tuple[Cell, ...], Path]]:
+    """Unpack a recording; yield its cells and the folder of its transcripts until the end.
+
+    Raises:
+        DataFileError: The file is missing or not a recording.
+    """
+    with TemporaryDirectory(prefix="hvr-replay-") as place:
+        try:
+            with zipfile.ZipFile(file) as archive:
+                cells = tuple(Cell(**cell) for cell in json.loads(archive.read(_CELLS)))
+                members = [m for m in archive.infolist() if _NAME.fullmatch(m.filename)]
+                if sum(member.file_size for member in members) > _MOST_BYTES:
+                    raise DataFileError(f"{file}: the recording is larger than 2 GB")
+                for member in members:
+                    archive.extract(member, place)
+        except (OSError, zipfile.BadZipFile, KeyError, TypeError, ValueError) as error:
+            raise DataFileError(f"{file} is not a recording of a bench: {error}") from None
+        yield cells, Path(place) / _FOLDER

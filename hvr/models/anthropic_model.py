@@ -1,0 +1,243 @@
+"""Anthropic's messages protocol through the anthropic SDK."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from hvr.base.extras import load
+from hvr.base.texts import parse_json
+from hvr.errors import UsageError
+from hvr.models.config import ModelOptions, priced
+from hvr.models.model import Answer, Message, ModelToolCall, Request, Usage, reported_usage
+from hvr.models.replies import (
+    arguments_of,
+    complaint_in,
+    complaint_of,
+    json_at,
+    strict_schema,
+    with_instruction,
+)
+from hvr.models.sdk_errors import error_of, refused_setting
+from hvr.models.transport import Failures, bounded_client, http_of
+
+_KEYLESS = "none"
+_CUT = frozenset({"max_tokens", "model_context_window_exceeded"})
+_ANSWER = "answer"
+"""Name of the tool whose arguments are the answer, for models without schemas."""
+
+_FORMS = ("schema", "tool", "words")
+
+
+@dataclass(frozen=True)
+class _Accepted:
+    """The settings that a server accepts; see `Dialect` of `openai_model`."""
+
+    form: str = "schema"
+    temperature: bool = True
+    effort: bool = True
+
+
+class AnthropicModel:
+    """A model behind Anthropic's protocol.
+
+    The system message is marked for the provider's prompt cache.
+
+    Raises:
+        UsageError: No base URL and no key is given.
+        MissingExtraError: The package anthropic is not installed.
+    """
+
+    simulated = False
+
+    def __init__(self, model: str, options: ModelOptions) -> None:
+        if options.base_url is None and options.api_key is None:
+            raise UsageError(
+                f"anthropic:{model} needs a key: set ANTHROPIC_API_KEY in the environment"
+            )
+        self._sdk = load("anthropic", "anthropic", "llm")
+        http = http_of(load("anthropic._base_client", "anthropic", "llm"))
+        self._options = options
+        self._model = model
+        self._price = options.price(model)
+        self._failures = Failures(self.name, options)
+        self._accepted = _Accepted()
+        # hvr retries by itself and counts each attempt.
+        self._client = self._sdk.Anthropic(
+            base_url=options.base_url or "https://api.anthropic.com",
+            api_key=options.api_key or _KEYLESS,
+            timeout=options.timeout,
+            max_retries=0,
+            http_client=bounded_client(http, self.name, options),
+        )
+
+    @property
+    def name(self) -> str:
+        return f"anthropic:{self._model}"
+
+    def __repr__(self) -> str:
+        return f"AnthropicModel({self._model!r}, {self._options!r})"
+
+    def answer(self, request: Request) -> Answer:
+        end = time.monotonic() + self._options.within(request.seconds)
+        # Terminates: each step removes or replaces a setting.
+        while True:
+            accepted = self._accepted
+            try:
+                reply = self._client.messages.with_raw_response.create(
+                    model=self._model,
+                    timeout=max(end - time.monotonic(), 1e-3),
+                    **self._arguments(request, accepted),
+                )
+                break
+            except self._sdk.AnthropicError as error:
+                said = refused_setting(error)
+                steps = _steps(accepted, request)
+                other = next((a for words, a in steps if any(w in said for w in words)), None)
+                if not said or other is None:
+                    raise error_of(self._sdk, self._failures, error) from None
+                self._accepted = other
+            except (ValueError, TypeError, RecursionError) as error:
+                raise self._failures.malformed(str(error)) from None
+        return self._read(reply.http_response, request)
+
+    def _arguments(self, request: Request, accepted: _Accepted) -> dict[str, Any]:
+        in_words = accepted.form == "words"
+        messages = with_instruction(request) if in_words else request.messages
+        system = [
+            {"type": "text", "text": m.text, "cache_control": {"type": "ephemeral"}}
+            for m in messages
+            if m.role == "system"
+        ]
+        given: dict[str, Any] = {"messages": _turns(messages), "max_tokens": request.max_tokens}
+        if system:
+            given["system"] = system
+        if request.stop:
+            given["stop_sequences"] = list(request.stop)
+        tools = [_tool(t.name, t.description, t.parameters) for t in request.tools]
+        config: dict[str, Any] = {}
+        if tools:
+            given["tool_choice"] = {"type": "any"}
+        elif request.schema is not None and accepted.form == "schema":
+            schema = strict_schema(dict(request.schema))
+            config["format"] = {"type": "json_schema", "schema": schema}
+        elif request.schema is not None and accepted.form == "tool":
+            tools = [_tool(_ANSWER, "Give the answer.", request.schema)]
+            given["tool_choice"] = {"type": "tool", "name": _ANSWER}
+        if tools:
+            given["tools"] = tools
+        if self._options.effort and accepted.effort:
+            config["effort"] = self._options.effort
+        # Not every release of the SDK has parameters for these.
+        more: dict[str, Any] = {"output_config": config} if config else {}
+        if accepted.temperature:
+            more["temperature"] = min(request.temperature, 1.0)
+        return {**given, "extra_body": more}
+
+    def _read(self, reply: Any, request: Request) -> Answer:
+        try:
+            body = parse_json(reply.content, strict=False)
+        except ValueError as error:
+            raise self._failures.not_json(reply.content, str(error)) from None
+        content = json_at(body, "content")
+        if not isinstance(content, list):
+            complaint = complaint_in(body)
+            if complaint is not None:
+                wrong = json_at(body, "error")
+                raise self._failures.reported(
+                    complaint_of(wrong) if wrong else complaint, headers=reply.headers
+                )
+            raise self._failures.malformed(f"not a message: {reply.text}")
+        texts = [t for part in content if isinstance(t := json_at(part, "text"), str)]
+        calls = tuple(
+            ModelToolCall(
+                str(json_at(part, "id")),
+                str(json_at(part, "name")),
+                arguments_of(json_at(part, "input")),
+            )
+            for part in content
+            if json_at(part, "type") == "tool_use"
+        )
+        stop = str(json_at(body, "stop_reason") or "")
+        usage = self._usage(json_at(body, "usage"), bool(texts or calls))
+        if stop == "refusal":
+            raise self._failures.refused("".join(texts), usage)
+        model = json_at(body, "model")
+        answer = Answer(
+            text="".join(texts),
+            model=model if isinstance(model, str) and model else self._model,
+            finish="length" if stop in _CUT else "stop",
+            usage=usage,
+        )
+        if request.tools:
+            return replace(answer, calls=calls)
+        if calls and request.schema is not None and calls[0].name == _ANSWER:
+            return replace(answer, text=json.dumps(calls[0].arguments, ensure_ascii=False))
+        if not answer.text.strip() and (calls or any(_is_thought(part) for part in content)):
+            names = [call.name for call in calls]
+            raise self._failures.without_text(usage, calls=names, cut=stop in _CUT)
+        return answer
+
+    def _usage(self, counts: Any, answered: bool) -> Usage:
+        parts = [
+            json_at(counts, name)
+            for name in ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+        ]
+        known = isinstance(parts[0], int) and all(p is None or isinstance(p, int) for p in parts)
+        usage = reported_usage(
+            # The protocol does not count cached tokens as input tokens; hvr does.
+            input=sum(part or 0 for part in parts) if known else None,
+            output=json_at(counts, "output_tokens"),
+            cached=parts[2] if parts[2] is not None else 0,
+            # Reasoning is a part of the output that the protocol does not count by itself.
+            reasoning=0,
+            answered=answered,
+        )
+        return priced(usage, self._price)
+
+
+def _steps(accepted: _Accepted, request: Request) -> Iterator[tuple[tuple[str, ...], _Accepted]]:
+    if request.schema is not None and accepted.form != "words":
+        words = ("output_config", "output_format", "format", "schema", "tool_choice", "tool")
+        following = _FORMS[_FORMS.index(accepted.form) + 1]
+        yield words, replace(accepted, form=following)
+    if accepted.effort:
+        yield ("effort", "output_config"), replace(accepted, effort=False)
+    if accepted.temperature:
+        yield ("temperature",), replace(accepted, temperature=False)
+
+
+def _tool(name: str, description: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    return {"name": name, "description": description, "input_schema": dict(parameters)}
+
+
+def _turns(messages: tuple[Message, ...]) -> list[dict[str, Any]]:
+    """Return the turns of a conversation; results of several tools form one turn."""
+    turns: list[dict[str, Any]] = []
+    for message in messages:
+        if message.role == "system":
+            continue
+        parts: list[dict[str, Any]] = []
+        if message.role == "tool":
+            parts.append(
+                {"type": "tool_result", "tool_use_id": message.call_id, "content": message.text}
+            )
+        elif message.text.strip():
+            parts.append({"type": "text", "text": message.text})
+        parts += [
+            {"type": "tool_use", "id": c.id, "name": c.name, "input": dict(c.arguments)}
+            for c in message.calls
+        ]
+        role = "assistant" if message.role == "assistant" else "user"
+        if turns and turns[-1]["role"] == role:
+            turns[-1]["content"] += parts
+        else:
+            turns.append({"role": role, "content": parts})
+    return turns
+
+
+def _is_thought(part: Any) -> bool:
+    return json_at(part, "type") in ("thinking", "redacted_thinking")

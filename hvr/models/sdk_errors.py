@@ -1,0 +1,47 @@
+"""Errors of the SDKs of OpenAI and Anthropic, which have the same classes, as `ModelError`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from hvr.models.errors import ModelError
+from hvr.models.replies import Complaint, complaint_of, json_at
+from hvr.models.transport import Failures, kind_of_complaint, root_message
+
+
+def error_of(sdk: Any, failures: Failures, error: Any) -> ModelError:
+    """Return the error of an SDK as a model's error."""
+    if isinstance(error.__cause__, ModelError):  # from hvr's own HTTP client
+        return error.__cause__
+    if isinstance(error, sdk.APITimeoutError):
+        return failures.timed_out()
+    if isinstance(error, sdk.APIConnectionError):
+        return failures.not_connected(root_message(error))
+    if isinstance(error, sdk.APIStatusError):
+        headers = error.response.headers
+        return failures.reported(
+            complaint_of_error(error), status=error.status_code, headers=headers
+        )
+    return failures.malformed(str(error))
+
+
+def complaint_of_error(error: Any) -> Complaint:
+    """Return the message and codes of an SDK's error."""
+    complaint = complaint_of(getattr(error, "body", None))
+    # If the body is a web page, the SDK's own message is the most useful one.
+    page = complaint.message.lstrip().startswith("<")
+    return replace(complaint, message=str(error)) if page or not complaint.message else complaint
+
+
+def refused_setting(error: Any) -> str:
+    """Return what a server says about a setting that it refuses; empty for any other error."""
+    status = getattr(error, "status_code", None)
+    complaint = complaint_of_error(error)
+    # llama.cpp's Python server reports a setting that it does not know as its own failure.
+    invalid = status == 500 and "validation error" in complaint.message
+    # Prompts that are too long or filtered are refused with the same status as bad settings.
+    refused = status in (400, 422) and kind_of_complaint(complaint, status) == "request"
+    if not (invalid or refused):
+        return ""
+    return f"{json_at(error.body, 'param') or ''} {complaint.message}".lower()
