@@ -214,6 +214,10 @@ def _dishes(cursor: Cursor) -> str:
     return f"; hvr knows how to make {', '.join(sorted(dishes))}"
 
 
+_CLAUSES = re.compile(r"[.;!?]+|,?\s+(?:and then|and|then)\s+|,", re.IGNORECASE)
+_MOST_CLAUSES = 6
+"""Largest number of clauses to read one by one after a refusal."""
+
 _CONDITION = re.compile(r"\b(if|unless|in case|when|whenever|provided that)\b", re.IGNORECASE)
 
 
@@ -294,7 +298,33 @@ class Reader:
             return (own,)
         if conditions := self._conditional(request, inventory):
             return conditions
-        return self._read(request, inventory)
+        try:
+            return self._read(request, inventory)
+        except (AmbiguousError, ProposalError):
+            raise
+        except LanguageError as error:
+            self._add_understood(error, request, inventory)
+            raise
+
+    def _add_understood(self, error: LanguageError, request: str, inventory: Inventory) -> None:
+        """Say which clauses of a refused request can be done by themselves."""
+        parts = [part.strip(" ,") for part in _CLAUSES.split(request) if part.strip(" ,")]
+        if not 1 < len(parts) <= _MOST_CLAUSES:
+            return
+        done, left = [], []
+        for part in parts:
+            try:
+                self._read(part, inventory)
+            except (LanguageError, ImpossibleGoalError):
+                left.append(part)
+            else:
+                done.append(part)
+        if done and left:
+            error.args = (
+                f"{error}; understood: {', '.join(map(repr, done))}; not understood: "
+                f"{', '.join(map(repr, left))}",
+            )
+            error.suggestions = error.suggestions or (". ".join(done),)
 
     def _conditional(self, request: str, inventory: Inventory) -> tuple[Goal, ...] | None:
         if not _CONDITION.search(request):

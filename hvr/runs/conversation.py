@@ -16,6 +16,7 @@ from hvr.errors import (
     ImpossibleGoalError,
     LanguageError,
     PlannerError,
+    ProposalError,
     UsageError,
 )
 from hvr.knowledge.retrieval.inventory import Inventory
@@ -26,7 +27,8 @@ from hvr.language.grammar import Reader, make_reader
 from hvr.language.own_words import effects_of
 from hvr.language.paraphrase import in_order
 from hvr.language.statements import SceneView, StatementJudge, answer, is_question
-from hvr.pddl import Atom, GroundAction
+from hvr.pddl import Atom, GroundAction, parse_formula
+from hvr.pddl.task import holds_initially
 from hvr.runs.folder import RunFolder
 from hvr.runs.request import Options, read_request
 from hvr.runs.result import Run
@@ -206,7 +208,7 @@ class Conversation:
             return self._undo()
         if plain in _DID:
             return self._tell()
-        if plain.startswith("why "):
+        if plain == "why" or plain.startswith("why "):
             return self._why(plain)
         if is_question(text):
             return self._answer(text)
@@ -252,6 +254,8 @@ class Conversation:
         return ConversationReply(kind="question", text=question.text, choices=question.choices)
 
     def _ask_or_refuse(self, error: LanguageError) -> ConversationReply:
+        if isinstance(error, ProposalError):
+            return self._ask(DialogueQuestion("Shall I do this?", error.requests))
         if not error.suggestions:
             return ConversationReply(kind="refused", text=str(error))
         first = str(error).partition(" (did you")[0]
@@ -263,10 +267,28 @@ class Conversation:
         goals = self._reader.goals(text, self._inventory())
         if len(goals) > 1:
             raise AmbiguousError(tuple(in_order(goal.paraphrase) for goal in goals))
-        done = self._run(text, goals[0])
-        self._remember(done, goals[0])
+        goal = self._keeping(goals[0])
+        done = self._run(text, goal)
+        self._remember(done, goal)
         self._done.append(done)
-        return self._told(done, goals[0])
+        return self._told(done, goal)
+
+    def _keeping(self, goal: Goal) -> Goal:
+        """Drop the preferred final conditions that would undo what earlier turns asked for.
+
+        They do not hold now: the user has left the fridge open.
+        """
+        if not self._done or goal.contingency is not None:
+            return goal
+        world, domain = self._scene.world, self._reader.domain
+        problem = world.graph.problem(domain, "now")
+
+        def holds(end: str) -> bool:
+            formula = parse_formula(end, domain, problem.objects, file="<goal>")
+            return holds_initially(domain, problem, formula)
+
+        stages = (s.replace(ends=tuple(filter(holds, s.ends))) for s in goal.stages)
+        return goal.replace(stages=tuple(stages))
 
     def _run(self, text: str, goal: Goal, *, undoes: bool = False) -> _Done:
         self._turns += 1
@@ -342,6 +364,8 @@ class Conversation:
         tokens, spans = self._rewriter().spans(text)
         judge = StatementJudge(self._reader, self._view())
         names = {n for span in spans for n in judge.things(span.thing)} if spans else set()
+        if text == "why" and self._done:
+            return ConversationReply(kind="answer", text=f"you asked: {self._done[-1].request}")
         if not names and set(tokens) & {"it", "that", "them"}:
             names = set(self._memory.things[:1]) | set(self._memory.places[:1])
         for done in reversed(self._done):
@@ -499,7 +523,7 @@ def _policy_of(request: RunRequest, reader: Reader) -> Any:
 
 def _handled(done: _Done, goal: Goal, reader: Reader) -> list[str]:
     """Return the objects that a goal was about, in the order of its words."""
-    from hvr.pddl import TypedName, parse_formula
+    from hvr.pddl import TypedName
     from hvr.pddl.formulas import And, Exists, Expression, Not, Or
 
     acted = [n for p in done.planned for a in p.plan.actions for n in a.args]

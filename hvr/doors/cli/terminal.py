@@ -86,8 +86,10 @@ def ask_reading(
     for number, words in enumerate(readings, start=1):
         tell(f"  {number}  {words}")
     try:
-        answer = ask(f"1 to {len(readings)}, or nothing to cancel: ").strip()
+        answer = ask(f"1 to {len(readings)}, or words of one; nothing to cancel: ").strip()
     except EOFError:
         return None
-    number = int(answer) if answer.isdecimal() else 0
-    return number if 1 <= number <= len(readings) else None
+    from hvr.language.dialogue import CANCEL, chosen
+
+    number = chosen(answer, readings)
+    return None if number in {None, CANCEL} else number + 1
