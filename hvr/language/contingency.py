@@ -1,7 +1,7 @@
 """Conditions in requests: 'if the mug is dirty, wash it, otherwise put it away'.
 
-What is known is decided at once, and a note says how. What only a look can decide becomes a goal
-with two branches. hvr does not wait for events: 'when' and 'whenever' need a condition that holds.
+hvr decides a known condition at once, with a note. A condition that only a look can decide becomes
+a goal with two branches. hvr does not wait for events: 'when' needs a condition that holds.
 
     request     := sentence (. sentence)*
     sentence    := before? IF condition (, | then) clauses (otherwise clauses)?
@@ -25,8 +25,15 @@ from hvr.language.spelling import corrections
 from hvr.language.statements import SceneStatement, SceneView, StatementJudge, read_statement
 from hvr.values import Value
 
-_IF = {"if": False, "unless": True, "in case": False, "when": False, "provided that": False,
-       "only if": False, "whenever": False}  # fmt: skip
+_IF = {
+    "if": False,
+    "unless": True,
+    "in case": False,
+    "when": False,
+    "provided that": False,
+    "only if": False,
+    "whenever": False,
+}
 """Words before a condition, with whether they deny it."""
 
 _EVENTS = frozenset({"when", "whenever"})
@@ -46,8 +53,8 @@ class Conditional(Value):
 
     Args:
         word: The word before the condition.
-        before, after: What is asked in any case.
-        then, otherwise: What is asked if the condition holds, and if not.
+        before, after: Clauses that do not depend on the condition.
+        then, otherwise: Clauses to carry out if the condition holds, and if not.
     """
 
     word: str

@@ -45,10 +45,29 @@ _ORDINALS = {
     "last": -1,
     "latter": -1,
 }
-_PLAIN = frozenset({
-    "the", "a", "an", "one", "please", "i", "mean", "meant", "want", "that", "it", "is", "option",
-    "number", "choice", "thing", "of", "them", "this",
-})  # fmt: skip
+_PLAIN = frozenset(
+    {
+        "the",
+        "a",
+        "an",
+        "one",
+        "please",
+        "i",
+        "mean",
+        "meant",
+        "want",
+        "that",
+        "it",
+        "is",
+        "option",
+        "number",
+        "choice",
+        "thing",
+        "of",
+        "them",
+        "this",
+    }
+)
 
 
 class DialogueQuestion(Value):
@@ -185,7 +204,7 @@ class Rewriter:
         self.memory = memory
 
     def requests(self, text: str) -> Iterator[str | DialogueQuestion]:
-        """Yield what a text can mean, the likeliest first: requests, or a question about it."""
+        """Yield the meanings of a text, the likeliest first: requests, or a question about it."""
         plain = _CORRECTS.sub("", text).strip(" ,")
         corrects = plain != text.strip(" ,")
         if corrects and (pair := _NOT_BUT.match(plain)):
@@ -227,7 +246,7 @@ class Rewriter:
     def _like(
         self, new: PhraseSpan, spans: Sequence[PhraseSpan], *, governed: bool
     ) -> list[PhraseSpan]:
-        """Return the phrases that another one can replace, those of the same role first."""
+        """Return the phrases that another one can replace, with the same role first."""
         kind = self._portable(new.thing)
         fitting = [s for s in spans if (s.preposition < s.start) is governed or not governed]
         return sorted(

@@ -439,7 +439,7 @@ class Stage(Value):
 
 
 class Contingency(Value):
-    """What decides between two goals, and is seen only by looking.
+    """A condition that decides between two goals and is seen only by looking.
 
     Args:
         condition: The condition in the user's words.
@@ -464,7 +464,7 @@ class Goal(Value):
         unread: Content words of the request that did not enter the reading, in order.
         paraphrase: Paraphrase of each stage, generated from its PDDL (`hvr.language.paraphrase`).
         reader: "grammar", or `learnt` with the digest of its head.
-        contingency: What decides between two goals; `stages` are then those of the first.
+        contingency: The condition that decides between two goals; `stages` then allow either.
     """
 
     stages: tuple[Stage, ...]

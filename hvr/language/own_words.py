@@ -1,8 +1,8 @@
 """Read hvr's own paraphrases: the inverse of `hvr.language.paraphrase`.
 
 A paraphrase that the user types back, or chooses as the answer to a question, must mean the goal
-that it describes. The sentences are parsed with the templates of the paraphrase, and a parse counts
-only if its own paraphrase is exactly the text again. Everything else is left to the grammar.
+that it describes. The templates of the paraphrase parse the sentences, and a parse counts only if
+its own paraphrase equals the text. The grammar reads all other texts.
 
     paraphrase := stage ('; then ' stage)*
     stage      := sentence ('; ' sentence)* ('; ' constraint)*

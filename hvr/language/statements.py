@@ -47,7 +47,7 @@ class SceneStatement(Value):
         things: The objects that the noun phrase can mean.
         every: Whether it speaks of all of them instead of any.
         denied: Whether it is denied as a whole: 'no mug is clean'.
-        predicate: What is said of them; None if only that there are such things.
+        predicate: The predicate; None if the statement only says that there are such things.
         positive: Whether the predicate is affirmed.
     """
 
@@ -478,7 +478,7 @@ class _Questions:
         return QuestionAnswer(f"{said} {'is' if len(names) == 1 else 'are'} {where}", tuple(names))
 
     def _chosen(self, cursor: Cursor) -> tuple[list[str], list[str]]:
-        """Return the things of which a predicate holds, and those of which it is not known."""
+        """Return the things that a predicate holds for, and the undecided ones."""
         things = read_things(cursor, "which", listing=True, subject=True)
         names = [n for thing in things for n in self.judge.things(thing)]
         cursor.at += (

@@ -476,14 +476,13 @@ class Conversation:
             if (atom.predicate, held) in can:
                 wanted.append(literal)
             else:
-                lost.append(self._said(literal, now=True))
+                lost.append(self._said(literal))
         return wanted, lost
 
-    def _said(self, literal: str, *, now: bool = False) -> str:
-        """Return what stays so, in words, if a literal cannot be restored."""
+    def _said(self, literal: str) -> str:
+        """Return the opposite of a literal in words."""
         positive = literal.startswith("(not ")
         words = literal.removeprefix("(not ").strip("()").split()
-        del now
         judge = StatementJudge(self._reader, self._view())
         args = [judge.called(n) if n in judge.inventory.classes else n for n in words[1:]]
         wording = wording_of(self._reader.ontology)

@@ -68,7 +68,7 @@ def run_chat(args: argparse.Namespace) -> int:
 
 
 def _said(robot: Conversation) -> Iterator[str]:
-    """Yield what the user says, until the end of the input or a farewell."""
+    """Yield the lines of the user until the input ends or a farewell."""
     asks = sys.stdin.isatty() and sys.stdout.isatty()
     while True:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 
 import pytest
@@ -52,3 +53,19 @@ def test_the_question_names_the_readings(answer, number):
     told: list[str] = []
     assert terminal.ask_reading(("a", "b"), lambda _prompt: answer, told.append) == number
     assert told[1:] == ["  1  a", "  2  b"]
+
+
+def test_a_reading_is_chosen_in_words():
+    readings = ("the mug is clean", "the cup is clean")
+    assert terminal.ask_reading(readings, lambda _prompt: "the cup", lambda _line: None) == 2
+    assert terminal.ask_reading(readings, lambda _prompt: "neither", lambda _line: None) is None
+
+
+def test_chat_from_a_pipe_prints_one_object_per_reply(capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("open the fridge\nis it open?\nbye\nundo\n"))
+    assert main(["chat", "--json", "--scene", "FloorPlan1"]) == 0
+    replies = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(reply["kind"], reply["text"]) for reply in replies] == [
+        ("done", "done in 2 steps: the fridge is open"),
+        ("answer", "yes"),
+    ]
