@@ -1,0 +1,152 @@
+"""Words around a request change nothing and are named; actions are never taken for such words."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hvr.errors import AmbiguousError, HvrError, ImpossibleGoalError, LanguageError
+from hvr.knowledge.world_file import load_world, world_of_scene
+from hvr.language.goal_builder import Goal
+from hvr.language.grammar import Reader
+from tests.language.goal_sets import world_of
+
+REQUESTS = (
+    "wash the mug",
+    "put the apple in the fridge",
+    "slice the tomato and put a slice on the plate",
+    "make coffee",
+)
+BEFORE = (
+    "after a long day, ",
+    "i am late. ",
+    "for freshness, ",
+    "planning a picnic? ",
+    "when you're comfortable, ",
+    "although there's a bowl on the shelf, ",
+    "since i am ill, ",
+)
+AFTER = (
+    ", i am late",
+    " because i am late",
+    ". it's a lovely one",
+    ", my friends are coming",
+    ". that way, everything will be perfectly in place",
+    " before my meeting at nine",
+)
+COURTESIES = ("hello there, ", "could you please ", "hey robot, ", "")
+
+
+@cache
+def reader() -> Reader:
+    world = load_world(world_of_scene("FloorPlan1").name)
+    return Reader(world.scene_ontology, world.agent.domain())
+
+
+def read(text: str) -> Goal:
+    return reader().goal(text, world_of("FloorPlan1").inventory())
+
+
+@pytest.mark.slow
+@settings(max_examples=15, deadline=None)
+@given(
+    st.sampled_from(REQUESTS),
+    st.sampled_from((*BEFORE, "")),
+    st.sampled_from((*AFTER, "")),
+    st.sampled_from(COURTESIES),
+)
+def test_chat_is_left_out_and_named(request: str, before: str, after: str, hello: str) -> None:
+    goal = read(f"{before}{hello}{request}{after}")
+    assert goal.stages == read(request).stages
+    for aside in (before, after):
+        plain = aside.strip(" ,.?").replace("it's", "it is").split(",")[0]
+        assert not plain or any(plain in phrase for phrase in goal.unread)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "wash the mug, defenestrate it",
+        "wash the mug and dance",
+        "after polishing the mug, put it in the cabinet",
+        "put the mug in the sink, the frobnicator and the plate",
+        "on the frobnicator, put the mug",
+        "wash the mug with bleach",
+        "for two people, slice the mug",
+    ],
+)
+def test_actions_and_things_are_no_chat(text: str) -> None:
+    with pytest.raises(HvrError):
+        read(text)
+
+
+THINGS = ("mug", "cup", "plate", "bowl", "fork")
+
+
+@pytest.mark.slow
+@settings(max_examples=6, deadline=None)
+@given(
+    st.sampled_from(THINGS),
+    st.sampled_from(THINGS),
+    st.sampled_from(["no wait", "sorry, i mean", "i mean", "no,", "or rather"]),
+)
+def test_a_correction_replaces_the_thing(one: str, other: str, words: str) -> None:
+    assert read(f"wash the {one}, {words} the {other}").stages == read(f"wash the {other}").stages
+
+
+def test_it_is_asked_what_a_correction_replaces() -> None:
+    with pytest.raises(LanguageError, match="it is not clear what 'the cup' replaces"):
+        read("put the mug in the sink, no wait, the cup")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("swap the mug and the plate", "the mug is in cabinet-3; the plate is on countertop-3"),
+        ("put the mug in the fridge, then the cup",
+         "the mug is in the fridge; then the mug is in the fridge; the cup is in the fridge"),
+        ("wash the mug, but the tomato first",
+         "the tomato has been washed and is clean; then the tomato has been washed and is clean; "
+         "the mug has been washed and is clean"),
+        ("switch the microwave on and leave it running with the mug inside",
+         "the microwave is on; the mug is in the microwave"),
+        ("give the plate a good rinse", "the plate has been washed and is clean"),
+        ("hand the knife to me", "the knife is in the hand"),
+        ("no need to wash the mug, just the plate", "the plate has been washed and is clean"),
+        ("bring me something to cut with", "the knife is in the hand"),
+        ("put half of the vases in the cabinet", "vase-1 is in a cabinet"),
+    ],
+)  # fmt: skip
+def test_what_people_say(text: str, said: str) -> None:
+    assert "; then ".join(read(text).paraphrase) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "why"),
+    [
+        ("wash the mug without water", LanguageError, "hvr cannot do without 'water'"),
+        ("slice the bread with a spoon", LanguageError, "cannot slice anything with 'spoon'"),
+        ("put the mug on top of the microwave", LanguageError, "only be in it"),
+        ("swap the apple and the tomato", ImpossibleGoalError, "both are at countertop-2"),
+        ("slice half of the apples", ImpossibleGoalError, "not a whole number"),
+        ("get me something to drink", AmbiguousError, "contains coffee"),
+        ("the plate is dirty", AmbiguousError, "did you mean: the plate has been washed"),
+        ("lave la tasse", LanguageError, "French or Italian or Spanish"),
+        ("мой кружку", LanguageError, "Cyrillic"),
+        ("make the apple clean and dirty", LanguageError, "both clean and dirty"),
+    ],
+)
+def test_what_is_asked_or_refused(text: str, error: type[HvrError], why: str) -> None:
+    with pytest.raises(error, match=why):
+        read(text)
+
+
+def test_large_sets_are_reached_in_stages() -> None:
+    stages = read("put everything on the counter").stages
+    assert len(stages) > 2
+    words = [set(stage.wanted.split()) for stage in stages]
+    assert all(one <= more for one, more in pairwise(words))
