@@ -21,8 +21,30 @@ from hvr.values import Value
 _STATES = frozenset({"is", "are", "was", "were", "has", "have", "had"})
 """Verbs of statements about the world; 'should be' asks for something."""
 
+_FINITE = frozenset("is are will helps makes keeps ensures creates simplifies gives".split())
 
-_PERSONS = frozenset("i i'm i've i'll we we're we've we'll he he's she she's they they're".split())
+
+_SUFFIXES = (
+    "able",
+    "ible",
+    "al",
+    "ful",
+    "less",
+    "ous",
+    "ive",
+    "ent",
+    "ant",
+    "ed",
+    "en",
+    "ish",
+    "ic",
+)
+"""Endings of adjectives."""
+
+_PERSONS = frozenset(
+    "i i'm i've i'll we we're we've we'll he he's she she's they they're "
+    "it it's this that that's there's".split()
+)
 """Subjects of statements that do not tell the robot what to do."""
 
 
@@ -45,9 +67,11 @@ def pruned(text: str, tokens: tuple[str, ...], lexicon: Lexicon) -> Pruned:
         )
         cut = start if result else _aside(cursor, start, end)
         if cut is None:
-            adverbs = [n for n in range(start, end) if _is_adverb(cursor, n)]
-            asides += [tokens[n] for n in adverbs]
-            kept += [tokens[n] for n in range(start, min(end + 1, len(tokens))) if n not in adverbs]
+            manner = [
+                n for n in range(start, end) if _is_adverb(cursor, n) or _describes(cursor, n)
+            ]
+            asides += [tokens[n] for n in manner]
+            kept += [tokens[n] for n in range(start, min(end + 1, len(tokens))) if n not in manner]
             continue
         if not _is_courtesy(cursor, cut, end):
             asides.append(" ".join(tokens[cut:end]))
@@ -73,9 +97,10 @@ def _phrases(cursor: Cursor) -> Iterator[tuple[int, int]]:
 
 def _aside(cursor: Cursor, start: int, end: int) -> int | None:
     """Return where the aside in a phrase starts, or None."""
-    if _opens(cursor, start, end) and (
-        cursor.word(start) in _PERSONS or not _asks(cursor, start, end)
-    ):
+    stated = cursor.word(start) in _PERSONS or (
+        cursor.word(start).endswith("ing") and _is_statement(cursor, start, end)
+    )
+    if _opens(cursor, start, end) and (stated or not _asks(cursor, start, end)):
         return start
     for at in range(start + 1, end):
         reason = cursor.function("reason", at=at)
@@ -95,7 +120,14 @@ def _opens(cursor: Cursor, start: int, end: int) -> bool:
         wish = cursor.function("goal", "filler", "needing", "ensure", "dismiss", at=start)
         asked = any(cursor.function("modal", "needing", at=at) for at in range(start, end))
         return not asked and (wish is None or wish.length <= subject.length)
+    if cursor.word(start).endswith("ing") and _is_statement(cursor, start, end):
+        return True
     return (_is_gerund(cursor, start) and start + 1 < end) or _is_about_unknown(cursor, start, end)
+
+
+def _is_statement(cursor: Cursor, start: int, end: int) -> bool:
+    """Return whether a phrase says what something is good for: 'preparing it will be a breeze'."""
+    return any(cursor.word(at) in _FINITE for at in range(start + 1, end))
 
 
 def _is_courtesy(cursor: Cursor, start: int, end: int) -> bool:
@@ -120,6 +152,16 @@ def _is_gerund(cursor: Cursor, at: int) -> bool:
 def _is_adverb(cursor: Cursor, at: int) -> bool:
     """Return whether an unknown word says how something is done: 'safely'."""
     return cursor.word(at).endswith("ly") and not cursor.longest(at)
+
+
+def _describes(cursor: Cursor, at: int) -> bool:
+    """Return whether an unknown adjective stands before a known thing: 'a transparent bowl'."""
+    if cursor.longest(at) or not cursor.word(at).endswith(_SUFFIXES):
+        return False
+    after = at + 1
+    while (length := cursor.kind(Adjective, after)) and not cursor.named(after):
+        after += length
+    return bool(cursor.named(after) or cursor.function("ignored", "slice", at=after))
 
 
 def _asks(cursor: Cursor, start: int, end: int) -> bool:

@@ -88,13 +88,19 @@ def _as_spelt(
     try:
         return read_as(tokens, (), ())
     except LanguageError:
-        if proposed := _proposed(tokens, lexicon):
+        proposed = _proposed(tokens, lexicon)
+        if proposed and "something" in tokens:
             raise ProposalError(proposed) from None
         named, described = with_names(text, tokens, lexicon)
         rest = pruned(text, named, lexicon)
-        if rest.tokens == tokens or not rest.tokens:
+        try:
+            if rest.tokens == tokens or not rest.tokens:
+                raise
+            return read_as(rest.tokens, described, rest.asides)
+        except LanguageError:
+            if proposed:
+                raise ProposalError(proposed) from None
             raise
-        return read_as(rest.tokens, described, rest.asides)
 
 
 def _proposed(tokens: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:

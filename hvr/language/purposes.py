@@ -15,6 +15,10 @@ _BEFORE, _AFTER = 3, 5
 """Numbers of words before and after a general word that can name its purpose."""
 
 
+_PRONOUNS = frozenset({"something", "anything"})
+"""General words without an article."""
+
+
 def with_names(
     text: str, tokens: tuple[str, ...], lexicon: Lexicon
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -26,7 +30,7 @@ def with_names(
         found = _described(cursor, at) if cursor.function("generic", at=at) else None
         if found is not None:
             start, end, names = found
-            article = () if cursor.function("det", "number", at=start - 1) else ("a",)
+            article = ("a",) if start == at and tokens[at] in _PRONOUNS else ()
             words = " or a ".join(names).split()
             notes.append(f"read {' '.join(tokens[start:end])!r} as {' or '.join(names)!r}")
             tokens = (*tokens[:start], *article, *words, *tokens[end:])
