@@ -195,10 +195,13 @@ class Executor(Generic[Goal]):
         while True:
             try:
                 return self.prepare(stage)
-            except ImpossibleGoalError:
+            except ImpossibleGoalError as error:
                 objects = self.world.missing(self.policy, stage, spare=True)
-                if not objects or not self._search_places(objects, stage):
-                    raise
+                if objects and self._search_places(objects, stage):
+                    continue
+                if self._searched:
+                    raise ImpossibleGoalError(f"{error}; {self._in_vain(objects)}") from error
+                raise
 
     def _search_lost(self, stage: Goal, reasons: list[str]) -> bool:
         """Search everywhere for the lost objects that a stage needs; return whether one was found.
@@ -215,12 +218,14 @@ class Executor(Generic[Goal]):
         if self._search_places(sorted(objects), stage):
             return True
         self._not_found |= objects
-        count = len(self._searched)
-        reasons.append(
-            f"{' and '.join(sorted(objects))} {'were' if len(objects) > 1 else 'was'} not found in "
-            f"{count} place{'s' * (count != 1)}"
-        )
+        reasons.append(self._in_vain(objects))
         return False
+
+    def _in_vain(self, objects: Iterable[str]) -> str:
+        names, count = sorted(objects), len(self._searched)
+        verb = "were" if len(names) > 1 else "was"
+        places = f"{count} place{'s' * (count != 1)}"
+        return f"{' and '.join(names)} {verb} not found in {places}"
 
     def _search_places(self, objects: Sequence[str], stage: Goal) -> bool:
         """Search places until one of the objects is found; return whether it was."""

@@ -20,7 +20,7 @@ def missing_objects(needed: Iterable[str], inventory: Inventory) -> tuple[str, .
     )
 
 
-def chances(
+def place_chances(
     thing: str, places: Collection[str], inventory: Inventory, counts: PlaceCounts
 ) -> Mapping[str, float]:
     """Return the probability of each place to hold a thing; places that it does not fit are absent.
@@ -60,8 +60,7 @@ def search_order(
     objects: Sequence[str],
     spots: Mapping[str, Sequence[str]],
     left: Collection[str],
-    inventory: Inventory,
-    counts: PlaceCounts,
+    chances: Callable[[str], Mapping[str, float]],
     cost: Callable[[str], float],
     beside: Callable[[str], Iterable[str]],
 ) -> tuple[str, ...]:
@@ -74,12 +73,13 @@ def search_order(
         spots: The things to go to for a view of each place, with equal probabilities. They include
             searched places.
         left: The spots that have not been searched.
+        chances: Probability of each place to hold a thing.
         cost: Cost of going to a spot and looking there.
         beside: The spots that are also seen from there.
     """
     own: dict[str, float] = {}
     for thing in objects:
-        for place, chance in chances(thing, spots, inventory, counts).items():
+        for place, chance in chances(thing).items():
             for spot in spots[place]:
                 if spot in left:
                     own[spot] = own.get(spot, 0.0) + chance / len(spots[place])

@@ -207,6 +207,8 @@ class Perception:
         predicted = belief_after_sounds(predicted, earlier.scene, heard, self._there)
         view, looks = self._noise.settle(predicted, self._view(), self._again)
         seen, whole = view.seen or frozenset(), view.whole
+        if _had_no_effect(earlier.scene, predicted, view.scene, seen):
+            predicted = earlier.scene  # so the effects out of sight are not believed either
         self._belief = update_belief(
             earlier, predicted, view.scene, seen, whole, step, self.stands_at
         )
@@ -303,3 +305,24 @@ def _newly_lost(before: SceneGraph, now: SceneGraph) -> list[str]:
         for name, o in now.objects.items()
         if not o.parents and name != now.held and name in known and known[name].parents
     ]
+
+
+def _had_no_effect(
+    before: SceneGraph, predicted: SceneGraph, observed: SceneGraph, seen: frozenset[str]
+) -> bool:
+    """Return whether effects were predicted in view, and none of them is visible."""
+    found = False
+    if predicted.held != before.held:
+        if observed.held == predicted.held:
+            return False
+        found = True
+    for name in seen & predicted.objects.keys() & before.objects.keys():
+        then, soon, now = before.objects[name], predicted.objects[name], observed.objects[name]
+        changed = [k for k, v in soon.attributes.items() if v != then.attributes.get(k)]
+        changes = [soon.attributes[k] == now.attributes.get(k) for k in changed]
+        if soon.parents[:1] != then.parents[:1]:
+            changes.append(soon.parents[:1] == now.parents[:1])
+        if any(changes):
+            return False
+        found = found or bool(changes)
+    return found

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from hvr.execution.belief import Sight
 from hvr.execution.contradiction import Revision, contradicted
 from hvr.execution.deviations import Deviation, DeviationKind
-from hvr.execution.looking import missing_objects, search_order
+from hvr.execution.looking import missing_objects, place_chances, search_order
 from hvr.execution.monitor import SceneMonitor
 from hvr.execution.observation import Observed, Truth, sorts_of
 from hvr.execution.perception import AROUND, Percept, Perception, Sensors
@@ -211,11 +211,16 @@ class World:
             objects,
             spots,
             left,
-            inventory,
-            self.place_counts,
+            lambda thing: self.chances(thing, spots, inventory),
             self._looking_cost,
             lambda spot: self._beside(spot, left),
         )
+
+    def chances(
+        self, thing: str, places: Collection[str], inventory: Inventory
+    ) -> Mapping[str, float]:
+        """Return the probability of each place to hold a thing."""
+        return place_chances(thing, places, inventory, self.place_counts)
 
     def _beside(self, spot: str, others: Iterable[str]) -> list[str]:
         """Return the open places that are in view from wherever the robot stands at a spot."""
@@ -243,7 +248,9 @@ class World:
         upon = [
             o.name
             for o in objects
-            if place in o.parents and not o.attributes.get("openable") and o.name != place
+            if place in o.parents
+            and not o.attributes.get("openable")
+            and o.name in self.perception.history.seen
         ]
         return (place, *upon)
 

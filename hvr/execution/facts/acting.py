@@ -77,14 +77,23 @@ class BeliefRevision:
         self._newest: dict[Atom, int] = {}
         self._retractions: Counter[Revision] = Counter()
         self._notes = 0
+        self._doubtful: set[Atom] = set()
 
-    def note(self, alternative: Mapping[Atom, bool]) -> None:
+    def is_doubtful(self, what: Atom | FunctionTerm) -> bool:
+        """Return whether the step that changed a fact last lacked a visible effect."""
+        return what in self._doubtful
+
+    def note(self, alternative: Mapping[Atom, bool], *, doubtful: bool = False) -> None:
         """Record the alternative outcome of a step's hidden effects.
 
         Args:
             alternative: Each fact with the value that is not believed.
+            doubtful: Whether the step lacked a visible effect.
         """
         self._notes += 1
+        self._doubtful -= alternative.keys()
+        if doubtful:
+            self._doubtful |= alternative.keys()
         for atom in alternative:
             self._alternatives[atom] = alternative
             self._newest[atom] = self._notes
@@ -287,22 +296,25 @@ class FactWorld(ExecutionWorld):
         return believed.task.state_with(atoms, numbers)
 
     def retract(self, action: GroundAction, state: State) -> tuple[Revision, State] | None:
-        """Return the hidden beliefs to retract after a second refusal, and the revised state.
+        """Return the hidden beliefs to retract after a refusal, and the revised state.
 
-        The other candidates are kept for the case that the revised state leaves no plan.
+        A single refusal may be a transient fault, so it only refutes doubtful beliefs. After the
+        second one, the other candidates are kept in case the revised state leaves no plan.
         """
-        if self._refused[action] < 2:
-            return None  # a single refusal may be a transient fault
-        # No step was completed in between, so earlier refusals must still be explained.
-        self._unchanged[action] = None
-        for actions in (tuple(self._unchanged), (action,)):
-            revisions = contradicted(state, actions, self._is_hidden)
+        again = self._refused[action] >= 2
+        if again:
+            # No step was completed in between, so earlier refusals must still be explained.
+            self._unchanged[action] = None
+        for actions in (tuple(self._unchanged), (action,)) if again else ((action,),):
+            is_open = self._is_hidden if again else self._beliefs.is_doubtful
+            revisions = contradicted(state, actions, is_open)
             guesses = self._beliefs.guesses(revisions, state, partial(_applicable, actions))
             if guesses:
                 self._refused[action] = 0
                 (revision, guess), *others = guesses
-                self._guesses = [one for _, one in others]
-                self._guesses += self._after_unseen_actions(state, actions)
+                if again:
+                    self._guesses = [one for _, one in others]
+                    self._guesses += self._after_unseen_actions(state, actions)
                 return revision, guess
         return None
 
@@ -335,7 +347,9 @@ class FactWorld(ExecutionWorld):
         other = (
             before if any((a in came) == (a in base_atoms(expected)) for a in hidden) else expected
         )
-        self._beliefs.note({a: a in base_atoms(other) for a in hidden})
+        seen = (e for e in effects_of(before, expected) if predicate_of(e) not in self.hidden)
+        doubtful = not set(missing_literals(expected, observed)).isdisjoint(seen)
+        self._beliefs.note({a: a in base_atoms(other) for a in hidden}, doubtful=doubtful)
 
     def _ask(self, what: str, call: Callable[[], _Result]) -> _Result:
         try:
@@ -455,7 +469,7 @@ class FactMonitor(PlanMonitor):
             else:
                 literals.append(Not(what) if value else what)
         text = (
-            f"{action} was refused again, so what cannot be seen is taken to be otherwise: "
+            f"{action} was refused, so what cannot be seen is taken to be otherwise: "
             f"{explain_state(literals, self.world.wording)}."
         )
         objects = tuple(
