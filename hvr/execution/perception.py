@@ -124,6 +124,7 @@ class Perception:
             # The environment itself may be noisy: two looks that differ show it.
             known = self._there
             self._there = self._noise.settle(known, self._whole_room(), self._whole_room)[0].scene
+        self._frames = [self._there]
         self._belief = initial_belief(self._there, sensors.sight)
         self.history = Sightings()
         if sensors.sight is Sight.DOORS:
@@ -193,22 +194,25 @@ class Perception:
             success: Whether the action was reported as done.
             added: Atoms that a successful action should make true.
         """
-        before, self._there = self._there, scene_graph(self.env.last_event.metadata, self.names)
-        heard = audio_events(before, self._there)
         earlier = self._belief
+        # Sounds come from the environment's frames, in which what was in view may be misread.
+        known = {name: earlier.scene.objects[name] for name in earlier.seen}
+        before = self._there.replace(objects=MappingProxyType({**self._there.objects, **known}))
+        self._there = scene_graph(self.env.last_event.metadata, self.names)
+        self._frames = [self._there]
         predicted = earlier.scene
         if success:
             predicted = predict(predicted, added, deleted, self.names, self._fields)
         if self.sensors.sight is Sight.OMNISCIENT:
             view, looks = self._noise.settle(predicted, self._view(), self._again)
             self._belief = Belief(view.scene, frozenset(), earlier.last_seen)
-            return Percept(view.scene, sounds=heard, looks=looks)
-        # Listen before filtering: a change that was heard is no longer a surprise.
-        predicted = belief_after_sounds(predicted, earlier.scene, heard, self._there)
+            return Percept(view.scene, sounds=self._heard(before), looks=looks)
         view, looks = self._noise.settle(predicted, self._view(), self._again)
         seen, whole = view.seen or frozenset(), view.whole
         if _had_no_effect(earlier.scene, predicted, view.scene, seen):
             predicted = earlier.scene  # so the effects out of sight are not believed either
+        heard = self._heard(before)
+        predicted = belief_after_sounds(predicted, earlier.scene, heard, self._there)
         self._belief = update_belief(
             earlier, predicted, view.scene, seen, whole, step, self.stands_at
         )
@@ -272,7 +276,13 @@ class Perception:
     def _again(self) -> View:
         self.env.step(action="Pass")
         self._there = scene_graph(self.env.last_event.metadata, self.names)
+        self._frames.append(self._there)
         return self._view()
+
+    def _heard(self, before: SceneGraph) -> tuple[AudioEvent, ...]:
+        """Return the sounds of the changes that all frames since then show."""
+        first, *others = (audio_events(before, frame) for frame in self._frames)
+        return tuple(sound for sound in first if all(sound in heard for heard in others))
 
     def _whole_room(self) -> View:
         self.env.step(action="Pass")
