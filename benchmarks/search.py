@@ -188,6 +188,8 @@ def main() -> None:
         other = search(case, learnt, informed=True) if walk is not None else None
         if walk is None or other is None:
             continue
+        if not walk.found:
+            print(f"not found: {case.thing} at {case.place} in {case.scene}")
         ours.append(walk)
         informed.append(other)
     print(f"{'':10} {'found':>6} {'places':>7} {'walk (m)':>9} {'median':>7} {'actions':>8}")

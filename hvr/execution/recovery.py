@@ -93,13 +93,17 @@ def retry(impasse: Impasse) -> Steps | None:
 def renavigate(impasse: Impasse) -> Steps | None:
     """Go to an object of the step again and repeat the step there.
 
-    Helps if the object is out of reach or out of view.
+    Helps if the object is out of reach or out of view, or if the way was blocked for a moment.
     """
     if impasse.action is None or any(f.kind is DeviationKind.OCCUPIED for f in impasse.failures):
         return None
     navigation = find_navigation(impasse.task.domain)
-    if navigation is None or impasse.action.name in navigation.actions:
+    if navigation is None:
         return None
+    if impasse.action.name in navigation.actions:
+        # What blocked the way, which is not part of the belief, may have moved on.
+        blocked = any(f.kind is DeviationKind.BLOCKED for f in impasse.failures)
+        return impasse.if_it_works(impasse.action) if blocked else None
     # The last argument is usually the place of the step, which brings the rest into reach.
     for name in reversed(impasse.action.args):
         for move in sorted(navigation.actions):
