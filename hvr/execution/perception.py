@@ -41,7 +41,8 @@ class Sightings:
     """When the robot saw which things, counted in looks."""
 
     def __init__(self) -> None:
-        self._looks = 0
+        self.looks = 0
+        """Number of looks so far."""
         self.seen: dict[str, int] = {}
         """Last look that showed each object."""
         self.whole: dict[str, int] = {}
@@ -54,16 +55,16 @@ class Sightings:
     def note(self, seen: Iterable[str], whole: Iterable[str], lost: Iterable[str]) -> None:
         """Record a look."""
         for name in seen:
-            if self.seen.get(name) != self._looks - 1:
-                self.unbroken[name] = self._looks
-            self.seen[name] = self._looks
-        self.whole |= dict.fromkeys(whole, self._looks)
+            if self.seen.get(name) != self.looks - 1:
+                self.unbroken[name] = self.looks
+            self.seen[name] = self.looks
+        self.whole |= dict.fromkeys(whole, self.looks)
         self.lose(lost)
-        self._looks += 1
+        self.looks += 1
 
     def lose(self, names: Iterable[str]) -> None:
         """Record that objects are not where they were believed to be."""
-        self.lost |= dict.fromkeys(names, self._looks)
+        self.lost |= dict.fromkeys(names, self.looks)
 
 
 class Sensors(Value):
@@ -313,7 +314,9 @@ def _newly_lost(before: SceneGraph, now: SceneGraph) -> list[str]:
     return [
         name
         for name, o in now.objects.items()
-        if not o.parents and name != now.held and name in known and known[name].parents
+        if not o.parents
+        and name != now.held
+        and (name == before.held or (name in known and known[name].parents))
     ]
 
 

@@ -201,7 +201,9 @@ class World:
         """See `ExecutionWorld`."""
         inventory, history = self.inventory(), self.perception.history
         spots = {place: self._spots(place) for place in self._receptacles()}
-        since = max((history.lost.get(name, 0) for name in objects), default=0)
+        # What was never seen may be where the robot has not looked yet, all else anywhere.
+        known = {name: history.looks for name in objects if name in history.seen} | history.lost
+        since = max((known.get(name, 0) for name in objects), default=0)
         left = set()
         for place, around in spots.items():
             # A compact place is seen as a whole, a large one from the spots on it.

@@ -134,3 +134,18 @@ def test_something_that_moved_out_of_sight_is_noticed_before_success_is_reported
     assert any(isinstance(e, PlanReady) and str(e.purpose).endswith("again") for e in ran.events)
     place = ran.world.env.last_event.get_object(taken[0])["parentReceptacles"][0]
     assert place.startswith(("DiningTable", "CounterTop"))
+
+
+@pytest.mark.slow
+def test_what_was_dropped_on_the_way_is_searched_for() -> None:
+    def drop(kitchen: Kitchen, action: str, count: int, _args: dict[str, Any]) -> None:
+        if action == "TeleportFull" and count == 2:  # with the knife, to the bread
+            other_agent.drop(kitchen)
+
+    ran = run("slice the bread", drop, "FloorPlan3", sensors=Sensors(Sight.VISIBLE))
+    assert ran.finished.reached
+    searches = [e for e in ran.events if isinstance(e, PlanReady) and e.where]
+    assert searches and searches[0].purpose == (
+        f"looking for knife-1 at {searches[0].where}; if not there, at "
+        f"{', '.join(searches[0].or_else[:3])}, {len(searches[0].or_else) - 3} more"
+    )
