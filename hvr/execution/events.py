@@ -69,6 +69,8 @@ class PlanReady(Value):
         if not self.looking_for:
             return None
         things = " and ".join(self.looking_for)
+        if things.startswith("whether "):
+            return f"finding out {things}, at {self.where}"
         if not self.where:
             return f"looking at {things} again"
         more = len(self.or_else) - _NAMED

@@ -223,7 +223,7 @@ class Conversation:
             if is_question(request):
                 return self._answer(request)
             try:
-                self._reader.goals(request, self._inventory())
+                self._reader.goals(request, self.inventory())
             except (LanguageError, ImpossibleGoalError) as error:
                 refusal = refusal if isinstance(refusal, ImpossibleGoalError) else error
                 continue
@@ -264,7 +264,7 @@ class Conversation:
     # --- runs ----------------------------------------------------------------------------
 
     def _carry_out(self, text: str) -> ConversationReply:
-        goals = self._reader.goals(text, self._inventory())
+        goals = self._reader.goals(text, self.inventory())
         if len(goals) > 1:
             raise AmbiguousError(tuple(in_order(goal.paraphrase) for goal in goals))
         goal = self._keeping(goals[0])
@@ -297,7 +297,7 @@ class Conversation:
             self._base, text=text, options=replace(self._base.options, save=path)
         )
         folder = RunFolder.create(path, text, datetime.now())
-        before = self._inventory()
+        before = self.inventory()
         run, planned = carry_out(
             request,
             folder,
@@ -331,7 +331,7 @@ class Conversation:
         origins = dict(self._memory.origins)
         for name in portable:
             place = done.before.parents.get(name)
-            if place and self._inventory().parents.get(name) != place:
+            if place and self.inventory().parents.get(name) != place:
                 origins.pop(name, None)  # the latest move comes last
                 origins[name] = place
         alike = set(portable or places)
@@ -426,7 +426,7 @@ class Conversation:
         raise last or ImpossibleGoalError("this cannot be undone")
 
     def _forget(self) -> None:
-        now = self._inventory().parents
+        now = self.inventory().parents
         origins = {n: p for n, p in self._memory.origins.items() if now.get(n) != p}
         self._memory = self._memory.replace(origins=MappingProxyType(origins))
 
@@ -434,7 +434,7 @@ class Conversation:
         """Yield the literals to restore: all, then those that are possible one by one."""
         yield list(wanted)
         policy = _policy_of(self._base, self._reader)
-        graph, inventory = self._scene.world.graph, self._inventory()
+        graph, inventory = self._scene.world.graph, self.inventory()
         kept = []
         for literal in wanted:
             try:
@@ -447,7 +447,7 @@ class Conversation:
 
     def _restoring(self, before: Inventory) -> tuple[list[str], list[str]]:
         """Return the literals that restore a scene, and in words what no action can restore."""
-        now = self._inventory()
+        now = self.inventory()
         can = effects_of(self._reader.domain)
         there = self._reader.taxonomy.is_there
         wanted: list[str] = []
@@ -500,14 +500,15 @@ class Conversation:
 
     # --- state ---------------------------------------------------------------------------
 
-    def _inventory(self) -> Inventory:
+    def inventory(self) -> Inventory:
+        """Return the objects and facts that the robot knows now."""
         return self._scene.world.inventory()
 
     def _view(self) -> SceneView:
-        return SceneView(self._inventory(), frozenset(self._scene.world.perception.unopened))
+        return SceneView(self.inventory(), frozenset(self._scene.world.perception.unopened))
 
     def _rewriter(self) -> Rewriter:
-        return Rewriter(self._reader, self._inventory(), self._memory)
+        return Rewriter(self._reader, self.inventory(), self._memory)
 
 
 def _left(lost: Sequence[str]) -> str:

@@ -9,46 +9,19 @@ from pathlib import Path
 import pytest
 
 import hvr
+from benchmarks.dialogues import failed_conditions
 from hvr.errors import HvrError
-from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.language.paraphrase import in_order
-from hvr.runs.conversation import Conversation
 from tests.language.own_words import alike
 from tests.language.test_own_words import scene
-from tests.runs.test_conversation import holds
 
-FILE = Path(__file__).parent / "contingent.txt"
 EGG = "if there is an egg in the fridge, put it in the pan, otherwise open the microwave"
-
-
-def failures(save: Path, sight: str, every: int = 1) -> list[str]:
-    """Carry out the contingent requests; return those that do not end as they should."""
-    lines = [x for x in FILE.read_text(encoding="utf-8").splitlines() if not x.startswith("#")]
-    found = []
-    for number, line in enumerate(lines[::every]):
-        name, text, answer, ends = (part.strip() for part in line.split("|"))
-        options = hvr.Options(scene=name, sight=sight, reader="grammar", save=save / str(number))
-        with Conversation(options) as robot:
-            reply = robot.say(text)
-            wrong = _wrong(ends, robot._inventory())
-        verdict = reply.run.verdict if reply.run else reply.text
-        decided = f": {answer}; proven before the look" in verdict
-        looked = "proven before the look" in verdict
-        right = {"refused": reply.run is None, "known": not looked}.get(answer, decided)
-        if wrong or not right:
-            found.append(f"{text}: {wrong}, {reply.kind} {verdict}")
-    return found
-
-
-def _wrong(ends: str, inventory: Inventory) -> list[str]:
-    facts = [end for end in ends.split("; ") if end]
-    return [f for f in facts if holds(f.removeprefix("!"), inventory) is f.startswith("!")]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sight", ["visible", "doors"])
 def test_contingent_requests(tmp_path: Path, sight: str) -> None:
-    assert failures(tmp_path, sight, every=9) == []
+    assert failed_conditions(tmp_path, sight, every=9) == []
 
 
 def test_both_branches_are_proven_and_saved(tmp_path: Path) -> None:

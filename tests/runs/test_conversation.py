@@ -7,66 +7,18 @@ import os
 import pty
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import hvr
-from hvr.knowledge.retrieval.inventory import Inventory
+from benchmarks.dialogues import failed_dialogues
 from hvr.language.dialogue import CANCEL, chosen
-from hvr.runs.conversation import Conversation, ConversationReply
-
-FILE = Path(__file__).parent / "dialogues.txt"
-
-
-def dialogues() -> Iterator[tuple[str, list[str], list[str], int]]:
-    for line in FILE.read_text(encoding="utf-8").splitlines():
-        if not line.startswith("#"):
-            scene, turns, ends, questions = (part.strip() for part in line.split("|"))
-            yield scene, turns.split(" / "), ends.split("; "), int(questions)
-
-
-def holds(fact: str, inventory: Inventory) -> bool:
-    predicate, *args = fact.split()
-
-    def fits(arg: str, name: str) -> bool:
-        return arg == name or arg == name.rpartition("-")[0]
-
-    return any(
-        a.predicate == predicate and all(map(fits, args, a.args[: len(args)]))
-        for a in inventory.facts
-    )
-
-
-def wrong(ends: list[str], last: ConversationReply, inventory: Inventory) -> list[str]:
-    """Return the expected facts that do not hold."""
-    found = []
-    for end in ends:
-        if end.startswith("= "):
-            found += [end] if end[2:] not in last.text else []
-        elif holds(end.removeprefix("!"), inventory) is end.startswith("!"):
-            found.append(end)
-    return found
-
-
-def failures(save: Path, every: int = 1) -> list[str]:
-    """Carry out the dialogues; return those that do not end as they should."""
-    found = []
-    for number, (scene, turns, ends, questions) in enumerate(list(dialogues())[::every]):
-        options = hvr.Options(scene=scene, reader="grammar", save=save / str(number))
-        with Conversation(options) as robot:
-            replies = [robot.say(turn) for turn in turns]
-            missing = wrong(ends, replies[-1], robot._inventory())
-        asked = sum(reply.kind == "question" for reply in replies)
-        if missing or asked > questions:
-            found.append(f"{turns}: {missing}, {asked} questions, {[r.text for r in replies]}")
-    return found
 
 
 @pytest.mark.slow
 def test_dialogues_end_as_they_should(tmp_path: Path) -> None:
-    assert failures(tmp_path, every=6) == []
+    assert failed_dialogues(tmp_path, every=6) == []
 
 
 def test_a_question_is_answered_in_words(tmp_path: Path) -> None:

@@ -355,6 +355,8 @@ def _verdict(run: Run) -> Verdict | None:
     """Return the plan verifier's verdict; None without the extra `gnn` or a valid plan."""
     if not run.plans or not all(ready.report.valid for ready in run.plans):
         return None
+    if run.goal is not None and run.goal.contingency is not None:
+        return None  # the request speaks of both branches, the plan of one
     if run.finished is None and run.goal is not None and len(run.goal.stages) > 1:
         return None  # the plan covers only the first stage of the request
     from hvr.knowledge.world_file import load_world
