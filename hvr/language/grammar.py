@@ -221,6 +221,7 @@ def _dishes(cursor: Cursor) -> str:
 
 
 _CLAUSES = re.compile(r"[.;!?]+|,?\s+(?:and then|and|then)\s+|,", re.IGNORECASE)
+_QUOTED = re.compile(r"'([^']*)'")
 _MOST_CLAUSES = 6
 """Largest number of clauses to read one by one after a refusal."""
 
@@ -353,7 +354,9 @@ class Reader:
             found.setdefault(goal.stages, goal)
         if len(spellings) > 1 and refusals:  # what is impossible here may be what was meant
             ways = " or ".join(", ".join(notes) for notes in spellings)
-            raise LanguageError(f"a word is misspelt and not clear: {ways}? Write it out")
+            error = LanguageError(f"a word is misspelt and not clear: {ways}? Write it out")
+            error.suggestions = tuple(_respelt(request, notes) for notes in spellings)
+            raise error
         if not found:
             raise refusals[0]
         said = {
@@ -367,6 +370,14 @@ class Reader:
             return goal_of(meaning, self.taxonomy, inventory, self.domain)
         except ImpossibleGoalError as error:
             return error
+
+
+def _respelt(request: str, notes: Sequence[str]) -> str:
+    """Apply corrections, given as notes, to a request."""
+    for note in notes:
+        typed, meant = _QUOTED.findall(note)
+        request = re.sub(rf"\b{re.escape(typed)}\b", meant, request, flags=re.IGNORECASE)
+    return request
 
 
 # Readers ------------------------------------------------------------------------------------------
