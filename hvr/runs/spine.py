@@ -453,8 +453,11 @@ def _with_side_effects(
     judgement: Judgement, understanding: Understanding[Any], before: Inventory, world: World
 ) -> Judgement:
     """Mention what a run leaves open, running or full although the request does not say so."""
+    goal = understanding.goal
+    if goal is None or understanding.judged_only:
+        return judgement
     after, roles = world.inventory(), roles_of(world.graph.ontology)
-    asked = " ".join(stage.wanted for stage in understanding.stages)
+    asked = " ".join(stage.wanted for stage in goal.stages)
     contains = roles.predicate(CONTAINS)
     for role, word in ((OPEN, "open"), (RUNNING, "on"), (FILLED, "full")):
         name = roles.predicate(role)
