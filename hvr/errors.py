@@ -36,6 +36,7 @@ HvrError                             2  root: catch this to catch everything bel
 ├── SceneError                       2  a scene is unknown or cannot be loaded
 ├── LanguageError                    2  a sentence cannot be turned into a goal
 │   ├── AmbiguousError               2  … because it has several readings
+│   ├── IncompleteError              2  it leaves out a place or a thing
 │   ├── ProposalError                2  it only hints at requests
 │   └── UnachievableError            2  what it asks for makes no sense
 ├── ImpossibleGoalError              1  the goal is understood but unreachable
@@ -161,6 +162,10 @@ class LanguageError(HvrError):
 
     suggestions: tuple[str, ...] = ()
     """The request with an unknown word replaced, once per known word that resembles it."""
+
+
+class IncompleteError(LanguageError):
+    """A sentence leaves out a place or a thing; the message asks for it."""
 
 
 class UnachievableError(LanguageError):

@@ -240,8 +240,14 @@ class Cursor:
             or self.function("slice", "meal", at=at)
             or self.named(at)
             or self.kind(Adjective, at)
-            or (passed and self.starts_thing(at + passed.length))
+            or (passed and self.starts_thing(self.also(at + passed.length)))
         )
+
+    def also(self, at: int) -> int:
+        """Return the position after 'and' if another ignored word follows: 'yellow and blue'."""
+        linker = self.function("and", at=at)
+        after = at + (linker.length if linker else 0)
+        return after if linker and self.function("ignored", at=after) else at
 
     def particles(self, at: int | None = None) -> Mapping[str, Verb]:
         """Return the second words that can be separated from the verb here: 'turn … on'."""

@@ -86,6 +86,7 @@ def read_adjectives(cursor: Cursor) -> tuple[Adjective, ...]:
             break
         cursor.note_ignored(passed)
         cursor.at += passed.length
+        cursor.at = cursor.also(cursor.at)
     return tuple(adjectives)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hvr.errors import LanguageError
+from hvr.errors import IncompleteError, LanguageError
 from hvr.knowledge.roles import (
     ADJOINS,
     BIN,
@@ -504,7 +504,7 @@ class Interpreter:
                 self.draft.demand(number, verb.condition, verb.word, verb.requires)
             return things
         text = " and ".join(thing.text for thing in group.things)
-        raise LanguageError(
+        raise IncompleteError(
             f"{verb.word} {text} where? Say the place"
             f"{self.taxonomy.example('place', f'{verb.word} {text} ')}"
         )
