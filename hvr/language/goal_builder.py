@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from hvr.errors import ImpossibleGoalError, MissingObjectError
 from hvr.knowledge.ontology import Ontology
@@ -310,12 +311,12 @@ def _undoes(choice: ObjectChoice, later: Demand, earlier: Demand) -> bool:
 class Formula:
     """The PDDL condition of one stage: each entity is a variable or one or more objects.
 
-    If `bound`, entities are their preferred objects, so that later stages refer to the same ones.
-    Of each entity, only the first `most` objects are meant.
+    The entities in `bound` are their preferred objects, so that other stages refer to the same
+    ones. Of each entity, only the first `most` objects are meant.
     """
 
     def __init__(
-        self, choice: ObjectChoice, demands: list[Demand], *, bound: bool, most: int
+        self, choice: ObjectChoice, demands: list[Demand], bound: Collection[int], most: int
     ) -> None:
         self.choice = choice
         self.most = most
@@ -344,7 +345,7 @@ class Formula:
         for number in sorted(used):
             entity = self.choice.entities[number]
             sole = 0 < len(self.choice.names(number)) <= self.choice.copies(number)
-            if entity.name or entity.count == 0 or sole or self.bound:
+            if entity.name or entity.count == 0 or sole or number in self.bound:
                 pool = self.choice.pool(number)
                 pool = tuple(n for n in pool if n not in taken) or pool
                 self.variables[number] = list(pool[: min(self.most, self.choice.copies(number))])
@@ -489,12 +490,17 @@ def goal_of(meaning: Meaning, taxonomy: Taxonomy, inventory: Inventory, domain: 
     split = stages(choice, demands)
     if len(split) == 1:
         _check_moved(choice, demands, meaning)
-    # Each stage is a separate problem: only object names mean the same in all of them.
-    bound = len(split) > 1
+    # Each stage is a separate problem: only object names mean the same in several of them.
+    stages_of = Counter(number for stage in split for number in _entities(stage))
+    bound = {
+        number
+        for number, count in stages_of.items()
+        if count > 1 or (len(split) > 1 and len(choice.classes[number]) > 1)
+    }
     kept = constraints(choice, meaning.bans)
     goal_stages = tuple(
         Stage(
-            Formula(choice, stage, bound=bound, most=most).text(),
+            Formula(choice, stage, bound, most).text(),
             tuple(_ends(choice, stage, last=number == len(split))),
             kept,
         )
@@ -526,6 +532,11 @@ def _changes(choice: ObjectChoice, demand: Demand) -> int:
         return sum(not choice.holds(demand.text, name) for name in names)
     places = set(choice.available(demand.outer))
     return sum(choice.inventory.parents.get(name) not in places for name in names)
+
+
+def _entities(demands: Iterable[Demand]) -> set[int]:
+    """Return the entities of some demands."""
+    return {n for d in demands for n in (d.entity, d.outer) if n is not None}
 
 
 def _check_moved(choice: ObjectChoice, demands: list[Demand], meaning: Meaning) -> None:

@@ -26,11 +26,13 @@ class PlacingCondition(Value):
 
     Args:
         classes: Classes of the place if any of them will do; empty for named places.
+        needed: Whether the goal has no alternative to it.
     """
 
     things: tuple[str, ...]
     places: tuple[str, ...]
     classes: tuple[str, ...] = ()
+    needed: bool = False
 
 
 class Placing:
@@ -60,6 +62,32 @@ class Placing:
             things = {t for one in placements if place in one.places for t in one.things}
             self._examine(place, things)
         return tuple(dict.fromkeys(chain.from_iterable(self._spares(placements))))
+
+    def check(self, names: Collection[str]) -> None:
+        """Check that no thing is too large for all its places, as a refusal has confirmed.
+
+        Raises:
+            ImpossibleGoalError: One is.
+        """
+        inventory = self._inventory
+        for one in self._placements(names):
+            places = [p for c in one.classes for p in inventory.of(c)]
+            refused = [p for t, p in inventory.did_not_fit if t in one.things and p in places]
+            if (
+                one.needed
+                and refused
+                and not any(
+                    inventory.parents.get(thing) == place
+                    or (inventory.true("fits", thing, place) and self._room.takes(place, (thing,)))
+                    for thing in one.things
+                    for place in places
+                )
+            ):
+                kinds = " or ".join(dict.fromkeys(inventory.classes[p].lower() for p in places))
+                raise ImpossibleGoalError(
+                    f"no {kinds} has room for {' or '.join(one.things)}: it did not fit in "
+                    f"{' and '.join(sorted(refused))}, and the others are no larger or are full"
+                )
 
     def relax(self) -> None:
         """Trust a prediction only where a refusal has confirmed it."""
@@ -127,6 +155,7 @@ class Placing:
         classes: dict[str, tuple[str, ...]] = {}
         ontology, inventory = self._inventory.ontology, self._inventory
         nodes = [*walk(self._wanted, True)]
+        needed = {*_needed(self._wanted)}
         for kind, node in nodes:
             if kind == "variable":
                 named = (ontology.class_of_pddl_type(t) for t in node[1])
@@ -143,7 +172,7 @@ class Placing:
             if kind == "literal" and node[1] and node[0].predicate in PLACED:
                 inner, outer = node[0].args
                 free = classes.get(outer, ()) if outer not in only else ()
-                yield PlacingCondition(of(inner), of(outer), free)
+                yield PlacingCondition(of(inner), of(outer), free, node[0] in needed)
 
     def _spares(self, placements: Sequence[PlacingCondition]) -> Iterator[list[str]]:
         """Yield the places that are needed for all things of the goal, the nearest first."""
@@ -156,6 +185,8 @@ class Placing:
             places = [p for c in classes for p in inventory.of(c)]
             used: dict[str, list[str]] = {}
             for thing in sorted(wanted, key=self._footprint, reverse=True):
+                if inventory.parents.get(thing) in places:
+                    continue
                 for place in places:
                     here = used.get(place, [])
                     fits = inventory.true("fits", thing, place)
@@ -169,6 +200,17 @@ class Placing:
     def _footprint(self, name: str) -> float:
         x0, _, z0, x1, _, z1 = self._inventory.extents.get(name, (0.0,) * 6)
         return (x1 - x0) * (z1 - z0)
+
+
+def _needed(goal: Expression) -> Iterator[Expression]:
+    match goal:
+        case And(operands):
+            for operand in operands:
+                yield from _needed(operand)
+        case Exists(_, body):
+            yield from _needed(body)
+        case _:
+            yield goal
 
 
 def _puts(

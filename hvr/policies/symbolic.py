@@ -314,6 +314,7 @@ class SymbolicPolicy(Policy[Stage]):
         check_numbers(parsed.wanted, inventory)
         placing = Placing(parsed.wanted, inventory)
         chosen = _with_room(self._chosen(parsed, inventory), placing, inventory)
+        placing.check(chosen.names)
         if untidy := [n for n in _untidy(parsed.ends, inventory) if n not in chosen.reasons]:
             chosen = with_others(chosen, untidy, inventory)
         # Predicted sizes must not rule out the only plan, and neither must tidiness.

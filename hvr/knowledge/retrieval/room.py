@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import combinations, product
 
 from hvr.knowledge.retrieval.inventory import Inventory
-from hvr.knowledge.roles import BIN, CARRIER, LONG, SLOT
+from hvr.knowledge.roles import BIN, CARRIER, SLOT
 from hvr.knowledge.scene_graph import Extent
 from hvr.values import Value
 
@@ -31,6 +31,9 @@ _SHELF = 0.4
 
 _AWAY = 0.6
 """Distance of the robot from the middle of a side of the place, in metres."""
+
+_AMPLE = 0.3
+"""Share of a place up to which it counts as nearly empty."""
 
 _MOST_TOGETHER = 4
 """Maximum number of things whose combinations are examined."""
@@ -53,8 +56,7 @@ class Crowd(Value):
 class Capacity:
     """The room in a scene, as known from boxes.
 
-    Places whose room is unknown, such as long tables and places for one thing at a time, count as
-    free.
+    Places whose room is unknown, such as basins and places for one thing at a time, count as free.
     """
 
     def __init__(self, inventory: Inventory) -> None:
@@ -119,15 +121,16 @@ class Capacity:
             tuple(sizes),
         )
         if key not in self._known:
+            known = [s for s in sizes if s is not None]
             packing = _Packing(extent, boxes, closed=shut)
-            self._known[key] = all(
-                packing.holds([s for s in sizes if s is not None], side) for side in range(4)
+            self._known[key] = packing.is_ample(known) or all(
+                packing.holds(known, side) for side in range(4)
             )
         return self._known[key]
 
     def _is_limited(self, place: str) -> bool:
         inventory = self._inventory
-        if inventory.true("pickupable", place) or inventory.plays(place, CARRIER, SLOT, BIN, LONG):
+        if inventory.true("pickupable", place) or inventory.plays(place, CARRIER, SLOT, BIN):
             return False
         return inventory.true("openable", place) or inventory.true("surface", place)
 
@@ -163,6 +166,14 @@ class _Packing:
         for a0, b0, c0, a1, b1, c1 in contents:
             shelf = min(shelves - 1, max(0, int((b0 - y0) / _SHELF))) if closed else 0
             self._shelves[shelf].append((a0, c0, a1, c1, b1 - b0 <= _FLAT))
+
+    def is_ample(self, sizes: Collection[_Size]) -> bool:
+        """Return whether there is so much room that placing need not be tried."""
+        x0, z0, x1, z1 = self._area
+        if any(h > self._height or 2 * max(w, d) > min(x1 - x0, z1 - z0) for w, h, d in sizes):
+            return False
+        taken = sum((t[2] - t[0]) * (t[3] - t[1]) for shelf in self._shelves for t in shelf)
+        return taken + sum(w * d for w, _, d in sizes) <= _AMPLE * (x1 - x0) * (z1 - z0)
 
     def holds(self, sizes: Iterable[_Size], side: int) -> bool:
         """Return whether things of the given sizes have room in this order."""
