@@ -86,7 +86,8 @@ def _row(run: Run) -> dict[str, Any]:
 
 def _first_failure(run: Run) -> str:
     failed = [f"{s.number} {s.action}: {s.error}" for s in run.steps if not s.as_expected]
-    return "; ".join([*failed[:2], (run.finished.reason if run.finished else "") if not run.reached else ""]).strip("; ")
+    missed = [run.finished.reason] if run.finished is not None and not run.reached else []
+    return "; ".join([*failed[:2], *missed])
 
 
 def measure(number: int, scene: str, sentence: str, options: Options) -> dict[str, Any]:
