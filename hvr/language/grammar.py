@@ -354,9 +354,9 @@ class Reader:
             found.setdefault(goal.stages, goal)
         if len(spellings) > 1 and refusals:  # what is impossible here may be what was meant
             ways = " or ".join(", ".join(notes) for notes in spellings)
-            error = LanguageError(f"a word is misspelt and not clear: {ways}? Write it out")
-            error.suggestions = tuple(_respelt(request, notes) for notes in spellings)
-            raise error
+            unclear = LanguageError(f"a word is misspelt and not clear: {ways}? Write it out")
+            unclear.suggestions = tuple(_respelt(request, notes) for notes in spellings)
+            raise unclear
         if not found:
             raise refusals[0]
         said = {

@@ -91,5 +91,5 @@ def ask_reading(
         return None
     from hvr.language.dialogue import CANCEL, chosen
 
-    number = chosen(answer, readings)
-    return None if number in {None, CANCEL} else number + 1
+    choice = chosen(answer, readings)
+    return None if choice is None or choice == CANCEL else choice + 1
