@@ -175,7 +175,7 @@ class Executor(Generic[Goal]):
             if impasse is None:
                 before = self.steps
                 unseen = self._last_look(stage, watch) if final else ()
-                if self.steps > before:
+                if unseen or self.steps > before:
                     watch = self.world.watch(planned, self._constraints)
                     impasse = self._goal_impasse(watch)
                 if impasse is None:
@@ -272,6 +272,8 @@ class Executor(Generic[Goal]):
             opened = to_close
             if thing in self.world.unseen(watch, step):
                 self.world.look_around(self.steps, True)
+            if thing in self.world.unseen(watch, step):
+                self.world.doubt(thing)
 
     def _start_monitoring(self, planned: Planned) -> None:
         if self.steps == 0:

@@ -142,7 +142,8 @@ class Perception:
     @property
     def seen(self) -> frozenset[str]:
         """Names of the objects in the last view."""
-        return self._belief.seen
+        everything = self.sensors.sight is Sight.OMNISCIENT
+        return frozenset(self.scene.objects) if everything else self._belief.seen
 
     @property
     def lost(self) -> tuple[str, ...]:

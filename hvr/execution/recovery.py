@@ -417,6 +417,10 @@ class ExecutionWorld(Protocol):
         del policy, closing, stage
         raise ImpossibleGoalError(f"this world cannot show {thing}")
 
+    def doubt(self, thing: str) -> None:
+        """Believe that a thing is elsewhere if it is not in view from where it should be."""
+        del thing
+
     def opening(self, policy: Any, place: str, closing: tuple[str, ...], stage: Any) -> Planned:
         """Return a plan that opens a place; see `hvr.planning.plans.Policy.opening`."""
         del policy, closing, stage

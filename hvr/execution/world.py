@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from hvr.execution.belief import Sight
 from hvr.execution.contradiction import Revision, contradicted
-from hvr.execution.deviations import Deviation, DeviationKind
+from hvr.execution.deviations import PLACE_PREDICATES, Deviation, DeviationKind
 from hvr.execution.looking import missing_objects, place_chances, search_order
 from hvr.execution.monitor import SceneMonitor
 from hvr.execution.observation import Observed, Truth, sorts_of
@@ -286,6 +286,16 @@ class World:
         if door is not None:
             return self.opening(policy, door, closing, stage), (door,)
         return policy.visiting(thing, closing, stage, self.graph, self.inventory()), ()
+
+    def doubt(self, thing: str) -> None:
+        """See `ExecutionWorld`."""
+        o, (x, _, z) = self.scene.objects[thing], self.perception.stands_at
+        away = math.hypot(o.position[0] - x, o.position[2] - z) > VISIBILITY_DISTANCE
+        if away or not o.attributes.get("pickupable") or self.perception.shut_in(thing):
+            return
+        places = [Atom(kind, (thing, p)) for p in o.parents for kind in PLACE_PREDICATES]
+        self.perception.revise((), places)
+        self.graph.update(self.scene)
 
     def unopened(self) -> tuple[str, ...]:
         """Return the places whose inside the robot has never seen, nearest first."""
