@@ -235,7 +235,8 @@ def heads() -> list[str]:
     """Ordinary English words, of which the lexicons know few."""
     text = resources.files("hvr.language").joinpath("ordinary_words.txt").read_text("utf-8")
     lines = (line for line in text.splitlines() if not line.startswith("#"))
-    return [word for line in lines for word in line.split()]
+    words = [word for line in lines for word in line.split()]
+    return [word for word in words if not word.endswith("ly")]  # adverbs are no heads
 
 
 @everywhere
@@ -341,7 +342,7 @@ def test_contradictions_are_refused(text: str, kind: str) -> None:
     [
         ("FloorPlan1", "throw the potato in the bin at the end of the counter",
          [{"in potato garbagecan"}]),
-        ("FloorPlan1", "take the mug out of the sink, put it in the microwave, back in the sink",
+        ("FloorPlan16", "take the mug out of the sink, put it in the microwave, back in the sink",
          [{"in mug microwave"}, {"in mug sinkbasin"}]),
         ("FloorPlan1", "anything but coffee, I'd like a glass of water",
          [{"contains cup water", "on cup countertop"}]),
