@@ -112,7 +112,7 @@ class Placing:
         too_large = {
             thing
             for thing, place in self._inventory.did_not_fit
-            if not self._room.takes(place, (thing,))
+            if place in self._inventory.classes and not self._room.takes(place, (thing,))
         }
         return tuple(c for c in self.crowds if len(c.things) == 1 and c.things <= too_large)
 

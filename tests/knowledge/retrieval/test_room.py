@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +13,8 @@ from hvr.knowledge.ontology import load_ontology
 from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.knowledge.retrieval.room import Capacity
 from hvr.knowledge.scene_graph import Extent
-from hvr.pddl import Atom
+from hvr.pddl import Atom, Exists, TypedName
+from hvr.policies.placing import Placing
 
 SIDES = st.floats(0.03, 0.5)
 
@@ -52,6 +55,16 @@ def test_flat_things_lie_on_one_another_and_dishes_hold_a_pile() -> None:
     assert room.takes("cabinet-1", tuple(plates))
     assert room.takes("plate-1", tuple(plates)[:10])
     assert not room.takes("plate-1", tuple(plates)[:11])
+
+
+def test_a_refusal_by_a_place_that_is_avoided_since_counts_no_more() -> None:
+    inventory = cabinet(0.2, {"mug-1": (0.3, 0.1, 0.3)})
+    refused = replace(inventory, did_not_fit=frozenset({("mug-1", "cabinet-1")}))
+    wanted = Exists((TypedName("?c", ("cabinet",)),), Atom("in", ("mug-1", "?c")))
+    for names, crowds in ((set(), 1), ({"cabinet-1"}, 0)):
+        placing = Placing(wanted, refused.without(names))
+        placing.expect(["mug-1", "cabinet-1"])
+        assert len(placing.confirmed()) == crowds
 
 
 @given(st.lists(st.tuples(SIDES, SIDES, SIDES), min_size=1, max_size=4), st.floats(0.1, 1.0))
