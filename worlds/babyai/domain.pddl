@@ -16,7 +16,7 @@
     (closed ?d - door) (locked ?d - door) (fits ?k - key ?d - door)
     (sealed ?b - box) (in-place ?x - item)
     (holding ?x - item) (hand-empty)
-    (space-by ?x - thing) (beside ?x - item ?y - thing)
+    (drop-space) (space-by ?x - thing) (beside ?x - item ?y - thing)
     (visited ?x - thing) (picked-up ?x - item) (opened ?d - door) (put-next-to ?x - item ?y - thing))
   (:functions (distance ?x - object) (doubt) (total-cost))
 
@@ -36,7 +36,7 @@
 
   (:action put_down
     :parameters (?x - item)
-    :precondition (holding ?x)
+    :precondition (and (holding ?x) (drop-space))
     :effect (and (not (holding ?x)) (hand-empty) (in-place ?x) (approachable ?x) (increase (total-cost) 1)))
 
   (:action put_next_to
@@ -48,14 +48,14 @@
   (:action open
     :parameters (?d - door)
     :precondition (and (approachable ?d) (closed ?d) (not (locked ?d)))
-    :effect (and (not (closed ?d)) (opened ?d) (visited ?d)
+    :effect (and (not (closed ?d)) (opened ?d) (visited ?d) (drop-space)
                  (forall (?y - object) (when (way ?y ?d) (approachable ?y)))
                  (increase (total-cost) (distance ?d)) (increase (total-cost) 1)))
 
   (:action unlock
     :parameters (?d - door ?k - key)
     :precondition (and (approachable ?d) (closed ?d) (locked ?d) (holding ?k) (fits ?k ?d))
-    :effect (and (not (closed ?d)) (not (locked ?d)) (opened ?d) (visited ?d)
+    :effect (and (not (closed ?d)) (not (locked ?d)) (opened ?d) (visited ?d) (drop-space)
                  (forall (?y - object) (when (way ?y ?d) (approachable ?y)))
                  (increase (total-cost) (distance ?d)) (increase (total-cost) 1)))
 
@@ -68,7 +68,7 @@
   (:action explore
     :parameters (?p - place)
     :precondition (approachable ?p)
-    :effect (and (forall (?y - object) (when (way ?y ?p) (approachable ?y)))
+    :effect (and (drop-space) (forall (?y - object) (when (way ?y ?p) (approachable ?y)))
                  (increase (total-cost) (distance ?p))))
 
   ; The box is gone afterwards, and what was in it lies in its place.

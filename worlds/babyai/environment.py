@@ -28,7 +28,7 @@ AROUND = tuple((x, y) for x in (-1, 0, 1) for y in (-1, 0, 1) if (x, y) != (0, 0
 SIDES = ("ahead-of-start", "right-of-start", "behind-start", "left-of-start")
 STOPPED = "the level has ended on the way"
 DEEDS = ("visited", "picked-up", "opened", "put-next-to")
-ESTIMATES = ("approachable", "way", "space-by", "beside", "fits", "may-hold")
+ESTIMATES = ("approachable", "way", "space-by", "beside", "fits", "may-hold", "drop-space")
 
 
 def open_environment(setup):
@@ -93,6 +93,8 @@ class Map:
         self.carried: Thing | None = None
         self.size = 7
         self.places: dict[Cell, str] = {}
+        self.stale: set[Cell] = set()
+        """Cells to look at again, since something is not where it was."""
         self._count = 0
 
     def see(self, image) -> bool:
@@ -100,6 +102,7 @@ class Map:
         self.size = len(image)
         x, y, _ = self.pose
         changed = False
+        shown_now = {(x, y)}
         held = self._kinds[int(image[self.size // 2][self.size - 1][0])]
         for cell, (i, j) in self.view(self.pose).items():
             kind, colour, state = map(int, image[i][j])
@@ -109,11 +112,13 @@ class Map:
             shown = (name, self._colours[colour])
             changed |= self.kinds.get(cell) != name
             self.kinds[cell] = name
+            shown_now.add(cell)
             if name == "door":
                 changed |= self.doors.get(cell) != state
                 self.doors[cell] = state
             changed |= self._notice(cell, *shown)
         self.kinds.setdefault((x, y), "empty")
+        self.stale -= shown_now
         if held in ("key", "ball", "box"):
             colour = self._colours[int(image[self.size // 2][self.size - 1][1])]
             if self.carried is None:
@@ -129,6 +134,7 @@ class Map:
         if known is not None:
             known.cell = None
             del self.at[cell]
+            self.stale |= {c for c in self.kinds if self.passable(c)}
         if kind not in ("door", "key", "ball", "box"):
             return known is not None
         gone = (t for t in self.things.values() if t.cell is None and t is not self.carried)
@@ -158,10 +164,24 @@ class Map:
             for j in range(size)
         }
 
+    def unseen(self, cell: Cell) -> bool:
+        """Return whether a cell has to be looked at."""
+        return cell not in self.kinds or cell in self.stale
+
     def passable(self, cell: Cell) -> bool:
         """Return whether the agent can step on a cell that it knows."""
         kind = self.kinds.get(cell)
         return kind in ("empty", "floor", "goal") or (kind == "door" and self.doors[cell] == 0)
+
+    def region(self, start: Cell, without: Cell | None = None) -> set[Cell]:
+        """Return the cells that can be reached from one, with another one taken."""
+        found, waiting = {start}, [start]
+        while waiting:
+            for other in beside(waiting.pop()):
+                if other not in found and other != without and self.passable(other):
+                    found.add(other)
+                    waiting.append(other)
+        return found
 
     def opaque(self, cell: Cell) -> bool:
         """Return whether a cell hides what is behind it; unknown cells count as clear."""
@@ -343,7 +363,7 @@ class BabyAI:
         return "" if self.map.carried is wanted else f"{thing} could not be picked up"
 
     def _put_down(self, thing: str) -> str:
-        trouble = self._face(self._free_cell, "a free place")
+        trouble = self._face(self._place_to_drop, "a free place")
         return trouble or self._drop(thing)
 
     def _put_next_to(self, thing: str, other: str) -> str:
@@ -393,7 +413,7 @@ class BabyAI:
         known = set(self.map.things)
         cells = {cell for cell, name in self.map.places.items() if name == place}
         while not self._stopped:
-            left = {c for c in cells if c not in self.map.kinds}
+            left = {c for c in cells if self.map.unseen(c)}
             if left != cells or self.map.things.keys() - known:
                 return ""
             pose = self._routes.viewpoints({place: left}).get(place)
@@ -401,7 +421,8 @@ class BabyAI:
                 return f"there is no way to {place}"
             if pose == self.map.pose:
                 # MiniGrid's view differs from what its rule predicts: look no further there.
-                self.map.kinds |= dict.fromkeys(left, "wall")
+                self.map.kinds |= dict.fromkeys(left - self.map.kinds.keys(), "wall")
+                self.map.stale -= left
                 return ""
             self._act(self._routes.first_action(pose))
         return STOPPED
@@ -434,29 +455,26 @@ class BabyAI:
         """Return the nearest free cell next to a cell, where something can be put."""
         return None if cell is None else self._nearest(c for c in beside(cell) if self._empty(c))
 
+    def _place_to_drop(self) -> Cell | None:
+        """Return a cell to put something down, in the way if there is no other."""
+        cells = (c for c in self._routes.facing if self._empty(c) and c != self.map.pose[:2])
+        return self._free_cell() or next(cells, None)
+
     def _free_cell(self) -> Cell | None:
         """Return the nearest cell where something can lie without being in the way."""
-        free = [c for c in self._routes.cells | {*self._routes.facing} if self._empty(c)]
-        best = [c for c in free if not self._blocks(c)]
-        return self._nearest(best) or self._nearest(free)
-
-    def _blocks(self, cell: Cell) -> bool:
-        """Return whether something in a cell would separate cells around it, or block a door."""
-        if any(self.map.kinds.get(c) == "door" for c in beside(cell)):
-            return True
-        x, y = cell
-        around = [(x + dx, y + dy) for dx, dy in AROUND]
-        ways = {c for c in around if self.map.passable(c)}
-        ends = [c for c in beside(cell) if c in ways]
-        if not ends:
-            return False
-        joined, waiting = {ends[0]}, [ends[0]]
-        while waiting:
-            for following in beside(waiting.pop()):
-                if following in ways and following not in joined:
-                    joined.add(following)
-                    waiting.append(following)
-        return not joined.issuperset(ends)
+        routes, known = self._routes, self.map
+        needed = [set(beside(t.cell)) for t in known.things.values() if t.cell is not None]
+        groups: dict[str, set[Cell]] = {}
+        for cell, name in known.places.items():
+            groups.setdefault(name, set()).update(beside(cell))
+        needed = [spots & routes.cells for spots in (*needed, *groups.values())]
+        needed = [spots for spots in needed if spots]
+        for cell, pose in routes.facing.items():  # in the order of distance
+            if self._empty(cell) and cell != known.pose[:2]:
+                left = known.region(pose[:2], without=cell)
+                if all(spots & left for spots in needed):
+                    return cell
+        return None
 
     # --- observation ---------------------------------------------------------------------
 
@@ -492,6 +510,8 @@ class Facts:
         for name, (_, spots) in self.places.items():
             self.objects[name] = "place"
             self.spots[name] = spots
+        lost = [t.name for t in things if t.cell is None and t is not self.map.carried]
+        self.facts += [("way", name, place) for name in lost for place in self.places]
         self.doubt = 4 * (len(self.map.kinds) + 1)
         self.supposed = [*self.places]
         self._ways(things)
@@ -520,11 +540,17 @@ class Facts:
                     if (t.kind, t.colour) == ("key", thing.colour)
                 ]
                 facts += [("fits", key.name, name) for key in keys]
-        if cell is not None and self.level._space_by(cell) is not None:
+        if cell is not None and self._space_by(cell):
             facts.append(("space-by", name))
         if cell is not None:
             near = [self.map.at[c] for c in beside(cell) if c in self.map.at]
             facts += [("beside", t.name, name) for t in near if t.kind != "door"]
+
+    def _space_by(self, cell: Cell) -> bool:
+        """Return whether something can be put next to a cell, once it can be approached."""
+        if self.routes.cells & {*beside(cell)}:
+            return self.level._space_by(cell) is not None
+        return any(c not in self.map.kinds or self.level._empty(c) for c in beside(cell))
 
     def _sides(self, cell: Cell) -> Iterator[str]:
         """Yield the sides of the start on which a cell is."""
@@ -540,7 +566,7 @@ class Facts:
         for cell, kind in known.kinds.items():
             if kind != "wall":
                 for other in beside(cell):
-                    if other not in known.kinds:
+                    if known.unseen(other):
                         edge.setdefault(other, set()).add(cell)
         groups: list[set[Cell]] = []
         left = set(edge)
@@ -588,15 +614,9 @@ class Facts:
         """Return the connected free cells around each free cell."""
         region: dict[Cell, set[Cell]] = {}
         for cell in self.map.kinds:
-            if cell in region or not self.map.passable(cell):
-                continue
-            group, waiting = {cell}, [cell]
-            while waiting:
-                for other in beside(waiting.pop()):
-                    if other not in group and self.map.passable(other):
-                        group.add(other)
-                        waiting.append(other)
-            region |= dict.fromkeys(group, group)
+            if cell not in region and self.map.passable(cell):
+                group = self.map.region(cell)
+                region |= dict.fromkeys(group, group)
         return region
 
     def _suppose(self, things: list[Thing]) -> None:
@@ -605,6 +625,8 @@ class Facts:
 
         if self.map.carried is None:
             self.facts.append(("hand-empty",))
+        if self.level._free_cell() is not None or not self._opening():
+            self.facts.append(("drop-space",))
         boxes = [t.name for t in things if t.kind == "box" and t.cell is not None]
         near = [n for n, (cells, spots) in self.places.items() if spots & self.room]
         sides = {s for n in near for c in self.places[n][0] for s in self._sides(c)}
@@ -622,6 +644,11 @@ class Facts:
             key = f"unseen-{door.colour}-key"
             if key in self.objects:
                 self.facts.append(("fits", key, door.name))
+
+    def _opening(self) -> bool:
+        """Return whether something is left to open or explore, where there may be more space."""
+        closed = any(self.map.doors[c] for c in self.map.doors)
+        return bool(self.places) or closed
 
     def _supposed(
         self, name: str, kind: str, colour: str, places: Iterable[str], boxes: Iterable[str] = ()

@@ -107,12 +107,17 @@ class _Relevance:
         """
         about: defaultdict[Atom, list[set[str]]] = defaultdict(list)
         for action in self.domain.actions.values():
-            needs = [
-                atom.predicate
-                for atom, positive in necessary_literals(action.precondition)
-                if positive and isinstance(atom, Atom) and not self.task.is_static(atom.predicate)
-            ]
-            names = {n for predicate in needs for a in self.facts[predicate] for n in a.args}
+            members = {p.name: self.task.members(p.types) for p in action.parameters}
+            names = {
+                name
+                for literal, positive in necessary_literals(action.precondition)
+                if positive
+                and isinstance(literal, Atom)
+                and not self.task.is_static(literal.predicate)
+                for fact in self.facts[literal.predicate]
+                for variable, name in zip(literal.args, fact.args, strict=True)
+                if name in members.get(variable, (variable,))
+            }
             for part in _parts(action.effect):
                 if isinstance(part, Atom) and not part.args and part not in self.problem.init:
                     about[part].append(names)
