@@ -627,7 +627,8 @@ class Facts:
             self.facts.append(("hand-empty",))
         if self.level._free_cell() is not None or not self._opening():
             self.facts.append(("drop-space",))
-        boxes = [t.name for t in things if t.kind == "box" and t.cell is not None]
+        carried = self.map.carried
+        boxes = [t.name for t in things if t.kind == "box" and (t.cell or t is carried)]
         near = [n for n, (cells, spots) in self.places.items() if spots & self.room]
         sides = {s for n in near for c in self.places[n][0] for s in self._sides(c)}
         for colour in COLOR_NAMES:

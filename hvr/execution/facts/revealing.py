@@ -138,11 +138,10 @@ class RevealingWorld(FactWorld):
         try:
             return self.planned(policy, stage)
         except ImpossibleGoalError as error:
-            left = sorted(self.supposed)
             raise ImpossibleGoalError(
-                "no plan leads to the goal with what was seen"
-                + (f", nor with what may still be found ({', '.join(left)})" if left else "")
-                + ("" if left else "; everything that can be reached was seen")
+                "no plan leads to the goal with what was seen, nor with what may still be found"
+                if self.supposed
+                else "no plan leads to the goal: everything that can be reached was seen"
             ) from error
 
     def planned(self, policy: FactPolicy, stage: Problem) -> Planned:
