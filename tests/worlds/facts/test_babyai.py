@@ -1,11 +1,19 @@
 """BabyAI's levels: missions are read, explored and reached from the agent's view alone."""
 
+import sys
 from typing import Any
 
 import pytest
 
 from hvr.base.files import data_path
-from hvr.errors import AmbiguousError, HvrError, ImpossibleGoalError, LanguageError, UsageError
+from hvr.errors import (
+    AmbiguousError,
+    HvrError,
+    ImpossibleGoalError,
+    LanguageError,
+    MissingExtraError,
+    UsageError,
+)
 from hvr.execution.events import StepDone
 from hvr.execution.facts.revealing import PosedRun
 from hvr.language.described import described_stages
@@ -196,3 +204,9 @@ def test_observations_say_what_is_only_supposed() -> None:
     assert isinstance(seen, Observation)
     assert seen.objects is not None
     assert all(name.startswith("unseen") for name in seen.supposed)
+
+
+def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "minigrid", None)
+    with pytest.raises(MissingExtraError, match="pip install '.\\[minigrid\\]'"):
+        FOLDER.open_here(FOLDER.posed_problem("x"), 0, "x")
