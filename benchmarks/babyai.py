@@ -16,6 +16,7 @@ import contextlib
 import io
 import json
 import random
+import signal
 import statistics
 import sys
 import time
@@ -30,6 +31,8 @@ from hvr.worlds.facts.folder import WorldFolder
 
 EVERY = 12
 """Steps between two things that others do."""
+PATIENCE = 20
+"""Seconds for the expert, which searches without end in some episodes."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -121,10 +124,15 @@ def _episode(
 
 
 def _expert(level: str, seed: int, args: argparse.Namespace) -> int | None:
-    """Return the steps of the expert, or None if it fails."""
+    """Return the steps of the expert, or None if it fails or takes more than `PATIENCE`."""
     from minigrid.utils.baby_ai_bot import BabyAIBot
 
+    def give_up(*_: object) -> None:
+        raise TimeoutError
+
     env = _made(level, args, seed)
+    signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(PATIENCE)
     try:
         with contextlib.redirect_stdout(io.StringIO()):
             env.reset(seed=seed)
@@ -138,6 +146,7 @@ def _expert(level: str, seed: int, args: argparse.Namespace) -> int | None:
     except Exception:  # it gives up by an error
         return None
     finally:
+        signal.alarm(0)
         env.close()
 
 

@@ -98,7 +98,7 @@ class RevealingWorld(FactWorld):
                     f"the environment shows {name!r} of the type {kind!r}, which the domain lacks",
                     exit_code=2,
                 )
-        self.hidden = frozenset(seen.hidden)
+        self.hidden = self.deeds.union(seen.hidden)
         self.supposed, self.estimates = frozenset(seen.supposed), frozenset(seen.estimates)
         objects = tuple(TypedName(name, (kind,)) for name, kind in seen.objects.items())
         problem = self._empty.replace(objects=objects)

@@ -208,5 +208,5 @@ def test_observations_say_what_is_only_supposed() -> None:
 
 def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "minigrid", None)
-    with pytest.raises(MissingExtraError, match="pip install '.\\[minigrid\\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install '.\[minigrid\]'"):
         FOLDER.open_here(FOLDER.posed_problem("x"), 0, "x")
