@@ -63,6 +63,7 @@ BadRequestError       [hvr.worlds.kitchen.actions]                 becomes an ev
 _RefusedError         [hvr.worlds.thor.skills]                     becomes the outcome of a skill
 ProcessEndedError     [hvr.worlds.thor.client]                     becomes a SimulatorError
 RefusedActionError    [hvr.doors.stand_in.process]            becomes a reply to the client
+_EndedError           [hvr.execution.facts.running]               becomes the result of the run
 _TakenError           [hvr.runs.folder]                            becomes a DataFileError
 Terminated            [hvr.doors.cli.process]                      becomes exit code 143
 NoAnalysisError       [hvr.doors.lsp.analyst]                    becomes a message to the editor

@@ -179,13 +179,13 @@ class Executor(Generic[Goal]):
                     watch = self.world.watch(planned, self._constraints)
                     impasse = self._goal_impasse(watch)
                 if impasse is None:
-                    return self._finished().replace(unseen=unseen)
+                    return self.finished().replace(unseen=unseen)
             # Clear a newly occupied place first, so that the new plan can use it as the old one
             # would have. Older occupants stay until no other plan is found (`_new_plan`).
             self._make_room(impasse, planned, new=True)
             new, reason = self._new_plan(stage, impasse, planned)
             if new is None:
-                return self._finished(reason, watch.unmet_goal())
+                return self.finished(reason, watch.unmet_goal())
             planned = new
 
     def _first_plan(self, stage: Goal) -> Planned:
@@ -279,7 +279,12 @@ class Executor(Generic[Goal]):
         if self.steps == 0:
             self._monitor_constraints(self._run_constraints, planned.task.initial, None)
 
-    def _finished(self, reason: str = "", unmet: Iterable[Expression] = ()) -> Finished:
+    def finished(self, reason: str = "", unmet: Iterable[Expression] = ()) -> Finished:
+        """Return the result of the run so far.
+
+        Args:
+            reason: Why the goal was not reached; empty if it was.
+        """
         unmet, words = tuple(unmet), self.world.wording
         return Finished(
             not reason,

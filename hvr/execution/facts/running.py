@@ -374,7 +374,7 @@ def run_in_world(
         finished = executor.run(stages)
     except _EndedError:
         reason = "" if world.outcome() else "the environment ended the run without success"
-        finished = Finished(not reason, executor.steps, executor.replans, reason)
+        finished = executor.finished(reason)
         take(finished)
     except (ImpossibleGoalError, PlannerError) as error:
         # Only the first plan: the executor itself reports later plans that cannot be made.
