@@ -59,3 +59,14 @@ def test_a_recording_writes_only_transcripts(tmp_path: Path) -> None:
         assert cells == ()
         assert [p.name for p in folder.parent.rglob("*") if p.is_file()] == ["a.jsonl"]
     assert not folder.exists()
+
+
+def test_the_price_is_told_without_asking_a_model(hvr_: Hvr) -> None:
+    ended = hvr_(
+        "bench", "--tasks", "T1-T24", "--settings", "LLM,HVR+,LLM+P,AGENT", "--models",
+        "openai:gpt-4o-mini,openai:mine,scripted:error=0", "--price",
+    )  # fmt: skip
+    assert ended.code == 0, ended.err
+    known, unknown, simulated = ended.out.splitlines()
+    assert "openai:gpt-4o-mini: 100 plans" in known and "about $" in known
+    assert "price unknown" in unknown and "simulated" in simulated

@@ -178,6 +178,7 @@ examples:
   hvr bench --tasks T1,T2 --settings HVR+,HVR,LLM --html bench.html
   hvr bench --policy symbolic --policy toy_policy:OneBlock --settings HVR+ --latex tables.tex
   hvr bench --models openai:NAME --base-url http://localhost:8000/v1 --json
+  hvr bench --tasks T1-T24 --settings LLM,HVR+,LLM+P,AGENT --models openai:NAME --price
   hvr bench --tasks T1-T24 --settings LLM,HVR+,LLM+P,AGENT --models openai:NAME --record runs.zip
   hvr bench --replay runs.zip
   hvr bench show bench/x --per-task
@@ -276,6 +277,11 @@ def _add_execution_options(parser: argparse.ArgumentParser) -> None:
         "replay answers from this folder, such as bench/x/transcripts",
         metavar="FOLDER",
     )
+    parser.add_argument(
+        "--price",
+        action="store_true",
+        help="only print the expected tokens and cost, without asking a model",
+    )
     add_path(
         parser,
         "--record",
@@ -297,10 +303,21 @@ def run_run(args: argparse.Namespace) -> int:
     from hvr.bench.recordings import opened_recording
 
     check_report(args)
+    if args.price:
+        return _price(args)
     if args.replay is None:
         return _run(args, _cells(args), args.cassettes)
     with opened_recording(args.replay) as (cells, cassettes):
         return _run(args, cells, cassettes)
+
+
+def _price(args: argparse.Namespace) -> int:
+    from hvr.bench.cells import CellOptions
+    from hvr.bench.prices import price_lines
+
+    for line in price_lines(_cells(args), CellOptions(model=model_choice(args))):
+        print(line)
+    return 0
 
 
 def _cells(args: argparse.Namespace) -> tuple[Cell, ...]:

@@ -72,7 +72,10 @@ def _any_names(part: Any) -> Any:
             "required": shared,
             "additionalProperties": {"type": "string"},
         }
-    values = {k: v for k, v in part.items() if k not in ("enum", "$defs", "maxLength")}
+    left_out = {"enum", "$defs", "maxLength"}
+    if part.get("minItems") != part.get("maxItems"):
+        left_out.add("minItems")
+    values = {k: v for k, v in part.items() if k not in left_out}
     return {k: _any_names(v) for k, v in values.items()}
 
 
@@ -220,8 +223,9 @@ class WorldForms:
     def conditions(self, titles: Sequence[str], names: Collection[str]) -> AnswerForm:
         """Return the form of the pre- and postconditions of macro actions."""
         definitions = _Definitions()
-        facts = array(self._fact(names, definitions), _MOST_FACTS)
-        entry = record({"before": facts, "after": facts})
+        fact = self._fact(names, definitions)
+        # Without a postcondition, neither the model nor the planner would know what to reach.
+        entry = record({"before": array(fact, _MOST_FACTS), "after": array(fact, _MOST_FACTS, 1)})
         schema = record({"macros": array(entry, len(titles), len(titles))})
 
         def text(data: Any) -> str:

@@ -1,0 +1,103 @@
+"""The policy `agent`: tools that work on the predicted world, and its end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from hvr.errors import ImpossibleGoalError
+from hvr.models.errors import ModelError
+from hvr.models.model import Answer, ModelToolCall, Request
+from hvr.policies.llm.agent import AgentWriting
+from hvr.policies.llm.prompts import load_prompts
+from hvr.policies.llm.record import PlanningRecord
+from tests.policies.llm.llm_worlds import policy, predicted_scene
+
+Step = tuple[str, Mapping[str, Any]] | Exception
+
+
+class Caller:
+    """A model that makes the given calls, one in each answer; an exception is raised."""
+
+    name = "fake"
+    simulated = True
+
+    def __init__(self, steps: Sequence[Step]) -> None:
+        self.steps = steps
+        self.asked: list[Request] = []
+
+    def answer(self, request: Request) -> Answer:
+        step = self.steps[len(self.asked)]
+        self.asked.append(request)
+        if isinstance(step, Exception):
+            raise step
+        assert step[0] in [tool.name for tool in request.tools] or step[0] == "unknown"
+        return Answer(text="", calls=(ModelToolCall(f"c{len(self.asked)}", *step),))
+
+    def result(self, number: int) -> str:
+        """Return the result of a call, by its 1-based number."""
+        wanted = f"c{number}"
+        return next(m.text for m in self.asked[-1].messages if m.call_id == wanted)
+
+
+def write(model: Caller) -> PlanningRecord:
+    equipment = policy(model, "AGENT").equipment
+    equipment = replace(equipment, prompts=load_prompts(structured=True))
+    return AgentWriting(equipment, "make coffee", predicted_scene()).write()
+
+
+def do(name: str, *args: str) -> dict[str, Any]:
+    return {"do": name, "args": list(args)}
+
+
+FINISH = ("finish", {})
+
+
+@pytest.mark.slow
+def test_tools_look_act_and_say_what_is_wrong() -> None:
+    wrong = [do("pick_up", "mug-1"), do("open_obj", "mug-1")]
+    model = Caller(
+        [
+            ("look", {"names": ["Mug"]}),
+            ("actions", {"on": "mug-1"}),
+            ("apply", {"steps": wrong}),
+            ("undo", {"count": 9}),
+            ("plan", {"facts": [{"fact": "contains", "args": ["mug-1", "coffee"]}]}),
+            ("validate", {}),
+            ("unknown", {}),
+            ("apply", {"steps": 3}),
+            ("plan", {"facts": [{"fact": "no", "args": []}]}),
+            FINISH,
+        ]
+    )
+    record = write(model)
+    assert "mug-1 (Mug)" in model.result(1)
+    assert "(pick_up, mug-1)" in model.result(2)
+    assert model.result(3).startswith("1 done. (open_obj, mug-1) is impossible:")
+    assert model.result(4) == "The plan has 0 steps."
+    assert "coffeemachine-1" in model.result(5)
+    assert "became true: (contains mug-1 coffee)" in model.result(6)
+    assert "no tool named 'unknown'" in model.result(7)
+    assert all("cannot be used" in model.result(n) for n in (8, 9))
+    assert record.plan.actions[0].name == "navigate_to_obj"
+    assert record.blocks[0].repaired and record.planner_calls == 1
+
+
+def test_an_empty_plan_is_questioned_once() -> None:
+    model = Caller([FINISH, FINISH])
+    assert write(model).plan.actions == ()
+    assert model.result(1).startswith("The plan is empty.")
+
+
+def test_giving_up_has_a_reason() -> None:
+    with pytest.raises(ImpossibleGoalError, match="gives up: no beans"):
+        write(Caller([("give_up", {"reason": "no beans"})]))
+
+
+def test_a_model_that_writes_no_calls_ends() -> None:
+    broken = ModelError("the model called no tool", kind="schema")
+    model = Caller([broken] * 3)
+    assert write(model).unreadable == 3 == len(model.asked)
