@@ -11,14 +11,14 @@ from hvr.models.config import read_config
 from hvr.models.connect import is_simulation
 from hvr.policies.llm.settings import decided, is_agent, is_goal, settings_named
 
-# Tokens of a plan, in and out: means over T1 to T7 with the simulated model at an error rate of 0.1
+# Tokens of a plan, in and out: means over T1 to T9 with the simulated model at an error rate of 0.1
 # (docs/results/live.md). A weaker model needs more corrections, a reasoning model more tokens. The
 # agent was not measured with a capable model: ten turns are assumed.
 _TOKENS: Mapping[str, tuple[int, int]] = {
-    "batching": (5_800, 2_400),
-    "hierarchical": (7_100, 2_000),
+    "batching": (7_700, 3_400),
+    "hierarchical": (9_800, 2_900),
     "whole": (3_500, 400),
-    "goal": (2_200, 300),
+    "goal": (2_300, 300),
     "agent": (40_000, 1_500),
 }
 _SPREAD = 3

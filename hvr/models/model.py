@@ -49,7 +49,7 @@ class Message:
 
     Args:
         calls: The tools that the assistant calls in this turn.
-        call_id: With the role `tool`: the call whose result the text is.
+        call_id: Id of the call that the text answers; only with the role `tool`.
     """
 
     role: Role
@@ -68,7 +68,7 @@ class Request:
         schema: JSON schema that the answer must satisfy; None asks for text.
         accept: Weaker schema that also suffices, since not every server enforces a schema; None
             for `schema`. It is not sent.
-        tools: Tools of which the model must call at least one.
+        tools: Tools; if there are any, the model must call at least one.
         temperature: Sampling temperature; 0 is as deterministic as the model can be.
         max_tokens: Maximum length of the answer, in the model's tokens.
         seconds: Time limit for the answer; None means the model's timeout. It is not sent.

@@ -35,7 +35,7 @@ def complaint_of_error(error: Any) -> Complaint:
 
 
 def refused_setting(error: Any) -> str:
-    """Return what a server says about a setting that it refuses; empty for any other error."""
+    """Return the message about a setting that a server refuses; empty for any other error."""
     status = getattr(error, "status_code", None)
     complaint = complaint_of_error(error)
     # llama.cpp's Python server reports a setting that it does not know as its own failure.

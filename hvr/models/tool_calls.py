@@ -1,4 +1,4 @@
-"""Tool calls for models without them: the call is asked for as JSON by a schema."""
+"""Tool calls for models without them: hvr asks for the call as JSON by a schema."""
 
 from __future__ import annotations
 

@@ -200,7 +200,7 @@ class BlockWriter:
     def _step_by_step(
         self, work: Assignment, predicted: PredictedWorld, values: Mapping[str, str]
     ) -> str:
-        """Return a block of which each answer of the model was one of the applicable actions.
+        """Return a block that the model chose action by action among the applicable ones.
 
         No action leads back to a state that the block had before, so the block ends.
         """

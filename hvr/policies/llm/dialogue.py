@@ -98,7 +98,7 @@ class Dialogue:
             form: Form of a structured answer; ignored if answers are not structured.
 
         Returns:
-            An empty text if a structured answer does not follow its schema, even when asked again.
+            An empty text if a structured answer and its repetition do not follow the schema.
 
         Raises:
             LLMError: The model gave no usable answer.

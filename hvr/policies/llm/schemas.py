@@ -1,7 +1,7 @@
 """JSON schemas of the answers, made of what exists in a world, and the answers as text.
 
 A server that follows a schema can name only existing kinds, objects, actions and predicates. The
-rest of the policy reads the text form, which the answers of servers without schemas have as well.
+rest of the policy reads the text form, in which servers without schemas answer.
 """
 
 from __future__ import annotations
@@ -224,7 +224,7 @@ class WorldForms:
         """Return the form of the pre- and postconditions of macro actions."""
         definitions = _Definitions()
         fact = self._fact(names, definitions)
-        # Without a postcondition, neither the model nor the planner would know what to reach.
+        # Without a postcondition, the planner would have no goal for the block.
         entry = record({"before": array(fact, _MOST_FACTS), "after": array(fact, _MOST_FACTS, 1)})
         schema = record({"macros": array(entry, len(titles), len(titles))})
 
