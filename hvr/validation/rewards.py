@@ -21,8 +21,8 @@ from typing import Any, TypeAlias
 
 from hvr.errors import HvrError, UsageError
 from hvr.pddl import Domain, GroundAction, State, UnsupportedPddlError, parse_domain, parse_problem
+from hvr.pddl.facts import conjuncts
 from hvr.pddl.plan import Step, TimedAction, read_plan
-from hvr.pddl.traversal import parts_of
 from hvr.validation.extraction import Candidate, last_of, plans_in
 from hvr.validation.extraction.lines import KnownSymbols
 from hvr.validation.report import Outcome
@@ -108,7 +108,7 @@ class StepScore(Value):
 
 def goal_share(state: State) -> float:
     """Return the share of the goal's conditions that hold in a state."""
-    parts = parts_of(state.task.problem.goal)
+    parts = tuple(conjuncts(state.task.problem.goal))
     return sum(state.holds(part) for part in parts) / len(parts) if parts else 1.0
 
 

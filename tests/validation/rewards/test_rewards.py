@@ -188,3 +188,20 @@ def test_mistakes_of_the_data_are_not_hidden() -> None:
         rewards.scores(["", ""], domain=DOMAIN, problem=[PROBLEM])
     with pytest.raises(UsageError, match="cannot be used"):
         rewards.scores([""], domain="(define (domain d)", problem=PROBLEM)
+
+
+@pytest.mark.parametrize(
+    ("goal", "share"),
+    [
+        ("(lit a)", 0.0),
+        ("(not (dark))", 0.0),
+        ("(exists (?l) (and (lit ?l) (dark)))", 0.0),
+        ("(and (dark) (exists (?l) (lit ?l)))", 0.5),
+    ],
+)
+def test_the_share_of_a_missed_goal_counts_its_conditions(goal: str, share: float) -> None:
+    domain = """(define (domain lamps) (:requirements :adl) (:predicates (lit ?l) (dark))
+     (:action wait :parameters () :effect (dark)))"""
+    problem = f"(define (problem p) (:domain lamps) (:objects a b) (:init (dark)) (:goal {goal}))"
+    (score,) = PlanRewards().scores(["(wait)"], domain=domain, problem=problem)
+    assert (score.valid, score.goals) == (False, share)
