@@ -225,10 +225,7 @@ FUNCTION_WORDS: Mapping[str, Mapping[str, str | int] | Iterable[str]] = {
     "anywhere": ("anywhere", "anywhere else", "somewhere else", "some other place", "elsewhere",
         "in another place", "to another place", "to a different place", "in a different place"),
     "each other": ("each other", "one another"),
-    # General words for things, and what links them to a purpose (`purposes`).
-    "generic": ("something", "anything", "tool", "tools", "device", "utensil", "implement",
-        "instrument", "container", "item", "object", "vessel", "receptacle", "gadget", "thing",
-        "equipment", "appliance", "holder", "furniture", "surface", "items", "things"),
+    # Links of a general word and a purpose (`purposes`).
     "serving": ("to", "for", "used for", "used to", "that can", "which can", "i can", "we can",
         "that i can", "that you can", "you can", "that is used to", "that is used for",
         "designed for", "meant for", "you use to", "we use to", "i use to", "that you use to"),

@@ -392,7 +392,7 @@ def _purposes(ontology: Ontology) -> Mapping[frozenset[str], tuple[str, ...]]:
     for name in sorted({name for name, _ in ontology.pairs("usedFor")}):
         for purpose in ontology.annotation(name, "usedFor"):
             names.setdefault(stems(str(purpose)), []).append(ontology.label(name))
-    return {words: tuple(found) for words, found in names.items()}
+    return {words: tuple(dict.fromkeys(found)) for words, found in names.items()}
 
 
 def _idioms(ontology: Ontology) -> dict[tuple[str, ...], tuple[str, ...]]:

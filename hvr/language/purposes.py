@@ -15,6 +15,12 @@ _BEFORE, _AFTER = 3, 5
 """Numbers of words before and after a general word that can name its purpose."""
 
 
+_GENERAL = frozenset(
+    "something anything tool tools device utensil implement instrument container item object "
+    "vessel receptacle gadget thing equipment appliance holder furniture surface items things".split()
+)
+"""General words for things."""
+
 _PRONOUNS = frozenset({"something", "anything"})
 """General words without an article."""
 
@@ -27,7 +33,7 @@ def with_names(
     at = 0
     while at < len(tokens):
         cursor = Cursor(text, tokens, lexicon)
-        found = _described(cursor, at) if cursor.function("generic", at=at) else None
+        found = _described(cursor, at) if tokens[at] in _GENERAL else None
         if found is not None:
             start, end, names = found
             article = ("a",) if start == at and tokens[at] in _PRONOUNS else ()
@@ -41,9 +47,7 @@ def with_names(
 
 def _described(cursor: Cursor, at: int) -> tuple[int, int, tuple[str, ...]] | None:
     """Return the start and end of a description and its names, the longest description first."""
-    head = cursor.function("generic", at=at)
-    assert head is not None
-    after = at + head.length
+    after = at + 1
     for start in range(max(0, at - _BEFORE), at + 1):
         before = frozenset(map(stem, cursor.tokens[start:at]))
         for end, words in _complements(cursor, after):
