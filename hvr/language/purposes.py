@@ -17,7 +17,8 @@ _BEFORE, _AFTER = 3, 5
 
 _GENERAL = frozenset(
     "something anything tool tools device utensil implement instrument container item object "
-    "vessel receptacle gadget thing equipment appliance holder furniture surface items things".split()
+    "vessel receptacle gadget thing equipment appliance holder furniture surface items "
+    "things".split()
 )
 """General words for things."""
 
