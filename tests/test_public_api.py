@@ -60,6 +60,7 @@ INTERNALS = {
     "pictures",
     "retrieval",
     "stand_in",
+    "teach",
     "thor",
     "toolgraph",
     "toy_planner",
