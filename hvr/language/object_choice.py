@@ -300,7 +300,8 @@ class ObjectChoice(ClassChoice):
         """Return the things that a move changes, if there are enough: 'put a mug on the table'."""
         entity = self.entities[number]
         places = [r for r in self.relations if r.inner == number]
-        if entity.count < 1 or len(places) != 1 or places[0].clause not in self.moves:
+        only_moved = len(places) == 1 and places[0].clause in self.moves
+        if entity.count != 1 or entity.conditions or not only_moved:
             return chosen
         there = set(self.available(places[0].outer))
         left = tuple(n for n in chosen if self.inventory.parents.get(n) not in there)
