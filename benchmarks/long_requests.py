@@ -98,7 +98,8 @@ def measure(number: int, scene: str, sentence: str, options: Options) -> dict[st
     if not possible and row["read"]:
         again = replace(options, max_replans=MORE_PLANS, budget=MORE_TIME * options.budget)
         more = attempt(sentence, again)
-        possible = more["reached"] or (False if "no plan exists" in more["why"] else None)
+        proven = any(text in more["why"] for text in ("no plan exists", "has room for"))
+        possible = more["reached"] or (False if proven else None)
         row["second"] = more["why"]
     return {"number": number, "scene": scene, "request": sentence, **row, "possible": possible}
 

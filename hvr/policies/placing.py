@@ -61,7 +61,7 @@ class Placing:
         for place in sorted({p for one in placements for p in one.places}):
             things = {t for one in placements if place in one.places for t in one.things}
             self._examine(place, things)
-        return tuple(dict.fromkeys(chain.from_iterable(self._spares(placements))))
+        return tuple(dict.fromkeys(chain.from_iterable(self._spares(placements, names))))
 
     def check(self, names: Collection[str]) -> None:
         """Check that no thing is too large for all its places, as a refusal has confirmed.
@@ -174,8 +174,10 @@ class Placing:
                 free = classes.get(outer, ()) if outer not in only else ()
                 yield PlacingCondition(of(inner), of(outer), free, node[0] in needed)
 
-    def _spares(self, placements: Sequence[PlacingCondition]) -> Iterator[list[str]]:
-        """Yield the places that are needed for all things of the goal, the nearest first."""
+    def _spares(
+        self, placements: Sequence[PlacingCondition], names: Collection[str]
+    ) -> Iterator[list[str]]:
+        """Yield the places that are needed for all things of the goal: known ones, then nearest."""
         inventory = self._inventory
         things: dict[tuple[str, ...], dict[str, None]] = {}
         for one in placements:
@@ -183,6 +185,7 @@ class Placing:
                 things.setdefault(one.classes, {}).update(dict.fromkeys(one.things[:1]))
         for classes, wanted in things.items():
             places = [p for c in classes for p in inventory.of(c)]
+            places.sort(key=lambda place: place not in names)  # each further place costs time
             used: dict[str, list[str]] = {}
             for thing in sorted(wanted, key=self._footprint, reverse=True):
                 if inventory.parents.get(thing) in places:
