@@ -29,6 +29,9 @@ pytest.importorskip("openai")
 pytest.importorskip("google.genai")
 
 KEY = "sk-verysecret0123456789abcdefghij"
+TEXT = ("--setting", "HVR+-structured")
+"""For models whose answers in text are tested."""
+
 COFFEE = ("plan", "make coffee", "--scene", "FloorPlan1")
 Server = type[OpenAIServer] | type[GeminiServer]
 SERVERS: Mapping[str, Server] = {"openai": OpenAIServer, "gemini": GeminiServer}
@@ -311,7 +314,7 @@ def test_a_model_that_only_talks_leaves_a_clear_statement(
     with SERVERS[provider](Behaviour(talk)) as server:
         ended = hvr_(
             *COFFEE, "--llm", f"{provider}:m", "--base-url", server.url, "--save", folder,
-            "--setting", "HVR",
+            "--setting", "HVR-structured",
         )  # fmt: skip
     assert (ended.code, ended.err) == (1, "")
     # Between this and the model's usage comes the verifier's message about an empty plan.
@@ -328,7 +331,14 @@ def test_a_macro_plan_in_another_language_is_got_over(hvr_: Hvr, tmp_path: Path)
 
     with OpenAIServer(Behaviour(answer)) as server:
         ended = hvr_(
-            *COFFEE, "--llm", "openai:m", "--base-url", server.url, "--save", tmp_path / "run"
+            *COFFEE,
+            *TEXT,
+            "--llm",
+            "openai:m",
+            "--base-url",
+            server.url,
+            "--save",
+            tmp_path / "run",
         )
     assert ended.code in (0, 1) and ended.err == ""
     assert "goal reached in" in ended.out or "goal not reached: " in ended.out
@@ -339,7 +349,9 @@ def test_a_macro_plan_in_another_language_is_got_over(hvr_: Hvr, tmp_path: Path)
 def test_an_answer_of_200_kb_is_read(kind: str, number: int, hvr_: Hvr, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     with OpenAIServer(Behaviour(make_coffee, {number: Reply(LONG[kind])})) as server:
-        ended = hvr_(*COFFEE, "--llm", "openai:m", "--base-url", server.url, "--save", folder)
+        ended = hvr_(
+            *COFFEE, *TEXT, "--llm", "openai:m", "--base-url", server.url, "--save", folder
+        )
     assert ended.code in (0, 1) and ended.err == ""
     assert "goal reached in" in ended.out or "goal not reached: " in ended.out
     # Whitespace at the ends is no part of an answer.
@@ -363,7 +375,9 @@ def test_strange_characters_of_a_model_do_no_harm(name: str, hvr_: Hvr, tmp_path
 
     folder = tmp_path / "run"
     with OpenAIServer(Behaviour(answer)) as server:
-        ended = hvr_(*COFFEE, "--llm", "openai:m", "--base-url", server.url, "--save", folder)
+        ended = hvr_(
+            *COFFEE, *TEXT, "--llm", "openai:m", "--base-url", server.url, "--save", folder
+        )
     assert (ended.code, ended.err) == (0, "")
     assert "goal reached in" in ended.out and "\x1b" not in ended.out
     if name.isprintable():

@@ -92,7 +92,7 @@ class AgentWriting:
             try:
                 answer = self.equipment.model.answer(request)
             except ModelError as error:
-                if error.kind not in ("schema", "empty"):
+                if error.kind != "schema":
                     raise
                 missed += 1
                 self._unreadable += 1

@@ -59,8 +59,6 @@ MAX_ROOMY_TOKENS: Mapping[str, int] = {
 _JSON = 2
 """Factor of the tokens of an answer in JSON."""
 
-_UNREADABLE = frozenset({"schema", "empty"})
-
 
 @dataclass
 class Tally:
@@ -170,7 +168,7 @@ class Dialogue:
 
 
 def _is_unreadable(error: LLMError) -> bool:
-    return isinstance(error, ModelError) and error.kind in _UNREADABLE
+    return isinstance(error, ModelError) and error.kind == "schema"
 
 
 def _clean(value: Any) -> Any:

@@ -63,7 +63,6 @@ def open_equipment(context: PolicyContext) -> tuple[Equipment, Meter, Path | Non
     source = recorded.folder if recorded is not None else _resumed_folder(context)
     own_prompts = choice.prompts
     choice = replace(choice, setting=decided(choice.setting, _structured(choice, context)))
-    context = replace(context, model=choice)
     settings = settings_named(choice.setting)
     # A resumed run keeps its templates; a repeated one may get new ones.
     if (own_prompts is None or source == folder) and source and (source / PROMPTS_FOLDER).is_dir():
