@@ -145,7 +145,7 @@ def likelihood(typed: str, meant: str) -> float:
 
     Examples:
         >>> likelihood("tabel", "table"), likelihood("spple", "apple"), likelihood("mub", "mug")
-        (0.75, 0.75, 1.0)
+        (0.75, 0.75, 0.75)
     """
     row = [float(n) for n in range(len(meant) + 1)]
     before: list[float] = []
