@@ -335,6 +335,48 @@ def _explain(request: schema.ExplainStepRequest) -> schema.StepExplanation:
     )
 
 
+def _trace(request: schema.PlanTextRequest) -> schema.PlanTrace:
+    from hvr.pddl import GroundAction
+    from hvr.pddl.plan import TimedAction
+    from hvr.validation.stepper import Stepper
+
+    validator, steps, report = _checked(request)
+    stepper = Stepper(validator.task)
+    initial = _facts(stepper)
+    if not all(isinstance(step, GroundAction) for step in steps):
+        timed = [step for step in steps if isinstance(step, TimedAction)]
+        spans = [
+            (str(one.action), float(one.start or 0), float(one.duration or 0)) for one in timed
+        ]
+        traced = [
+            schema.TracedStep(
+                number or 0,
+                "" if action is None else str(action),
+                None if time is None else float(time),
+                True,
+                (),
+                tuple(map(str, added)),
+                tuple(map(str, deleted)),
+            )
+            for number, time, action, added, deleted in validator.trace(steps)
+        ]
+        return schema.PlanTrace(initial, tuple(traced), tuple(spans), (), report)
+    found: list[schema.TracedStep] = []
+    reports: list[StepReport] = []
+    for number, action in enumerate(steps, 1):
+        assert isinstance(action, GroundAction)
+        needs = tuple(_conditions(stepper, action, reports))
+        one = stepper.apply(action)
+        reports.append(one)
+        changes = tuple(map(str, one.added)), tuple(map(str, one.deleted))
+        found.append(schema.TracedStep(number, str(action), None, one.ok, needs, *changes))
+        if not one.ok:
+            break
+    failure = stepper.goal_failure()
+    missing = () if failure is None else tuple(map(str, failure.literals))
+    return schema.PlanTrace(initial, tuple(found), (), missing, report)
+
+
 def _untimed(steps: Sequence[Step]) -> Sequence[Step]:
     from hvr.pddl import GroundAction
 
@@ -534,6 +576,7 @@ def _catalogue(request: schema.PlanToolsRequest) -> Catalogue:
 _ANSWERS: Mapping[str, Callable[[Any], JsonObject]] = {
     "validate_plan": _validate,
     "explain_step": _explain,
+    "trace_plan": _trace,
     "lint_model": _lint,
     "find_plan": _find,
     "repair_plan": _repair,

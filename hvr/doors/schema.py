@@ -239,6 +239,48 @@ class ConditionState(Value):
     json_shape = "*"
 
 
+class TracedStep(Value):
+    """A step of a plan with what it changes.
+
+    Attributes:
+        step: Number of the step; 0 for an event or a timed initial literal.
+        time: When it happens, in the plan's unit; null for a plan without times.
+        ok: Whether the step can be executed; the plan's execution ends with the first that cannot.
+        needs: The parts of its precondition, with the steps that made them true; empty for a plan
+            with times.
+    """
+
+    step: int
+    action: str
+    time: float | None
+    ok: bool
+    needs: tuple[ConditionState, ...]
+    added: tuple[str, ...]
+    deleted: tuple[str, ...]
+
+    json_shape = "*"
+
+
+class PlanTrace(Value):
+    """A plan with every change of the state.
+
+    Attributes:
+        initial: The facts of the initial state, without those that never change.
+        steps: The executed steps, and the first that cannot be executed, if any.
+        spans: Name, start and duration of each step of a plan with times.
+        missing: The unmet parts of the goal after the last step.
+        report: The verdict.
+    """
+
+    initial: tuple[str, ...]
+    steps: tuple[TracedStep, ...]
+    spans: tuple[tuple[str, float, float], ...]
+    missing: tuple[str, ...]
+    report: ValidationReport
+
+    json_shape = "*"
+
+
 class EffectLink(Value):
     """An effect of a step and the steps that depend on it.
 
@@ -495,6 +537,13 @@ OPERATIONS: Mapping[str, Operation] = {
             "depend on it, and the state before and after.",
             ExplainStepRequest,
             f"{_HERE}StepExplanation",
+        ),
+        Operation(
+            "trace_plan",
+            "Trace a plan",
+            "Execute a PDDL plan and list what each step needs and changes.",
+            PlanTextRequest,
+            f"{_HERE}PlanTrace",
         ),
         Operation(
             "lint_model",

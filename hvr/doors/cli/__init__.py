@@ -149,6 +149,7 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
         Command("evaluate", "Compare plans with the correct ones: node F1, link F1, both "
                 "accuracies.", "tools.retrieval"),
     )),
+    Command("studio", "Open hvr in a browser: edit, step through, repair and replay.", "studio"),
     Command("serve", "Serve hvr's operations by HTTP: validate, lint, plan, repair, judge, jobs.",
             "serve"),
     Command("lsp", "Serve PDDL, HDDL and plans to an editor, by the language server protocol.",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import secrets
-import socket
 import sys
 from pathlib import Path
 
@@ -15,8 +14,6 @@ from hvr.errors import UsageError
 
 TOKEN = "HVR_SERVE_TOKEN"
 _HOST = "127.0.0.1"
-_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-_MOST_CONNECTIONS = 200
 
 _DESCRIPTION = """\
 Serve hvr by HTTP: POST /v1/validate, /v1/lint, /v1/plan, /v1/repair, /v1/judge and others take and
@@ -72,41 +69,27 @@ def run_serve(args: argparse.Namespace) -> int:
         raise UsageError(f"a port is at most 65535, got {args.port}", field="port")
     if args.no_token and args.listen not in ("127.0.0.1", "::1", "localhost"):
         raise UsageError("--no-token is possible only on this machine, without --listen")
-    uvicorn = load("uvicorn", "uvicorn", "serve")
     load("sse_starlette.sse", "sse-starlette", "serve")
     import asyncio
 
     from hvr.doors.http.application import make_application
+    from hvr.doors.http.listening import LOOPBACK, listen
     from hvr.doors.service import Service
 
     token = "" if args.no_token else os.environ.get(TOKEN) or secrets.token_urlsafe(24)
-    hosts = [*_LOOPBACK, args.listen, *args.host]
+    hosts = [name.lower() for name in (*LOOPBACK, args.listen, *args.host)]
+
+    def announce(port: int) -> None:
+        if token and TOKEN not in os.environ:
+            print(f"bearer token: {token}", file=sys.stderr, flush=True)
+        print(f"serving at http://{args.listen}:{port}", file=sys.stderr, flush=True)
 
     async def serve() -> None:
         async with Service(args.root or Path()) as service:
             application = make_application(
-                service, hosts=map(str.lower, hosts), origins=args.allow_origin, token=token
+                service, hosts=hosts, origins=args.allow_origin, token=token
             )
-            family = socket.AF_INET6 if ":" in args.listen else socket.AF_INET
-            try:
-                bound = socket.create_server((args.listen, args.port), family=family, backlog=128)
-            except OSError as error:
-                place = f"{args.listen}:{args.port}"
-                raise UsageError(f"cannot listen on {place}: {error.strerror or error}") from error
-            with bound:
-                if token and TOKEN not in os.environ:
-                    print(f"bearer token: {token}", file=sys.stderr, flush=True)
-                port = bound.getsockname()[1]
-                print(f"serving at http://{args.listen}:{port}", file=sys.stderr, flush=True)
-                config = uvicorn.Config(
-                    application,
-                    log_level="warning",
-                    limit_concurrency=_MOST_CONNECTIONS,
-                    timeout_keep_alive=5,
-                    timeout_graceful_shutdown=1,
-                    server_header=False,
-                )
-                await uvicorn.Server(config).serve([bound])
+            await listen(application, args.listen, args.port, announce)
 
     asyncio.run(serve())
     return 0

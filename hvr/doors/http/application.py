@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from time import perf_counter
 from typing import Any
@@ -14,7 +14,7 @@ from sse_starlette.sse import EventSourceResponse
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 
 from hvr.doors.http.guards import Guard
 from hvr.doors.http.jobs import BusyError, Jobs, NoJobError
@@ -31,7 +31,12 @@ _LOG = logging.getLogger(__name__)
 
 
 def make_application(
-    service: Service, *, hosts: Iterable[str], origins: Iterable[str] = (), token: str = ""
+    service: Service,
+    *,
+    hosts: Iterable[str],
+    origins: Iterable[str] = (),
+    token: str = "",
+    more: Sequence[BaseRoute] = (),
 ) -> Any:
     """Return the ASGI application of a service.
 
@@ -39,8 +44,9 @@ def make_application(
         hosts: Host names under which it may be reached.
         origins: Origins of web pages that may use it.
         token: Bearer token that each request must carry; none is needed if empty.
+        more: Further routes, which take precedence.
     """
-    return Guard(_Routes(service).application(), hosts, origins, token)
+    return Guard(_Routes(service).application(more), hosts, origins, token)
 
 
 class _Routes:
@@ -51,7 +57,7 @@ class _Routes:
         self._pending = 0
         self._most = 3 * (os.cpu_count() or 1)
 
-    def application(self) -> Starlette:
+    def application(self, more: Sequence[BaseRoute] = ()) -> Starlette:
         @asynccontextmanager
         async def lifespan(_: Starlette) -> AsyncIterator[None]:
             await self._jobs.start()
@@ -60,7 +66,8 @@ class _Routes:
             finally:
                 await self._jobs.stop()
 
-        routes = [
+        routes: list[BaseRoute] = [*more]
+        routes += [
             Route(path, self._operation(name), methods=["POST"]) for path, name in PATHS.items()
         ]
         routes += [

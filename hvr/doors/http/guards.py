@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+COOKIE = "hvr-token"
 MOST_BYTES = 20_000_000
 """Maximum size of a request: ten million characters, some of them escaped."""
 _BODY_SECONDS = 30.0
@@ -42,11 +43,20 @@ class Guard:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer a request, or pass it on."""
-        if scope["type"] != "http":
+        if scope["type"] not in ("http", "websocket"):
             await self._application(scope, receive, send)
             return
         headers: dict[bytes, bytes] = dict(scope["headers"])
         origin = headers.get(b"origin", b"").decode("latin-1")
+        if scope["type"] == "websocket":
+            try:
+                self._check({**scope, "method": "GET"}, headers, origin)
+            except RefusedError as error:
+                await receive()
+                await send({"type": "websocket.close", "code": 1008, "reason": error.kind})
+                return
+            await self._application(scope, receive, send)
+            return
         try:
             self._check(scope, headers, origin)
             if scope["method"] == "OPTIONS":
@@ -85,9 +95,9 @@ class Guard:
             )
         if scope["method"] == "OPTIONS" or scope["path"] in _OPEN:
             return
-        given = headers.get(b"authorization", b"")
+        given = headers.get(b"authorization") or _cookie(headers)
         if self._expected and not hmac.compare_digest(given, self._expected):
-            raise RefusedError(401, "NoToken", "a bearer token is needed; `hvr serve` prints it")
+            raise RefusedError(401, "NoToken", "a bearer token is needed; the server prints it")
         if scope["method"] == "POST":
             kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
             length = headers.get(b"content-length", b"")
@@ -103,6 +113,15 @@ class Guard:
             (b"access-control-allow-methods", b"GET, POST, DELETE"),
             (b"vary", b"origin"),
         ]
+
+
+def _cookie(headers: dict[bytes, bytes]) -> bytes:
+    """Return the token that the studio's page keeps in a cookie, as an authorization."""
+    for part in headers.get(b"cookie", b"").split(b";"):
+        name, _, value = part.strip().partition(b"=")
+        if name == COOKIE.encode():
+            return b"Bearer " + value
+    return b""
 
 
 async def _body(headers: dict[bytes, bytes], receive: Any) -> bytes:

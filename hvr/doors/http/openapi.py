@@ -13,6 +13,7 @@ from hvr.doors.schema import OPERATIONS, ErrorAnswer, Operation
 PATHS = {
     "/v1/validate": "validate_plan",
     "/v1/explain": "explain_step",
+    "/v1/trace": "trace_plan",
     "/v1/lint": "lint_model",
     "/v1/plan": "find_plan",
     "/v1/repair": "repair_plan",

@@ -1,0 +1,228 @@
+"""The routes of the studio."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+import hvr
+from hvr.base.files import write_whole
+from hvr.base.processes import supervised
+from hvr.doors.files import ServedFolder
+from hvr.doors.http.application import make_application
+from hvr.doors.http.guards import COOKIE
+from hvr.doors.lsp.models import Models
+from hvr.doors.schema import ErrorAnswer
+from hvr.doors.service import Service
+from hvr.errors import DataFileError, HvrError
+
+_KINDS = {
+    "index.html": "text/html; charset=utf-8",
+    "studio.js": "text/javascript; charset=utf-8",
+    "studio.css": "text/css; charset=utf-8",
+}
+_POLICY = (
+    "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_MOST_RUNS = 200
+_ENDINGS = (".pddl", ".hddl", ".plan", ".soln", ".txt")
+
+
+def make_studio(service: Service, *, hosts: Iterable[str], token: str) -> Any:
+    """Return the ASGI application of the studio, which includes that of the service.
+
+    The page gets the token as a cookie when it is opened with `/?token=…`.
+    """
+    studio = _Studio(service.folder)
+    application = make_application(service, hosts=hosts, token=token, more=studio.routes())
+    return _Entrance(application, token)
+
+
+class _Entrance:
+    """Turns the token in the address of the first request into a cookie."""
+
+    def __init__(self, application: Any, token: str) -> None:
+        self._application, self._token = application, token
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http" and scope["path"] == "/" and scope["query_string"]:
+            given = Request(scope).query_params.get("token", "")
+            if hmac.compare_digest(given.encode(), self._token.encode()):
+                response = RedirectResponse("/", 303)
+                response.set_cookie(COOKIE, given, httponly=True, samesite="strict")
+                await response(scope, receive, send)
+                return
+        await self._application(scope, receive, send)
+
+
+class _Studio:
+    def __init__(self, folder: ServedFolder) -> None:
+        self._folder = folder
+
+    def routes(self) -> list[BaseRoute]:
+        return [
+            Route("/", self._asset, methods=["GET"]),
+            Route("/studio.js", self._asset, methods=["GET"]),
+            Route("/studio.css", self._asset, methods=["GET"]),
+            Route("/studio/index", self._index, methods=["GET"]),
+            Route("/studio/text", self._text, methods=["GET"]),
+            Route("/studio/text", self._save, methods=["POST"]),
+            Route("/studio/run", self._run, methods=["GET"]),
+            WebSocketRoute("/studio/lsp", self._language_server),
+        ]
+
+    async def _asset(self, request: Request) -> Response:
+        name = request.url.path.lstrip("/") or "index.html"
+        text = resources.files("hvr.doors.studio").joinpath("assets", name).read_bytes()
+        headers = {"content-security-policy": _POLICY, "x-content-type-options": "nosniff"}
+        return Response(text, media_type=_KINDS[name], headers=headers)
+
+    # Files
+
+    async def _index(self, _: Request) -> Response:
+        found = await asyncio.to_thread(self._contents)
+        return JSONResponse(found)
+
+    def _contents(self) -> dict[str, Any]:
+        root = self._folder.path
+        models = Models([str(root)])
+        found = [
+            {
+                "domain": _inside(root, model.domain),
+                "problems": [
+                    {"file": _inside(root, file), "plans": [_inside(root, plan) for plan in plans]}
+                    for file, plans in sorted(model.problems.items())
+                ],
+            }
+            for model in models.all(str(root / "."))
+            if Path(model.domain).is_relative_to(root)
+        ]
+        return {
+            "root": str(root),
+            "version": hvr.__version__,
+            "models": sorted(found, key=lambda model: str(model["domain"])),
+            "runs": list(self._runs(root / "runs")),
+        }
+
+    def _runs(self, folder: Path) -> Iterator[dict[str, Any]]:
+        with suppress(OSError):
+            found = [path for path in folder.iterdir() if (path / "task.json").is_file()]
+            found.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+            for path in found[:_MOST_RUNS]:
+                with suppress(OSError, ValueError):
+                    about = json.loads((path / "task.json").read_text(encoding="utf-8"))
+                    keys = ("request", "scene", "state", "reached", "began")
+                    yield {"name": path.name} | {key: about.get(key) for key in keys}
+
+    async def _text(self, request: Request) -> Response:
+        name = request.query_params.get("file", "")
+        try:
+            return JSONResponse({"text": await asyncio.to_thread(self._folder.read, name)})
+        except HvrError as error:
+            return _refused(error)
+
+    async def _save(self, request: Request) -> Response:
+        try:
+            data = json.loads(await request.body())
+            name, text = data["file"], data["text"]
+            inside = self._folder.path / self._folder.resolved(name)
+            if not name.lower().endswith(_ENDINGS) or not isinstance(text, str):
+                raise DataFileError(f"only texts that end with {', '.join(_ENDINGS)} can be saved")
+            if not inside.parent.is_dir():
+                raise DataFileError(f"cannot write {name}: its folder does not exist")
+            await asyncio.to_thread(write_whole, inside, text)
+        except HvrError as error:
+            return _refused(error)
+        except (ValueError, TypeError, KeyError, AttributeError):
+            return _refused(DataFileError('expected {"file": …, "text": …}'))
+        return JSONResponse({"saved": name})
+
+    # Runs
+
+    async def _run(self, request: Request) -> Response:
+        try:
+            found = await asyncio.to_thread(self._read_run, request.query_params.get("name", ""))
+        except HvrError as error:
+            return _refused(error)
+        return JSONResponse(found)
+
+    def _read_run(self, name: str) -> dict[str, Any]:
+        """Return what is written of a run, which may still go on."""
+        if not name or "/" in name or name in (".", ".."):
+            raise DataFileError("a run is named by its folder below runs/")
+
+        def document(file: str) -> Any:
+            with suppress(DataFileError, ValueError):
+                return json.loads(self._folder.read(f"runs/{name}/{file}"))
+            return None
+
+        about = document("task.json")
+        if about is None:
+            raise DataFileError(f"runs/{name} is not a run")
+        events: list[Any] = []
+        with suppress(DataFileError):
+            text = self._folder.read(f"runs/{name}/trace.jsonl")
+            for line in text[: text.rfind("\n") + 1].splitlines():
+                with suppress(ValueError):
+                    events.append(json.loads(line))
+        before, after = document("scene-before.json"), document("scene-after.json")
+        return {"name": name, "about": about, "before": before, "after": after, "events": events}
+
+    # Language server
+
+    async def _language_server(self, socket: WebSocket) -> None:
+        """Pass messages between the page and a language server of its own."""
+        await socket.accept()
+        server = await asyncio.create_subprocess_exec(
+            *supervised([sys.executable, "-m", "hvr", "lsp"]),
+            cwd=self._folder.path,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+        )
+        assert server.stdin is not None
+        answers = asyncio.create_task(_answers(server, socket))
+        try:
+            while True:
+                body = (await socket.receive_text()).encode()
+                server.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+                await server.stdin.drain()
+        except (WebSocketDisconnect, ConnectionError):
+            pass
+        finally:
+            answers.cancel()
+            server.stdin.close()
+            with suppress(ProcessLookupError):
+                server.terminate()
+            await server.wait()
+
+
+async def _answers(server: asyncio.subprocess.Process, socket: WebSocket) -> None:
+    assert server.stdout is not None
+    with suppress(asyncio.IncompleteReadError):
+        while True:
+            head = await server.stdout.readuntil(b"\r\n\r\n")
+            sizes = [line for line in head.split(b"\r\n") if line.lower().startswith(b"content-l")]
+            body = await server.stdout.readexactly(int(sizes[0].partition(b":")[2]))
+            await socket.send_text(body.decode())
+    await socket.close(1011)
+
+
+def _refused(error: HvrError) -> Response:
+    return JSONResponse(ErrorAnswer(type(error).__name__, str(error)).to_json(), 400)
+
+
+def _inside(root: Path, file: str) -> str:
+    return Path(file).relative_to(root).as_posix()

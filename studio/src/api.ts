@@ -1,0 +1,155 @@
+/** What the server answers, and the calls that ask for it. */
+
+export interface Problem {
+  file: string;
+  plans: string[];
+}
+
+export interface ModelFiles {
+  domain: string;
+  problems: Problem[];
+}
+
+export interface RunEntry {
+  name: string;
+  request: string | null;
+  scene: string | null;
+  state: string | null;
+  reached: boolean | null;
+  began: string | null;
+}
+
+export interface Contents {
+  root: string;
+  version: string;
+  models: ModelFiles[];
+  runs: RunEntry[];
+}
+
+export interface Need {
+  condition: string;
+  holds: boolean;
+  made_true_by: number | null;
+}
+
+export interface TracedStep {
+  step: number;
+  action: string;
+  time: number | null;
+  ok: boolean;
+  needs: Need[];
+  added: string[];
+  deleted: string[];
+}
+
+export interface Report {
+  outcome: string;
+  steps: number;
+  executed: number;
+  reason?: string | null;
+  failure?: { message: string; step: number | null } | null;
+}
+
+export interface Trace {
+  initial: string[];
+  steps: TracedStep[];
+  spans: [string, number, number][];
+  missing: string[];
+  report: Report;
+}
+
+export interface Repair {
+  outcome: string;
+  note?: string | null;
+  plan: string[] | null;
+}
+
+export interface Found {
+  solved: boolean;
+  proven: boolean;
+  steps: string[] | null;
+  planner: string;
+}
+
+export interface RoomObject {
+  name: string;
+  type: string;
+  kind: string;
+  box: [number, number, number, number, number, number];
+  state: string[];
+  place: string | null;
+  enclosed: boolean;
+}
+
+export interface Scene {
+  scene: string;
+  agent: { x: number; z: number; yaw: number };
+  held: string | null;
+  objects: RoomObject[];
+  grid: [number, number][];
+}
+
+export interface RunEvent {
+  event: string;
+  [key: string]: unknown;
+}
+
+export interface RunData {
+  name: string;
+  about: Record<string, unknown>;
+  before: Scene | null;
+  after: Scene | null;
+  events: RunEvent[];
+}
+
+export interface Texts {
+  domain: string;
+  problem: string;
+  plan: string;
+}
+
+export interface JobState {
+  id: string;
+  state: string;
+  error?: { message: string };
+  answer?: Record<string, unknown>;
+}
+
+/** An error that the server explains. */
+export class ServerError extends Error {}
+
+async function answer<T>(response: Response): Promise<T> {
+  if (response.status === 204) {
+    return undefined as T;
+  }
+  const data = await response.json().catch(() => ({ message: `status ${response.status}` }));
+  if (!response.ok) {
+    throw new ServerError(data.message ?? `status ${response.status}`);
+  }
+  return data as T;
+}
+
+export async function get<T>(path: string): Promise<T> {
+  return answer<T>(await fetch(path));
+}
+
+export async function post<T>(path: string, body: unknown, signal?: AbortSignal): Promise<T> {
+  return answer<T>(
+    await fetch(path, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+      signal,
+    }),
+  );
+}
+
+export const contents = () => get<Contents>("/studio/index");
+export const readText = async (file: string) =>
+  (await get<{ text: string }>(`/studio/text?file=${encodeURIComponent(file)}`)).text;
+export const saveText = (file: string, text: string) => post("/studio/text", { file, text });
+export const readRun = (name: string) => get<RunData>(`/studio/run?name=${encodeURIComponent(name)}`);
+export const trace = (texts: Texts, signal?: AbortSignal) => post<Trace>("/v1/trace", texts, signal);
+export const repair = (texts: Texts) => post<Repair>("/v1/repair", texts);
+export const findPlan = (texts: Texts) =>
+  post<Found>("/v1/plan", { domain: texts.domain, problem: texts.problem });

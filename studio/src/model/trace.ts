@@ -1,0 +1,132 @@
+/** States, differences and causes of a plan, from what each step needs and changes. */
+
+import type { Trace, TracedStep } from "../api";
+
+/** Return the facts after the first `count` changes, sorted. */
+export function stateAfter(trace: Trace, count: number): string[] {
+  const facts = new Set(trace.initial);
+  for (const step of trace.steps.slice(0, count)) {
+    if (!step.ok) {
+      break;
+    }
+    for (const fact of step.deleted) {
+      facts.delete(fact);
+    }
+    for (const fact of step.added) {
+      facts.add(fact);
+    }
+  }
+  return [...facts].sort();
+}
+
+/** A fact that one step makes true and a later one needs. */
+export interface Cause {
+  fact: string;
+  from: number;
+  to: number;
+}
+
+/** Return all causes of a plan; step 0 is the initial state. */
+export function causes(trace: Trace): Cause[] {
+  return trace.steps.flatMap((step) =>
+    step.needs
+      .filter((need) => need.made_true_by !== null)
+      .map((need) => ({ fact: need.condition, from: need.made_true_by as number, to: step.step })),
+  );
+}
+
+/** Return the steps that a step depends on, directly or not, with itself. */
+export function chain(all: Cause[], step: number): Set<number> {
+  const found = new Set([step]);
+  const waiting = [step];
+  while (waiting.length > 0) {
+    const here = waiting.pop();
+    for (const cause of all) {
+      if (cause.to === here && cause.from > 0 && !found.has(cause.from)) {
+        found.add(cause.from);
+        waiting.push(cause.from);
+      }
+    }
+  }
+  return found;
+}
+
+/** Return name and arguments of a ground action or fact: `(on a b)` becomes `["on", "a", "b"]`. */
+export function words(text: string): string[] {
+  return text
+    .replace(/^\(|\)$/g, "")
+    .split(/\s+/)
+    .filter(Boolean);
+}
+
+/** Return an action as a person reads it: `pick-up a`. */
+export function spoken(action: string): string {
+  return words(action).join(" ");
+}
+
+export interface Placed {
+  step: TracedStep;
+  column: number;
+  row: number;
+}
+
+/** Place steps in columns: each step is to the right of those that it depends on. */
+export function layout(trace: Trace, all: Cause[]): Placed[] {
+  const columns = new Map<number, number>();
+  const used = new Map<number, number>();
+  return trace.steps.map((step) => {
+    const before = all.filter((cause) => cause.to === step.step && cause.from > 0);
+    const column = Math.max(-1, ...before.map((cause) => columns.get(cause.from) ?? -1)) + 1;
+    columns.set(step.step, column);
+    const row = used.get(column) ?? 0;
+    used.set(column, row + 1);
+    return { step, column, row };
+  });
+}
+
+export interface Pair {
+  left: string | null;
+  right: string | null;
+}
+
+/** Align two plans by their longest common subsequence. */
+export function align(left: string[], right: string[]): Pair[] {
+  const best = Array.from({ length: left.length + 1 }, () => new Array<number>(right.length + 1).fill(0));
+  const at = (row: number, column: number) => best[row]?.[column] ?? 0;
+  for (let i = left.length - 1; i >= 0; i--) {
+    for (let j = right.length - 1; j >= 0; j--) {
+      const row = best[i] as number[];
+      row[j] = left[i] === right[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1));
+    }
+  }
+  const pairs: Pair[] = [];
+  let i = 0;
+  let j = 0;
+  while (i < left.length || j < right.length) {
+    if (i < left.length && j < right.length && left[i] === right[j]) {
+      pairs.push({ left: left[i++] ?? null, right: right[j++] ?? null });
+    } else if (j >= right.length || (i < left.length && at(i + 1, j) >= at(i, j + 1))) {
+      pairs.push({ left: left[i++] ?? null, right: null });
+    } else {
+      pairs.push({ left: null, right: right[j++] ?? null });
+    }
+  }
+  return pairs;
+}
+
+/** Return the steps of a plan text: one per list in parentheses, without comments. */
+export function stepsOf(plan: string): string[] {
+  return plan
+    .split("\n")
+    .map((line) => line.replace(/;.*/, ""))
+    .flatMap((line) => line.match(/\([^()]*\)/g) ?? [])
+    .map((step) => step.toLowerCase().replace(/\s+/g, " ").replace("( ", "(").replace(" )", ")"));
+}
+
+/** Return the 1-based line of each step in a plan text. */
+export function linesOfSteps(plan: string): number[] {
+  return plan.split("\n").flatMap((line, index) => {
+    const found = line.replace(/;.*/, "").match(/\([^()]*\)/g) ?? [];
+    return found.map(() => index + 1);
+  });
+}

@@ -1,0 +1,107 @@
+/** Small parts that all views share. */
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+
+export interface Loaded<T> {
+  data: T | null;
+  error: string;
+  loading: boolean;
+}
+
+/** Load something whenever its key changes; late answers to old keys are ignored. */
+export function useLoaded<T>(key: string, load: (signal: AbortSignal) => Promise<T>, wait = 0): Loaded<T> {
+  const [state, setState] = useState<Loaded<T>>({ data: null, error: "", loading: true });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key stands for what is loaded
+  useEffect(() => {
+    const stop = new AbortController();
+    setState((old) => ({ ...old, loading: true }));
+    const timer = setTimeout(() => {
+      load(stop.signal)
+        .then((data) => !stop.signal.aborted && setState({ data, error: "", loading: false }))
+        .catch((error: Error) => {
+          if (!stop.signal.aborted) {
+            setState({ data: null, error: error.message, loading: false });
+          }
+        });
+    }, wait);
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
+  }, [key]);
+  return state;
+}
+
+export function Problem({ text, children }: { text: string; children?: ComponentChildren }) {
+  return (
+    <div class="problem" role="alert">
+      <pre>{text}</pre>
+      {children}
+    </div>
+  );
+}
+
+export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
+  return (
+    <div class="empty">
+      <h2>{title}</h2>
+      {children}
+    </div>
+  );
+}
+
+export function Waiting({ what }: { what: string }) {
+  return (
+    <p class="waiting" role="status">
+      {what}…
+    </p>
+  );
+}
+
+interface TabsProps<T extends string> {
+  label: string;
+  tabs: readonly { id: T; name: string }[];
+  chosen: T;
+  onChoose: (id: T) => void;
+}
+
+/** Tabs that arrow keys move between. */
+export function Tabs<T extends string>({ label, tabs, chosen, onChoose }: TabsProps<T>) {
+  const move = (event: KeyboardEvent, by: number) => {
+    const at = tabs.findIndex((tab) => tab.id === chosen);
+    const next = tabs[(at + by + tabs.length) % tabs.length];
+    if (next) {
+      onChoose(next.id);
+      const list = (event.currentTarget as HTMLElement).querySelectorAll<HTMLElement>("[role=tab]");
+      list[(at + by + tabs.length) % tabs.length]?.focus();
+    }
+  };
+  return (
+    <div
+      class="tabs"
+      role="tablist"
+      aria-label={label}
+      onKeyDown={(event) => {
+        if (event.key === "ArrowRight") {
+          move(event, 1);
+        } else if (event.key === "ArrowLeft") {
+          move(event, -1);
+        }
+      }}
+    >
+      {tabs.map((tab) => (
+        <button
+          key={tab.id}
+          type="button"
+          role="tab"
+          aria-selected={tab.id === chosen}
+          tabIndex={tab.id === chosen ? 0 : -1}
+          onClick={() => onChoose(tab.id)}
+        >
+          {tab.name}
+        </button>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,92 @@
+/** What there is to open: models, runs, and three examples. */
+
+import type { Contents, RunEntry } from "../api";
+import { EXAMPLES } from "../examples";
+import { address } from "../router";
+import { Empty } from "../ui";
+
+function name(file: string): string {
+  return file.split("/").pop() ?? file;
+}
+
+function verdict(run: RunEntry): { text: string; kind: string } {
+  if (run.state !== "finished") {
+    return { text: run.state === "running" ? "running" : "not finished", kind: "" };
+  }
+  return run.reached ? { text: "goal reached", kind: "good" } : { text: "goal not reached", kind: "bad" };
+}
+
+export function Gallery({ contents }: { contents: Contents }) {
+  return (
+    <div class="page">
+      <section aria-labelledby="examples">
+        <h2 id="examples">Start with an example</h2>
+        <div class="cards">
+          {EXAMPLES.map((one) => (
+            <a key={one.id} class="card" href={address("model", { example: one.id })}>
+              <strong>{one.name}</strong>
+              <span>{one.about}</span>
+            </a>
+          ))}
+        </div>
+      </section>
+      <section aria-labelledby="models">
+        <h2 id="models">Models in this folder</h2>
+        {contents.models.length === 0 ? (
+          <Empty title="No domain here">
+            <p>
+              Put a PDDL domain, problems and plans into <code>{contents.root}</code>, and they appear here.
+            </p>
+          </Empty>
+        ) : (
+          <ul class="list">
+            {contents.models.map((model) => (
+              <li key={model.domain}>
+                <span class="path">{model.domain}</span>
+                <ul>
+                  {model.problems.flatMap((problem) => {
+                    const plans = problem.plans.length > 0 ? problem.plans : [""];
+                    return plans.map((plan) => (
+                      <li key={`${problem.file} ${plan}`}>
+                        <a href={address("model", { domain: model.domain, problem: problem.file, plan })}>
+                          {name(problem.file)}
+                          {plan && <span class="faint"> with {name(plan)}</span>}
+                        </a>
+                      </li>
+                    ));
+                  })}
+                </ul>
+              </li>
+            ))}
+          </ul>
+        )}
+      </section>
+      <section aria-labelledby="runs">
+        <h2 id="runs">Runs</h2>
+        {contents.runs.length === 0 ? (
+          <Empty title="No run yet">
+            <p>
+              <a href={address("room")}>Ask a robot for something</a>, or run{" "}
+              <code>hvr plan "make coffee"</code> in this folder.
+            </p>
+          </Empty>
+        ) : (
+          <ul class="rows">
+            {contents.runs.map((run) => {
+              const found = verdict(run);
+              return (
+                <li key={run.name}>
+                  <a href={address("room", { run: run.name })}>
+                    <span class="what">{run.request ?? run.name}</span>
+                    <span class="faint">{run.scene}</span>
+                    <span class={`tag ${found.kind}`}>{found.text}</span>
+                  </a>
+                </li>
+              );
+            })}
+          </ul>
+        )}
+      </section>
+    </div>
+  );
+}

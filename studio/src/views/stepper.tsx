@@ -1,0 +1,148 @@
+/** The steps of a plan, one state after the other. */
+
+import { useMemo, useState } from "preact/hooks";
+import type { Trace } from "../api";
+import { causes, chain, spoken, stateAfter } from "../model/trace";
+
+interface Props {
+  trace: Trace;
+  /** Number of the change that is shown; 0 is the initial state. */
+  chosen: number;
+  onChoose: (number: number) => void;
+}
+
+const MOST_FACTS = 400;
+
+export function Stepper({ trace, chosen, onChoose }: Props) {
+  const [filter, setFilter] = useState("");
+  const all = useMemo(() => causes(trace), [trace]);
+  const at = Math.max(0, Math.min(chosen, trace.steps.length));
+  const step = at > 0 ? trace.steps[at - 1] : undefined;
+  const lit = useMemo(() => (step ? chain(all, step.step) : new Set<number>()), [all, step]);
+  const state = useMemo(() => stateAfter(trace, at), [trace, at]);
+  const added = new Set(step?.ok ? step.added : []);
+  const shown = state.filter((fact) => fact.includes(filter.toLowerCase()));
+
+  const keys = (event: KeyboardEvent) => {
+    const moves: Record<string, number> = {
+      ArrowDown: at + 1,
+      ArrowUp: at - 1,
+      Home: 0,
+      End: trace.steps.length,
+    };
+    const next = moves[event.key];
+    if (next !== undefined) {
+      event.preventDefault();
+      onChoose(Math.max(0, Math.min(next, trace.steps.length)));
+    }
+  };
+
+  return (
+    <div class="stepper">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the list is a widget that arrow keys move in */}
+      <ol class="steps" tabIndex={0} onKeyDown={keys} aria-label="Steps; arrow keys move">
+        <li class={at === 0 ? "chosen" : ""}>
+          <button type="button" tabIndex={-1} onClick={() => onChoose(0)}>
+            <span class="number">0</span>
+            <span>initial state</span>
+          </button>
+        </li>
+        {trace.steps.map((one, index) => (
+          <li
+            // biome-ignore lint/suspicious/noArrayIndexKey: a step is its place in the plan
+            key={index}
+            class={`${at === index + 1 ? "chosen" : ""} ${one.ok ? "" : "failed"} ${lit.has(one.step) ? "lit" : ""}`}
+          >
+            <button
+              type="button"
+              tabIndex={-1}
+              onClick={() => onChoose(index + 1)}
+              aria-current={at === index + 1 ? "step" : undefined}
+            >
+              <span class="number">{one.time === null ? one.step : one.time}</span>
+              <span>{one.action ? spoken(one.action) : "timed fact"}</span>
+            </button>
+          </li>
+        ))}
+        {trace.report.executed < trace.report.steps && (
+          <li class="rest">{trace.report.steps - trace.steps.length} more steps are not reached</li>
+        )}
+      </ol>
+      <div class="state" aria-live="polite">
+        {step && !step.ok && (
+          <div class="why">
+            <h3>Step {step.step} cannot be executed</h3>
+            <p>{trace.report.failure?.message}</p>
+          </div>
+        )}
+        {at === trace.steps.length && trace.missing.length > 0 && (
+          <div class="why">
+            <h3>The goal lacks</h3>
+            <ul class="facts">
+              {trace.missing.map((fact) => (
+                <li key={fact} class="gone">
+                  {fact}
+                </li>
+              ))}
+            </ul>
+          </div>
+        )}
+        {step && step.needs.length > 0 && (
+          <>
+            <h3>Needs</h3>
+            <ul class="facts">
+              {step.needs.map((need) => (
+                <li key={need.condition} class={need.holds ? "" : "gone"}>
+                  {need.condition}
+                  {need.made_true_by !== null && (
+                    <button type="button" class="link" onClick={() => onChoose(need.made_true_by ?? 0)}>
+                      {need.made_true_by === 0 ? "from the start" : `by step ${need.made_true_by}`}
+                    </button>
+                  )}
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+        {step?.ok && (
+          <>
+            <h3>Changes</h3>
+            <ul class="facts">
+              {step.added.map((fact) => (
+                <li key={`+${fact}`} class="new">
+                  + {fact}
+                </li>
+              ))}
+              {step.deleted.map((fact) => (
+                <li key={`-${fact}`} class="gone">
+                  − {fact}
+                </li>
+              ))}
+              {step.added.length + step.deleted.length === 0 && <li>nothing</li>}
+            </ul>
+          </>
+        )}
+        <div class="row">
+          <h3>State</h3>
+          <input
+            type="search"
+            value={filter}
+            placeholder="find a fact"
+            aria-label="Find a fact"
+            onInput={(event) => setFilter(event.currentTarget.value)}
+          />
+        </div>
+        <ul class="facts">
+          {shown.slice(0, MOST_FACTS).map((fact) => (
+            <li key={fact} class={added.has(fact) ? "new" : ""}>
+              {fact}
+            </li>
+          ))}
+        </ul>
+        {shown.length > MOST_FACTS && (
+          <p class="faint">{shown.length - MOST_FACTS} more; search to see them</p>
+        )}
+      </div>
+    </div>
+  );
+}
