@@ -66,6 +66,9 @@ RefusedActionError    [hvr.doors.stand_in.process]            becomes a reply to
 _EndedError           [hvr.execution.facts.running]               becomes the result of the run
 _TakenError           [hvr.runs.folder]                            becomes a DataFileError
 Terminated            [hvr.doors.cli.process]                      becomes exit code 143
+BusyError             [hvr.doors.http.jobs]                      becomes status 429
+NoJobError            [hvr.doors.http.jobs]                      becomes status 404
+RefusedError          [hvr.doors.http.guards]                    becomes a status of HTTP
 NoAnalysisError       [hvr.doors.lsp.analyst]                    becomes a message to the editor
 NotSentError          [hvr.tools.calling.openapi_requests]         becomes a call not made
 _RefusedError         [hvr.tools.calling.openapi_world]            becomes a failed call

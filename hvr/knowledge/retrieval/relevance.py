@@ -147,10 +147,14 @@ def with_others(
     inventory: Inventory,
     reason: str = "without it there is no plan",
 ) -> Relevant:
-    """Add objects, and what they depend on, to a choice."""
+    """Return a choice with more objects, and with those that they depend on.
+
+    Args:
+        reason: Why the objects are added.
+    """
     chooser = _Chooser(inventory)
-    for name, reason in chosen.reasons.items():
-        chooser.chosen.add(name, reason)
+    for name, known in chosen.reasons.items():
+        chooser.chosen.add(name, known)
     for name in names:
         if name in inventory.classes:
             chooser.chosen.add(name, reason)

@@ -138,23 +138,29 @@ function laid(thing: RoomObject, place: RoomObject, state: RoomState): RoomObjec
   return [x - w / 2, y, cz - d / 2, x + w / 2, y + h, cz + d / 2];
 }
 
-/** Return names as people say them: `mug-1` is "mug" while there is only one. */
-export function people(names: Iterable<string>): Map<string, string> {
-  const all = [...names];
-  const kind = (name: string) => name.replace(/-\d+$/, "");
+/** Return names as people say them: `mug-1` is "mug" while there is only one, else "mug 1". */
+export function people(objects: Iterable<{ name: string; type: string }>): Map<string, string> {
+  const all = [...objects];
   const count = new Map<string, number>();
-  for (const name of all) {
-    count.set(kind(name), (count.get(kind(name)) ?? 0) + 1);
+  for (const one of all) {
+    count.set(one.type, (count.get(one.type) ?? 0) + 1);
   }
   return new Map(
-    all.map((name) => [name, (count.get(kind(name)) ?? 0) > 1 ? name.replace(/-(\d+)$/, " $1") : kind(name)]),
+    all.map((one) => {
+      const kind = one.type.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
+      const number = (count.get(one.type) ?? 0) > 1 ? one.name.replace(/^.*-(\d+)$/, " $1") : "";
+      return [one.name, kind + number];
+    }),
   );
 }
 
 /** Return an action in words: `(put_on mug-1 table-1)` becomes "put the mug on the table". */
 export function told(action: string, names: Map<string, string>): string {
   const [name = "", ...args] = words(action);
-  const [first, second] = args.map((one) => `the ${names.get(one) ?? one}`);
+  const [first, second] = args.map((one) => {
+    const known = names.get(one) ?? one;
+    return /\d$/.test(known) ? known : `the ${known}`;
+  });
   const sentence: Record<string, string> = {
     navigate_to_obj: `go to ${first}`,
     pick_up: `pick up ${first}`,

@@ -105,7 +105,7 @@ function Table({ left, right }: { left: Choice; right: Choice }) {
         {shared} steps are in both plans; {one.steps.length - shared} only left, {two.steps.length - shared}{" "}
         only right.
       </p>
-      <div class="scroll">
+      <section class="scroll" tabIndex={0} aria-label="The steps of both plans">
         <table class="pairs">
           <thead>
             <tr>
@@ -130,7 +130,7 @@ function Table({ left, right }: { left: Choice; right: Choice }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </section>
     </>
   );
 }

@@ -23,6 +23,21 @@ export function PlanPicture(props: Props) {
   return props.trace.spans.length > 0 ? <Chart {...props} /> : <Causes {...props} />;
 }
 
+/** Return the attributes of a shape that is a button. */
+function chooses(choose: () => void) {
+  return {
+    role: "button",
+    tabIndex: 0,
+    onClick: choose,
+    onKeyDown: (event: KeyboardEvent) => {
+      if (event.key === "Enter" || event.key === " ") {
+        event.preventDefault();
+        choose();
+      }
+    },
+  } as const;
+}
+
 function short(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }
@@ -36,8 +51,7 @@ function Causes({ trace, chosen, onChoose }: Props) {
   const rows = Math.max(...placed.map((one) => one.row)) + 1;
   return (
     <figure class="picture">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls */}
-      <div class="scroll" tabIndex={0} role="group" aria-label="What each step makes possible">
+      <section class="scroll" tabIndex={0} aria-label="What each step makes possible">
         <svg
           width={columns * WIDTH}
           height={rows * HEIGHT + 8}
@@ -67,12 +81,11 @@ function Causes({ trace, chosen, onChoose }: Props) {
             );
           })}
           {placed.map(({ step, column, row }) => (
-            // biome-ignore lint/a11y/useKeyWithClickEvents: the list of steps does the same by keys
             <g
               key={step.step}
               transform={`translate(${column * WIDTH},${row * HEIGHT + 4})`}
               class={`node ${step.ok ? "" : "failed"} ${chosen === step.step ? "chosen" : ""} ${lit.has(step.step) ? "lit" : ""}`}
-              onClick={() => onChoose(step.step)}
+              {...chooses(() => onChoose(step.step))}
             >
               <title>{step.action}</title>
               <rect width={BOX.width} height={BOX.height} rx="6" />
@@ -82,7 +95,7 @@ function Causes({ trace, chosen, onChoose }: Props) {
             </g>
           ))}
         </svg>
-      </div>
+      </section>
       <figcaption>
         A line leads from the step that makes a fact true to one that needs it.
         {trace.steps.length > MOST && ` Only the first ${MOST} of ${trace.steps.length} steps are drawn.`}
@@ -99,11 +112,10 @@ function Chart({ trace, chosen, onChoose }: Props) {
   const ticks = Array.from({ length: 6 }, (_, tick) => (end * tick) / 5);
   return (
     <figure class="picture">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls */}
-      <div class="scroll" tabIndex={0} role="group" aria-label="The plan over time">
+      <section class="scroll" tabIndex={0} aria-label="The plan over time">
         <svg
-          width={820}
-          height={spans.length * 34 + 40}
+          class="chart"
+          viewBox={`0 0 820 ${spans.length * 34 + 40}`}
           role="img"
           aria-label={`${spans.length} steps over ${end} units of time`}
         >
@@ -119,13 +131,12 @@ function Chart({ trace, chosen, onChoose }: Props) {
             const number = trace.steps.findIndex((step) => step.step === index + 1) + 1;
             const tone = names.indexOf(words(action)[1] ?? "") % 4;
             return (
-              // biome-ignore lint/a11y/useKeyWithClickEvents: the list of steps does the same by keys
               <g
                 // biome-ignore lint/suspicious/noArrayIndexKey: a step is its place in the plan
                 key={index}
                 class={`span tone${tone} ${chosen === number && number > 0 ? "chosen" : ""}`}
                 transform={`translate(0,${index * 34 + 4})`}
-                onClick={() => number > 0 && onChoose(number)}
+                {...chooses(() => number > 0 && onChoose(number))}
               >
                 <title>{`${action}: ${start} to ${start + length}`}</title>
                 <text x="150" y="17" text-anchor="end">
@@ -136,7 +147,7 @@ function Chart({ trace, chosen, onChoose }: Props) {
             );
           })}
         </svg>
-      </div>
+      </section>
       <figcaption>Steps with the same first object have the same shade.</figcaption>
     </figure>
   );

@@ -118,7 +118,7 @@ interface ReplayProps {
 function Replay({ run, route, running }: ReplayProps) {
   const steps = useMemo(() => stepsOfRun(run), [run]);
   const states = useMemo(() => roomStates(run), [run]);
-  const names = useMemo(() => people(run.before?.objects.map((one) => one.name) ?? []), [run]);
+  const names = useMemo(() => people(run.before?.objects ?? []), [run]);
   const [at, setAt] = useState(Number(route.values.get("step") ?? "0"));
   const [playing, setPlaying] = useState(false);
   const [speed, setSpeed] = useState(1);
@@ -184,7 +184,7 @@ function Replay({ run, route, running }: ReplayProps) {
           )}
           <div class="controls">
             <button type="button" onClick={() => go(0)} aria-label="To the beginning">
-              ⏮
+              |◀
             </button>
             <button type="button" onClick={() => go(here - 1)} aria-label="Back">
               ◀
@@ -218,7 +218,7 @@ function Replay({ run, route, running }: ReplayProps) {
             </label>
           </div>
         </div>
-        <ol class="story" aria-label="Steps">
+        <ol class="story" aria-label="Steps" tabIndex={0}>
           {steps.map((one, index) => (
             <li
               key={one.number}

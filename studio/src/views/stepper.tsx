@@ -39,7 +39,6 @@ export function Stepper({ trace, chosen, onChoose }: Props) {
 
   return (
     <div class="stepper">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the list is a widget that arrow keys move in */}
       <ol class="steps" tabIndex={0} onKeyDown={keys} aria-label="Steps; arrow keys move">
         <li class={at === 0 ? "chosen" : ""}>
           <button type="button" tabIndex={-1} onClick={() => onChoose(0)}>
@@ -68,7 +67,7 @@ export function Stepper({ trace, chosen, onChoose }: Props) {
           <li class="rest">{trace.report.steps - trace.steps.length} more steps are not reached</li>
         )}
       </ol>
-      <div class="state" aria-live="polite">
+      <section class="state" aria-label="The chosen step and its state" tabIndex={0}>
         {step && !step.ok && (
           <div class="why">
             <h3>Step {step.step} cannot be executed</h3>
@@ -142,7 +141,7 @@ export function Stepper({ trace, chosen, onChoose }: Props) {
         {shown.length > MOST_FACTS && (
           <p class="faint">{shown.length - MOST_FACTS} more; search to see them</p>
         )}
-      </div>
+      </section>
     </div>
   );
 }

@@ -1,0 +1,127 @@
+"""`hvr studio`: what its server gives to the page, and to nobody else."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("sse_starlette")
+pytest.importorskip("pygls")
+pytest.importorskip("websockets")
+
+from starlette.testclient import TestClient
+
+from hvr.doors.service import Service
+from hvr.doors.studio.application import make_studio
+
+BLOCKS = Path(__file__).parents[2] / "examples" / "blocks"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name in ("domain.pddl", "problem.pddl"):
+        (tmp_path / name).write_bytes((BLOCKS / name).read_bytes())
+    (tmp_path / "problem.plan").write_text("(pick-up a)\n(stack a b)\n")
+    run = tmp_path / "runs" / "coffee"
+    run.mkdir(parents=True)
+    about = {"request": "make coffee", "scene": "FloorPlan1", "state": "running", "reached": None}
+    (run / "task.json").write_text(json.dumps(about))
+    lines = ['{"event": "step", "step": 1, "action": "(wait)", "success": true}', '{"event": "st']
+    (run / "trace.jsonl").write_text("\n".join(lines))
+    return tmp_path
+
+
+@pytest.fixture
+def client(folder: Path) -> TestClient:
+    application = make_studio(Service(folder), hosts=["127.0.0.1", "testserver"], token="secret")
+    found = TestClient(application, base_url="http://127.0.0.1")
+    assert found.get("/?token=secret", follow_redirects=False).status_code == 303
+    return found
+
+
+def test_only_who_knows_the_token_gets_the_page(folder: Path) -> None:
+    application = make_studio(Service(folder), hosts=["127.0.0.1", "testserver"], token="secret")
+    for query in ("", "?token=wrong"):
+        stranger = TestClient(application, base_url="http://127.0.0.1")
+        assert stranger.get(f"/{query}").status_code == 401
+        assert stranger.get("/studio/index").status_code == 401
+        with pytest.raises(Exception), stranger.websocket_connect("/studio/lsp"):  # noqa: B017
+            pass
+
+
+def test_the_page_loads_nothing_from_elsewhere(client: TestClient) -> None:
+    page = client.get("/")
+    assert page.status_code == 200
+    assert "default-src 'self'" in page.headers["content-security-policy"]
+    assert "http" not in page.text.replace("http-equiv", "")
+    for name in ("studio.js", "studio.css"):
+        assert client.get(f"/{name}").status_code == 200
+
+
+def test_models_and_runs_are_listed(client: TestClient) -> None:
+    found = client.get("/studio/index").json()
+    assert found["models"] == [
+        {"domain": "domain.pddl", "problems": [{"file": "problem.pddl", "plans": ["problem.plan"]}]}
+    ]
+    assert [run["request"] for run in found["runs"]] == ["make coffee"]
+
+
+def test_a_run_that_is_being_written_is_shown_as_far_as_it_is(client: TestClient) -> None:
+    found = client.get("/studio/run?name=coffee").json()
+    assert [event["step"] for event in found["events"]] == [1]
+    assert found["before"] is None
+    for name in ("", "..", "../runs/coffee", "nothing"):
+        assert client.get("/studio/run", params={"name": name}).status_code == 400
+
+
+def save(client: TestClient, **data: Any) -> int:
+    return client.post("/studio/text", json=data).status_code
+
+
+def test_texts_are_saved_inside_the_folder_only(client: TestClient, folder: Path) -> None:
+    assert save(client, file="problem.plan", text="(pick-up a)\n") == 200
+    assert (folder / "problem.plan").read_text() == "(pick-up a)\n"
+    assert client.get("/studio/text?file=problem.plan").json() == {"text": "(pick-up a)\n"}
+    before = sorted(folder.parent.rglob("*"))
+    for name in ("../outside.plan", "/tmp/x.plan", "new/x.plan", "x.py", "runs/coffee/task.json"):
+        assert save(client, file=name, text="x") == 400
+    assert save(client, file="a.plan") == 400
+    assert save(client, file="a.plan", text=3) == 400
+    assert sorted(folder.parent.rglob("*")) == before
+
+
+@pytest.mark.slow
+def test_the_language_server_answers_through_the_socket(folder: Path) -> None:
+    application = make_studio(Service(folder), hosts=["127.0.0.1", "testserver"], token="secret")
+    client = TestClient(application)
+    client.get("/?token=secret", follow_redirects=False)
+    start = {"processId": None, "rootUri": folder.as_uri(), "capabilities": {}}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": start}
+    with client.websocket_connect("/studio/lsp") as socket:
+        socket.send_text(json.dumps(message))
+        answer = json.loads(socket.receive_text())
+    assert answer["result"]["capabilities"]["hoverProvider"]
+
+
+def test_a_plan_is_traced_with_the_causes_of_each_step(folder: Path) -> None:
+    async def ask() -> dict[str, Any]:
+        async with Service(folder) as service:
+            return await service.call(
+                "trace_plan",
+                {
+                    "domain_file": "domain.pddl",
+                    "problem_file": "problem.pddl",
+                    "plan": "(pick-up a)\n(stack a b)\n(stack c a)\n(pick-up c)\n",
+                },
+            )
+
+    found = asyncio.run(ask())
+    assert [one["ok"] for one in found["steps"]] == [True, True, False]
+    assert found["steps"][1]["added"] == ["(clear a)", "(hand-empty)", "(on a b)"]
+    needs = {one["condition"]: one["made_true_by"] for one in found["steps"][1]["needs"]}
+    assert needs == {"(holding a)": 1, "(clear b)": 0}
+    assert found["report"]["outcome"] == "invalid"

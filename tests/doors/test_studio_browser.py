@@ -1,0 +1,146 @@
+"""The studio in a real browser, at two sizes: flows, keyboard, accessibility, hostile names."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sync_api = pytest.importorskip("playwright.sync_api")
+pytest.importorskip("pygls")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+AXE = Path(__file__).parents[2] / "studio" / "node_modules" / "axe-core" / "axe.min.js"
+if CHROMIUM is None:
+    pytest.skip("needs a Chromium browser", allow_module_level=True)
+
+pytestmark = pytest.mark.slow
+SIZES = [(1280, 800), (400, 800)]
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    root = tmp_path_factory.mktemp("studio")
+    (root / "domain.pddl").write_text(
+        "(define (domain x) (:requirements :strips) (:predicates (p ?x) (q ?x)) "
+        "(:action <img/src=x/onerror=alert> :parameters (?x) :precondition (p ?x) :effect (q ?x)))"
+    )
+    name = "<script>alert`1`</script>\u202e" + "o" * 3000
+    (root / "problem.pddl").write_text(
+        f"(define (problem y) (:domain x) (:objects {name}) (:init (p {name})) (:goal (q {name})))"
+    )
+    (root / "problem.plan").write_text(f"(<img/src=x/onerror=alert> {name})\n")
+    server = subprocess.Popen(
+        [sys.executable, "-m", "hvr", "studio", str(root), "--no-browser"],
+        env={**os.environ, "HVR_STUDIO_TOKEN": "secret"},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert server.stderr is not None
+    yield server.stderr.readline().partition("studio at ")[2].strip()
+    server.terminate()
+    server.wait(20)
+    server.stderr.close()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with sync_api.sync_playwright() as playwright:
+        options = ["--no-sandbox", "--use-gl=swiftshader", "--enable-unsafe-swiftshader"]
+        found = playwright.chromium.launch(executable_path=CHROMIUM, args=options)
+        yield found
+        found.close()
+
+
+@pytest.fixture(params=SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+def page(request: pytest.FixtureRequest, browser: Any, address: str) -> Iterator[Any]:
+    context = browser.new_context(viewport={"width": request.param[0], "height": request.param[1]})
+    context.set_default_timeout(15_000)
+    found = context.new_page()
+    problems: list[str] = []
+    found.on("pageerror", lambda error: problems.append(str(error)))
+    found.on("dialog", lambda _: problems.append("a name was executed"))
+    found.on("request", lambda asked: problems.append(asked.url) if _foreign(asked.url) else None)
+    found.goto(address)
+    found.wait_for_selector("h2")
+    yield found
+    assert problems == []
+    context.close()
+
+
+def _foreign(url: str) -> bool:
+    return not url.startswith(("http://127.0.0.1:", "data:", "blob:"))
+
+
+def accessible(page: Any) -> None:
+    """Check that axe finds nothing serious, if it is installed for the page's sources."""
+    if AXE.is_file():
+        page.evaluate(AXE.read_text("utf-8"))
+        found = page.evaluate("axe.run().then(r => r.violations)")
+        serious = [one["id"] for one in found if one["impact"] in ("serious", "critical")]
+        assert serious == []
+
+
+def test_a_broken_plan_is_understood_and_repaired(page: Any) -> None:
+    page.click("text=A tower that falls short")
+    page.wait_for_selector(".failed")
+    accessible(page)
+    page.click(".failed button")
+    assert "cannot be executed" in page.inner_text(".why")
+    page.click("text=Repair")
+    page.wait_for_selector("text=proven valid", timeout=30_000)
+    page.wait_for_selector(".tag.good")
+    page.click("role=tab[name=Picture]")
+    page.wait_for_selector(".node")
+    accessible(page)
+    assert "step=3" in page.url
+
+
+def test_the_steps_are_walked_by_the_keyboard_alone(page: Any) -> None:
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")  # skip to the content
+    for _ in range(3):
+        page.keyboard.press("Tab")
+        if "card" in (page.evaluate("document.activeElement.className") or ""):
+            break
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".steps li + li")
+    page.focus(".steps")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    page.wait_for_selector("li.chosen:nth-child(3)")
+
+
+def test_a_plan_over_time_is_a_chart(page: Any) -> None:
+    page.click("text=Two vans at once")
+    page.click("role=tab[name=Picture]")
+    page.wait_for_selector(".span")
+    assert page.locator(".span").count() == 6
+
+
+def test_hostile_names_are_only_text(page: Any) -> None:
+    page.click("text=problem.pddl")
+    page.wait_for_selector("[role=alert]")
+    assert "<img/src=x/onerror=alert>" in page.inner_text("[role=alert]")
+    assert page.locator("main script, main img:not(.cm-widgetBuffer)").count() == 0
+
+
+def test_a_robot_is_asked_and_watched(page: Any) -> None:
+    page.click("text=Room")
+    page.fill("#request", "make coffee")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=Working")
+    page.wait_for_selector("button:text('Go'):enabled", timeout=60_000)
+    page.wait_for_selector(".tag.good")
+    page.click(".story li:nth-child(4) button")
+    page.wait_for_selector("text=4 of 9")
+    page.click("role=tab[name='Floor plan']")
+    page.wait_for_selector("svg.floorplan .robot")
+    accessible(page)
+    page.click(".bar button")
+    accessible(page)
