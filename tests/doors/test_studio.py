@@ -1,4 +1,4 @@
-"""`hvr studio`: what its server gives to the page, and to nobody else."""
+"""`hvr studio`: the files and runs that its server gives to the page alone."""
 
 from __future__ import annotations
 

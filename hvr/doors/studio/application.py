@@ -160,7 +160,7 @@ class _Studio:
         return JSONResponse(found)
 
     def _read_run(self, name: str) -> dict[str, Any]:
-        """Return what is written of a run, which may still go on."""
+        """Return the files of a run so far; the run may still be going on."""
         if not name or "/" in name or name in (".", ".."):
             raise DataFileError("a run is named by its folder below runs/")
 
