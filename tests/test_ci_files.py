@@ -308,7 +308,7 @@ def test_a_bare_install_has_no_dependency() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["dependencies"] == []
     for name, packages in project["optional-dependencies"].items():
-        # The language server lints and validates, which needs no other extra; the studio adds to both.
+        # The language server needs no other extra; the studio builds on it.
         light = name in ("plan", "lsp", "studio")
         assert light or any(package.startswith("hvr[plan") for package in packages)
 

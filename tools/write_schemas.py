@@ -18,7 +18,7 @@ PAGE = REPOSITORY / "docs/reference/operations.md"
 SCHEMAS = REPOSITORY / "tests/doors/schemas.json"
 
 _HEAD = """\
-# Operations: requests and answers of hvr's doors
+# Operations: requests and answers of hvr's interfaces
 
 ```sh
 cp -r examples/blocks . && cd blocks

@@ -240,7 +240,7 @@ def _policy_class(cell: Cell) -> type[Policy[Any]]:
 
 
 def _written(policy: Policy[Any], task: PaperTask, world: World, domain: Domain) -> PlanningRecord:
-    """Return the plan of a task, preceded by the steps of the search for unseen objects."""
+    """Return the record of planning a task, which begins with the search for unseen objects."""
     inventory = world.inventory()
     if not task.unseen:
         return _record(policy, task.goal_oriented, world, inventory, domain)

@@ -108,7 +108,7 @@ def resolve_pronoun(group: NounGroup, things: tuple[NounPhrase, ...]) -> NounGro
 
 
 def read_statement(cursor: Cursor) -> Clause:
-    """Read a clause without a verb: 'a hot coffee on the table', 'the mug should be clean'."""
+    """Read a clause that names a state: 'a hot coffee on the table', 'the mug should be clean'."""
     if cursor.take("none"):
         return _none(cursor)
     groups: list[NounGroup] = []

@@ -191,7 +191,7 @@ class Lexicon:
 
 
 def verb_of(lexicon: Lexicon, word: str, frame: str = "") -> Verb:
-    """Return the verb of a word, or else the first verb with the same (or the given) frame."""
+    """Return the verb for a word, or else the first verb of `frame`, by default the word itself."""
     exact = (entry for entry in lexicon.lookup(word) if isinstance(entry, Verb))
     like = (
         entry

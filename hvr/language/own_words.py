@@ -41,7 +41,7 @@ class _Thing:
 
     Args:
         terms: Objects or variables; several for 'each of …' and 'every …'.
-        inner: Variable of a thing that is mentioned only once, and its types.
+        inner: Variable, with its types, of a thing that no other clause mentions.
         none: Whether the literal holds of no such thing: 'nothing', 'any drawer'.
         every: Type of a variable that stands for all things of a kind.
     """
@@ -85,7 +85,7 @@ class _Heard:
 
 
 class OwnWords:
-    """Reads paraphrases in a scene."""
+    """Reads hvr's own paraphrases back as goals, in one scene."""
 
     def __init__(self, taxonomy: Taxonomy, inventory: Inventory, domain: Domain) -> None:
         self.taxonomy = taxonomy

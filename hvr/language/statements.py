@@ -45,7 +45,7 @@ class SceneStatement(Value):
 
     Args:
         things: The objects that the noun phrase can mean.
-        every: Whether it speaks of all of them instead of any.
+        every: Whether it is about all of these objects; otherwise about at least one.
         denied: Whether it is denied as a whole: 'no mug is clean'.
         predicate: The predicate; None if the statement only says that there are such things.
         positive: Whether the predicate is affirmed.

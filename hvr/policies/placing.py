@@ -1,7 +1,7 @@
 """Keep plans within the room that places have, as `hvr.knowledge.retrieval.room` predicts it.
 
-Room enters a problem only where it can bind: as constraints of the form "never these things
-together in this place", for the things that the goal places or that a plan has put there.
+A problem limits the room of a place only where the limit can matter, by constraints of the form
+"never these things together in this place", for things that the goal places or a plan puts there.
 """
 
 from __future__ import annotations

@@ -23,10 +23,10 @@ describes them. Files outside the folder cannot be read.
 
 _EPILOG = """\
 examples:
-  hvr serve --root plans/ --port 8080
+  hvr serve --root plans/
   curl -H "Authorization: Bearer $HVR_SERVE_TOKEN" -H 'Content-Type: application/json' \\
     -d '{"domain_file": "domain.pddl", "problem_file": "problem.pddl", "plan_file": "plan.txt"}' \\
-    http://127.0.0.1:8080/v1/validate
+    http://127.0.0.1:8000/v1/validate
   hvr serve --no-token          # for editors that know planning-as-a-service
 
 Each request needs a bearer token: the environment variable HVR_SERVE_TOKEN, or else a new one,

@@ -37,7 +37,7 @@ class SceneRenderer:
 
     Args:
         draw: The drawing function; by default hvr's top view. Without numpy and Pillow there are
-            no images, as standard error reports once.
+            no images; a message on standard error says so once.
     """
 
     def __init__(self, draw: Draw | None = None) -> None:

@@ -160,7 +160,10 @@ def ferry(rng: Random, level: int, *, solvable: bool) -> Draft:
 
 
 def logistics(rng: Random, level: int, *, solvable: bool) -> Draft:
-    """Draw 1 to 3 parcels in 2 or 3 cities with an airport and an office each."""
+    """Draw a problem with 1 to 3 parcels and 2 or 3 cities, each with an airport and an office.
+
+    If it is unsolvable, a city that is the destination of a parcel has no truck.
+    """
     cities = names("city", 2 if level < 5 else 3)
     parcels = names("parcel", min(1 + level // 2, 3))
     airports = {city: f"air{city[4:]}" for city in cities}

@@ -66,7 +66,10 @@ class PolicySettings:
     macro_limit: int = 30
 
     def to_json(self) -> dict[str, Any]:
-        """Return the settings; later additions only if they are on: recorded runs predate them."""
+        """Return the settings as JSON.
+
+        Settings that were added later appear only if they are on, because recorded runs lack them.
+        """
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         return {name: value for name, value in values.items() if value or name not in _LATER}
 
