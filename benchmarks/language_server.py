@@ -86,7 +86,7 @@ async def latency(lines: int) -> dict[str, float]:
 
 
 async def edits(count: int, seed: int) -> None:
-    """Edit a domain at random and compare its state with that of the text opened afresh."""
+    """Edit a domain at random and compare its state with a fresh copy of the text."""
     chance = random.Random(seed)
     pieces = ["", "x", "(", ")", "\n", "\r\n", "; 𝔸 é", "(p ?x)", " - t", ":action a", "?"]
     compared = differing = 0

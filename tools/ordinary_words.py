@@ -2,7 +2,7 @@
 
     python -m tools.ordinary_words          # needs the extra language
 
-The words are those of the encoder's vocabulary, which is ordered by how common they are.
+The words come from the encoder's vocabulary, which is ordered by frequency.
 """
 
 from __future__ import annotations

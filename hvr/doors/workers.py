@@ -97,7 +97,7 @@ class Workers:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             start_new_session=True,
-            # The folder may contain modules that must not replace those of hvr.
+            # The folder may contain modules that must not replace hvr's.
             env={**os.environ, "PYTHONSAFEPATH": "1"},
         )
         worker = _Worker(process)

@@ -109,7 +109,7 @@ class Executor(Generic[Goal]):
         """Carry out a plan that opens a place, and look.
 
         Args:
-            what: What is to be seen, in words.
+            what: Description of the thing to see.
         """
         self.show_look(planned, what, place)
         self._start_monitoring(planned)

@@ -312,7 +312,7 @@ class Formula:
     """The PDDL condition of one stage: each entity is a variable or one or more objects.
 
     The entities in `bound` are their preferred objects, so that other stages refer to the same
-    ones. Of each entity, only the first `most` objects are meant.
+    ones. Only the first `most` objects of each entity count.
     """
 
     def __init__(

@@ -219,7 +219,7 @@ def _needed(goal: Expression) -> Iterator[Expression]:
 def _puts(
     task: Task, actions: Iterable[GroundAction], inventory: Inventory
 ) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    """Yield each thing that a plan puts down, its place, and what is there before."""
+    """Yield each thing that a plan puts down, its place, and the things already there."""
     bits = task.initial.bits
     places = dict(inventory.parents)
     for action in actions:

@@ -52,7 +52,7 @@ class RunComponents:
 
     Args:
         branches: The branches of a contingent goal, proven before the look.
-        answer: What the look has shown, in words.
+        answer: Result of the look, in words.
     """
 
     request: RunRequest

@@ -2,7 +2,7 @@
 
 A job is a folder with `request.json`, `events.jsonl`, and at its end one of `answer.json`,
 `error.json` and `cancelled.json`. An accepted job survives the end of the server, however it ends:
-the next server of the folder starts it again.
+the next server of the folder restarts it.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ class Jobs:
     async def events(self, job: str, after: int = 0) -> AsyncIterator[tuple[int, str]]:
         """Yield number and text of each event of a job until it ends.
 
-        The events are those of the job and, for a request in words, the lines of the run's trace.
+        A request in words also yields the lines of the run's trace.
 
         Args:
             after: Number of the last event that the client has seen.

@@ -1,8 +1,8 @@
 """The two calls of planning-as-a-service, so that its clients find plans here.
 
 `POST /package/PLANNER/solve` takes a domain and a problem and returns the path of a result;
-`/check/ID` returns "PENDING", or the plan. The format is that of the public service
-solver.planning.domains, which editors know.
+`/check/ID` returns "PENDING", or the plan. Editors know this format from the public service
+solver.planning.domains.
 """
 
 from __future__ import annotations

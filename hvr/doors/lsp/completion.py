@@ -1,4 +1,4 @@
-"""Completion: the names that fit at a position, those of the expected type first."""
+"""Completion: the names that fit at a position, names of the expected type first."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Proposal(NamedTuple):
     """A name to insert.
 
     Attributes:
-        noun: What it is, such as "predicate"; also decides its icon.
+        noun: Its kind, such as "predicate", which also determines its icon.
         rank: Proposals of a lower rank come first.
     """
 
@@ -129,7 +129,7 @@ def _heads(models: Models, file: str, path: Sequence[List], section: str) -> Ite
 def _arguments(
     models: Models, file: str, path: Sequence[List], before: Sequence[Leaf | List]
 ) -> Iterator[Proposal]:
-    """Yield variables and objects for an argument, those of the expected type first."""
+    """Yield variables and objects for an argument; names of the expected type come first."""
     head = path[-1].head
     expected = _expected(models, file, head, len(before) - 1)
     supertypes = models.supertypes(file)

@@ -35,7 +35,7 @@ class NamePlace(NamedTuple):
 
 
 class Models:
-    """The files of a workspace. Texts that are open in the editor replace those on disk.
+    """The files of a workspace. Texts that are open in the editor replace files on disk.
 
     Args:
         roots: Folders that the editor has opened.

@@ -67,7 +67,7 @@ class Declaration(NamedTuple):
     """A declared name.
 
     Attributes:
-        noun: What it is, such as "predicate" or "durative action".
+        noun: Its kind, such as "predicate" or "durative action".
         parameters: Variables and their types; the types of an object or type.
         node: The list around the declaration.
     """
@@ -98,7 +98,7 @@ _ORDERINGS = frozenset((":ordering", ":order"))
 
 
 class _Scope(NamedTuple):
-    """Variables or labels that a list declares, inside those of an outer one."""
+    """Variables or labels that a list declares, inside the scope of an outer list."""
 
     number: int
     names: frozenset[str]
@@ -110,7 +110,7 @@ class Symbols:
 
     Attributes:
         occurrences: In the order of the text.
-        declarations: By kind, name and scope.
+        declarations: Declarations by kind, name and scope.
         kind: Whether the text defines a domain or a problem; None if neither.
         name: The name that it defines.
         domain: The domain that a problem refers to.

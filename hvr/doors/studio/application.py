@@ -42,7 +42,7 @@ _ENDINGS = (".pddl", ".hddl", ".plan", ".soln", ".txt")
 
 
 def make_studio(service: Service, *, hosts: Iterable[str], token: str) -> Any:
-    """Return the ASGI application of the studio, which includes that of the service.
+    """Return the ASGI application of the studio, which includes the service.
 
     The page gets the token as a cookie when it is opened with `/?token=…`.
     """

@@ -1,6 +1,6 @@
 """Room on and in places: predict from sizes which things have room together.
 
-The prediction needs only boxes: that of a place, those of its contents, and the size of a thing.
+The prediction needs only boxes: of a place, of its contents, and of a thing.
 It does not know how an environment places things. It assumes that each thing goes to the free
 spot nearest to the robot, which may stand on any side of the place, and that things of up to 6 cm
 can lie on one another. Refusals of the environment correct it (`Inventory.did_not_fit`).
@@ -46,7 +46,7 @@ class Crowd(Value):
     """Things that have no room together in a place.
 
     Args:
-        things: Names of the things, of which at least one must stay elsewhere.
+        things: Names of things; at least one of them must stay elsewhere.
     """
 
     place: str
@@ -82,7 +82,7 @@ class Capacity:
         """Return things that leave no room for a thing in a place; None if there is room.
 
         Args:
-            others: Everything that is there before.
+            others: Things that are already there.
         """
         if self.takes(place, (thing,), others):
             return None
@@ -99,7 +99,7 @@ class Capacity:
         """Return whether some things have room in a place, put there in this order.
 
         Args:
-            others: What is there before; by default, the present contents.
+            others: Things that are already there; by default, the present contents.
         """
         inventory = self._inventory
         if others is None:

@@ -24,7 +24,7 @@ from hvr.values import Value
 DEFAULT = "fast-downward"
 
 _MORE_TIME = 3.0
-"""Time limit of all stages of a plan, as a multiple of that of one search."""
+"""Time limit of all stages of a plan, as a multiple of the limit of one search."""
 
 
 class Planner(Protocol):

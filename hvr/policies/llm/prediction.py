@@ -122,7 +122,7 @@ class PredictedWorld(ABC):
         """
 
     def places(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Return the places where objects are, with the places of these."""
+        """Return the places of objects, and the places of those places."""
         del names
         return ()
 

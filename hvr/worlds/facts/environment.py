@@ -196,7 +196,7 @@ def read_observation(
     """Return the checked fluent facts and numbers of an observation.
 
     Args:
-        static: Whether to return static facts too.
+        static: Whether to include static facts.
 
     Raises:
         SimulatorError: A fact or number does not match the domain and the objects.
