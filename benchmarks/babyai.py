@@ -65,6 +65,7 @@ def main(arguments: list[str] | None = None) -> int:
             beside = f"{row['steps']} steps, expert {row['expert']}"
             print(f"{number}/{len(todo)} {level} {seed}: {state}, {beside}", file=sys.stderr)
         rows.append(row)
+    print(conditions())
     print("\n".join(_table(levels, rows)))
     return 0
 

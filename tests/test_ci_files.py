@@ -308,9 +308,9 @@ def test_a_bare_install_has_no_dependency() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["dependencies"] == []
     for name, packages in project["optional-dependencies"].items():
-        # The language server needs no other extra; the studio builds on it.
-        light = name in ("plan", "lsp", "studio")
-        assert light or any(package.startswith("hvr[plan") for package in packages)
+        # The language server lints and validates, which needs no other extra.
+        light = name in ("plan", "lsp")
+        assert light or any(package.startswith("hvr[") for package in packages)
 
 
 @pytest.mark.slow
