@@ -151,6 +151,9 @@ def corpus(folder: Path, every: int) -> None:
         shown = {(one["file"], one["rule"], one["message"]) for one in answer["findings"]}
         expected = {(f.file, f.rule.id, f.message) for f in _expected(domain, problem, files)}
         differing += shown != expected
+        if shown != expected:
+            rules = sorted({rule for _, rule, _ in shown ^ expected})
+            print(f"\r{entry['problem']}: {' '.join(rules)}")
         print(f"\r{cases} cases, {differing} differ", end="", flush=True)
     print()
 

@@ -7,10 +7,11 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import Any
 
 import hvr
@@ -246,9 +247,33 @@ class RecordingModel(Layer):
         resuming = self._earlier is not None and self._earlier.ahead
         if resuming or isinstance(self._model, Replay) or len(requests) < 2:
             return [outcome_of(self, request) for request in requests]
-        with ThreadPoolExecutor(min(len(requests), self._most), "hvr-ask") as pool:
-            timed = list(pool.map(self._timed, requests))
-        return [self._add(*pair) for pair in zip(requests, timed, strict=True)]
+        waiting, answered = SimpleQueue[int](), SimpleQueue[tuple[int, _Timed | BaseException]]()
+        for number in range(len(requests)):
+            waiting.put(number)
+
+        def work() -> None:
+            while not waiting.empty():
+                with suppress(Empty):
+                    number = waiting.get_nowait()
+                    try:
+                        answered.put((number, self._timed(requests[number])))
+                    except BaseException as error:
+                        answered.put((number, error))
+
+        for _ in range(min(len(requests), self._most)):
+            # An interrupted program must not wait for a server that does not answer.
+            threading.Thread(target=work, name="hvr-ask", daemon=True).start()
+        found: dict[int, _Timed] = {}
+        added: list[Answer | LLMError] = []
+        while len(added) < len(requests):
+            number, timed = answered.get()
+            if isinstance(timed, BaseException):
+                raise timed
+            found[number] = timed
+            # Answers are recorded as soon as their order allows, so that little is paid twice.
+            while len(added) in found:
+                added.append(self._add(requests[len(added)], found[len(added)]))
+        return added
 
     def _timed(self, request: Request) -> _Timed:
         start, date = self._clock(), self._now()
