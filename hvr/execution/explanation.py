@@ -103,7 +103,7 @@ class RawDeviation(Value):
 
 
 class Explanation(Value):
-    """Words the deviations of one step."""
+    """Puts the deviations of one step into words."""
 
     action: GroundAction | None
     sounds: tuple[AudioEvent, ...]

@@ -23,12 +23,12 @@ def missing_objects(needed: Iterable[str], inventory: Inventory) -> tuple[str, .
 def place_chances(
     thing: str, places: Collection[str], inventory: Inventory, counts: PlaceCounts
 ) -> Mapping[str, float]:
-    """Return the probability of each place to hold a thing; places that it does not fit are absent.
+    """Return the probability of each place to hold a thing, without places where it does not fit.
 
     The class of the place is estimated by Laplace's rule of succession from how often such a thing
     is in such a place elsewhere (`counts`) and here. For things that were not counted, the
-    ontology's annotation `keptIn` says that they are mostly there, so these classes get half of the
-    whole. The places of a class are equally likely.
+    ontology's annotation `keptIn` says that they are mostly there, so these classes share half of
+    the probability. The places of a class are equally likely.
     """
     classes = inventory.classes
     fitting = [p for p in places if Atom("fits", (thing, p)) in inventory.facts]

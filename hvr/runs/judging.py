@@ -22,7 +22,9 @@ from hvr.validation.validator import Validator
 
 @dataclass(frozen=True)
 class JudgingTarget:
-    """The reference for judging a plan: one of the first three, or none for a run.
+    """The reference for judging a plan.
+
+    Give exactly one of `problem`, `goal` and `goal_pddl`, or none of them to judge a run.
 
     Args:
         problem: Problem file.

@@ -72,7 +72,7 @@ class Reachable:
         return atom.args in self.relation(atom.predicate)
 
     def relation(self, predicate: str) -> Relation:
-        """Return the rows of a predicate that can become true."""
+        """Return the argument tuples with which a predicate can become true."""
         if self.task.is_static(predicate):
             return self.task.static_facts.relation(predicate)
         return self._relations.get(predicate, _NONE)

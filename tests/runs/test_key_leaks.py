@@ -79,7 +79,8 @@ def test_a_run_and_all_that_is_made_of_it(tmp_path: Path) -> None:
     run_folder, more = tmp_path / "run", tmp_path / "more"
     more.mkdir()
     with OpenAIServer(Echoing(make_coffee, ALL)) as server:
-        asked = ("plan", *COFFEE, "--llm", "openai:m", "--base-url", server.url)
+        text = ("--setting", "HVR+-structured")  # the server answers in text
+        asked = ("plan", *COFFEE, *text, "--llm", "openai:m", "--base-url", server.url)
         kept = ("--cache", more / "cache.sqlite", "--library", more / "library.ttl")
         first = run(tmp_path, *asked, "--save", run_folder, "--html", more / "run.html", *kept)
         assert len(server.received) > 8
@@ -176,7 +177,8 @@ def test_other_commands_that_end_badly(provider: str, tmp_path: Path) -> None:
 def test_a_bench_and_all_that_is_made_of_it(tmp_path: Path) -> None:
     with OpenAIServer(Echoing(make_coffee, ALL)) as server:
         asked: Sequence[object] = (
-            "bench", "--tasks", "T2", "--settings", "HVR,LLM", "--models", "openai:m",
+            "bench", "--tasks", "T2", "--settings", "HVR-structured,LLM-structured",
+            "--models", "openai:m",
             "--base-url", server.url, "--save", "b", "--cache", "cache.sqlite", "--jobs", "2",
             "--max-calls", 200,
         )  # fmt: skip

@@ -144,7 +144,7 @@ def gripper(rng: Random, level: int, *, solvable: bool) -> Draft:
 
 
 def ferry(rng: Random, level: int, *, solvable: bool) -> Draft:
-    """Draw 1 to 5 cars at 3 or 4 ports."""
+    """Draw a ferry problem with 1 to 5 cars and 3 or 4 ports."""
     ports, cars = names("port", 3 + level // 3), names("car", level)
     lines = _tree(rng, ports)
     places = {car: rng.choice(ports) for car in cars}

@@ -62,6 +62,7 @@ def open_equipment(context: PolicyContext) -> tuple[Equipment, Meter, Path | Non
     recorded = recorded_run(choice)
     source = recorded.folder if recorded is not None else _resumed_folder(context)
     own_prompts = choice.prompts
+    settings_named(choice.setting)  # an unknown setting is reported as the user wrote it
     choice = replace(choice, setting=decided(choice.setting, _structured(choice, context)))
     settings = settings_named(choice.setting)
     # A resumed run keeps its templates; a repeated one may get new ones.

@@ -77,7 +77,9 @@ class ObjectRetrieval:
     def choose(
         self, request: str, predicted: PredictedWorld, otherwise: tuple[str, ...] = ()
     ) -> tuple[str, ...]:
-        """Return the objects for a request in the predicted state; without R, all objects.
+        """Return the objects for a request in the predicted state.
+
+        These are all objects if retrieval (the setting R) is off.
 
         Args:
             request: The task, or one of its macro actions.

@@ -160,7 +160,7 @@ def row_of(place: Place) -> int | None:
 
 
 def at(arguments: Mapping[str, Json], place: Place) -> Json:
-    """Return the value at a place in arguments."""
+    """Return the value at a path (keys and indices) in the arguments of a call."""
     value: Any = arguments
     for step in place:
         value = value[step]
