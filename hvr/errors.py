@@ -40,7 +40,8 @@ HvrError                             2  root: catch this to catch everything bel
 │   ├── ProposalError                2  it only hints at requests
 │   └── UnachievableError            2  what it asks for makes no sense
 ├── ImpossibleGoalError              1  the goal is understood but unreachable
-│   └── MissingObjectError           1  … because the scene lacks an object
+│   ├── MissingObjectError           1  … because the scene lacks an object
+│   └── AlreadyThereError            1  … because everything to move is in place already
 ├── PlannerError                     4  a planner failed or timed out; 2: it is not installed, …
 │   ├── InvalidPlanError             1  … or a policy wrote an invalid plan
 │   └── TooManyDisjunctsError        4  a condition is too large  [hvr.planning.search.ground]
@@ -219,6 +220,10 @@ class ImpossibleGoalError(HvrError):
     """The request is understood but cannot be met in this scene; the message says why."""
 
     exit_code = 1
+
+
+class AlreadyThereError(ImpossibleGoalError):
+    """A request only moves objects that are in place already."""
 
 
 class MissingObjectError(ImpossibleGoalError):

@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +29,7 @@ from hvr.pddl.model import GroundAction
 from hvr.pddl.state import State
 from hvr.planning.plans import Planned, Policy
 from hvr.validation.trajectory import ConstraintMonitor
+from hvr.values import cached_property
 from hvr.worlds.environment import Environment
 from hvr.worlds.geometry import VISIBILITY_DISTANCE
 from hvr.worlds.naming import Names

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from hvr.errors import ImpossibleGoalError, MissingObjectError
+from hvr.errors import AlreadyThereError, ImpossibleGoalError, MissingObjectError
 from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.knowledge.roles import AGENT, CARRIER, CONTAINS, FILLED, OPEN, RUNNING, SLOT
@@ -553,7 +553,7 @@ def _check_moved(choice: ObjectChoice, demands: list[Demand], meaning: Meaning) 
     first, outer = demands[0], demands[0].outer
     assert outer is not None
     name = choice.pool(first.entity)[0]
-    raise ImpossibleGoalError(
+    raise AlreadyThereError(
         f"the {choice.label(first.entity)} is there already: {name} is at "
         f"{choice.inventory.parents[name]}; say which other {choice.entities[outer].text} is meant"
     )

@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import product
 from math import prod
 from typing import Any, Literal
@@ -20,6 +19,7 @@ from hvr.models.constrained_decoding import SchemaDecoding
 from hvr.models.errors import ModelError
 from hvr.models.model import Answer, Message, Request, Usage
 from hvr.models.tool_calls import with_calls, without_tools
+from hvr.values import cached_property
 
 
 class HuggingFaceModel:

@@ -107,12 +107,7 @@ class Conversation:
     Raises:
         HvrError: An option is invalid, or the scene cannot be opened.
 
-    Examples:
-        >>> with Conversation() as robot:                            # doctest: +SKIP
-        ...     robot.say("open the fridge").text
-        ...     robot.say("is it open?").text
-        'done in 2 steps: the fridge is open'
-        'yes'
+    In a program: `with Conversation() as robot: print(robot.say("open the fridge").text)`.
     """
 
     options: Options = field(default_factory=Options)

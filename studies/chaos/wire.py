@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
-from tests.model_server import make_coffee, question
+from hvr.runs.simulated.answers import as_json
+from tests.model_server import make_coffee, question, schema_of
 from tests.models.servers import Received
 
 Protocol = Literal["openai", "gemini"]
@@ -78,7 +79,9 @@ class Talk:
     def answer(self) -> str:
         assert self.asked is not None
         try:
-            return make_coffee(question(self.asked))
+            known, schema = question(self.asked), schema_of(self.asked.body)
+            text = make_coffee(known)
+            return text if schema is None else as_json(known.purpose, text, schema)
         except (AssertionError, KeyError, IndexError):
             return "ready"  # the request is not a planning question
 

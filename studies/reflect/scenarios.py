@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
+from hvr.base.declared import decode
 from hvr.errors import DataFileError, UsageError
 from hvr.worlds.faults import Fault, FaultKind
 
@@ -71,7 +72,7 @@ def _scenario(entry: dict[str, Any]) -> Scenario:
     at = given.get("when", {}).get("at_action")
     if at is not None:
         given = {"kind": given["kind"]}
-    fault = Fault.from_json(given) if given else None
+    fault = decode(Fault, given) if given else None
     if at is not None and (fault is None or fault.kind not in _BY_ACTION):
         raise UsageError(
             f"{entry['id']}: 'at_action' requires a fault of kind {' or '.join(_BY_ACTION)}"

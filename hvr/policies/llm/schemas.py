@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import product
 from math import prod
 from typing import Any
@@ -19,6 +18,7 @@ from hvr.pddl.task import binding_of
 from hvr.planning.search.navigation import Navigation
 from hvr.policies.llm.action_set import ActionSet
 from hvr.policies.llm.prediction import count_applicable, is_propositional, run_actions
+from hvr.values import cached_property
 
 Schema = dict[str, Any]
 

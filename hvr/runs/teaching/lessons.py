@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -39,6 +39,7 @@ from hvr.policies.symbolic import SymbolicPolicy
 from hvr.runs.simulated import Script
 from hvr.runs.simulated.script import script_in_scene, script_of_plan
 from hvr.runs.tasks import PaperTask, load_task
+from hvr.values import cached_property
 from hvr.worlds.facts.folder import WorldFolder
 from hvr.worlds.kitchen import Kitchen
 

@@ -87,7 +87,7 @@ def test_a_model_behind_a_server_plans_is_corrected_and_judged(
     with OpenAIServer(builder) as server:
         ended = hvr_(
             "solve", "--world", "blocksworld", "--llm", "openai:m", "--base-url", server.url,
-            "--save", saved,
+            "--setting", "HVR+-structured", "--save", saved,
         )  # fmt: skip
         asked = [request.text for request in server.received]
     assert ended.code == 0, ended.err
@@ -277,7 +277,7 @@ def test_a_model_writes_the_goal_of_a_sentence_and_is_told_what_is_wrong_with_it
 
     with OpenAIServer(answer) as server:
         ended = hvr_(
-            "solve", "--world", "blocksworld", "one-tower", "--setting", "LLM+P",
+            "solve", "--world", "blocksworld", "one-tower", "--setting", "LLM+P-structured",
             "--goal", "pile red upon blue, would you", "--llm", "openai:m",
             "--base-url", server.url, "--save", tmp_path / "run",
         )  # fmt: skip

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pyoxigraph import Store
 
 from hvr.base.extras import need_gnn
-from hvr.errors import HvrError
+from hvr.errors import AlreadyThereError, HvrError
 from hvr.judging.verifier.graph import START as GRAPH_START
 from hvr.judging.verifier.graph import PlanGraph, PlanNode
 from hvr.judging.verifier.kitchen.linked_plan import (
@@ -203,6 +203,8 @@ def check_end(plan: LinkedPlan, request: str) -> EndCheck:
     inventory = _inventory(plan, ontology)
     try:
         readings = Reader(ontology, domain).goals(request, inventory)
+    except AlreadyThereError:
+        return EndCheck(bare=not plan.steps)
     except HvrError as error:
         return EndCheck(unread=" ".join(str(error).split()))
     if readings[0].unread and not plan.steps:
