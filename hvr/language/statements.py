@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 
 from hvr.errors import LanguageError
 from hvr.knowledge.retrieval.inventory import Inventory
-from hvr.knowledge.roles import FILLED, PLACE, PORTABLE, VESSEL
+from hvr.knowledge.roles import CONTAINS, FILLED, PLACE, PORTABLE, VESSEL
 from hvr.language.cursor import Cursor, expand_idioms
 from hvr.language.grammar import Reader
 from hvr.language.lexicon import Adjective, tokenize
@@ -203,7 +203,7 @@ class StatementJudge:
         liquid = thing.dish.liquid if thing.dish else None
         liquid = liquid or next((x for c in thing.classes if (x := self.taxonomy.liquid(c))), None)
         if liquid:
-            return self.inventory.true("contains", name, liquid)
+            return self.inventory.true(CONTAINS, name, liquid)
         wanted = set(self.things(thing))
         found = self._has(name, lambda inner: inner in wanted)
         return False if found is None and not wanted & self.inventory.unplaced else found

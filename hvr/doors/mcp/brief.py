@@ -98,6 +98,13 @@ def _explanation(answer: _Json) -> Iterator[str]:
         yield f"makes {link['literal']}: {needed}{undone}"
 
 
+def _traced(answer: _Json) -> Iterator[str]:
+    yield from _report(answer["report"])
+    for one in answer["steps"]:
+        time = "" if one["time"] is None else f" at {one['time']}"
+        yield f"step {one['step']}{time} {one['action']}: {_changes(one) or 'no change'}"
+
+
 def _findings(answer: _Json) -> Iterator[str]:
     yield f"{len(answer['findings'])} findings" if answer["findings"] else "nothing found"
     for one in answer["findings"]:
@@ -199,6 +206,7 @@ def _listed(items: Any) -> str:
 _LINES: Mapping[str, Callable[[_Json], Iterator[str]]] = {
     "validate_plan": _verdict,
     "explain_step": _explanation,
+    "trace_plan": _traced,
     "lint_model": _findings,
     "find_plan": _solution,
     "repair_plan": _repaired,

@@ -71,11 +71,13 @@ HOMOGRAPHS = frozenset(
 def fields() -> frozenset[str]:
     """Return the scene graph and AI2-THOR fields that describe an object's affordances.
 
-    Some predicates share a field's name (`openable`); an occurrence counts as the field.
+    Some predicates share a field's name (`openable`); an occurrence counts as the field. No class
+    of the ontology stands for AI2-THOR's `sliceable`, since an egg has it too.
     """
     ontology = load_ontology()
     kinds = ontology.subclasses("AffordingObject")
-    return frozenset(str(f) for c in kinds for f in ontology.annotation(c, "thorField"))
+    named = (str(f) for c in kinds for f in ontology.annotation(c, "thorField"))
+    return frozenset({*named, "sliceable"})
 
 
 @cache

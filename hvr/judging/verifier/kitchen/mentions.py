@@ -193,7 +193,7 @@ _FILLING = "fill"
 _ENDS = frozenset({",", ".", ";", "!", "?"})
 _HOMES = frozenset({"where", "place", "home", "spot"})
 """Words that make one thing the place of another: "the shelf is where the mug goes"."""
-_GIVEN = frozenset({"to me", "to us", "give me", "give us"})
+_GIVEN = frozenset({"to me", "to us", "over to me", "over to us", "give me", "give us"})
 _RECIPIENTS = frozenset({"me", "us"})
 
 
