@@ -57,6 +57,14 @@ def schema_of(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return form or body.get("generationConfig", {}).get("responseJsonSchema")
 
 
+def in_form(asked: Question, text: str, body: Mapping[str, Any]) -> str:
+    """Return an answer in the form that its request asks for; a goal is always JSON."""
+    schema = schema_of(body)
+    if schema is None or "goal" in asked.purpose:
+        return text
+    return as_json(asked.purpose, text, schema)
+
+
 def _spoken(body: Mapping[str, Any]) -> tuple[str, str]:
     """Return the system message and the last turn of the user."""
     if "messages" in body:
@@ -109,10 +117,7 @@ class Behaviour:
             return self._faults[number]
         if self._after is not None and number >= self._since:
             return self._after
-        text, schema = self._model(found), schema_of(asked.body)
-        if schema is not None and "goal" not in found.purpose:
-            text = as_json(found.purpose, text, schema)
-        return Reply(text)
+        return Reply(in_form(found, self._model(found), asked.body))
 
 
 MACROS = ("Brew coffee in the mug with the coffee machine", "Put the mug on the counter top")

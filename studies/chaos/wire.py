@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
-from hvr.runs.simulated.answers import as_json
-from tests.model_server import make_coffee, question, schema_of
+from tests.model_server import in_form, make_coffee, question
 from tests.models.servers import Received
 
 Protocol = Literal["openai", "gemini"]
@@ -79,9 +78,8 @@ class Talk:
     def answer(self) -> str:
         assert self.asked is not None
         try:
-            known, schema = question(self.asked), schema_of(self.asked.body)
-            text = make_coffee(known)
-            return text if schema is None else as_json(known.purpose, text, schema)
+            known = question(self.asked)
+            return in_form(known, make_coffee(known), self.asked.body)
         except (AssertionError, KeyError, IndexError):
             return "ready"  # the request is not a planning question
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 import json
 import re
 
-from hvr.runs.simulated.answers import as_json
-from tests.model_server import make_coffee, question, schema_of
+from tests.model_server import in_form, make_coffee, question
 from tests.models.servers import Received, Reply
 
 _LINK = re.compile(r"^edge_id (\d+) .*?(\d+): hotel_search ", re.MULTILINE)
@@ -27,8 +26,5 @@ class Answering:
             known = question(asked)
         except (AssertionError, KeyError, IndexError):
             return Reply("ready", usage={"input": 14, "output": 1})
-        text, schema = (
-            make_coffee(known).replace("countertop-2", "countertop-1"),
-            schema_of(asked.body),
-        )
-        return Reply(text if schema is None else as_json(known.purpose, text, schema))
+        text = make_coffee(known).replace("countertop-2", "countertop-1")
+        return Reply(in_form(known, text, asked.body))
