@@ -300,7 +300,7 @@ def _simple(kind: Any, data: object, place: str) -> Any:
         raise _unfit(place, _NAMES[kind], data)
     if kind is Fraction:
         return Fraction(str(data))
-    return Path(data) if kind is Path else data  # type: ignore[arg-type]
+    return Path(str(data)) if kind is Path else data
 
 
 def _items(args: tuple[Any, ...], data: object, place: str) -> Iterator[Any]:

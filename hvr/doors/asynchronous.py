@@ -69,12 +69,12 @@ async def avalidate_many(
     """
     from hvr.validation.streaming import stream
 
-    results = iter(stream(rows, options, engine))
+    results = stream(rows, options, engine)
     try:
         while (judged := await _in_thread(lambda: next(results, None))) is not None:
             yield judged
     finally:
-        await asyncio.to_thread(results.close)  # type: ignore[attr-defined]
+        await asyncio.to_thread(results.close)
 
 
 async def _in_thread(work: Callable[[], _Result], stop: Callable[[], object] = int) -> _Result:

@@ -81,7 +81,7 @@ def check_sources(request: Any) -> None:
         if text and file:
             raise UsageError(f"give either {name} or {name}_file, not both")
         optional = name == "problem" and isinstance(request, schema.LintRequest)
-        # An empty plan is a plan, which reaches a goal that holds already.
+        # An empty plan is a plan: it reaches a goal that holds initially.
         if not (text or file or optional or name == "plan"):
             raise UsageError(f"{name} is missing: give its text, or its path as {name}_file")
         if text and name in ("domain", "problem") and "(" not in text:

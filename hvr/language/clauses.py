@@ -13,13 +13,13 @@ from collections.abc import Mapping, Sequence
 from hvr.errors import LanguageError
 from hvr.language.cursor import PAUSES, STOPS, Cursor, next_thing
 from hvr.language.lexicon import Adjective, Dish, Verb, verb_of
+from hvr.language.modifiers import read_inside
 from hvr.language.negation import denied, kept, prohibits, read_prohibition
 from hvr.language.noun_phrases import (
     group_with,
     read_adjunct,
     read_adjuncts,
     read_group,
-    read_inside,
     read_one_of,
     read_predicate,
     read_thing,

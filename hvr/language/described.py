@@ -138,7 +138,7 @@ class _Description:
         )
 
     def _type(self, number: int, conditions: Iterable[Condition], moved: bool) -> str:
-        """Return the type of those kinds of an entity that allow the required action."""
+        """Return the type of the kinds of an entity that allow the required action."""
         entity = self.meaning.entities[number]
         needed = [(c.word, c.requires) for c in conditions]
         needed += [("put", self.taxonomy.roles.class_of(PORTABLE))] if moved else []

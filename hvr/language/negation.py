@@ -10,7 +10,8 @@ from hvr.knowledge.roles import CARRIER, FILLED, INSTRUMENT, OPEN, PORTABLE, RUN
 from hvr.language.adjuncts import Adjuncts
 from hvr.language.cursor import PAUSES, Cursor
 from hvr.language.meaning import Ban, MeaningDraft
-from hvr.language.noun_phrases import deny, read_adjuncts, read_predicate, read_things
+from hvr.language.modifiers import deny
+from hvr.language.noun_phrases import read_adjuncts, read_predicate, read_things
 from hvr.language.object_choice import ObjectChoice
 from hvr.language.reference import ReferentReading, Referents
 from hvr.language.syntax import (

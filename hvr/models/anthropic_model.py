@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,7 +21,7 @@ from hvr.models.replies import (
     strict_schema,
     with_instruction,
 )
-from hvr.models.sdk_errors import error_of, refused_setting
+from hvr.models.sdk_calls import Accepted, Fallbacks
 from hvr.models.transport import Failures, bounded_client, http_of
 
 _KEYLESS = "none"
@@ -33,8 +33,8 @@ _FORMS = ("schema", "tool", "words")
 
 
 @dataclass(frozen=True)
-class _Accepted:
-    """The settings that a server accepts; see `Dialect` of `openai_model`."""
+class _Settings:
+    """Settings that not every server accepts; see `Dialect` of `openai_model`."""
 
     form: str = "schema"
     temperature: bool = True
@@ -64,7 +64,7 @@ class AnthropicModel:
         self._model = model
         self._price = options.price(model)
         self._failures = Failures(self.name, options)
-        self._accepted = _Accepted()
+        self._accepted = Accepted(self._sdk, self._sdk.AnthropicError, self._failures, _Settings())
         # hvr retries by itself and counts each attempt.
         self._client = self._sdk.Anthropic(
             base_url=options.base_url or "https://api.anthropic.com",
@@ -83,28 +83,18 @@ class AnthropicModel:
 
     def answer(self, request: Request) -> Answer:
         end = time.monotonic() + self._options.within(request.seconds)
-        # Terminates: each step removes or replaces a setting.
-        while True:
-            accepted = self._accepted
-            try:
-                reply = self._client.messages.with_raw_response.create(
-                    model=self._model,
-                    timeout=max(end - time.monotonic(), 1e-3),
-                    **self._arguments(request, accepted),
-                )
-                break
-            except self._sdk.AnthropicError as error:
-                said = refused_setting(error)
-                steps = _steps(accepted, request)
-                other = next((a for words, a in steps if any(w in said for w in words)), None)
-                if not said or other is None:
-                    raise error_of(self._sdk, self._failures, error) from None
-                self._accepted = other
-            except (ValueError, TypeError, RecursionError) as error:
-                raise self._failures.malformed(str(error)) from None
+
+        def create(accepted: _Settings) -> Any:
+            return self._client.messages.with_raw_response.create(
+                model=self._model,
+                timeout=max(end - time.monotonic(), 1e-3),
+                **self._arguments(request, accepted),
+            )
+
+        reply = self._accepted.send(create, lambda accepted: _fallbacks(accepted, request))
         return self._read(reply.http_response, request)
 
-    def _arguments(self, request: Request, accepted: _Accepted) -> dict[str, Any]:
+    def _arguments(self, request: Request, accepted: _Settings) -> dict[str, Any]:
         in_words = accepted.form == "words"
         messages = with_instruction(request) if in_words else request.messages
         system = [
@@ -199,7 +189,7 @@ class AnthropicModel:
         return priced(usage, self._price)
 
 
-def _steps(accepted: _Accepted, request: Request) -> Iterator[tuple[tuple[str, ...], _Accepted]]:
+def _fallbacks(accepted: _Settings, request: Request) -> Fallbacks[_Settings]:
     if request.schema is not None and accepted.form != "words":
         words = ("output_config", "output_format", "format", "schema", "tool_choice", "tool")
         following = _FORMS[_FORMS.index(accepted.form) + 1]

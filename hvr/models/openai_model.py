@@ -25,7 +25,7 @@ from hvr.models.replies import (
     strict_schema,
     with_instruction,
 )
-from hvr.models.sdk_errors import error_of, refused_setting
+from hvr.models.sdk_calls import error_of, refused_setting
 from hvr.models.tool_calls import with_calls, without_tools
 from hvr.models.transport import Failures, bounded_client, http_of
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,13 +21,13 @@ from hvr.models.replies import (
     strict_schema,
     with_instruction,
 )
-from hvr.models.sdk_errors import error_of, refused_setting
+from hvr.models.sdk_calls import Accepted, Fallbacks
 from hvr.models.transport import Failures, bounded_client, http_of
 
 
 @dataclass(frozen=True)
-class _Accepted:
-    """The settings that a server accepts; see `Dialect` of `openai_model`."""
+class _Settings:
+    """Settings that not every server accepts; see `Dialect` of `openai_model`."""
 
     schema: bool = True
     temperature: bool = True
@@ -56,7 +55,7 @@ class ResponsesModel:
         self._model = model
         self._price = options.price(model)
         self._failures = Failures(self.name, options)
-        self._accepted = _Accepted()
+        self._accepted = Accepted(self._sdk, self._sdk.OpenAIError, self._failures, _Settings())
         # hvr retries by itself and counts each attempt.
         self._client = self._sdk.OpenAI(
             base_url=options.base_url or "https://api.openai.com/v1",
@@ -75,29 +74,19 @@ class ResponsesModel:
 
     def answer(self, request: Request) -> Answer:
         end = time.monotonic() + self._options.within(request.seconds)
-        # Terminates: each step removes a setting.
-        while True:
-            accepted = self._accepted
-            try:
-                reply = self._client.responses.with_raw_response.create(
-                    model=self._model,
-                    store=False,
-                    timeout=max(end - time.monotonic(), 1e-3),
-                    **self._arguments(request, accepted),
-                )
-                break
-            except self._sdk.OpenAIError as error:
-                said = refused_setting(error)
-                steps = _steps(accepted, request)
-                other = next((a for words, a in steps if any(w in said for w in words)), None)
-                if not said or other is None:
-                    raise error_of(self._sdk, self._failures, error) from None
-                self._accepted = other
-            except (ValueError, TypeError, RecursionError) as error:
-                raise self._failures.malformed(str(error)) from None
+
+        def create(accepted: _Settings) -> Any:
+            return self._client.responses.with_raw_response.create(
+                model=self._model,
+                store=False,
+                timeout=max(end - time.monotonic(), 1e-3),
+                **self._arguments(request, accepted),
+            )
+
+        reply = self._accepted.send(create, lambda accepted: _fallbacks(accepted, request))
         return self._read(reply.http_response, request)
 
-    def _arguments(self, request: Request, accepted: _Accepted) -> dict[str, Any]:
+    def _arguments(self, request: Request, accepted: _Settings) -> dict[str, Any]:
         messages = request.messages if accepted.schema else with_instruction(request)
         given: dict[str, Any] = {
             "input": [item for message in messages for item in _items(message)],
@@ -190,7 +179,7 @@ class ResponsesModel:
         return priced(usage, self._price)
 
 
-def _steps(accepted: _Accepted, request: Request) -> Iterator[tuple[tuple[str, ...], _Accepted]]:
+def _fallbacks(accepted: _Settings, request: Request) -> Fallbacks[_Settings]:
     if request.schema is not None and accepted.schema:
         yield ("text.format", "json_schema", "schema"), replace(accepted, schema=False)
     if accepted.temperature:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hvr.errors import ImpossibleGoalError, PlannerError
 from hvr.execution.events import Finished
@@ -14,6 +14,7 @@ from hvr.language.statements import SceneStatement, SceneView, StatementJudge
 from hvr.pddl import Atom, print_plan
 from hvr.pddl.printer import print_problem
 from hvr.planning.plans import Judgement
+from hvr.policies.symbolic import SymbolicPolicy
 from hvr.validation.report import count
 from hvr.validation.validator import Validator
 from hvr.values import Value
@@ -128,12 +129,9 @@ def _truth(run: RunComponents, contingency: Contingency) -> bool | None:
 
 
 def _judge(run: RunComponents) -> StatementJudge:
+    assert isinstance(run.policy, SymbolicPolicy), "only its goals have branches"
     inventory = run.world.inventory()
-    return StatementJudge(_reader(run), SceneView(inventory, inventory.unseen))
-
-
-def _reader(run: RunComponents) -> Any:
-    return run.policy.reader  # type: ignore[attr-defined]
+    return StatementJudge(run.policy.reader, SceneView(inventory, inventory.unseen))
 
 
 def _opening(run: RunComponents, contingency: Contingency, place: str) -> Planned:

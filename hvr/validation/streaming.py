@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import lru_cache
 from pathlib import Path
@@ -101,7 +101,7 @@ def stream(
     rows: Iterable[tuple[str, str, str]],
     options: BatchOptions | None = None,
     engine: EngineChoice | None = None,
-) -> Iterator[Judged]:
+) -> Generator[Judged, None, None]:
     """Judge plans as they arrive, and yield one result per plan, in their order.
 
     A row is read when its result is requested, or a bounded number of rows earlier if other

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 
 
@@ -16,12 +16,12 @@ class Metrics:
     def __init__(self, jobs: Callable[[], Counter[str]]) -> None:
         self._jobs = jobs
         self._answers: Counter[tuple[str, int]] = Counter()
-        self._seconds: Counter[str] = Counter()
+        self._seconds: defaultdict[str, float] = defaultdict(float)
 
     def count(self, path: str, status: int, seconds: float) -> None:
         """Count an answer."""
         self._answers[path, status] += 1
-        self._seconds[path] += seconds  # type: ignore[assignment]
+        self._seconds[path] += seconds
 
     def text(self, pending: int) -> str:
         """Return all figures; `pending` is the number of requests being answered."""

@@ -1,8 +1,8 @@
 """Worlds that reveal their objects on the way: belief, search and goals by description.
 
 The environment names the objects seen so far, and those that it supposes: places to explore, and
-what may be there. Plans use both, so searching is part of a plan and of its proof. What a step
-reveals is news and no deviation; a new plan follows if the old one relied on a supposition.
+what may be there. Plans use both, so searching is part of a plan and of its proof. New facts
+are no deviation; a new plan follows if the old one relied on a supposition.
 """
 
 from __future__ import annotations

@@ -1,13 +1,61 @@
-"""Errors of the SDKs of OpenAI and Anthropic, which have the same classes, as `ModelError`."""
+"""Calls and errors of the SDKs of OpenAI and Anthropic, which have the same error classes."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from hvr.models.errors import ModelError
 from hvr.models.replies import Complaint, complaint_of, json_at
 from hvr.models.transport import Failures, kind_of_complaint, root_message
+
+_Settings = TypeVar("_Settings")
+Fallbacks: TypeAlias = Iterable[tuple[tuple[str, ...], _Settings]]
+"""Fewer settings, each with words of a refusal after which they are tried."""
+
+
+class Accepted(Generic[_Settings]):
+    """The settings that a server accepts, learnt from its refusals.
+
+    Args:
+        sdk: The module of the SDK.
+        base: Base class of the SDK's errors.
+        settings: The settings to begin with.
+    """
+
+    def __init__(self, sdk: Any, base: type[Exception], failures: Failures, settings: _Settings):
+        self._sdk = sdk
+        self._base = base
+        self._failures = failures
+        self._settings = settings
+
+    def send(
+        self,
+        call: Callable[[_Settings], Any],
+        fallbacks: Callable[[_Settings], Fallbacks[_Settings]],
+    ) -> Any:
+        """Return the reply to a call, with fewer settings after each refusal.
+
+        Args:
+            call: Sends the request with the given settings.
+            fallbacks: Returns the settings to try after a refusal; must end after finitely many.
+
+        Raises:
+            ModelError: The server fails or refuses the request for another reason.
+        """
+        while True:
+            settings = self._settings
+            try:
+                return call(settings)
+            except self._base as error:
+                said = refused_setting(error)
+                fewer = [one for words, one in fallbacks(settings) if any(w in said for w in words)]
+                if not fewer:
+                    raise error_of(self._sdk, self._failures, error) from None
+                self._settings = fewer[0]
+            except (ValueError, TypeError, RecursionError) as error:
+                raise self._failures.malformed(str(error)) from None
 
 
 def error_of(sdk: Any, failures: Failures, error: Any) -> ModelError:

@@ -1,0 +1,198 @@
+"""The words before a noun, and fixed phrases that name nothing themselves."""
+
+from __future__ import annotations
+
+from hvr.errors import LanguageError
+from hvr.language.cursor import Cursor
+from hvr.language.lexicon import Adjective, FunctionWord
+from hvr.language.syntax import Adjunct, Determiner
+from hvr.language.taxonomy import negated
+
+# Words before a noun ------------------------------------------------------------------------------
+# The words before a noun: determiners, numbers and adjectives.
+
+MOST = 20
+"""Largest number that is read."""
+
+
+def read_determiner(cursor: Cursor) -> Determiner:
+    """Read determiners and numbers: 'the', 'two', 'all of the', 'another'."""
+    count: int | None = None
+    definite = other = each = both = apart = half = False
+    while not cursor.done:
+        if cursor.word().isdecimal():
+            count = int(cursor.word())
+            if count == 0:
+                raise LanguageError("the request asks for 0 things: say how many")
+            cursor.at += 1
+            cursor.take("of")
+            continue
+        number, determiner = cursor.function("number"), cursor.function("det")
+        if number and (determiner is None or number.length >= determiner.length):
+            cursor.at += number.length
+            count = count or int(number.entry.value)  # 'two of the three'
+            cursor.take("of")
+            continue
+        if determiner is None or cursor.named() > determiner.length:
+            break
+        each = each or cursor.word() in {"each", "every"}
+        cursor.at += determiner.length
+        value = determiner.entry.value
+        if value == "the":
+            definite = True
+        elif value == "other":
+            other = True
+        elif value == "own":  # 'in its own cabinet'
+            apart = True
+        elif value == "both":
+            definite = both = True
+        elif value == "half":
+            half, count = True, 0
+        elif value == "rest":  # 'the rest of the slices'
+            definite = other = True
+            count = 0
+        elif count is None:
+            count = int(value)
+    if count is not None and count > MOST:
+        raise LanguageError(f"{count} of them are too many: hvr reads numbers up to {MOST}")
+    return Determiner(count, definite, other, each, apart, both, half)
+
+
+def read_adjectives(cursor: Cursor) -> tuple[Adjective, ...]:
+    """Read the adjectives before a noun, and note those that hvr ignores."""
+    adjectives: list[Adjective] = []
+    while not cursor.done:
+        length = cursor.kind(Adjective)
+        if length and length >= cursor.named():
+            adjectives.append(cursor.take_adjective())
+            linker = cursor.function("and")
+            if cursor.word() == "," and (cursor.named(cursor.at + 1) or _slice_next(cursor)):
+                cursor.at += 1  # 'a chilled, slice of bread'
+            after = cursor.at + (linker.length if linker else int(cursor.word() == ","))
+            if after > cursor.at and cursor.kind(Adjective, after):
+                cursor.at = after
+            continue
+        passed = cursor.function("filler", "ignored")
+        if passed is None or cursor.named():
+            break
+        cursor.note_ignored(passed)
+        cursor.at += passed.length
+        cursor.at = cursor.also(cursor.at)
+    return tuple(adjectives)
+
+
+def _slice_next(cursor: Cursor) -> bool:
+    return cursor.function("slice", at=cursor.at + 1) is not None
+
+
+def deny(adjective: Adjective) -> Adjective:
+    """Negate an adjective: 'not dirty'."""
+    return adjective.replace(
+        word=f"not {adjective.word}", condition=negated(adjective.condition), selects=False
+    )
+
+
+def several(determiner: Determiner, word: FunctionWord) -> Determiner:
+    """Count slices: 'slices' means some, 'the slices' all, 'a slice' one."""
+    if determiner.count is not None:
+        return determiner
+    count = 2 if determiner.both else int(word.value)
+    if count < 0 and determiner.definite:
+        count = 0
+    return Determiner(count, determiner.definite, determiner.other)
+
+
+# Fixed phrases ------------------------------------------------------------------------------------
+# Phrases that name nothing themselves: 'back where it was', 'for two', 'the lower right of'.
+
+
+def skip_part(cursor: Cursor) -> bool:
+    """Consume a part of a place ('the lower right of'), with a note; return whether it did."""
+    start = at = cursor.at
+    while (match := cursor.function("part", "ignored", at=at)) and cursor.named(at) <= match.length:
+        at += match.length
+    if at == start or cursor.word(at) != "of" or not cursor.starts_thing(at + 1):
+        return False
+    cursor.at = at
+    cursor.ignore(cursor.between(start))
+    cursor.at += 1
+    return True
+
+
+def read_origin(cursor: Cursor) -> Adjunct | None:
+    """Read a return to the initial place: 'back where it was', 'to its place', 'back'."""
+    match = cursor.function("origin")
+    if match is None:
+        return None
+    after = cursor.at + match.length
+    more = cursor.function("prep", "from", "with", at=after)
+    if match.length == 1 and (more or cursor.starts_thing(after)):
+        return None  # 'back on the table', 'put back the mug'
+    cursor.at = after
+    return Adjunct("origin", "back", ())
+
+
+def for_how_many(cursor: Cursor) -> int | None:
+    """Read 'for two' or 'for four people'; return the number."""
+    match = cursor.function("for")
+    number = cursor.function("number", at=cursor.at + match.length) if match else None
+    at = cursor.at + (match.length if match else 0)
+    count = int(number.entry.value) if number else 0
+    if match and cursor.word(at).isdecimal():
+        count = int(cursor.word(at))
+    if not count:
+        return None
+    at += number.length if number else 1
+    unit = cursor.function("unit", at=at)
+    if unit:  # 'for two minutes'
+        start, cursor.at = cursor.at, at + unit.length
+        cursor.ignore(cursor.between(start))
+        return None
+    if cursor.starts_thing(at) and not cursor.function("people", at=at):
+        return None
+    cursor.at = at
+    cursor.take("people")
+    return count
+
+
+def read_inside(cursor: Cursor) -> str:
+    """Consume 'in it', 'on top of it' or 'inside' after contents; return `in`, `on` or ''."""
+    if cursor.function("hand"):
+        return ""
+    there, more = cursor.function("there"), cursor.function("prep", "from", "unplaced")
+    longer = there and more and more.length > there.length
+    if there and not longer and not cursor.starts_thing(cursor.at + there.length):
+        cursor.at += there.length
+        return "in"
+    prep = cursor.function("prep")
+    if prep is None:
+        return ""
+    after = cursor.at + prep.length
+    pronoun = cursor.function("pronoun", at=after)
+    again = _named_again(cursor, after)
+    if pronoun is None and not again:
+        return ""
+    cursor.at = after + (pronoun.length if pronoun else again)
+    return str(prep.entry.value)
+
+
+def _named_again(cursor: Cursor, at: int) -> int:
+    """Return the length of a repeated noun phrase: 'a pan with an apple on the pan'."""
+    if cursor.word(at) != "the" or not (length := cursor.named(at + 1)):
+        return 0
+    repeated = cursor.tokens[at + 1 : at + 1 + length]
+    starts = range(cursor.clause_at, at - length)
+    first = next((n for n in starts if cursor.named(n)), None)
+    return (
+        1 + length if first is not None and cursor.tokens[first : first + length] == repeated else 0
+    )
+
+
+def skip_interjection(cursor: Cursor) -> None:
+    """Consume fillers between commas: 'put it, please, in the bowl'."""
+    cursor.skip_fillers()
+    if cursor.word() == ",":
+        cursor.at += 1
+        cursor.skip_fillers()
+        if cursor.word() == ",":
+            cursor.at += 1
