@@ -24,6 +24,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from benchmarks.conditions import conditions
 from hvr.base.files import data_path
 from hvr.errors import HvrError, LanguageError
 from hvr.execution.facts.revealing import PosedRun
@@ -50,12 +51,12 @@ def main(arguments: list[str] | None = None) -> int:
     args = parser.parse_args(arguments)
     folder = WorldFolder(data_path("worlds") / "babyai")
     levels = [name for name in _levels() if any(text in name for text in args.levels)]
-    conditions = {"faults": args.faults, "view": args.view}
+    setting = {"faults": args.faults, "view": args.view}
     known = {_key(row): row for row in _rows(args.out)}
     rows = []
     todo = [(level, args.first_seed + n) for level in levels for n in range(args.seeds)]
     for number, (level, seed) in enumerate(todo, 1):
-        about = {"level": level, "seed": seed, **conditions}
+        about = {"level": level, "seed": seed, **setting}
         row = known.get(_key(about))
         if row is None:
             row = {**about, **_episode(folder, level, seed, args)}

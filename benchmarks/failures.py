@@ -40,6 +40,8 @@ from studies.fault_runs.table import by_kind, confusion, share, without_faults
 from studies.reflect import load_scenarios, play, score
 
 PARTS = ("reflect", "free", "faults")
+_NOISE = {"free": 0.05, "faults": 0.0}
+"""Default share of wrong readings in each part."""
 
 _lab = Lab()
 """Environments shared by the runs of this process."""
@@ -152,9 +154,14 @@ def load(path: Path | None) -> list[Row]:
     return rows
 
 
+def _noise(options: argparse.Namespace, part: str) -> float:
+    """Return the share of wrong readings in a part."""
+    return _NOISE[part] if options.noise is None else options.noise
+
+
 def free(options: argparse.Namespace, pairs: Sequence[tuple[str, str]]) -> bool:
     """Run without faults; return whether there are no false alarms."""
-    senses = Senses(Sight(options.sight), options.noise or 0.05, not options.untold)
+    senses = Senses(Sight(options.sight), _noise(options, "free"), not options.untold)
     run = partial(run_pair, part="free", kinds=(), senses=senses, seeds=options.seeds)
     rows = list(rows_of([(*pair, ()) for pair in pairs], run, options))
     for row in rows:
@@ -173,7 +180,7 @@ def faults(options: argparse.Namespace, pairs: Sequence[tuple[str, str]]) -> boo
     known = {row.key: row for row in load(options.out)}
     todo = chunks([key for key in keys if key not in known])
     print(f"{len(keys)} runs with a fault, {len(keys) - sum(len(c[2]) for c in todo)} known")
-    senses = Senses(Sight(options.sight), options.noise or 0.0, not options.untold)
+    senses = Senses(Sight(options.sight), _noise(options, "faults"), not options.untold)
     run = partial(run_pair, part="faults", kinds=kinds, senses=senses, seeds=0, seed=options.seed)
     out = options.out.open("a", encoding="utf-8") if options.out else None
     for row in rows_of(todo, run, options):
@@ -227,8 +234,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the requested parts; exit code 1 after a missed fault or a false alarm."""
     options = parse_arguments(arguments)
     known = "untold" if options.untold else "told"
-    print(f"{conditions(seed=options.seed)} · sight {options.sight}, "
-          f"noise {options.noise or 0:.0%} {known}")  # fmt: skip
+    noise = ", ".join(f"{_noise(options, part):.0%} in {part}" for part in _NOISE)
+    print(f"{conditions(seed=options.seed)} · sight {options.sight}, noise {noise}, {known}")
     pairs = [
         (task_id, scene)
         for task_id in expand_ids(options.tasks)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from hvr.base.declared import decode
 from hvr.base.files import writing
 from hvr.bench.cells import Cell
 from hvr.bench.folder import MANIFEST, BenchFolder
@@ -20,6 +22,14 @@ _FOLDER = "transcripts"
 _NAME = re.compile(rf"{_FOLDER}/[\w.+-]+\.jsonl")
 _MOST_BYTES = 2_000_000_000
 """Maximum unpacked size of a recording."""
+_UNREADABLE = (
+    OSError,
+    zipfile.BadZipFile,
+    zlib.error,
+    RuntimeError,  # encrypted, or compressed in an unknown way
+    KeyError,
+    ValueError,
+)
 
 
 def record_bench(folder: Path, cells: Sequence[Cell], file: Path) -> int:
@@ -51,12 +61,14 @@ def opened_recording(file: Path) -> Iterator[tuple[tuple[Cell, ...], Path]]:
     with TemporaryDirectory(prefix="hvr-replay-") as place:
         try:
             with zipfile.ZipFile(file) as archive:
-                cells = tuple(Cell(**cell) for cell in json.loads(archive.read(_CELLS)))
                 members = [m for m in archive.infolist() if _NAME.fullmatch(m.filename)]
-                if sum(member.file_size for member in members) > _MOST_BYTES:
+                listed = archive.getinfo(_CELLS)
+                if sum(member.file_size for member in (*members, listed)) > _MOST_BYTES:
                     raise DataFileError(f"{file}: the recording is larger than 2 GB")
+                data = json.loads(archive.read(listed))
+                cells = decode(tuple[Cell, ...], data, _CELLS, DataFileError)
                 for member in members:
                     archive.extract(member, place)
-        except (OSError, zipfile.BadZipFile, KeyError, TypeError, ValueError) as error:
+        except _UNREADABLE as error:
             raise DataFileError(f"{file} is not a recording of a bench: {error}") from None
         yield cells, Path(place) / _FOLDER

@@ -9,8 +9,8 @@ from typing import Any
 from hvr.errors import LLMError
 from hvr.models.config import ConfiguredModel
 from hvr.models.errors import ModelError
-from hvr.models.model import Answer, Message, Model, ModelTool, Request, Totals
-from hvr.models.replies import find_json
+from hvr.models.model import Answer, Layer, Message, Model, ModelTool, Request, Totals
+from hvr.models.replies import satisfies
 
 _TRIES = 6
 """Maximum number of requests to find the form in which a server enforces schemas."""
@@ -66,15 +66,17 @@ def abilities_of(model: Model, chosen: ConfiguredModel) -> dict[str, str]:
     return lines
 
 
-def _inner(model: Any) -> Any:
-    return getattr(model, "_model", model)
+def _inner(model: Model) -> Any:
+    while isinstance(model, Layer):
+        model = model.wrapped
+    return model
 
 
 def _schema(asking: _Asking) -> str:
     for _ in range(_TRIES):
         form = _form(asking.model)
         answer = asking.ask(_QUESTION, schema=_SCHEMA, accept=_ANY)
-        if answer is not None and _follows(answer.text):
+        if answer is not None and satisfies(answer.text, _SCHEMA):
             found = _form(asking.model)
             return f"schema: enforced{f', as {found}' if found else ''}"
         if _form(asking.model) == form:
@@ -84,14 +86,6 @@ def _schema(asking: _Asking) -> str:
 
 def _form(model: Model) -> str:
     return str(getattr(getattr(_inner(model), "dialect", None), "form", ""))
-
-
-def _follows(text: str) -> bool:
-    try:
-        find_json(text, _SCHEMA)
-    except ValueError:
-        return False
-    return True
 
 
 def _tools(asking: _Asking) -> str:

@@ -91,7 +91,10 @@ class AnthropicModel:
                 **self._arguments(request, accepted),
             )
 
-        reply = self._accepted.send(create, lambda accepted: _fallbacks(accepted, request))
+        def fallbacks(accepted: _Settings) -> Fallbacks[_Settings]:
+            return _fallbacks(accepted, request, effort=self._options.effort is not None)
+
+        reply = self._accepted.send(create, fallbacks)
         return self._read(reply.http_response, request)
 
     def _arguments(self, request: Request, accepted: _Settings) -> dict[str, Any]:
@@ -189,13 +192,18 @@ class AnthropicModel:
         return priced(usage, self._price)
 
 
-def _fallbacks(accepted: _Settings, request: Request) -> Fallbacks[_Settings]:
+def _fallbacks(accepted: _Settings, request: Request, *, effort: bool) -> Fallbacks[_Settings]:
+    without_effort = replace(accepted, effort=False)
+    effort = effort and accepted.effort
+    # First, since the schema and the effort are both in `output_config`.
+    if effort:
+        yield ("effort",), without_effort
     if request.schema is not None and accepted.form != "words":
         words = ("output_config", "output_format", "format", "schema", "tool_choice", "tool")
         following = _FORMS[_FORMS.index(accepted.form) + 1]
         yield words, replace(accepted, form=following)
-    if accepted.effort:
-        yield ("effort", "output_config"), replace(accepted, effort=False)
+    if effort:
+        yield ("output_config",), without_effort
     if accepted.temperature:
         yield ("temperature",), replace(accepted, temperature=False)
 

@@ -189,7 +189,7 @@ class HuggingFaceModel:
 
 
 MAX_FINITE_ANSWERS = 5_000
-"""Schemas with more answers are only described in the prompt."""
+"""Schemas with more answers are enforced token by token, not by a list of answers."""
 
 
 def finite_answers(schema: Mapping[str, Any] | None) -> tuple[str, ...]:

@@ -340,6 +340,11 @@ class Layer:
         self._model = model
 
     @property
+    def wrapped(self) -> Model:
+        """The model inside."""
+        return self._model
+
+    @property
     def name(self) -> str:
         return self._model.name
 

@@ -265,14 +265,20 @@ class RecordingModel(Layer):
             threading.Thread(target=work, name="hvr-ask", daemon=True).start()
         found: dict[int, _Timed] = {}
         added: list[Answer | LLMError] = []
-        while len(added) < len(requests):
-            number, timed = answered.get()
-            if isinstance(timed, BaseException):
-                raise timed
-            found[number] = timed
-            # Answers are recorded as soon as their order allows, so that little is paid twice.
-            while len(added) in found:
-                added.append(self._add(requests[len(added)], found[len(added)]))
+        try:
+            while len(added) < len(requests):
+                number, timed = answered.get()
+                if isinstance(timed, BaseException):
+                    raise timed
+                found[number] = timed
+                # Answers are recorded as soon as their order allows, so that little is paid twice.
+                while len(added) in found:
+                    added.append(self._add(requests[len(added)], found[len(added)]))
+        finally:
+            # After an error, no further request is sent.
+            with suppress(Empty):
+                while True:
+                    waiting.get_nowait()
         return added
 
     def _timed(self, request: Request) -> _Timed:

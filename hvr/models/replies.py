@@ -194,7 +194,14 @@ def strict_schema(schema: Any) -> Any:
         return [strict_schema(part) for part in schema]
     if not isinstance(schema, Mapping):
         return schema
-    return {k: strict_schema(v) for k, v in schema.items() if k not in _UNSUPPORTED}
+    kept = {k: v for k, v in schema.items() if k not in _UNSUPPORTED}
+    # The names of properties and definitions may be any words, also those of keywords.
+    return {
+        k: {name: strict_schema(part) for name, part in v.items()}
+        if k in ("properties", "$defs") and isinstance(v, Mapping)
+        else strict_schema(v)
+        for k, v in kept.items()
+    }
 
 
 def arguments_of(value: Any) -> dict[str, Any]:

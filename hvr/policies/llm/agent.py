@@ -37,6 +37,9 @@ _MOST_ACTIONS = 20
 _MOST_UNREADABLE = 3
 """Unreadable answers in a row after which planning ends."""
 
+_UNUSABLE = (HvrError, LookupError, TypeError, ValueError, AttributeError, OverflowError)
+"""Errors of arguments of any form, which a server without schemas may send."""
+
 MAX_PROMPT = 6_000
 """Estimated tokens of a prompt above which the oldest results are left out."""
 
@@ -94,6 +97,11 @@ class AgentWriting:
             except ModelError as error:
                 if error.kind != "schema":
                     raise
+                missed += 1
+                self._unreadable += 1
+                continue
+            if not answer.calls and answer.finish == "length":
+                # The answer ended before its calls.
                 missed += 1
                 self._unreadable += 1
                 continue
@@ -169,8 +177,14 @@ class AgentWriting:
             return known(call.arguments)
         except ImpossibleGoalError:
             raise
-        except (HvrError, KeyError, TypeError, ValueError, AttributeError) as error:
-            # The arguments of a server that enforces no schema may have any form.
+        except (
+            HvrError,
+            LookupError,
+            TypeError,
+            ValueError,
+            AttributeError,
+            OverflowError,
+        ) as error:
             return f"{call.name}: the arguments cannot be used ({type(error).__name__}: {error})"
 
     # Tools --------------------------------------------------------------------------------
@@ -253,9 +267,11 @@ class AgentWriting:
     def _apply(self, given: Mapping[str, Any]) -> str:
         predicted = self._predicted
         done = 0
-        for step in given["steps"]:
-            args = step.get("args", ())
-            action = GroundAction(str(step["do"]), tuple(str(arg) for arg in args))
+        # All steps are read before the first is applied: an error then means that none was.
+        actions = [
+            GroundAction(str(s["do"]), tuple(map(str, s.get("args", ())))) for s in given["steps"]
+        ]
+        for action in actions:
             way = repair_navigation(
                 predicted.task, predicted.state, (action,), predicted.navigation
             )
@@ -342,6 +358,10 @@ def make_writing(
     """Return the writing of a plan by the equipment's settings."""
     kind = AgentWriting if equipment.settings.agent else Writing
     return kind(equipment, request, predicted, constraints)
+
+
+def _action(step: Mapping[str, Any]) -> GroundAction:
+    return GroundAction(str(step["do"]), tuple(str(arg) for arg in step.get("args", ())))
 
 
 def _with_note(message: Message, note: str) -> Message:

@@ -76,7 +76,14 @@ def _any_names(part: Any) -> Any:
     if part.get("minItems") != part.get("maxItems"):
         left_out.add("minItems")
     values = {k: v for k, v in part.items() if k not in left_out}
-    return {k: _any_names(v) for k, v in values.items()}
+    return {
+        k: _each(v, _any_names) if k == "properties" else _any_names(v) for k, v in values.items()
+    }
+
+
+def _each(properties: Mapping[str, Any], change: Callable[[Any], Any]) -> dict[str, Any]:
+    """Change the schemas of properties, whose names may be any words."""
+    return {name: change(schema) for name, schema in properties.items()}
 
 
 # Values -------------------------------------------------------------------------------------------
@@ -150,10 +157,13 @@ def fact_json(literal: Atom | Not, parameters: Sequence[str]) -> dict[str, Any]:
     return {FACT: atom.predicate, **args, HOLDS: literal is atom}
 
 
-def call_text(value: Mapping[str, Any]) -> str:
+_Keys = Mapping[str, Sequence[str]]
+"""The keys of the arguments of each action or predicate, in their order."""
+
+
+def call_text(value: Mapping[str, Any], keys: _Keys) -> str:
     """Return an action of an answer as text."""
-    name, *args = (str(part) for part in value.values())
-    return f"({', '.join((name, *args))})"
+    return f"({', '.join((str(value[ACTION]), *_arguments(value, ACTION, keys)))})"
 
 
 def call_line(action: GroundAction) -> str:
@@ -161,11 +171,17 @@ def call_line(action: GroundAction) -> str:
     return f"({', '.join((action.name, *action.args))})"
 
 
-def fact_text(value: Mapping[str, Any]) -> str:
+def fact_text(value: Mapping[str, Any], keys: _Keys) -> str:
     """Return a fact of an answer as PDDL."""
-    parts = [str(part) for key, part in value.items() if key != HOLDS]
-    atom = f"({' '.join(parts)})"
+    atom = f"({' '.join((str(value[FACT]), *_arguments(value, FACT, keys)))})"
     return atom if value[HOLDS] else f"(not {atom})"
+
+
+def _arguments(value: Mapping[str, Any], name: str, keys: _Keys) -> list[str]:
+    """Return the arguments in declared order, in that of the answer where the keys differ."""
+    given = {key: str(part) for key, part in value.items() if key not in (name, HOLDS)}
+    declared = keys.get(str(value[name]), ())
+    return [given[key] for key in (declared if set(declared) == set(given) else given)]
 
 
 def kinds_form(kinds: Sequence[str]) -> AnswerForm:
@@ -200,7 +216,9 @@ class WorldForms:
         """Return the form of a block or plan of actions on some objects."""
         definitions = _Definitions()
         schema = record({"steps": array(self._action(names, definitions), most)})
-        return AnswerForm(definitions.close(schema), lambda data: _block_text(data["steps"]))
+        return AnswerForm(
+            definitions.close(schema), lambda data: f"Actions:\n{self._lines(data['steps'])}"
+        )
 
     def blocks(self, names: Collection[str], count: int, most: int) -> AnswerForm:
         """Return the form of the blocks of `count` macro actions."""
@@ -211,7 +229,7 @@ class WorldForms:
 
         def text(data: Any) -> str:
             parts = enumerate(data["blocks"], start=1)
-            return "\n".join(f"Macro action {n}:\n{_lines(block)}" for n, block in parts)
+            return "\n".join(f"Macro action {n}:\n{self._lines(block)}" for n, block in parts)
 
         return AnswerForm(definitions.close(schema), text)
 
@@ -231,7 +249,7 @@ class WorldForms:
         def text(data: Any) -> str:
             lines = []
             for number, (title, one) in enumerate(zip(titles, data["macros"], strict=True), 1):
-                before, after = (" ".join(map(fact_text, one[k])) for k in ("before", "after"))
+                before, after = (self._facts(one[k]) for k in ("before", "after"))
                 lines.append(f"{number}. {title}")
                 lines.append(f"Preconditions: {before or 'none'}")
                 lines.append(f"Postconditions: {after or 'none'}")
@@ -246,7 +264,7 @@ class WorldForms:
         schema = record({"goal": facts, "cannot": {"type": "string", "maxLength": MAX_TITLE}})
 
         def text(data: Any) -> str:
-            return f"(and {' '.join(map(fact_text, data['goal']))})"
+            return f"(and {self._facts(data['goal'])})"
 
         return AnswerForm(definitions.close(schema), text)
 
@@ -279,14 +297,33 @@ class WorldForms:
 
     # Parts --------------------------------------------------------------------------------
 
+    def _lines(self, steps: Sequence[Mapping[str, Any]]) -> str:
+        calls = [call_text(step, self._action_keys) for step in steps if step[ACTION] != "none"]
+        return numbered(calls) if calls else "none"
+
+    def _facts(self, facts: Sequence[Mapping[str, Any]]) -> str:
+        return " ".join(fact_text(fact, self._fact_keys) for fact in facts)
+
+    @cached_property
+    def _action_keys(self) -> _Keys:
+        actions = self._actions.task.domain.actions
+        return {n: _keys([p.name for p in a.parameters], ACTION) for n, a in actions.items()}
+
+    @cached_property
+    def _fact_keys(self) -> _Keys:
+        predicates = self._actions.task.domain.predicates
+        return {
+            n: _keys([p.name for p in q.parameters], FACT, HOLDS) for n, q in predicates.items()
+        }
+
     def _action(self, names: Collection[str], definitions: _Definitions) -> Schema:
         known = frozenset(names)
         forms = []
-        for name, schema in self._actions.task.domain.actions.items():
+        for name in self._actions.task.domain.actions:
             rows = [a.args for a in self._actions.of(name) if known.issuperset(a.args)]
             if not rows:
                 continue
-            keys = _keys([p.name for p in schema.parameters], ACTION)
+            keys = self._action_keys[name]
             columns = [definitions.of(sorted(set(column))) for column in zip(*rows, strict=True)]
             forms.append(record({ACTION: choice([name]), **dict(zip(keys, columns, strict=True))}))
         return {"anyOf": forms} if forms else record({ACTION: choice(["none"])})
@@ -297,7 +334,7 @@ class WorldForms:
             rows = self._rows(predicate, names)
             if rows is None:
                 continue
-            keys = _keys([p.name for p in predicate.parameters], FACT, HOLDS)
+            keys = self._fact_keys[predicate.name]
             columns = [definitions.of(column) for column in rows]
             args = dict(zip(keys, columns, strict=True))
             forms.append(
@@ -391,15 +428,6 @@ def _after(task: Task, state: State, way: Sequence[GroundAction]) -> int | None:
 
 END = "done"
 """Answer that ends a block which is written action by action."""
-
-
-def _block_text(steps: Sequence[Mapping[str, Any]]) -> str:
-    return f"Actions:\n{_lines(steps)}"
-
-
-def _lines(steps: Sequence[Mapping[str, Any]]) -> str:
-    calls = [call_text(step) for step in steps if step[ACTION] != "none"]
-    return numbered(calls) if calls else "none"
 
 
 def numbered(lines: Iterable[str]) -> str:

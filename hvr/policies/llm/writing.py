@@ -114,14 +114,14 @@ class ObjectRetrieval:
 
     def ask_ahead(self, requests: Iterable[str], predicted: PredictedWorld) -> None:
         """Ask at once for the kinds of several requests, which do not depend on each other."""
-        asked = [request for request in requests if request not in self._chosen]
+        asked = [one for one in dict.fromkeys(requests) if one not in self._chosen]
         form, classes = kinds_form(predicted.kinds), ", ".join(predicted.kinds)
         values = [{"request": request, "classes": classes} for request in asked]
         self._chosen.update(zip(asked, self.dialogue.ask_all("select", form, values), strict=True))
 
     def _answer(self, request: str, predicted: PredictedWorld) -> str:
         if request in self._chosen:
-            return self._chosen.pop(request)
+            return self._chosen[request]
         form, classes = kinds_form(predicted.kinds), ", ".join(predicted.kinds)
         return self.dialogue.ask("select", form, request=request, classes=classes)
 
