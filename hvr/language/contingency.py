@@ -154,10 +154,15 @@ def _with_names(
     text: str, statement: SceneStatement, truth: bool, judge: StatementJudge
 ) -> Iterator[str]:
     """Yield a branch with the pronouns for the things of the condition replaced by their names."""
-    fits = [n for n in statement.things if _fits(n, statement, judge) is not (not truth)]
-    things = tuple(fits or statement.things)
+    fits = [
+        name
+        for part in statement.parts
+        for name in part.things
+        if _fits(name, part, judge) is not (not truth)
+    ]
+    things = tuple(dict.fromkeys(fits)) or statement.mentioned
     memory = DialogueMemory(things=things[:1], group=things[:1])
-    if statement.every:
+    if statement.every or statement.also or statement.least > 1:
         memory = memory.replace(things=things, group=things)
     for request in Rewriter(judge.reader, judge.inventory, memory).requests(text):
         if isinstance(request, str):

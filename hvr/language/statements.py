@@ -10,6 +10,7 @@ A statement is true, false, or unknown where the robot has not looked.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import TypeAlias
 
 from hvr.errors import LanguageError
 from hvr.knowledge.retrieval.inventory import Inventory
@@ -49,6 +50,8 @@ class SceneStatement(Value):
         denied: Whether it is denied as a whole: 'no mug is clean'.
         predicate: The predicate; None if the statement only says that there are such things.
         positive: Whether the predicate is affirmed.
+        least: Number of objects that it must hold of, unless it is about all: 'two mugs are clean'.
+        also: Statements that must hold too: 'the mug and the plate are clean' makes two.
     """
 
     things: tuple[str, ...]
@@ -56,6 +59,18 @@ class SceneStatement(Value):
     denied: bool
     predicate: Predication | None
     positive: bool = True
+    least: int = 1
+    also: tuple[SceneStatement, ...] = ()
+
+    @property
+    def parts(self) -> tuple[SceneStatement, ...]:
+        """The statements that must all hold, each about one noun phrase."""
+        return (self.replace(also=()), *self.also)
+
+    @property
+    def mentioned(self) -> tuple[str, ...]:
+        """The objects of all parts."""
+        return tuple(dict.fromkeys(name for part in self.parts for name in part.things))
 
 
 class QuestionAnswer(Value):
@@ -68,6 +83,9 @@ class QuestionAnswer(Value):
 
     text: str
     things: tuple[str, ...] = ()
+
+
+Things: TypeAlias = tuple[NounPhrase, ...]
 
 
 # Evaluation ---------------------------------------------------------------------------------------
@@ -86,13 +104,16 @@ class StatementJudge:
 
     def truth(self, statement: SceneStatement) -> Truth:
         """Return whether a statement holds."""
+        return _all(self._truth(part) for part in statement.parts)
+
+    def _truth(self, statement: SceneStatement) -> Truth:
         if statement.predicate is None:
             values: list[Truth] = [True for _ in statement.things]
         else:
             values = [self.fits(name, statement.predicate) for name in statement.things]
         if not statement.positive:
             values = [None if value is None else not value for value in values]
-        found = _all(values) if statement.every else _any(values)
+        found = _all(values) if statement.every else _at_least(statement.least, values)
         return None if found is None else found is not statement.denied
 
     def fits(self, name: str, predicate: Predication) -> Truth:
@@ -103,6 +124,11 @@ class StatementJudge:
 
     def looks(self, statement: SceneStatement) -> tuple[str, ...]:
         """Return the unseen places that can decide a statement, those that it names first."""
+        return tuple(
+            dict.fromkeys(place for part in statement.parts for place in self._looks(part))
+        )
+
+    def _looks(self, statement: SceneStatement) -> tuple[str, ...]:
         named = [
             place
             for adjunct in (statement.predicate.adjuncts if statement.predicate else ())
@@ -242,8 +268,13 @@ def _all(values: Iterable[Truth]) -> Truth:
 
 
 def _any(values: Iterable[Truth]) -> Truth:
-    found = list(values)
-    return True if True in found else None if None in found else False
+    return _at_least(1, list(values))
+
+
+def _at_least(least: int, values: Sequence[Truth]) -> Truth:
+    """Return whether at least so many values are true."""
+    true = values.count(True)
+    return True if true >= least else None if true + values.count(None) >= least else False
 
 
 # Reading ------------------------------------------------------------------------------------------
@@ -312,7 +343,7 @@ class _Questions:
     def answer(self, text: str, tokens: tuple[str, ...]) -> QuestionAnswer:
         first = tokens[0]
         cursor = Cursor(text, tokens, self.reader.lexicon)
-        cursor.at = 1
+        cursor.at, cursor.denying = 1, True
         if first in {"where", "where's"}:
             if cursor.word() in _BE:
                 cursor.at += 1
@@ -330,6 +361,7 @@ class _Questions:
 
     def statement(self, cursor: Cursor) -> SceneStatement:
         """Read 'there is a mug', 'the mug is (not) dirty', 'no mug is on the table'."""
+        cursor.denying = True  # A condition asks for no choice: 'or' lists all.
         if cursor.word() == "there" and cursor.word(cursor.at + 1) in _BE | {"isn't", "aren't"}:
             denied = cursor.word(cursor.at + 1) in {"isn't", "aren't"}
             cursor.at += 2
@@ -341,8 +373,8 @@ class _Questions:
             cursor.at += cursor.word() in {"see", "find", "got"}
             return self._existing(cursor, denied=False)
         none = cursor.take("none") is not None
-        things = self._subjects(cursor)
-        return self._predicated(cursor, things, none=none)
+        things, either = self._subjects(cursor)
+        return self._predicated(cursor, things, either=either, none=none)
 
     def _existing(self, cursor: Cursor, *, denied: bool) -> SceneStatement:
         denied = denied or cursor.take("none") is not None
@@ -350,23 +382,30 @@ class _Questions:
             cursor.at += 1
             denied = True
         if not cursor.starts_thing() and denied:  # 'there is nothing in the fridge'
-            things: tuple[NounPhrase, ...] = (NounPhrase("everything", "anything"),)
+            things: Things = (NounPhrase("everything", "anything"),)
+            either = True
         else:
-            things = read_things(cursor, "there is", listing=True)
+            things, either = _listed_things(cursor, "there is")
         adjuncts = read_adjuncts(cursor)
         self._end(cursor)
-        names = tuple(n for thing in things for n in self.judge.things(thing))
         predicate = Predication((), adjuncts) if adjuncts else None
-        return SceneStatement(names, False, denied, predicate)
+        groups = [things] if either or denied else [(thing,) for thing in things]
+        return _joined(
+            SceneStatement(self._names(group), False, denied, predicate, least=_least(group))
+            for group in groups
+        )
 
-    def _subjects(self, cursor: Cursor) -> tuple[NounPhrase, ...]:
+    def _names(self, things: Iterable[NounPhrase]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(n for thing in things for n in self.judge.things(thing)))
+
+    def _subjects(self, cursor: Cursor) -> tuple[Things, bool]:
         if cursor.word() in {"anything", "something"}:
             cursor.at += 1
-            return (NounPhrase("everything", "anything"),)
-        return read_things(cursor, "is", listing=True, subject=True)
+            return (NounPhrase("everything", "anything"),), True
+        return _listed_things(cursor, "is", subject=True)
 
     def _predicated(
-        self, cursor: Cursor, things: Sequence[NounPhrase], *, none: bool = False
+        self, cursor: Cursor, things: Things, *, either: bool = False, none: bool = False
     ) -> SceneStatement:
         positive = cursor.word() != "not"
         cursor.at += not positive
@@ -380,37 +419,38 @@ class _Questions:
             before = cursor.at
             if cursor.take("have") or cursor.word() == "contain":
                 cursor.at += cursor.at == before
-                inner = read_things(cursor, "contain", listing=True)
+                contents = _contents(cursor)
                 self._end(cursor)
-                contents = Predication((), (Adjunct("with", "with", inner, "in"),))
-                return self._about(things, contents, none=none, positive=True)
+                return self._about(things, contents, either=either, none=none, positive=True)
             cursor.take("be")
         if cursor.word() == "not":
             positive = False
             cursor.at += 1
         if cursor.word() in {"contain", "have", "hold"}:
             cursor.at += 1
-            inner = read_things(cursor, "contain", listing=True)
-            predicate = Predication((), (Adjunct("with", "with", inner, "in"),))
+            predicate = _contents(cursor)
         else:
             predicate = read_predicate(cursor)
         self._end(cursor)
         if not predicate:
             raise cursor.parse_error()
-        return self._about(things, predicate, none=none, positive=positive)
+        return self._about(things, predicate, either=either, none=none, positive=positive)
 
     def _about(
-        self, things: Sequence[NounPhrase], predicate: Predication, *, none: bool, positive: bool
+        self, things: Things, predicate: Predication, *, either: bool, none: bool, positive: bool
     ) -> SceneStatement:
-        names = tuple(n for thing in things for n in self.judge.things(thing))
-        if not names:
-            words = " or ".join(thing.text for thing in things)
-            raise LanguageError(f"there is no {words} here")
-        every = any(t.determiner.count == 0 for t in things) or len(things) > 1
-        definite = any(t.determiner.definite for t in things)
-        return SceneStatement(
-            names, (every or (definite and len(names) == 1)) and not none, none, predicate, positive
-        )
+        parts = []
+        for group in [things] if either or none else [(thing,) for thing in things]:
+            names = self._names(group)
+            if not names:
+                words = " or ".join(thing.text for thing in group)
+                raise LanguageError(f"there is no {words} here")
+            determiners = [thing.determiner for thing in group]
+            whole = any(d.count == 0 or d.both or d.each for d in determiners)
+            one = len(names) == 1 and any(d.definite for d in determiners)
+            every = (whole or one) and not none
+            parts.append(SceneStatement(names, every, none, predicate, positive, _least(group)))
+        return _joined(parts)
 
     def _end(self, cursor: Cursor) -> None:
         cursor.skip_fillers()
@@ -432,16 +472,16 @@ class _Questions:
         called, where = self.judge.called(name), self.judge.where(name)
         if where == "not seen yet":
             return f"{called} has not been seen yet"
-        position = [a for a in self.judge.view.inventory.parents if a == name]
-        if not position and where == "standing on its own":
+        if where == "standing on its own":
             return f"{called} stands in the room, not on or in anything"
         return f"{called} is {where}"
 
     def _what(self, cursor: Cursor, first: str) -> QuestionAnswer:
         verb = cursor.word()
         cursor.at += first == "what" and verb in _BE | _DO
-        if cursor.word() in {"you", "the robot"}:
-            cursor.at += 1
+        robot = cursor.word() == "the" and cursor.word(cursor.at + 1) == "robot"
+        if robot or cursor.word() == "you":
+            cursor.at += 1 + robot
             cursor.at += cursor.word() in {"holding", "hold", "carrying"}
             self._end(cursor)
             return self._listed(list(self.view.inventory.held), "in the hand", True)
@@ -525,30 +565,67 @@ class _Questions:
             cursor.at += cursor.word() in {"have", "see", "find", "got"}
             statement = self._existing(cursor, denied=False)
         else:
-            things = self._subjects(cursor)
-            statement = self._predicated(cursor, things)
+            things, either = self._subjects(cursor)
+            statement = self._predicated(cursor, things, either=either)
         found = self.judge.truth(statement)
         if found is None:
             places = joined([self.judge.called(p) for p in self.judge.looks(statement)])
             return QuestionAnswer(
-                f"I do not know: I have not looked into {places} yet", statement.things
+                f"I do not know: I have not looked into {places} yet", statement.mentioned
             )
         return QuestionAnswer(
-            f"{'yes' if found else 'no'}{self._why(statement, found)}", statement.things
+            f"{'yes' if found else 'no'}{self._why(statement, found)}", statement.mentioned
         )
 
     def _why(self, statement: SceneStatement, found: bool) -> str:
         """Return the objects that decide a statement, with their places."""
-        if statement.denied or statement.every or not 1 < len(statement.things) <= 8 or not found:
-            return ""
-        predicate = statement.predicate
-        if predicate is None:
-            yes = list(statement.things)
-        else:
-            yes = [
-                n for n in statement.things if self.judge.fits(n, predicate) is statement.positive
+        yes: list[str] = []
+        for part in statement.parts if found else ():
+            if part.denied or part.every or not 1 < len(part.things) <= 8:
+                continue
+            predicate, positive = part.predicate, part.positive
+            yes += [
+                name
+                for name in part.things
+                if predicate is None or self.judge.fits(name, predicate) is positive
             ]
         return f": {'; '.join(self.judge.described(n) for n in yes)}" if yes else ""
+
+
+def _joined(statements: Iterable[SceneStatement]) -> SceneStatement:
+    """Return the statement that all of these hold."""
+    first, *others = statements
+    return first.replace(also=tuple(others))
+
+
+def _listed_things(cursor: Cursor, after: str, *, subject: bool = False) -> tuple[Things, bool]:
+    """Read things; return them with whether one of them is enough: 'a mug or a cup'."""
+    start = cursor.at
+    things = read_things(cursor, after, listing=True, subject=subject)
+    words = cursor.tokens[start : cursor.at]
+    if len(things) < 2 or "or" not in words:
+        return things, False
+    if "and" in words:
+        raise LanguageError(
+            f"{cursor.between(start)!r} has 'and' and 'or': ask one thing at a time"
+        )
+    return things, True
+
+
+def _contents(cursor: Cursor) -> Predication:
+    """Read what a thing contains."""
+    start = cursor.at
+    things, either = _listed_things(cursor, "contain")
+    if either:
+        raise LanguageError(f"{cursor.between(start)!r} has 'or': ask one thing at a time")
+    return Predication((), (Adjunct("with", "with", things, "in"),))
+
+
+def _least(things: Things) -> int:
+    """Return how many of the things a noun phrase speaks of at least."""
+    if any(thing.determiner.half for thing in things):
+        raise LanguageError("hvr cannot tell what half of the things are: say how many")
+    return max(1, things[0].determiner.count or 1) if len(things) == 1 else 1
 
 
 def joined(words: Collection[str]) -> str:

@@ -177,15 +177,15 @@ def _assumed(run: RunComponents, contingency: Contingency, truth: bool) -> Itera
     statement = contingency.statement
     assert isinstance(statement, SceneStatement)
     judge = _judge(run)
-    if statement.predicate is None or truth is statement.denied or not statement.positive:
-        return
-    for adjunct in statement.predicate.adjuncts:
-        if adjunct.kind not in {"place", "with"}:
+    for part in statement.parts:
+        if part.predicate is None or truth is part.denied or not part.positive:
             continue
-        others = [name for thing in adjunct.things for name in judge.things(thing)]
-        pairs = zip(statement.things, others, strict=False)
-        for one, other in pairs:
-            inner, outer = (one, other) if adjunct.kind == "place" else (other, one)
-            if inner in judge.inventory.unplaced:
-                relation = judge.taxonomy.relation(judge.inventory.classes[outer])
-                yield Atom(relation, (inner, outer))
+        for adjunct in part.predicate.adjuncts:
+            if adjunct.kind not in {"place", "with"}:
+                continue
+            others = [name for thing in adjunct.things for name in judge.things(thing)]
+            for one, other in zip(part.things, others, strict=False):
+                inner, outer = (one, other) if adjunct.kind == "place" else (other, one)
+                if inner in judge.inventory.unplaced:
+                    relation = judge.taxonomy.relation(judge.inventory.classes[outer])
+                    yield Atom(relation, (inner, outer))
