@@ -16,6 +16,8 @@ from hvr.values import Value, cached_property
 
 _WORD = re.compile(r"[^\W\d_]+-\d+(?![\w-])|[^\W_]+(?:'[^\W\d_]+)?|[.;,!?]")
 
+_NOT_WHOLE = re.compile(r"(?<![\w.-])-\d+(?:\.\d+)?|(?<![\w.-])\d+\.\d+")
+
 _CONTRACTED = re.compile(r"\b(it|they)'(s|re)\b", re.IGNORECASE)
 _NUMBERED = re.compile(
     r"(?:^|(?<=[\s.;,:]))(?:step\s+)?(?:\d{1,2}|[a-h])\s*[.):](?=\s)|"
@@ -213,6 +215,8 @@ def tokenize(text: str) -> tuple[str, ...]:
         raise LanguageError(
             f"the request must have at most {MAX_CHARACTERS} characters, got {len(text)}: split it"
         )
+    if number := _NOT_WHOLE.search(text):
+        raise LanguageError(f"hvr reads only whole numbers that are not negative, not {number[0]}")
     plain = text.replace("\u2019", "'").replace("&", " and ")
     plain = _CONTRACTED.sub(lambda m: f"{m[1]} {'is' if m[2] == 's' else 'are'}", plain)
     # Turn the numbers or bullets of a list of steps into ends of clauses.

@@ -34,6 +34,9 @@ _PIECE = re.compile(r"\{(\d)\}")
 _MOST_PARSES = 200
 """Largest number of parses of one text to compare with it."""
 
+_MOST_TRIED = 10_000
+"""Maximum number of parts to try: they can double with each 'and' or 'or' of a text."""
+
 
 @dataclass(frozen=True)
 class _Thing:
@@ -84,6 +87,10 @@ class _Heard:
         )
 
 
+class _TooManyTriedError(Exception):
+    """The splits of a text at 'and' and 'or' are too many to try."""
+
+
 class OwnWords:
     """Reads hvr's own paraphrases back as goals, in one scene."""
 
@@ -92,12 +99,20 @@ class OwnWords:
         self.inventory = inventory
         self.domain = domain
         self._staged = False
+        self._tried = 0
 
     def goal(self, text: str) -> Goal | None:
         """Return the goal that a paraphrase describes; None for any other text."""
         plain = re.sub(r"\s+", " ", text.strip().rstrip(".!").strip()).lower()
         if len(plain) > MAX_CHARACTERS or not self._may_be(plain):
             return None
+        self._tried = 0
+        try:
+            return self._goal(plain)
+        except _TooManyTriedError:
+            return None
+
+    def _goal(self, plain: str) -> Goal | None:
         texts = plain.split("; then ")
         self._staged = len(texts) > 1
         stages = []
@@ -263,6 +278,9 @@ class OwnWords:
             yield from self._all(sentences[1:], after)
 
     def _sentence(self, text: str, heard: _Heard) -> Iterator[_Heard]:
+        self._tried += 1
+        if self._tried > _MOST_TRIED:
+            raise _TooManyTriedError
         if text.startswith("either "):
             yield from self._choice(text.removeprefix("either "), heard, ())
         elif text.startswith("if "):

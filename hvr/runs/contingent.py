@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from hvr.errors import ImpossibleGoalError, PlannerError
 from hvr.execution.events import Finished
+from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.hypothetical import assume_atoms, hypothetical_copy
 from hvr.knowledge.retrieval.inventory import take_inventory
 from hvr.language.goal_builder import Contingency, Goal
@@ -141,28 +142,38 @@ def _opening(run: RunComponents, contingency: Contingency, place: str) -> Planne
 def _proven(
     run: RunComponents, contingency: Contingency, look: Planned, name: str, goal: Goal, truth: bool
 ) -> ProvenBranch:
-    if goal.stages[0].wanted == "(and)":
-        return ProvenBranch(name, goal, 0)
-    changing = _changing(look)
-    end = Validator(look.task).state_after(look.plan.actions, len(look.plan.actions))
-    known = set(look.task.objects)
-    atoms = {a for a in run.world.graph.facts() if not known.issuperset(a.args)}
-    atoms |= {a for a in end.atoms(static=True) if a.predicate != "="}
-    graph = hypothetical_copy(run.world.graph)
-    inventory = run.world.inventory()
-    atoms |= set(_assumed(run, contingency, truth))
+    if goal.contingency is not None:
+        return ProvenBranch(name, goal, None, "it has a condition that needs another look")
+    policy, inventory, steps = run.policy, run.world.inventory(), 0
     try:
-        assume_atoms(graph, atoms, changing)
-        believed = take_inventory(graph, inventory.scene, inventory.positions)
-        planned = run.policy.plan(goal.stages[0], graph, believed, "")
-        report = Validator(planned.task).check(planned.plan.actions)
+        graph = _after(run.world.graph, look, _assumed(run, contingency, truth))
+        for number, stage in enumerate(goal.stages, 1):
+            if stage.wanted == "(and)":
+                continue
+            believed = take_inventory(graph, inventory.scene, inventory.positions)
+            planned = policy.plan(stage, graph, believed, "")
+            report = Validator(planned.task).check(planned.plan.actions)
+            if not report.valid:
+                return ProvenBranch(name, goal, None, " ".join(report.explain().split()))
+            file = f"branch-{name}{f'-{number}' if len(goal.stages) > 1 else ''}"
+            run.folder.write(f"{file}-problem.pddl", print_problem(planned.problem))
+            run.folder.write(f"{file}-plan.pddl", print_plan(planned.plan.actions))
+            steps += len(planned.plan.actions)
+            graph = _after(graph, planned)
     except (ImpossibleGoalError, PlannerError) as error:
         return ProvenBranch(name, goal, None, str(error))
-    if not report.valid:
-        return ProvenBranch(name, goal, None, " ".join(report.explain().split()))
-    run.folder.write(f"branch-{name}-problem.pddl", print_problem(planned.problem))
-    run.folder.write(f"branch-{name}-plan.pddl", print_plan(planned.plan.actions))
-    return ProvenBranch(name, goal, len(planned.plan.actions))
+    return ProvenBranch(name, goal, steps)
+
+
+def _after(graph: KnowledgeGraph, planned: Planned, also: Iterable[Atom] = ()) -> KnowledgeGraph:
+    """Return a copy of the graph as it is after a plan, with some more facts."""
+    end = Validator(planned.task).state_after(planned.plan.actions, len(planned.plan.actions))
+    known = set(planned.task.objects)
+    atoms = {a for a in graph.facts() if not known.issuperset(a.args)}
+    atoms |= {a for a in end.atoms(static=True) if a.predicate != "="} | set(also)
+    copy = hypothetical_copy(graph)
+    assume_atoms(copy, atoms, _changing(planned))
+    return copy
 
 
 def _changing(planned: Planned) -> frozenset[str]:

@@ -19,6 +19,7 @@ from hvr.errors import (
     ProposalError,
     UsageError,
 )
+from hvr.execution.deviations import PLACE_PREDICATES
 from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.knowledge.wording import wording_of
 from hvr.language.dialogue import CANCEL, DialogueMemory, DialogueQuestion, Rewriter, chosen
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 _UNDO = frozenset(
     {"undo", "undo that", "undo it", "undo this", "undo the last thing", "take that back"}
     | {f"undo what you {did}" for did in ("did", "just did", "have done", "have just done")}
-    | {"revert", "revert that", "reverse that", "undo the last request", "undo everything you did"}
+    | {"revert", "revert that", "reverse that", "undo the last request"}
 )
 _DID = frozenset(
     {"what did you do", "what did you just do", "what have you done", "what have you just done"}
@@ -90,7 +91,6 @@ class _Done:
     before: Inventory
     run: Run
     planned: tuple[Planned, ...]
-    undoes: bool = False
 
 
 @dataclass
@@ -193,7 +193,11 @@ class Conversation:
                 return self._carry_out(question.meant(number))
             try:
                 return self._turn(text)
-            except LanguageError:
+            except (AmbiguousError, ProposalError):
+                raise
+            except LanguageError as error:
+                if error.suggestions:
+                    raise
                 return self._ask(question)
         return self._turn(text)
 
@@ -285,7 +289,7 @@ class Conversation:
         stages = (s.replace(ends=tuple(filter(holds, s.ends))) for s in goal.stages)
         return goal.replace(stages=tuple(stages))
 
-    def _run(self, text: str, goal: Goal, *, undoes: bool = False) -> _Done:
+    def _run(self, text: str, goal: Goal) -> _Done:
         self._turns += 1
         path = self._folder.path / f"turn-{self._turns}"
         request: RunRequest = replace(
@@ -302,7 +306,7 @@ class Conversation:
             scene=self._scene,
             goal=goal,
         )
-        return _Done(text, before, run, planned, undoes)
+        return _Done(text, before, run, planned)
 
     def _told(self, done: _Done, goal: Goal) -> ConversationReply:
         run = done.run
@@ -410,13 +414,14 @@ class Conversation:
             lost += [self._said(text) for text in wanted if text not in literals]
             goal = Goal((stage,), notes=tuple(filter(None, (_left(lost),))), paraphrase=("undone",))
             try:
-                run = self._run(f"undo: {done.request}", goal, undoes=True)
+                run = self._run(f"undo: {done.request}", goal)
             except (ImpossibleGoalError, PlannerError) as error:
                 last = error
                 continue
-            self._done.pop()
-            self._forget()
             reply = self._told(run, goal)
+            if run.run.reached:
+                self._done.pop()
+                self._forget()
             return replace(reply, text=reply.text.replace(": undone", f", undone: {done.request}"))
         raise last or ImpossibleGoalError("this cannot be undone")
 
@@ -462,9 +467,9 @@ class Conversation:
             if new or (gone and (held or (atom.predicate, False) in can)):
                 continue  # pieces that did not exist before; facts about what is cut up
             literal = str(atom) if held else f"(not {atom})"
-            moved = atom.predicate in {"on", "in"} and not held
+            moved = atom.predicate in PLACE_PREDICATES and not held
             if moved and any(
-                a.predicate in {"on", "in"} and a.args[0] == atom.args[0]
+                a.predicate in PLACE_PREDICATES and a.args[0] == atom.args[0]
                 for a in before.facts - now.facts
             ):
                 continue  # being at its old place implies it
