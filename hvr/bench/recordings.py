@@ -66,7 +66,7 @@ def opened_recording(file: Path) -> Iterator[tuple[tuple[Cell, ...], Path]]:
                 if sum(member.file_size for member in (*members, listed)) > _MOST_BYTES:
                     raise DataFileError(f"{file}: the recording is larger than 2 GB")
                 data = json.loads(archive.read(listed))
-                cells = decode(tuple[Cell, ...], data, _CELLS, DataFileError)
+                cells = decode(tuple[Cell, ...], data, _CELLS, ValueError)
                 for member in members:
                     archive.extract(member, place)
         except _UNREADABLE as error:

@@ -33,12 +33,15 @@ def test_a_recording_repeats_a_bench_without_its_model(hvr_: Hvr, tmp_path: Path
     )
 
 
-@pytest.mark.parametrize("content", [b"", b"no archive", None])
-def test_what_is_no_recording_is_named(tmp_path: Path, content: bytes | None) -> None:
+@pytest.mark.parametrize(
+    "content", [b"", b"no archive", {"other.txt": "nothing"}, {"cells.json": '[{"task": 3}]'}]
+)
+def test_what_is_no_recording_is_named(tmp_path: Path, content: bytes | dict[str, str]) -> None:
     file = tmp_path / "runs.zip"
-    if content is None:
+    if isinstance(content, dict):
         with zipfile.ZipFile(file, "w") as archive:
-            archive.writestr("other.txt", "nothing")
+            for name, text in content.items():
+                archive.writestr(name, text)
     else:
         file.write_bytes(content)
     with (

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from hvr.errors import HvrError, ImpossibleGoalError, LanguageError, MissingObjectError
+from hvr.language.lexicon import tokenize
 
 REFUSED = [
     ("", LanguageError, "empty"),
@@ -83,3 +86,9 @@ def test_a_missing_object_tells_its_classes(understand):
 def test_nothing_to_do_is_said(understand):
     with pytest.raises(ImpossibleGoalError, match="nothing on or in the side table can be moved"):
         understand("28", "move everything from the side table to the dining table")
+
+
+@pytest.mark.parametrize("number", ["-1", "1.5", "-2.5"])
+def test_numbers_that_count_nothing_are_refused(number: str) -> None:
+    with pytest.raises(LanguageError, match=f"not {re.escape(number)}"):
+        tokenize(f"put {number} apples in the fridge")

@@ -226,3 +226,16 @@ def test_calls_survive_a_transcript() -> None:
     assert plain["messages"][0] == {"role": "system", "text": "You plan."}
     assert "tools" not in plain["settings"]
     assert Answer(text="").calls == ()
+
+
+def test_anthropic_keeps_the_schema_when_only_the_effort_is_refused() -> None:
+    def behave(asked: Received) -> Reply:
+        if "effort" in asked.body.get("output_config", {}):
+            return Reply(status=400, message="output_config.effort: not supported by this model")
+        return Reply('{"kinds": ["Cup"]}')
+
+    with AnthropicServer(behave) as server:
+        model = model_at("anthropic", server.url, effort="low")
+        assert model.answer(ask(schema=SCHEMA)).data == {"kinds": ["Cup"]}
+    assert len(server.received) == 2
+    assert "format" in server.received[-1].body["output_config"]

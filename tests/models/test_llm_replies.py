@@ -16,7 +16,7 @@ from hvr.models.connect import SharedLimits, make_model, stack
 from hvr.models.errors import KINDS, Kind, ModelError, retry_after, used
 from hvr.models.limits import Budget, Limits
 from hvr.models.model import Answer, Model, Request, Usage
-from hvr.models.replies import complaint_in, complaint_of
+from hvr.models.replies import complaint_in, complaint_of, strict_schema
 from hvr.models.transport import kind_of_complaint
 from tests.models.llm_fakes import ask
 from tests.models.servers import GeminiServer, OpenAIServer, Reply
@@ -343,3 +343,9 @@ def test_a_server_that_asks_for_ages_is_asked_again_soon(provider: str) -> None:
     replies = [Reply(status=429, headers={"Retry-After": "1e308"}), Reply("hi")]
     with SERVERS[provider](replies) as server:
         assert model_at(server.url, provider).answer(ask()).text == "hi"
+
+
+def test_a_property_may_be_named_like_a_keyword() -> None:
+    record = {"type": "object", "properties": {"pattern": {"type": "string", "maxLength": 3}}}
+    found = strict_schema(record)
+    assert found == {"type": "object", "properties": {"pattern": {"type": "string"}}}

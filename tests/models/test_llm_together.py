@@ -5,7 +5,10 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
+import pytest
+
 from hvr.models import transcript
+from hvr.models.config import ModelOptions
 from hvr.models.connect import SharedLimits, stack
 from hvr.models.errors import ModelError
 from hvr.models.limits import Budget, Limits
@@ -37,3 +40,26 @@ def test_they_are_sent_at_once_counted_and_recorded_in_order(tmp_path: Path) -> 
     assert [e.line["messages"][0]["text"] for e in exchanges] == ["0", "1", "2", "3"]
     again = Meter(transcript.Replay(file)).answer_all([ask(str(n)) for n in (3, 0)])
     assert [o.text for o in again if isinstance(o, Answer)] == ["3", "0"]
+
+
+def test_nothing_more_is_sent_after_an_error(tmp_path: Path) -> None:
+    sent: list[str] = []
+    ended = threading.Event()
+
+    def outcome(request: Request) -> Answer | ModelError:
+        text = request.messages[0].text
+        sent.append(text)
+        if text == "0":
+            raise RuntimeError("a fault of the model's own code")
+        ended.wait(20)
+        return said(text)
+
+    model = stack(Fake(outcome), ModelOptions(concurrency=2), record=tmp_path / "llm.jsonl")
+    with pytest.raises(RuntimeError, match="own code"):
+        Meter(model).answer_all([ask(str(n)) for n in range(20)])
+    begun = len(sent)
+    ended.set()
+    for thread in threading.enumerate():
+        if thread.name == "hvr-ask":
+            thread.join(20)
+    assert begun <= 3 and len(sent) == begun

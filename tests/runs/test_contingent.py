@@ -57,3 +57,47 @@ def test_what_hvr_cannot_wait_for_is_refused() -> None:
     for text in ("whenever the mug is dirty, wash it", "when the fridge is open, close it"):
         with pytest.raises(HvrError, match="does not wait for events"):
             reader.goals(text, inventory)
+
+
+def test_all_stages_of_a_branch_are_proven(tmp_path: Path) -> None:
+    text = "if the egg is in the fridge, put the egg in the sink, then put the egg in the microwave"
+    options = hvr.Options(scene="FloorPlan1", sight="doors", execute=False, save=tmp_path / "run")
+    run = hvr.plan(text, options=options)
+    plans = sorted(path.name for path in run.folder.glob("branch-yes-*-plan.pddl"))
+    assert plans == ["branch-yes-1-plan.pddl", "branch-yes-2-plan.pddl"]
+    steps = [
+        sum(line.startswith("(") for line in (run.folder / plan).read_text().splitlines())
+        for plan in plans
+    ]
+    assert all(steps) and f"yes: {sum(steps)} steps, valid" in run.verdict
+
+
+@pytest.mark.parametrize(
+    ("condition", "truth"),
+    [
+        ("there is an apple", True),
+        ("there is one apple", True),
+        ("there are 2 apples", False),
+        ("there aren't 2 apples", True),
+        ("2 apples are on the countertop", False),
+        ("there is a mug and an apple", True),
+        ("there is a fork and a mug on the countertop", False),
+        ("there is a fork or a mug on the countertop", True),
+        ("there is no fork or mug on the countertop", False),
+        ("the mug and the plate are clean", True),
+        ("all cabinets are closed", True),
+    ],
+)
+def test_counts_and_lists_decide_a_condition(condition: str, truth: bool) -> None:
+    reader, inventory = scene("FloorPlan1")
+    (goal,) = reader.goals(f"if {condition}, open the fridge", inventory)
+    assert goal.notes[0].startswith(f"{condition}: {'yes' if truth else 'no'}")
+
+
+@pytest.mark.parametrize(
+    "condition", ["half of the mugs are clean", "the pan contains an egg or a mug"]
+)
+def test_a_condition_that_hvr_cannot_decide_is_refused(condition: str) -> None:
+    reader, inventory = scene("FloorPlan1")
+    with pytest.raises(HvrError):
+        reader.goals(f"if {condition}, open the fridge", inventory)

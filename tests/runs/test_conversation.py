@@ -77,3 +77,22 @@ def _until_prompt(terminal: int) -> str:
     while not text.endswith(("> ", "? ")):
         text += os.read(terminal, 1024).decode()
     return text
+
+
+def test_a_new_request_replaces_the_question_before(tmp_path: Path) -> None:
+    with hvr.Conversation(hvr.Options(scene="FloorPlan1", save=tmp_path / "c")) as robot:
+        first = robot.say("wash the mug and the plate or the cup")
+        second = robot.say("wash the cup and the mug or the plate")
+        assert second.kind == "question" and second.choices != first.choices
+
+
+def test_one_request_is_undone_at_a_time(tmp_path: Path) -> None:
+    with hvr.Conversation(hvr.Options(scene="FloorPlan1", save=tmp_path / "c")) as robot:
+        robot.say("open the fridge")
+        robot.say("open the microwave")
+        assert robot.say("undo everything you did").kind == "refused"
+        assert robot.say("undo").kind == "done"
+        assert robot.say("is the fridge open?").text.startswith("yes")
+        assert robot.say("is the microwave open?").text.startswith("no")
+        assert robot.say("undo").kind == "done"
+        assert robot.say("is the fridge open?").text.startswith("no")

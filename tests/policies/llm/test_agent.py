@@ -16,7 +16,7 @@ from hvr.policies.llm.prompts import load_prompts
 from hvr.policies.llm.record import PlanningRecord
 from tests.policies.llm.llm_worlds import policy, predicted_scene
 
-Step = tuple[str, Mapping[str, Any]] | Exception
+Step = tuple[str, Mapping[str, Any]] | Answer | Exception
 
 
 class Caller:
@@ -34,6 +34,8 @@ class Caller:
         self.asked.append(request)
         if isinstance(step, Exception):
             raise step
+        if isinstance(step, Answer):
+            return step
         assert step[0] in [tool.name for tool in request.tools] or step[0] == "unknown"
         return Answer(text="", calls=(ModelToolCall(f"c{len(self.asked)}", *step),))
 
@@ -101,3 +103,22 @@ def test_a_model_that_writes_no_calls_ends() -> None:
     broken = ModelError("the model called no tool", kind="schema")
     model = Caller([broken] * 3)
     assert write(model).unreadable == 3 == len(model.asked)
+
+
+@pytest.mark.slow
+def test_an_answer_that_is_cut_off_does_not_end_the_plan() -> None:
+    cut = Answer(text="I will first look at", finish="length")
+    model = Caller([cut, ("apply", {"steps": [do("pick_up", "mug-1")]}), FINISH])
+    record = write(model)
+    assert record.unreadable == 1 and len(record.plan.actions) == 2
+
+
+@pytest.mark.slow
+def test_a_list_with_an_unusable_step_is_applied_not_at_all() -> None:
+    unusable = [do("pick_up", "mug-1"), {"args": []}]
+    model = Caller(
+        [("apply", {"steps": unusable}), ("undo", {"count": float("inf")}), FINISH, FINISH]
+    )
+    record = write(model)
+    assert "cannot be used" in model.result(1) and "cannot be used" in model.result(2)
+    assert not record.plan.actions

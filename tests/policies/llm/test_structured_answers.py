@@ -21,7 +21,7 @@ from hvr.policies.llm.policy import LLMPolicy
 from hvr.policies.llm.prompts import load_prompts
 from hvr.policies.llm.questions import Questions, conditions_answer, steps_answer
 from hvr.policies.llm.scene_prediction import PredictedScene
-from hvr.policies.llm.schemas import WorldForms
+from hvr.policies.llm.schemas import WorldForms, fact_json
 from hvr.policies.llm.settings import decided, settings_named
 from tests.policies.llm.llm_worlds import policy, predicted_scene, scene
 
@@ -193,3 +193,19 @@ def test_only_an_open_setting_is_decided() -> None:
     assert settings_named("LLM+planner_repair").planner_repair
     assert settings_named(decided("LLM+P", True)).structured
     assert "structured" not in settings_named("HVR+").to_json()
+
+
+def test_the_order_of_the_keys_does_not_matter() -> None:
+    step = {"r": "countertop-1", "o": "mug-1", "do": "put_on"}
+    form = forms().steps(names(), 5)
+    data = {"steps": [step]}
+    assert fits(json.dumps(data), form.schema)
+    assert "(put_on, mug-1, countertop-1)" in form.text(data)
+    fact = dict(reversed(_fact("on", "mug-1", "countertop-1").items())) | {"holds": False}
+    goal = {"cannot": "", "goal": [fact]}
+    assert forms().goal(names()).text(goal) == "(and (not (on mug-1 countertop-1)))"
+
+
+def _fact(predicate: str, *args: str) -> dict[str, Any]:
+    parameters = [p.name for p in world().task.domain.predicates[predicate].parameters]
+    return fact_json(Atom(predicate, args), parameters)
