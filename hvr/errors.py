@@ -76,6 +76,7 @@ _RefusedError         [hvr.tools.calling.openapi_world]            becomes a fai
 _OutOfTimeError       [hvr.validation.rewards]                     becomes a reward of 0
 _CoupledError         [hvr.validation.continuous.motion]           becomes an integration
 LostCellError         [hvr.base.engines.registry]                  becomes a cell without a value
+_TooManyTriedError    [hvr.language.own_words]                     becomes an unread request
 _UnfitError           [hvr.base.declared]                          becomes an error with its place
 
 A message says what is wrong, where, and what to do next.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hvr.doors.cli.arguments import add_json, add_path, whole_number
+from hvr.doors.cli.output import print_json
 from hvr.doors.cli.plan import given_options
 
 if TYPE_CHECKING:
@@ -60,8 +60,10 @@ def run_chat(args: argparse.Namespace) -> int:
     with display(shown) as listen, Conversation(options, listen) as robot:
         for text in _said(robot):
             reply = robot.say(text)
-            print(json.dumps(reply.to_json(), ensure_ascii=False) if args.json else _lines(reply))
-            sys.stdout.flush()
+            if args.json:
+                print_json(reply.to_json())
+            else:
+                print(_lines(reply), flush=True)
         if not (args.json or args.quiet):
             print(f"saved in {robot.folder}")
     return 0
@@ -72,8 +74,9 @@ def _said(robot: Conversation) -> Iterator[str]:
     asks = sys.stdin.isatty() and sys.stdout.isatty()
     while True:
         try:
-            text = input("? " if asks and robot.question else "> " if asks else "")
-        except EOFError:
+            # A prompt, even an empty one, would be written in the encoding of the locale.
+            text = input("? " if robot.question else "> ") if asks else next(sys.stdin).rstrip("\n")
+        except (EOFError, StopIteration):
             return
         if text.strip().lower().rstrip(".!") in _ENDS:
             if asks or text.strip():

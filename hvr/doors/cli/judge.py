@@ -160,7 +160,7 @@ def run_judge(args: argparse.Namespace) -> int:
         from hvr.judging.reports import record
 
         for r in results:
-            print(json.dumps(record(r.goal, r.verdict), ensure_ascii=False))
+            print_json(record(r.goal, r.verdict))
     elif as_json:
         documents = [
             {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -18,6 +19,7 @@ FULL = "error: standard output cannot be written: No space left on device\n"
 
 def call(words: Sequence[str], monkeypatch: pytest.MonkeyPatch) -> int:
     monkeypatch.setattr(sys, "argv", ["hvr", *words])
+    monkeypatch.setattr(sys, "stdin", io.StringIO("open the fridge\n"))
     with pytest.raises(SystemExit) as ending:
         run()
     return int(ending.value.code or 0)

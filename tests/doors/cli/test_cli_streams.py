@@ -35,6 +35,7 @@ PROBLEM = """(define (problem i) (:domain d) (:init (p)) (:goal (q)))"""
 CASES: Mapping[tuple[str, ...], str] = {
     ("plan",): "'open the fridge' --no-verify --html page.html",
     ("validate",): "domain.pddl problem.pddl bläd.plan good.plan --jobs 2",
+    ("chat",): "--quiet",
     ("check",): "good.json domain.pddl problem.pddl good.plan",
     ("judge",): "good.plan --domain domain.pddl --problem problem.pddl --html page.html",
     ("lint",): "domain.pddl problem.pddl",
@@ -74,6 +75,8 @@ LONG = {("solve",), ("verify", "plan"), ("kg", "check"), ("bench", "run")}
 
 ELSEWHERE = {
     ("scene", "serve"): "prints nothing",
+    **dict.fromkeys([("serve",), ("studio",)], "prints its address and goes on until stopped"),
+    ("lsp",): "tests/doors/lsp/test_lsp_server.py, where it speaks to a client",
     ("mcp",): "tests/doors/test_mcp.py, where it speaks to a client",
     ("tools", "guard"): "tests/tools/calling/test_guard_server.py, where it speaks to a client",
     ("problems",): "tests/planning/problems/test_problems.py",
