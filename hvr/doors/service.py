@@ -102,7 +102,7 @@ class Service:
         if schema.OPERATIONS[name].session:
             return await self._session(name, request)
         if name == "plan_request":
-            self._check_runs()
+            self.check_no_link("runs")
         return await self.workers.run(name, self._with_texts(request), request.seconds)
 
     def _with_texts(self, request: Any) -> dict[str, Any]:
@@ -117,9 +117,14 @@ class Service:
             )
         return values
 
-    def _check_runs(self) -> None:
-        if self.folder.resolved("runs") != Path("runs"):
-            raise DataFileError("runs is a link: runs are saved in a folder of that name")
+    def check_no_link(self, name: str) -> None:
+        """Check that a folder in which the service writes is not a link.
+
+        Raises:
+            DataFileError: It is a link.
+        """
+        if self.folder.resolved(name) != Path(name):
+            raise DataFileError(f"{name} is a link; replace it with a folder")
 
     # Sessions -----------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import os
@@ -12,7 +13,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,8 +24,10 @@ pytest.importorskip("uvicorn")
 
 from jsonschema import Draft202012Validator
 
+from hvr.doors.http.jobs import Jobs
 from hvr.doors.http.openapi import PATHS, description
 from hvr.doors.schema import OPERATIONS
+from hvr.doors.service import Service
 
 pytestmark = pytest.mark.slow
 BLOCKS = Path(__file__).parents[2] / "examples" / "blocks"
@@ -279,6 +282,116 @@ def test_a_killed_server_loses_no_job_and_leaves_no_process(tmp_path: Path) -> N
     finally:
         second.end()
     assert processes_in(tmp_path) == []
+
+
+def a_job(folder: Path, name: str, end: str = "", age_s: float = 0) -> Path:
+    """Write a job into jobs/, as an earlier server would leave it."""
+    job = folder / "jobs" / name
+    job.mkdir(parents=True)
+    request = {"operation": "lint_model", "request": {"domain_file": "domain.pddl"}, "created": 1}
+    (job / "request.json").write_text(json.dumps(request))
+    if end:
+        (job / f"{end}.json").write_text("{}")
+    then = time.time() - age_s
+    os.utime(job, (then, then))
+    return job
+
+
+@contextmanager
+def serving(root: Path) -> Iterator[Server]:
+    """Serve a folder that has the domain and the problem of examples/blocks."""
+    for name in ("domain.pddl", "problem.pddl"):
+        (root / name).write_bytes((BLOCKS / name).read_bytes())
+    running = Server(root)
+    try:
+        yield running
+    finally:
+        running.end()
+
+
+LINT = {"operation": "lint", "request": {"domain_file": "domain.pddl"}}
+
+
+def test_only_old_jobs_are_removed(tmp_path: Path) -> None:
+    week_s = 7 * 24 * 3600.0
+    old = a_job(tmp_path, "old-finished-job", "answer", week_s)
+    fresh = a_job(tmp_path, "new-finished-job", "answer")
+    target = a_job(tmp_path / "elsewhere", "linked-to-job", "answer", week_s)
+    (tmp_path / "jobs/linked-job").symlink_to(target)
+    notes = tmp_path / "jobs" / "my-own-notes"
+    notes.mkdir()
+    (notes / "answer.json").write_text("{}")
+    os.utime(notes, (0, 0))
+    strange = a_job(tmp_path, "my own.notes", "answer", week_s)
+    with serving(tmp_path) as server:
+        assert server.ask("POST", "/v1/jobs", LINT).status == 202
+        listed = {one["id"] for one in server.ask("GET", "/v1/jobs").body["jobs"]}
+    assert not old.exists()
+    assert fresh.exists() and notes.exists() and strange.exists()
+    assert (target / "answer.json").exists()
+    assert not listed & {"my-own-notes", "my own.notes", "linked-job"}
+
+
+def test_jobs_behind_a_link_are_neither_started_nor_accepted(tmp_path: Path) -> None:
+    root, outside = tmp_path / "served", tmp_path / "outside"
+    root.mkdir()
+    job = a_job(outside, "waiting-job")
+    old = a_job(outside, "old-finished-job", "answer", 7 * 24 * 3600.0)
+    (root / "jobs").symlink_to(outside / "jobs")
+    with serving(root) as server:
+        reply = server.ask("POST", "/v1/jobs", LINT)
+        assert reply.status == 400 and "jobs" in reply.body["message"]
+        assert server.ask("GET", "/v1/jobs").body["jobs"] == []
+        assert server.ask("GET", "/v1/jobs/old-finished-job").status == 404
+        assert server.ask("POST", "/v1/lint", {"domain_file": "domain.pddl"}).status == 200
+    assert [path.name for path in job.iterdir()] == ["request.json"]
+    assert old.exists() and len(list((outside / "jobs").iterdir())) == 2
+
+
+def test_a_second_server_leaves_the_jobs_of_the_first_alone(tmp_path: Path) -> None:
+    with serving(tmp_path) as first:
+        request = {"operation": "plan", "request": endless()}
+        job = first.ask("POST", "/v1/jobs", request).body["id"]
+        first.wait_for(job, "running")
+        with serving(tmp_path) as second:
+            for reply in (
+                second.ask("POST", "/v1/jobs", LINT),
+                second.ask("DELETE", f"/v1/jobs/{job}"),
+            ):
+                assert (reply.status, reply.body["error"]) == (409, "OtherServer")
+            assert second.ask("POST", "/v1/lint", {"domain_file": "domain.pddl"}).status == 200
+            events = (tmp_path / "jobs" / job / "events.jsonl").read_text()
+            assert events.count("started") == 1
+            assert first.ask("DELETE", f"/v1/jobs/{job}").status == 204
+            first.end()
+            reply = second.ask("POST", "/v1/jobs", LINT)
+            assert reply.status == 202, "the second takes over"
+            second.wait_for(reply.body["id"], "done")
+
+
+def test_a_damaged_job_fails(tmp_path: Path) -> None:
+    for number, text in enumerate(("{", "[]", '{"operation": "lint_model"}', "[" * 100_000)):
+        job = a_job(tmp_path, f"damaged-{number}")
+        (job / "request.json").write_text(text)
+    with serving(tmp_path) as server:
+        for number in range(4):
+            found = server.wait_for(f"damaged-{number}", "failed")
+            assert "damaged" in found["error"]["message"]
+
+
+def test_an_unforeseen_error_ends_a_job(tmp_path: Path) -> None:
+    async def work() -> dict[str, Any]:
+        async with Service(tmp_path) as service:
+            jobs = Jobs(service)
+            service.call = None  # type: ignore[method-assign, assignment]
+            job = jobs.submit("lint_model", {"domain": "(define)"})
+            await asyncio.sleep(0.1)
+            found = jobs.state(job)
+            await jobs.stop()
+            return found
+
+    found = asyncio.run(work())
+    assert (found["state"], found["error"]["error"]) == ("failed", "ServerError")
 
 
 def processes_in(folder: Path) -> list[int]:

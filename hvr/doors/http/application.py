@@ -25,7 +25,7 @@ from hvr.doors.schema import ErrorAnswer, UnansweredError
 from hvr.doors.service import Service
 from hvr.values import SCHEMA_VERSION
 
-_STATUS = {"TimeLimit": 504, "MemoryLimit": 507, "WorkerLost": 503}
+_STATUS = {"TimeLimit": 504, "MemoryLimit": 507, "WorkerLost": 503, "OtherServer": 409}
 _RETRY_SECONDS = 1
 _LOG = logging.getLogger(__name__)
 

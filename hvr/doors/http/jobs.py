@@ -3,12 +3,15 @@
 A job is a folder with `request.json`, `events.jsonl`, and at its end one of `answer.json`,
 `error.json` and `cancelled.json`. An accepted job survives the end of the server, however it ends:
 the next server of the folder restarts it.
+
+A server that accepts or restarts jobs locks the folder, so that no other server does the same.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import re
 import secrets
@@ -20,18 +23,28 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from hvr.base.files import write_whole
+from hvr.base.files import unwritable, write_whole
+from hvr.base.locks import Lock, is_locked, try_lock
+from hvr.doors.operations import error_answer
 from hvr.doors.schema import ErrorAnswer, UnansweredError
 from hvr.doors.service import Service
+from hvr.errors import HvrError
 
 FOLDER = "jobs"
+_REQUEST = "request.json"
 _EVENTS = "events.jsonl"
+_LOCK = ".lock"
 _ID = re.compile(r"[A-Za-z0-9_-]{8,40}")
 _KEEP_SECONDS = 24 * 3600.0
 _MOST_KEPT = 1_000
 _MOST_STARTS = 3
 _POLL_SECONDS = 0.1
 _ENDS = {"answer": "done", "error": "failed", "cancelled": "cancelled"}
+_DAMAGED = ErrorAnswer("DataFileError", f"the job's {_REQUEST} is damaged; send the request again")
+_OTHER = ErrorAnswer(
+    "OtherServer", "another server works on the jobs of this folder: send the request to it"
+)
+_LOG = logging.getLogger(__name__)
 
 
 class BusyError(Exception):
@@ -58,13 +71,13 @@ class Jobs:
         self._slots = asyncio.Semaphore(cores)
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._running: set[str] = set()
+        self._lock: Lock | None = None
 
     async def start(self) -> None:
-        """Start the jobs again that an earlier server accepted and did not finish."""
-        with suppress(FileNotFoundError):
-            for folder in sorted(self.folder.iterdir(), key=lambda path: path.stat().st_mtime):
-                if (folder / "request.json").is_file() and _end(folder) is None:
-                    self._begin(folder.name)
+        """Restart the jobs that an earlier server left unfinished, unless another server runs."""
+        if self._folders():
+            with suppress(UnansweredError):
+                self._own()
 
     async def stop(self) -> None:
         """Stop working; unfinished jobs stay for the next server."""
@@ -72,23 +85,31 @@ class Jobs:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        if self._lock is not None:
+            self._lock.release()
 
     def submit(self, operation: str, request: dict[str, Any]) -> str:
         """Accept a job and return its id.
 
         Raises:
             BusyError: Too many jobs are waiting.
-            UnansweredError: The request is unusable.
+            UnansweredError: The request is unusable, or the jobs belong to another server.
         """
         self._service.check(operation, request)
         if len(self._tasks) - len(self._running) >= self._waiting:
             raise BusyError
+        self._own()
         self._tidy()
         job = secrets.token_urlsafe(12)
         folder = self.folder / job
-        folder.mkdir(parents=True)
         document = {"operation": operation, "request": request, "created": time.time()}
-        write_whole(folder / "request.json", json.dumps(document), durable=True)
+        try:
+            folder.mkdir()
+            write_whole(folder / _REQUEST, json.dumps(document), durable=True)
+        except OSError as error:
+            raise UnansweredError(error_answer(unwritable(f"{FOLDER}/{job}", error))) from error
+        except HvrError as error:
+            raise UnansweredError(error_answer(error)) from error
         self._note(job, "accepted")
         self._begin(job)
         return job
@@ -100,7 +121,7 @@ class Jobs:
             NoJobError: No job has this id.
         """
         folder = self._found(job)
-        asked = json.loads((folder / "request.json").read_text(encoding="utf-8"))
+        asked = _asked(folder) or {"operation": "", "created": folder.stat().st_mtime}
         answer = {"id": job, "operation": asked["operation"], "created": asked["created"]}
         if (end := _end(folder)) is None:
             return answer | {"state": "running" if job in self._running else "queued"}
@@ -109,14 +130,10 @@ class Jobs:
 
     def listed(self) -> list[dict[str, str]]:
         """Return id and state of each job, the newest first."""
-        with suppress(FileNotFoundError):
-            folders = sorted(self.folder.iterdir(), key=lambda p: p.stat().st_mtime, reverse=True)
-            return [
-                {"id": folder.name, "state": self._state_of(folder)}
-                for folder in folders
-                if (folder / "request.json").is_file()
-            ]
-        return []
+        return [
+            {"id": folder.name, "state": self._state_of(folder)}
+            for folder in reversed(self._folders())
+        ]
 
     def counts(self) -> Counter[str]:
         """Return the number of jobs by state."""
@@ -127,8 +144,10 @@ class Jobs:
 
         Raises:
             NoJobError: No job has this id.
+            UnansweredError: The jobs belong to another server.
         """
         folder = self._found(job)
+        self._own()
         if _end(folder) is not None:
             shutil.rmtree(folder, ignore_errors=True)
             return
@@ -159,6 +178,30 @@ class Jobs:
                 return
             await asyncio.sleep(_POLL_SECONDS)
 
+    def _own(self) -> None:
+        """Lock the jobs for this server; the first time, restart the unfinished ones.
+
+        Raises:
+            UnansweredError: Another server holds the lock, or the folder cannot be used.
+        """
+        if self._lock is not None:
+            return
+        path = self.folder / _LOCK
+        try:
+            self._service.check_no_link(FOLDER)
+            self.folder.mkdir(exist_ok=True)
+            # Asking first avoids the pauses of `try_lock`, which would delay other requests.
+            self._lock = None if is_locked(path) else try_lock(path)
+        except HvrError as error:
+            raise UnansweredError(error_answer(error)) from error
+        except OSError as error:
+            raise UnansweredError(error_answer(unwritable(f"{FOLDER}/{_LOCK}", error))) from error
+        if self._lock is None:
+            raise UnansweredError(_OTHER)
+        for folder in self._folders():
+            if _end(folder) is None:
+                self._begin(folder.name)
+
     def _begin(self, job: str) -> None:
         task = asyncio.create_task(self._run(job))
         self._tasks[job] = task
@@ -166,7 +209,9 @@ class Jobs:
 
     async def _run(self, job: str) -> None:
         folder = self.folder / job
-        asked = json.loads((folder / "request.json").read_text(encoding="utf-8"))
+        if (asked := _asked(folder)) is None:
+            self._finish(job, "error", _DAMAGED.to_json())
+            return
         async with self._slots:
             starts = sum('"started"' in line for line in _whole_lines(folder / _EVENTS))
             if starts >= _MOST_STARTS:
@@ -180,6 +225,10 @@ class Jobs:
                 self._finish(job, "answer", answer)
             except UnansweredError as error:
                 self._finish(job, "error", error.answer.to_json())
+            except Exception:
+                _LOG.exception("error while working on job %s", job)
+                failed = ErrorAnswer("ServerError", "hvr failed; its log says why")
+                self._finish(job, "error", failed.to_json())
             finally:
                 self._running.discard(job)
 
@@ -233,20 +282,54 @@ class Jobs:
 
     def _found(self, job: str) -> Path:
         folder = self.folder / job
-        if not _ID.fullmatch(job) or not (folder / "request.json").is_file():
+        if self.folder.is_symlink() or not _is_job(folder):
             raise NoJobError
         return folder
 
+    def _folders(self) -> list[Path]:
+        """Return the folders of all jobs, the oldest first; other files and links are left out."""
+        if self.folder.is_symlink():
+            return []
+        dated = []
+        with suppress(OSError):
+            for folder in self.folder.iterdir():
+                with suppress(FileNotFoundError):  # deleted meanwhile
+                    if _is_job(folder):
+                        dated.append((folder.stat().st_mtime, folder))
+        return [folder for _, folder in sorted(dated)]
+
     def _tidy(self) -> None:
         """Remove finished jobs that are old, or too many."""
-        with suppress(FileNotFoundError):
-            ended = [f for f in self.folder.iterdir() if _end(f) is not None]
-            ended.sort(key=lambda path: path.stat().st_mtime)
-            now = time.time()
-            for number, folder in enumerate(ended):
+        ended = [folder for folder in self._folders() if _end(folder) is not None]
+        now = time.time()
+        for number, folder in enumerate(ended):
+            with suppress(FileNotFoundError):  # deleted meanwhile
                 old = now - folder.stat().st_mtime > _KEEP_SECONDS
                 if old or len(ended) - number > _MOST_KEPT:
                     shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_job(folder: Path) -> bool:
+    """Return whether a folder is a job: it has the name and the request of one, and no links."""
+    if not _ID.fullmatch(folder.name) or folder.is_symlink():
+        return False
+    try:
+        linked = any(path.is_symlink() for path in folder.iterdir())
+        return not linked and (folder / _REQUEST).is_file()
+    except OSError:  # not a folder, or not ours to read
+        return False
+
+
+def _asked(folder: Path) -> dict[str, Any] | None:
+    """Return the recorded request of a job; None if it is damaged."""
+    try:
+        asked = json.loads((folder / _REQUEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    kinds = {"operation": str, "request": dict, "created": int | float}
+    if not isinstance(asked, dict):
+        return None
+    return asked if all(isinstance(asked.get(k), kind) for k, kind in kinds.items()) else None
 
 
 def _end(folder: Path) -> str | None:
