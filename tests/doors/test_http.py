@@ -28,6 +28,7 @@ from hvr.doors.http.jobs import Jobs
 from hvr.doors.http.openapi import PATHS, description
 from hvr.doors.schema import OPERATIONS
 from hvr.doors.service import Service
+from tests.survivors import wait_for, working_in
 
 pytestmark = pytest.mark.slow
 BLOCKS = Path(__file__).parents[2] / "examples" / "blocks"
@@ -204,6 +205,10 @@ def test_foreign_pages_and_clients_without_a_token_are_refused(
         ("/v1/jobs", {"operation": 1}, 400, "operation"),
         ("/v1/nothing", {}, 404, "/openapi.json"),
         ("/package/lama-first/solve", {"domain": "", "problem": ""}, 400, "domain"),
+        ("/package/hvr/solve", b"[]", 400, "expected an object"),
+        ("/package/hvr/solve", {"domain": [], "problem": 3}, 400, "domain"),
+        ("/v1/lint", b"[" * 100_000, 400, "nests too deeply"),
+        ("/v1/jobs", b"[" * 100_000, 400, "nests too deeply"),
     ],
 )
 def test_an_unusable_request_is_one_clear_error(
@@ -236,6 +241,19 @@ def test_many_requests_at_once_are_answered_or_told_to_wait(server: Server) -> N
     assert (
         'hvr_answers_total{path="/v1/validate",status="200"}' in server.ask("GET", "/metrics").body
     )
+
+
+def test_the_work_ends_when_the_client_hangs_up(tmp_path: Path) -> None:
+    with serving(tmp_path) as server:
+        body = json.dumps(endless()).encode()
+        with socket.create_connection(("127.0.0.1", server.port), timeout=10) as raw:
+            raw.sendall(
+                b"POST /v1/plan HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer secret\r\n"
+                b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+            )
+            wait_for(lambda: working_in(tmp_path) != [])
+        assert processes_in(tmp_path) == []
+        assert server.ask("GET", "/healthz").status == 200
 
 
 # Jobs ---------------------------------------------------------------------------------------------
@@ -423,3 +441,5 @@ def test_clients_of_planning_as_a_service_find_plans(server: Server) -> None:
     assert steps[0] == "(pick-up a)"
     assert server.ask("GET", path).body["result"]["output"]["sas_plan"].splitlines() == steps
     assert any(one["package_name"] == "hvr" for one in server.ask("GET", "/package").body)
+    reply = server.ask("POST", path, b"[1]")
+    assert (reply.status, reply.body["error"]) == (400, "NoJson")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
+import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import asynccontextmanager
 from time import perf_counter
 from typing import Any
@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from hvr.doors.http.guards import Guard
+from hvr.doors.http.guards import Guard, document
 from hvr.doors.http.jobs import BusyError, Jobs, NoJobError
 from hvr.doors.http.metrics import Metrics
 from hvr.doors.http.openapi import PATHS, description, overview
@@ -27,7 +27,13 @@ from hvr.values import SCHEMA_VERSION
 
 _STATUS = {"TimeLimit": 504, "MemoryLimit": 507, "WorkerLost": 503, "OtherServer": 409}
 _RETRY_SECONDS = 1
+_GONE = 499
+"""The status that the metrics count for clients that hang up; nobody receives it."""
 _LOG = logging.getLogger(__name__)
+
+
+class _GoneError(Exception):
+    """The client has hung up."""
 
 
 def make_application(
@@ -103,10 +109,14 @@ class _Routes:
                 response = _failure(error.answer)
             except BusyError:
                 response = _busy()
+            except _GoneError:
+                response = Response(status_code=_GONE)
             except NoJobError:
                 response = _error(404, "NoJob", "no job has this id; finished ones are kept a day")
             except ValueError as error:
                 response = _error(400, "NoJson", f"the request is not JSON: {error}")
+            except RecursionError:
+                response = _error(400, "NoJson", "the request nests too deeply")
             except Exception:
                 _LOG.exception("error while answering %s", path)
                 response = _error(500, "ServerError", "hvr failed; its log says why")
@@ -117,12 +127,12 @@ class _Routes:
 
     def _operation(self, name: str) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
-            data = _document(await request.body())
+            data = document(await request.body())
             if self._pending >= self._most:
                 raise BusyError
             self._pending += 1
             try:
-                return JSONResponse(await self._service.call(name, data))
+                return JSONResponse(await _unless_gone(request, self._service.call(name, data)))
             finally:
                 self._pending -= 1
 
@@ -132,7 +142,7 @@ class _Routes:
     # Jobs
 
     async def _submit(self, request: Request) -> Response:
-        data = _document(await request.body())
+        data = document(await request.body())
         operation, asked = data.get("operation", ""), data.get("request", {})
         if not isinstance(operation, str) or not isinstance(asked, dict) or len(data) > 2:
             return _error(400, "UsageError", 'a job has "operation", a name, and "request"')
@@ -189,11 +199,29 @@ async def _not_allowed(request: Request, _: Exception) -> Response:
     return _error(405, "WrongMethod", text)
 
 
-def _document(body: bytes) -> dict[str, Any]:
-    document = json.loads(body or b"{}")
-    if not isinstance(document, dict):
-        raise ValueError("expected an object")
-    return document
+async def _unless_gone(
+    request: Request, work: Coroutine[Any, Any, dict[str, Any]]
+) -> dict[str, Any]:
+    """Return the result of work for a request whose body is read; cancel it if the client hangs up.
+
+    Raises:
+        _GoneError: The client has hung up.
+    """
+    working, gone = asyncio.create_task(work), asyncio.create_task(_hung_up(request))
+    try:
+        await asyncio.wait([working, gone], return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise _GoneError
+        return working.result()
+    finally:
+        working.cancel()
+        gone.cancel()
+        await asyncio.gather(working, gone, return_exceptions=True)
+
+
+async def _hung_up(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 def _versioned(document: dict[str, Any]) -> dict[str, Any]:

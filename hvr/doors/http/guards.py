@@ -115,6 +115,19 @@ class Guard:
         ]
 
 
+def document(body: bytes) -> dict[str, Any]:
+    """Return the JSON object in the body of a request; an empty body counts as an empty object.
+
+    Raises:
+        ValueError: It is not a JSON object.
+        RecursionError: It nests too deeply.
+    """
+    found = json.loads(body or b"{}")
+    if not isinstance(found, dict):
+        raise ValueError("expected an object")
+    return found
+
+
 def _cookie(headers: dict[bytes, bytes]) -> bytes:
     """Return the token that the studio's page keeps in a cookie, as an authorization."""
     for part in headers.get(b"cookie", b"").split(b";"):

@@ -7,7 +7,6 @@ solver.planning.domains.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -15,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from hvr.doors.http.guards import document
 from hvr.doors.http.jobs import Jobs
 from hvr.planning.search.planners import PLANNERS
 
@@ -29,7 +29,7 @@ def planning_routes(jobs: Jobs, wrapped: Callable[[str, _Handler], _Handler]) ->
         return JSONResponse([_package(name) for name in _names()])
 
     async def solve(request: Request) -> Response:
-        data = json.loads(await request.body() or b"{}")
+        data = document(await request.body())
         name = request.path_params["planner"]
         # An editor asks for the planner that its settings name; any other means hvr's choice.
         asked: dict[str, Any] = {
@@ -42,7 +42,7 @@ def planning_routes(jobs: Jobs, wrapped: Callable[[str, _Handler], _Handler]) ->
     async def check(request: Request) -> Response:
         state = jobs.state(request.path_params["job"])
         body = await request.body() if request.method == "POST" else b""
-        adaptor = (json.loads(body or b"{}") or {}).get("adaptor", "")
+        adaptor = document(b"" if body == b"null" else body).get("adaptor")
         return JSONResponse(_result(state, editor=adaptor == _ADAPTOR))
 
     return [
