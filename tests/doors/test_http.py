@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.request import ProxyHandler, build_opener
 
 import pytest
 
@@ -128,6 +129,45 @@ def endless() -> dict[str, Any]:
     )
     domain = ENDLESS % (facts, "\n".join(actions))
     return {"domain": domain, "problem": problem, "seconds": 60.0}
+
+
+@pytest.mark.parametrize("command", [["serve", "--port", "0"], ["mcp", "--http", "0"]])
+def test_an_empty_token_is_replaced_by_a_printed_one(command: list[str], tmp_path: Path) -> None:
+    if command[0] == "mcp":
+        pytest.importorskip("mcp")
+    empty = {"HVR_SERVE_TOKEN": "", "HVR_MCP_TOKEN": ""}
+    with subprocess.Popen(
+        [sys.executable, "-m", "hvr", *command, "--root", str(tmp_path)],
+        env={**os.environ, **empty},
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as server:
+        assert server.stderr is not None
+        assert server.stderr.readline().startswith("bearer token: ")
+        server.terminate()
+
+
+def test_an_ipv6_address_is_served_as_it_is_printed(tmp_path: Path) -> None:
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        pytest.skip("this machine has no IPv6")
+    with subprocess.Popen(
+        [sys.executable, "-m", "hvr", "serve", "--listen", "0::1", "--port", "0"],
+        cwd=tmp_path,
+        env={**os.environ, "HVR_SERVE_TOKEN": "secret"},
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as server:
+        assert server.stderr is not None
+        printed = server.stderr.readline().strip()
+        try:
+            assert printed.startswith("serving at http://[0::1]:")
+            url = printed.removeprefix("serving at ") + "/healthz"
+            with build_opener(ProxyHandler({})).open(url, timeout=10) as answer:
+                assert answer.status == 200
+        finally:
+            server.terminate()
 
 
 # Answers ------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -294,6 +295,16 @@ def test_over_http_with_a_token_on_this_machine_only(tmp_path: Path) -> None:
     finally:
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=20)
+
+
+def test_a_used_port_is_a_usage_error() -> None:
+    with socket.create_server((HOST, 0)) as used:
+        port = used.getsockname()[1]
+        command = [sys.executable, "-m", "hvr", "mcp", "--http", str(port)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert f"cannot listen on {HOST}:{port}: " in done.stderr
+    assert "token" not in done.stderr
 
 
 def test_the_skill_is_printed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,7 @@ from starlette.testclient import TestClient
 
 from hvr.doors.service import Service
 from hvr.doors.studio.application import make_studio
+from tests.survivors import wait_for
 
 BLOCKS = Path(__file__).parents[2] / "examples" / "blocks"
 
@@ -51,6 +55,50 @@ def test_only_who_knows_the_token_gets_the_page(folder: Path) -> None:
         assert stranger.get("/studio/index").status_code == 401
         with pytest.raises(Exception), stranger.websocket_connect("/studio/lsp"):  # noqa: B017
             pass
+
+
+def test_two_studios_do_not_log_each_other_out(folder: Path) -> None:
+    hosts = ["127.0.0.1"]
+    tokens = ("first", 'a;b "c"&d#é%2F')
+    first, second = (make_studio(Service(folder), hosts=hosts, token=token) for token in tokens)
+    client = TestClient(first, base_url="http://127.0.0.1")
+    other = TestClient(second, base_url="http://127.0.0.1", cookies=client.cookies)
+    other.cookies = client.cookies  # a browser keeps one set for all ports
+    client.get("/", params={"token": tokens[0]}, follow_redirects=False)
+    other.get("/", params={"token": tokens[1]}, follow_redirects=False)
+    assert client.get("/studio/index").status_code == 200
+    assert other.get("/studio/index").status_code == 200
+    assert not any(token in str(client.cookies) for token in tokens)
+
+
+BROWSER = """#!{python}
+import sys
+from http.cookiejar import CookieJar
+from pathlib import Path
+from urllib.request import HTTPCookieProcessor, ProxyHandler, build_opener
+
+opener = build_opener(ProxyHandler({{}}), HTTPCookieProcessor(CookieJar()))
+with opener.open(sys.argv[1], timeout=10) as answer:
+    Path({seen!r}).write_text(str(answer.status))
+"""
+
+
+@pytest.mark.slow
+def test_the_browser_gets_the_page_at_once(folder: Path, tmp_path: Path) -> None:
+    """The browser is a program that returns only when it has the page, with an odd token."""
+    program, seen = tmp_path / "browser", tmp_path / "seen"
+    program.write_text(BROWSER.format(python=sys.executable, seen=str(seen)))
+    program.chmod(0o755)
+    with subprocess.Popen(
+        [sys.executable, "-m", "hvr", "studio", str(folder)],
+        env={**os.environ, "HVR_STUDIO_TOKEN": "a&b #;c/é", "BROWSER": f"{program} %s"},
+        stderr=subprocess.PIPE,
+    ) as server:
+        try:
+            wait_for(lambda: seen.exists() and seen.read_text() != "")
+        finally:
+            server.terminate()
+    assert seen.read_text() == "200"
 
 
 def test_the_page_loads_nothing_from_elsewhere(client: TestClient) -> None:
@@ -92,6 +140,33 @@ def test_texts_are_saved_inside_the_folder_only(client: TestClient, folder: Path
     assert save(client, file="a.plan") == 400
     assert save(client, file="a.plan", text=3) == 400
     assert sorted(folder.parent.rglob("*")) == before
+
+
+def test_a_link_does_not_lead_to_another_kind_of_file(client: TestClient, folder: Path) -> None:
+    (folder / "x.py").write_text("print()")
+    (folder / "y.plan").symlink_to("x.py")
+    assert save(client, file="y.plan", text="(pick-up a)") == 400
+    assert (folder / "x.py").read_text() == "print()"
+
+
+def test_a_text_that_nests_too_deeply_is_refused(client: TestClient) -> None:
+    json_ = {"content-type": "application/json"}
+    reply = client.post("/studio/text", content=b"[" * 100_000, headers=json_)
+    assert reply.status_code == 400
+
+
+@pytest.mark.slow
+def test_binary_messages_close_the_socket(folder: Path) -> None:
+    application = make_studio(Service(folder), hosts=["testserver"], token="secret")
+    client = TestClient(application)
+    client.get("/?token=secret", follow_redirects=False)
+    with client.websocket_connect("/studio/lsp") as socket:
+        socket.send_bytes(b"x")
+        assert socket.receive() == {
+            "type": "websocket.close",
+            "code": 1003,
+            "reason": "messages must be texts",
+        }
 
 
 @pytest.mark.slow

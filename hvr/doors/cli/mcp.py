@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 import gc
-import os
-import secrets
 from pathlib import Path
 
 from hvr.base.extras import load
@@ -58,6 +56,7 @@ def run_mcp(args: argparse.Namespace) -> int:
     load("mcp.server.lowlevel.server", "mcp", "mcp")
     import asyncio
 
+    from hvr.doors.http.listening import chosen_token
     from hvr.doors.mcp.server import mcp_server
     from hvr.doors.mcp.transport import serve_http, serve_stdio
     from hvr.doors.service import Service
@@ -71,11 +70,8 @@ def run_mcp(args: argparse.Namespace) -> int:
             if args.http is None:
                 await serve_stdio(server)
                 return
-            token = os.environ.get(TOKEN) or secrets.token_urlsafe(24)
-            if TOKEN not in os.environ:
-                # The stream for messages redacts whatever looks like a key.
-                os.write(2, f"bearer token: {token}\n".encode())
-            await serve_http(server, args.http, token)
+            token, new = chosen_token(TOKEN)
+            await serve_http(server, args.http, token, show_token=new)
 
     asyncio.run(serve())
     return 0

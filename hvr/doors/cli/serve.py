@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import secrets
 import sys
 from pathlib import Path
 
@@ -73,17 +72,18 @@ def run_serve(args: argparse.Namespace) -> int:
     import asyncio
 
     from hvr.doors.http.application import make_application
-    from hvr.doors.http.listening import LOOPBACK, listen
+    from hvr.doors.http.listening import LOOPBACK, chosen_token, in_address, listen
     from hvr.doors.service import Service
 
-    token = "" if args.no_token else os.environ.get(TOKEN) or secrets.token_urlsafe(24)
-    hosts = [name.lower() for name in (*LOOPBACK, args.listen, *args.host)]
+    token, new = ("", False) if args.no_token else chosen_token(TOKEN)
+    address = in_address(args.listen)
+    hosts = [name.lower() for name in (*LOOPBACK, address, *args.host)]
 
     def announce(port: int) -> None:
-        if token and TOKEN not in os.environ:
+        if new:
             # Standard error masks whatever looks like a key; this one is meant to be read.
             os.write(2, f"bearer token: {token}\n".encode())
-        print(f"serving at http://{args.listen}:{port}", file=sys.stderr, flush=True)
+        print(f"serving at http://{address}:{port}", file=sys.stderr, flush=True)
 
     async def serve() -> None:
         async with Service(args.root or Path()) as service:

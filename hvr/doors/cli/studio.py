@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import os
-import secrets
 from pathlib import Path
+from threading import Thread
+from urllib.parse import quote
 
 from hvr.base.extras import load
 from hvr.doors.cli.arguments import whole_number
@@ -59,18 +60,19 @@ def run_studio(args: argparse.Namespace) -> int:
     import asyncio
     import webbrowser
 
-    from hvr.doors.http.listening import LOOPBACK, listen
+    from hvr.doors.http.listening import LOOPBACK, chosen_token, listen
     from hvr.doors.service import Service
     from hvr.doors.studio.application import make_studio
 
-    token = os.environ.get(TOKEN) or secrets.token_urlsafe(24)
+    token, _ = chosen_token(TOKEN)
 
     def announce(port: int) -> None:
-        address = f"http://{_HOST}:{port}/?token={token}"
+        address = f"http://{_HOST}:{port}/?token={quote(token, safe='')}"
         # Standard error masks whatever looks like a key; this one is meant to be read.
         os.write(2, f"studio at {address}\n".encode())
         if not args.no_browser:
-            webbrowser.open(address)
+            # Some browsers return only when they are closed.
+            Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
     async def serve() -> None:
         async with Service(args.folder) as service:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import hmac
 import json
 from collections.abc import Iterable
 from typing import Any
 
-COOKIE = "hvr-token"
 MOST_BYTES = 20_000_000
 """Maximum size of a request: ten million characters, some of them escaped."""
 _BODY_SECONDS = 30.0
@@ -40,6 +40,7 @@ class Guard:
         self._hosts = frozenset(hosts)
         self._origins = frozenset(origins)
         self._expected = f"Bearer {token}".encode() if token else b""
+        self._cookie = tuple(part.encode() for part in cookie_of(token))
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer a request, or pass it on."""
@@ -95,14 +96,20 @@ class Guard:
             )
         if scope["method"] == "OPTIONS" or scope["path"] in _OPEN:
             return
-        given = headers.get(b"authorization") or _cookie(headers)
-        if self._expected and not hmac.compare_digest(given, self._expected):
+        if self._expected and not self._knows_token(headers):
             raise RefusedError(401, "NoToken", "a bearer token is needed; the server prints it")
         if scope["method"] == "POST":
             kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
             length = headers.get(b"content-length", b"")
             if kind != b"application/json" and length != b"0":
                 raise RefusedError(415, "NoJson", "Content-Type must be application/json")
+
+    def _knows_token(self, headers: dict[bytes, bytes]) -> bool:
+        if given := headers.get(b"authorization"):
+            return hmac.compare_digest(given, self._expected)
+        name, expected = self._cookie
+        cookies = (part.strip().partition(b"=") for part in headers.get(b"cookie", b"").split(b";"))
+        return any(key == name and hmac.compare_digest(v, expected) for key, _, v in cookies)
 
     def _sharing(self, origin: str) -> list[tuple[bytes, bytes]]:
         if origin not in self._origins:
@@ -128,13 +135,14 @@ def document(body: bytes) -> dict[str, Any]:
     return found
 
 
-def _cookie(headers: dict[bytes, bytes]) -> bytes:
-    """Return the token that the studio's page keeps in a cookie, as an authorization."""
-    for part in headers.get(b"cookie", b"").split(b";"):
-        name, _, value = part.strip().partition(b"=")
-        if name == COOKIE.encode():
-            return b"Bearer " + value
-    return b""
+def cookie_of(token: str) -> tuple[str, str]:
+    """Return name and value of the cookie by which the studio's page proves that it had the token.
+
+    Browsers send the cookies of a host to all its ports. The name depends on the token, so that
+    servers on this machine do not overwrite each other's cookies, and the value does not reveal it.
+    """
+    digest = hashlib.sha256(f"hvr studio {token}".encode()).hexdigest()
+    return f"hvr-{digest[:8]}", digest[8:]
 
 
 async def _body(headers: dict[bytes, bytes], receive: Any) -> bytes:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import secrets
 import socket
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +13,21 @@ from hvr.errors import UsageError
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 """Names of this machine in requests."""
 _MOST_CONNECTIONS = 200
+
+
+def chosen_token(variable: str) -> tuple[str, bool]:
+    """Return the token of a server, and whether it is new and must be printed.
+
+    Args:
+        variable: The environment variable that may give the token; an empty one gives none.
+    """
+    given = os.environ.get(variable, "")
+    return given or secrets.token_urlsafe(24), not given
+
+
+def in_address(host: str) -> str:
+    """Return a host as a URL names it: an IPv6 address has brackets."""
+    return f"[{host}]" if ":" in host else host
 
 
 async def listen(
@@ -32,7 +49,7 @@ async def listen(
         bound = socket.create_server((address, port), family=family, backlog=128)
     except OSError as error:
         reason = error.strerror or error
-        raise UsageError(f"cannot listen on {address}:{port}: {reason}") from error
+        raise UsageError(f"cannot listen on {in_address(address)}:{port}: {reason}") from error
     with bound:
         announce(bound.getsockname()[1])
         config = uvicorn.Config(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hmac
-import socket
+import os
 import sys
 from typing import Any
+
+from hvr.doors.http.listening import listen
 
 HOST = "127.0.0.1"
 _MOST_BYTES = 20_000_000
@@ -20,7 +22,7 @@ async def serve_stdio(server: Any) -> None:
         await server.run(reads, writes, server.create_initialization_options())
 
 
-async def serve_http(server: Any, port: int, token: str = "") -> None:
+async def serve_http(server: Any, port: int, token: str = "", *, show_token: bool = False) -> None:
     """Serve at http://127.0.0.1:PORT/mcp until the process is interrupted.
 
     The SDK checks Host and Origin, so that no web page can reach the server.
@@ -28,17 +30,22 @@ async def serve_http(server: Any, port: int, token: str = "") -> None:
     Args:
         port: 0 for any free port.
         token: Bearer token that each request must carry; none is needed if empty.
-    """
-    import uvicorn
+        show_token: Whether to print the token.
 
+    Raises:
+        UsageError: The port cannot be used.
+    """
     app: Any = server.streamable_http_app(host=HOST, max_request_body_size=_MOST_BYTES)
     if token:
         app = _WithToken(app, token)
-    with socket.create_server((HOST, port)) as bound:
-        address = f"http://{HOST}:{bound.getsockname()[1]}/mcp"
-        print(f"serving MCP at {address}", file=sys.stderr, flush=True)
-        config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1)
-        await uvicorn.Server(config).serve([bound])
+
+    def announce(bound: int) -> None:
+        if show_token:
+            # The stream for messages redacts whatever looks like a key.
+            os.write(2, f"bearer token: {token}\n".encode())
+        print(f"serving MCP at http://{HOST}:{bound}/mcp", file=sys.stderr, flush=True)
+
+    await listen(app, HOST, port, announce)
 
 
 class _WithToken:

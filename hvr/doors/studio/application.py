@@ -15,14 +15,14 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
-from starlette.websockets import WebSocket, WebSocketDisconnect
+from starlette.websockets import WebSocket
 
 import hvr
 from hvr.base.files import write_whole
 from hvr.base.processes import supervised
 from hvr.doors.files import ServedFolder
 from hvr.doors.http.application import make_application
-from hvr.doors.http.guards import COOKIE
+from hvr.doors.http.guards import cookie_of
 from hvr.doors.lsp.models import Models
 from hvr.doors.schema import ErrorAnswer
 from hvr.doors.service import Service
@@ -62,7 +62,8 @@ class _Entrance:
             given = Request(scope).query_params.get("token", "")
             if hmac.compare_digest(given.encode(), self._token.encode()):
                 response = RedirectResponse("/", 303)
-                response.set_cookie(COOKIE, given, httponly=True, samesite="strict")
+                name, value = cookie_of(self._token)
+                response.set_cookie(name, value, httponly=True, samesite="strict")
                 await response(scope, receive, send)
                 return
         await self._application(scope, receive, send)
@@ -139,14 +140,15 @@ class _Studio:
             data = json.loads(await request.body())
             name, text = data["file"], data["text"]
             inside = self._folder.path / self._folder.resolved(name)
-            if not name.lower().endswith(_ENDINGS) or not isinstance(text, str):
+            # The ending of the file itself counts: its name may be a link to a program.
+            if not inside.name.lower().endswith(_ENDINGS) or not isinstance(text, str):
                 raise DataFileError(f"only texts that end with {', '.join(_ENDINGS)} can be saved")
             if not inside.parent.is_dir():
                 raise DataFileError(f"cannot write {name}: its folder does not exist")
             await asyncio.to_thread(write_whole, inside, text)
         except HvrError as error:
             return _refused(error)
-        except (ValueError, TypeError, KeyError, AttributeError):
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return _refused(DataFileError('expected {"file": …, "text": …}'))
         return JSONResponse({"saved": name})
 
@@ -194,12 +196,15 @@ class _Studio:
         )
         assert server.stdin is not None
         answers = asyncio.create_task(_answers(server, socket))
+        binary = False
         try:
-            while True:
-                body = (await socket.receive_text()).encode()
+            while (message := await socket.receive())["type"] == "websocket.receive":
+                if binary := message.get("text") is None:
+                    break
+                body = message["text"].encode()
                 server.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
                 await server.stdin.drain()
-        except (WebSocketDisconnect, ConnectionError):
+        except ConnectionError:
             pass
         finally:
             answers.cancel()
@@ -207,6 +212,8 @@ class _Studio:
             with suppress(ProcessLookupError):
                 server.terminate()
             await server.wait()
+        if binary:
+            await socket.close(1003, "messages must be texts")
 
 
 async def _answers(server: asyncio.subprocess.Process, socket: WebSocket) -> None:
