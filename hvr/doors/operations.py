@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hvr.doors import schema
 from hvr.errors import DataFileError, HvrError, PddlError, UsageError
@@ -316,10 +316,14 @@ def _explain(request: schema.ExplainStepRequest) -> schema.StepExplanation:
         raise UsageError(f"step must be at most {len(actions)}, got {request.step}")
     stepper = Stepper(validator.task)
     reports = []
+    makers: _Makers = {}
     for number, action in enumerate(actions, 1):
         if number == request.step:
             before = stepper.fork()
+            conditions = tuple(_conditions(before, action, makers))
         reports.append(stepper.apply(action))
+        if number < request.step:
+            _keep_changes(makers, reports[-1])
         if number == request.step:
             after = stepper.fork()
     report = reports[request.step - 1]
@@ -327,7 +331,7 @@ def _explain(request: schema.ExplainStepRequest) -> schema.StepExplanation:
         request.step,
         str(report.action),
         report.ok,
-        tuple(_conditions(before, report.action, reports[: request.step - 1])),
+        conditions,
         tuple(_links(before, reports, request.step)),
         _facts(before),
         _facts(after),
@@ -338,11 +342,13 @@ def _explain(request: schema.ExplainStepRequest) -> schema.StepExplanation:
 def _trace(request: schema.PlanTextRequest) -> schema.PlanTrace:
     from hvr.pddl import GroundAction
     from hvr.pddl.plan import TimedAction
+    from hvr.validation.report import FailureKind
     from hvr.validation.stepper import Stepper
 
     validator, steps, report = _checked(request)
     stepper = Stepper(validator.task)
     initial = _facts(stepper)
+    failure = report.failure
     if not all(isinstance(step, GroundAction) for step in steps):
         timed = [step for step in steps if isinstance(step, TimedAction)]
         spans = [
@@ -360,14 +366,24 @@ def _trace(request: schema.PlanTextRequest) -> schema.PlanTrace:
             )
             for number, time, action, added, deleted in validator.trace(steps)
         ]
-        return schema.PlanTrace(initial, tuple(traced), tuple(spans), (), report)
+        if (
+            failure is not None
+            and failure.action is not None
+            and failure.kind is not FailureKind.CONSTRAINT
+        ):
+            time = None if failure.time is None else float(failure.time)
+            name = str(failure.action)
+            traced.append(schema.TracedStep(failure.step or 0, name, time, False, (), (), ()))
+        unmet = failure.literals if failure and failure.kind is FailureKind.GOAL else ()
+        missing = tuple(map(str, unmet))
+        return schema.PlanTrace(initial, tuple(traced), tuple(spans), missing, report)
     found: list[schema.TracedStep] = []
-    reports: list[StepReport] = []
+    makers: _Makers = {}
     for number, action in enumerate(steps, 1):
         assert isinstance(action, GroundAction)
-        needs = tuple(_conditions(stepper, action, reports))
+        needs = tuple(_conditions(stepper, action, makers))
         one = stepper.apply(action)
-        reports.append(one)
+        _keep_changes(makers, one)
         changes = tuple(map(str, one.added)), tuple(map(str, one.deleted))
         found.append(schema.TracedStep(number, str(action), None, one.ok, needs, *changes))
         if not one.ok:
@@ -403,8 +419,17 @@ def _parts(stepper: Stepper, action: GroundAction) -> Iterator[Expression]:
             yield part
 
 
+_Makers: TypeAlias = "dict[tuple[Expression, bool], int]"
+"""The step that made each fact true or false last."""
+
+
+def _keep_changes(makers: _Makers, report: StepReport) -> None:
+    makers.update(dict.fromkeys(((fact, True) for fact in report.added), report.step))
+    makers.update(dict.fromkeys(((fact, False) for fact in report.deleted), report.step))
+
+
 def _conditions(
-    stepper: Stepper, action: GroundAction, earlier: Sequence[StepReport]
+    stepper: Stepper, action: GroundAction, makers: _Makers
 ) -> Iterator[schema.ConditionState]:
     from hvr.pddl.formulas import Atom, Not
 
@@ -412,8 +437,7 @@ def _conditions(
         holds, maker = stepper.state.holds(part), None
         fact = part.operand if isinstance(part, Not) else part
         if holds and isinstance(fact, Atom):
-            changes = [r.step for r in earlier if fact in (r.added if fact is part else r.deleted)]
-            maker = max(changes, default=0)
+            maker = makers.get((fact, fact is part), 0)
         yield schema.ConditionState(str(part), holds, maker)
 
 

@@ -266,9 +266,11 @@ class PlanTrace(Value):
 
     Attributes:
         initial: The facts of the initial state, without those that never change.
-        steps: The executed steps, and the first that cannot be executed, if any.
+        steps: The executed steps, and the first that cannot be executed, if any. A step with a
+            duration occurs twice: where it starts and where it ends.
         spans: Name, start and duration of each step of a plan with times.
-        missing: The unmet parts of the goal after the last step.
+        missing: The unmet parts of the goal after the last step; empty for a plan with times if one
+            of its steps cannot be executed.
         report: The verdict.
     """
 

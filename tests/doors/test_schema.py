@@ -56,6 +56,39 @@ def test_schemas_and_their_page_are_as_recorded() -> None:
     assert page() == PAGE.read_text(encoding="utf-8")
 
 
+LAMPS = """(define (domain t) (:requirements :durative-actions) (:predicates (lit) (power) (done))
+(:durative-action on :parameters () :duration (= ?duration 2)
+ :condition (at start (power)) :effect (at end (lit)))
+(:durative-action off :parameters () :duration (= ?duration 1)
+ :condition (at start (power)) :effect (at end (not (power)))))"""
+LIT = "(define (problem p) (:domain t) (:init (power)) (:goal (and (lit) (done))))"
+
+
+def test_a_plan_with_times_is_traced_up_to_its_failure() -> None:
+    found = answered("trace_plan", domain=LAMPS, problem=LIT, plan="0: (off) [1]\n2: (on) [2]")
+    steps = [(one["step"], one["action"], one["time"], one["ok"]) for one in found["steps"]]
+    assert steps == [(1, "(off)", 0, True), (1, "(off)", 1, True), (2, "(on)", 2, False)]
+    assert found["missing"] == []
+    found = answered("trace_plan", domain=LAMPS, problem=LIT, plan="0: (on) [2]")
+    assert all(one["ok"] for one in found["steps"]) and len(found["missing"]) == 1
+    assert "(done)" in found["missing"][0]
+
+
+def test_each_condition_names_the_step_that_changed_it_last() -> None:
+    domain = """(define (domain d) (:requirements :negative-preconditions) (:predicates (p) (q))
+    (:action on :effect (p)) (:action off :effect (not (p)))
+    (:action go :precondition (and (p) (not (q))) :effect (q))
+    (:action wait :precondition (not (p))))"""
+    problem = "(define (problem i) (:domain d) (:init (p)) (:goal (q)))"
+    plan = "(off)(wait)(on)(off)(on)(go)"
+    needs = {"(p)": 5, "(not (q))": 0}
+    found = answered("trace_plan", domain=domain, problem=problem, plan=plan)
+    by_step = [{n["condition"]: n["made_true_by"] for n in one["needs"]} for one in found["steps"]]
+    assert by_step == [{}, {"(not (p))": 1}, {}, {}, {}, needs]
+    found = answered("explain_step", domain=domain, problem=problem, plan=plan, step=6)
+    assert {one["condition"]: one["made_true_by"] for one in found["conditions"]} == needs
+
+
 @pytest.mark.slow
 def test_schemas_are_valid() -> None:
     for one in schemas().values():
