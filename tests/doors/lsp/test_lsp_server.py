@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -13,7 +14,6 @@ pytest.importorskip("pygls")
 
 from lsprotocol import types as lsp
 
-from hvr.doors.lsp.texts import changed
 from hvr.validation.batch import BatchOptions, ModelReader, judge_all
 from hvr.validation.findings import findings
 from hvr.validation.lint_files import LintTargets, lint_files, without_ignored
@@ -148,16 +148,20 @@ def test_edits_lead_to_the_same_state_as_opening_the_text(blocks: Path) -> None:
         nonlocal text
         uri = here.open(blocks / "domain.pddl")
         for _ in range(60):
-            lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-            line = random_.randrange(len(lines))
-            start = random_.randrange(len(lines[line]) + 1)
-            end = min(len(lines[line]), start + random_.randrange(6))
+            breaks = list(re.finditer(r"\r\n|\r|\n", text))
+            begins = [0, *(one.end() for one in breaks)]
+            stops = [*(one.start() for one in breaks), len(text)]
+            line = random_.randrange(len(begins))
+            start = random_.randrange(begins[line], stops[line] + 1)
+            end = min(stops[line], start + random_.randrange(6))
             new = random_.choice(["", "x", "(", ")", "\n", "\r\n", "; 𝔸 é", "(p ?x)", " - t"])
             # Columns of an editor are UTF-16.
-            first, last = (len(lines[line][:at].encode("utf-16-le")) // 2 for at in (start, end))
+            first, last = (
+                len(text[begins[line] : at].encode("utf-16-le")) // 2 for at in (start, end)
+            )
             where = lsp.Range(lsp.Position(line, first), lsp.Position(line, last))
             here.change(uri, new, where)
-            text = changed(text, (line, first), (line, last), new, "utf-16")
+            text = text[:start] + new + text[end:]
         after = [(d.code, d.message, str(d.range)) for d in await here.diagnostics(uri)]
         names = await _outline(here, uri)
         other = here.open(blocks / "other" / "domain.pddl", text)
