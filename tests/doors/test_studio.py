@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -40,11 +41,11 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def client(folder: Path) -> TestClient:
+def client(folder: Path) -> Iterator[TestClient]:
     application = make_studio(Service(folder), hosts=["127.0.0.1", "testserver"], token="secret")
-    found = TestClient(application, base_url="http://127.0.0.1")
-    assert found.get("/?token=secret", follow_redirects=False).status_code == 303
-    return found
+    with TestClient(application, base_url="http://127.0.0.1") as found:  # ends the workers
+        assert found.get("/?token=secret", follow_redirects=False).status_code == 303
+        yield found
 
 
 def test_only_who_knows_the_token_gets_the_page(folder: Path) -> None:

@@ -12,6 +12,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from anyio import CancelScope
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
@@ -211,7 +212,8 @@ class _Studio:
             server.stdin.close()
             with suppress(ProcessLookupError):
                 server.terminate()
-            await server.wait()
+            with CancelScope(shield=True):
+                await server.wait()
         if binary:
             await socket.close(1003, "messages must be texts")
 
