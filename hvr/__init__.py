@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from hvr.base.engines.registry import EngineChoice
     from hvr.doors.asynchronous import aplan as aplan
+    from hvr.doors.asynchronous import asolve as asolve
     from hvr.doors.asynchronous import avalidate_many as avalidate_many
     from hvr.doors.python import judge as judge
     from hvr.doors.python import lint as lint
@@ -100,7 +101,7 @@ __version__ = "0.1.0"
 
 _NAMES = {
     "hvr.base.engines.registry": "EngineChoice",
-    "hvr.doors.asynchronous": "aplan avalidate_many",
+    "hvr.doors.asynchronous": "aplan asolve avalidate_many",
     "hvr.doors.python": "judge lint solve",
     "hvr.errors": (
         "AmbiguousError BudgetError CassetteError ContinuousChangeError DataFileError "

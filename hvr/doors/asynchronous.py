@@ -9,7 +9,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from hvr.base.engines.registry import EngineChoice
+    from hvr.pddl import Domain, Problem
+    from hvr.planning.solving.race import FoundPlan
+    from hvr.planning.solving.solve import Solution
     from hvr.runs.recording import Listener
     from hvr.runs.request import Options
     from hvr.runs.result import Run
@@ -49,6 +54,49 @@ async def aplan(
 
     def work() -> Run:
         return plan(text, task=task, options=options, listen=hear)
+
+    return await _in_thread(work, stopped.set)
+
+
+async def asolve(
+    domain: Domain | str | Path,
+    problem: Problem | str | Path,
+    *,
+    planner: str | None = None,
+    seconds: float = 60.0,
+    optimal: bool = False,
+    anytime: bool = False,
+    listen: Callable[[FoundPlan], None] | None = None,
+) -> Solution:
+    """Find a plan in another thread; see `solve`.
+
+    If the task is cancelled, the planners are ended before the cancellation goes on.
+
+    Args:
+        listen: Called in the event loop with each plan that is better than those before.
+
+    Raises:
+        HvrError: See `solve`.
+    """
+    from hvr.doors.python import solve
+
+    loop, stopped = asyncio.get_running_loop(), threading.Event()
+
+    def hear(plan: FoundPlan) -> None:
+        if listen is not None:
+            loop.call_soon_threadsafe(listen, plan)
+
+    def work() -> Solution:
+        return solve(
+            domain,
+            problem,
+            planner=planner,
+            seconds=seconds,
+            optimal=optimal,
+            anytime=anytime,
+            listen=hear,
+            stopped=stopped.is_set,
+        )
 
     return await _in_thread(work, stopped.set)
 

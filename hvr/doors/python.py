@@ -34,6 +34,7 @@ def solve(
     optimal: bool = False,
     anytime: bool = False,
     listen: Callable[[FoundPlan], None] | None = None,
+    stopped: Callable[[], bool] | None = None,
 ) -> Solution:
     """Find a plan for a problem; hvr's validator checks every plan that a planner finds.
 
@@ -45,6 +46,8 @@ def solve(
         optimal: Whether to search until a plan is proven optimal.
         anytime: Whether to search for better plans until the time is up.
         listen: Called with each plan that is better than those before.
+        stopped: Whether to end the search now, with the best plan so far; called several times a
+            second.
 
     Returns:
         The solution; its `steps` are None if the problem is proven unsolvable.
@@ -61,7 +64,11 @@ def solve(
             _file(problem, Path(folder) / "problem.pddl"),
         )
         return solve_files(
-            *files, SolveOptions(planner, seconds, optimal), anytime=anytime, listen=listen
+            *files,
+            SolveOptions(planner, seconds, optimal),
+            anytime=anytime,
+            listen=listen,
+            stopped=stopped,
         )
 
 

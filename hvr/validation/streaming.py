@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from hvr.base import declared
 from hvr.base.extras import load
 from hvr.base.texts import parse_json, read_bytes, unreadable
 from hvr.errors import DataFileError, HvrError, UsageError
@@ -251,9 +252,36 @@ def _texts(row: object, number: int) -> tuple[str, str, str]:
 # machine.
 
 _PARTS = ("domain", "problem", "plan")
-_FILE = "_file"
-_TEXT_KEYS = ("id", *_PARTS)
-_KEYS = (*_TEXT_KEYS, *(f"{part}{_FILE}" for part in _PARTS))
+
+
+class TextsRequest(Value):
+    """A request to judge a plan, with all texts in it.
+
+    Attributes:
+        id: Any JSON value; the answer repeats it.
+        domain: PDDL or HDDL text of the domain.
+        problem: PDDL or HDDL text of the problem.
+        plan: Text of the plan.
+    """
+
+    id: Any = None
+    domain: str | None = None
+    problem: str | None = None
+    plan: str | None = None
+
+
+class JudgeRequest(TextsRequest):
+    """A request to judge a plan; each part is given as a text or as a file.
+
+    Attributes:
+        domain_file: Path of the domain file.
+        problem_file: Path of the problem file.
+        plan_file: Path of the plan file.
+    """
+
+    domain_file: str | None = None
+    problem_file: str | None = None
+    plan_file: str | None = None
 
 
 class ResidentValidator:
@@ -264,7 +292,7 @@ class ResidentValidator:
 
     def __init__(self, options: BatchOptions, *, texts_only: bool = False) -> None:
         self._models = ModelCache(options)
-        self._keys = _TEXT_KEYS if texts_only else _KEYS
+        self._kind = TextsRequest if texts_only else JudgeRequest
 
     def answer(self, line: str | bytes) -> dict[str, Any]:
         """Return the answer to a request as JSON values. No request raises an error."""
@@ -284,12 +312,11 @@ class ResidentValidator:
         return {"id": request.get("id"), **answer}
 
     def _judge(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        if surplus := [name for name in request if name not in self._keys]:
-            if surplus[0] in _KEYS:
-                raise UsageError(f"{surplus[0]!r} names a file, but this server accepts only texts")
-            known = ", ".join(self._keys)
-            raise UsageError(f"unknown key {surplus[0][:60]!r}; expected one of {known}")
-        domain, problem, plan = (_source(request, part) for part in _PARTS)
+        surplus = sorted(request.keys() & {f"{part}_file" for part in _PARTS})
+        if surplus and self._kind is TextsRequest:
+            raise UsageError(f"{surplus[0]!r} names a file, but this server accepts only texts")
+        asked = declared.decode(self._kind, request)
+        domain, problem, plan = (_source(asked, part) for part in _PARTS)
         files = {str(source) for source in (domain, problem, plan) if isinstance(source, Path)}
         try:
             model = self._model(domain, problem)
@@ -317,14 +344,14 @@ def _without_words(judged: Judged, files: Collection[str]) -> Judged:
     return judged.replace(result=judged.result.replace(report=report, diagnostic=place))
 
 
-def _source(request: Mapping[str, Any], part: str) -> str | Path:
-    named = f"{part}{_FILE}"
-    given = [key for key in (part, named) if key in request]
-    if len(given) != 1 or not isinstance(request[given[0]], str):
+def _source(request: TextsRequest, part: str) -> str | Path:
+    named = f"{part}_file"
+    source: str | None = getattr(request, part)
+    file: str | None = getattr(request, named, None)
+    if (source is None) == (file is None):
         raise UsageError(f'expected either the text "{part}" or the file name "{named}"')
-    source: str = request[given[0]]
-    if given[0] == named:
-        return Path(source)
+    if source is None:
+        return Path(str(file))
     if part != "plan" and "(" not in source:
         raise UsageError(
             f'"{part}" must be PDDL text, but has no parentheses; to name a file, use "{named}"'

@@ -1,4 +1,4 @@
-"""`hvr.aplan` and `hvr.avalidate_many`: other tasks go on, and cancelled work ends."""
+"""The asynchronous functions: other tasks go on, and cancelled work ends."""
 
 from __future__ import annotations
 
@@ -77,3 +77,46 @@ def test_a_cancelled_run_ends(tmp_path: Path) -> None:
 
     asyncio.run(work())
     assert not (tmp_path / "run/result.json").exists()
+
+
+def children() -> set[str]:
+    """Return the processes that this process has started."""
+    files = Path("/proc/self/task").glob("*/children")
+    return {number for file in files for number in file.read_text().split()}
+
+
+@pytest.mark.slow
+def test_a_problem_is_solved() -> None:
+    solution = asyncio.run(hvr.asolve(DOMAIN, PROBLEM))
+    assert list(map(str, solution.steps or ())) == ["(a)"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs Linux's /proc")
+def test_a_cancelled_search_ends_its_planners() -> None:
+    bits = range(60)
+    flips = [
+        f"(:action a{n} :parameters () :precondition (and (not (b{n})) "
+        f"{' '.join(f'(b{k})' for k in range(n))}) "
+        f":effect (and (b{n}) {' '.join(f'(not (b{k}))' for k in range(n))}))"
+        for n in bits
+    ]
+    facts = " ".join(f"(b{n})" for n in bits)
+    domain = (
+        f"(define (domain count) (:requirements :negative-preconditions) "
+        f"(:predicates {facts}) {' '.join(flips)})"
+    )
+    problem = f"(define (problem p) (:domain count) (:init) (:goal (and {facts})))"
+
+    before = children()
+
+    async def work() -> None:
+        search = asyncio.create_task(hvr.asolve(domain, problem))
+        while children() <= before:
+            await asyncio.sleep(0.02)
+        search.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await search
+
+    asyncio.run(work())
+    assert children() <= before

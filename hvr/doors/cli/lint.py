@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from hvr.doors.cli.reporting import Reports, add_report_arguments, read_reports, report_base
 from hvr.doors.cli.settings import LINT_SECTION, read_settings
+from hvr.values import answer_json
 
 if TYPE_CHECKING:
     from hvr.validation.findings import Finding
@@ -125,8 +126,10 @@ def _write(
 
     def render(form: str, _: Iterable[Finding]) -> Iterator[str]:
         if form == "json":
-            data = [one.to_json() for one in findings]
-            yield json.dumps(data, ensure_ascii=False, indent=1) + "\n"
+            from hvr.doors.schema import LintAnswer
+
+            answer = answer_json(LintAnswer(tuple(findings)))
+            yield json.dumps(answer, ensure_ascii=False, indent=1) + "\n"
         elif form == "junit":
             from hvr.validation.reporters.formats import report_junit_lint
 

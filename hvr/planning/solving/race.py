@@ -438,6 +438,7 @@ def race(
     patience: float,
     proves: Callable[[Program], bool],
     listen: Callable[[FoundPlan], None] | None = None,
+    stopped: Callable[[], bool] | None = None,
 ) -> RaceResult:
     """Run planners in parallel, as many as the machine allows.
 
@@ -448,6 +449,7 @@ def race(
             the first plan. 0 waits for a proof.
         proves: Whether a planner that searched to the end has proven its plan best.
         listen: Called with each plan that is better than the previous ones.
+        stopped: Whether to end the race now; called several times a second.
     """
     judge = _Referee(*judged, listen)
     deadline = judge.started + job.seconds
@@ -469,7 +471,7 @@ def race(
                 if running.done and judge.best is not None and proves(running.program):
                     return run.outcome(running.program.name)
             now = time.perf_counter()
-            if over or now >= deadline:
+            if over or now >= deadline or (stopped is not None and stopped()):
                 return run.outcome("")
             enough = max(patience, judge.first - judge.started)
             if patience and judge.best is not None and now - judge.last > enough:

@@ -127,6 +127,7 @@ def solve(
     anytime: bool = False,
     cores: int | None = None,
     listen: Callable[[FoundPlan], None] | None = None,
+    stopped: Callable[[], bool] | None = None,
 ) -> Solution:
     """Find a valid plan for a problem.
 
@@ -136,6 +137,7 @@ def solve(
         anytime: Whether to search for better plans until one is proven optimal or the time is up.
         cores: The number of planners that run at the same time; None for as many as possible.
         listen: Called with each plan that is better than the previous ones.
+        stopped: Whether to end the search now; called several times a second.
 
     Raises:
         DataFileError, PddlError: A file cannot be read.
@@ -164,7 +166,7 @@ def solve(
             options.downward,
         )
         patience = 0.0 if options.optimal or anytime else PATIENCE
-        settings = _RaceSettings(patience, cores or usable_cores(), listen)
+        settings = _RaceSettings(patience, cores or usable_cores(), listen, stopped)
         outcome, ends = _outcome(chosen, job, Path(name), task, settings)
     best = outcome.best
     if best is None and not outcome.proven:
@@ -202,6 +204,7 @@ class _RaceSettings:
     patience: float
     slots: int
     listen: Callable[[FoundPlan], None] | None
+    stopped: Callable[[], bool] | None
 
 
 def _outcome(
@@ -228,6 +231,7 @@ def _outcome(
             patience=settings.patience,
             proves=lambda program: _proves(program, job.features, job.optimal),
             listen=settings.listen,
+            stopped=settings.stopped,
         )
 
     with ExitStack() as stack:

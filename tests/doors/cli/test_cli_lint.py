@@ -85,7 +85,7 @@ class TestLint:
     def test_json(self, capsys: pytest.CaptureFixture[str]) -> None:
         code, out = run(capsys, "empty.pddl", "--format", "json")
         assert code == 1
-        (finding,) = (one for one in json.loads(out) if one["rule"] == "HVR311")
+        (finding,) = (one for one in json.loads(out)["findings"] if one["rule"] == "HVR311")
         assert finding["file"] == "empty.pddl"
         assert finding["about"] == "fill"
         assert finding["location"] == {"file": "empty.pddl", "line": 4, "column": 12}

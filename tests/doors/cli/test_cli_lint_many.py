@@ -42,7 +42,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def rules(capsys: pytest.CaptureFixture[str], *args: str) -> list[tuple[str, str, str]]:
     main(["lint", *args, "--format", "json"])
-    findings = json.loads(capsys.readouterr().out)
+    findings = json.loads(capsys.readouterr().out)["findings"]
     return [(one["file"], one["rule"], one["about"]) for one in findings]
 
 
@@ -188,7 +188,7 @@ def test_a_finding_of_one_problem_in_the_domain_names_it(
     out = capsys.readouterr().out
     assert "(in 1 of 2 problems: shelf/p1.pddl)" in out
     main(["lint", "shelf", "--select", "HVR310", "--format", "json"])
-    (finding,) = json.loads(capsys.readouterr().out)
+    (finding,) = json.loads(capsys.readouterr().out)["findings"]
     assert finding["problems"] == ["shelf/p1.pddl"]
     main(["lint", "shelf/domain.pddl", "shelf/p1.pddl", "--select", "HVR310"])
     assert "problems:" not in capsys.readouterr().out
@@ -198,7 +198,7 @@ def test_programs_get_every_repeat(capsys: pytest.CaptureFixture[str]) -> None:
     write_repeats(30)
     reports = ["--format=json", "--format=sarif=l.sarif", "--format=junit=l.xml"]
     assert main(["lint", "fridge", "--select", "HVR314", *reports]) == 1
-    assert len(json.loads(capsys.readouterr().out)) == 30
+    assert len(json.loads(capsys.readouterr().out)["findings"]) == 30
     (result,) = json.loads(Path("l.sarif").read_text())["runs"][0]["results"]
     places = [*result["locations"], *result["relatedLocations"]]
     files = {place["physicalLocation"]["artifactLocation"]["uri"] for place in places}
