@@ -5,7 +5,7 @@ turns it into a request: the writing calls become goal calls, and each of their 
 
 given      it occurs in the user's words, is one of the schema's choices, or is a boolean
            (numbers and dates in any spelling), or nothing distinguishes it from others
-sought     queries from the initial state, or earlier correct calls, return it: hvr gets properties
+unresolved queries from the initial state, or earlier correct calls, return it: hvr gets properties
            of its entity instead, as few as distinguish the entity from its neighbours, preferably
            from the user's words; never the value or the call that returns it
 made       neither: the user's intention in the tool's format (a date, a text, a sum)

@@ -18,7 +18,7 @@ def start() -> None:
     except Exception as error:
         # What hvr needs to say this better is itself damaged.
         print(
-            f"error: hvr failed: {type(error).__name__}: {error}; is it installed whole?",
+            f"error: hvr failed: {type(error).__name__}: {error}; is the installation complete?",
             file=sys.stderr,
         )
         sys.exit(3)

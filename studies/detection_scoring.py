@@ -142,7 +142,7 @@ class Rates:
 
     @property
     def precision(self) -> float | None:
-        """Share of reported failures of these kinds with a matching fault in their run."""
+        """Share of the reported failures that match a fault in their run."""
         return self.justified / self.reported if self.reported else None
 
 

@@ -88,7 +88,7 @@ class Behaviour:
     Args:
         model: Function that answers.
         faults: Replies by 1-based request number, in place of the model's.
-        after: Reply to every request from `since` on, for a permanent outage.
+        after: Reply to request `since` and all later ones, for a permanent outage.
         since: Number of the first request that gets `after`.
     """
 

@@ -64,8 +64,8 @@ class BenchFolder:
         other = _differences(manifest["subject"], subject)
         if other:
             raise UsageError(
-                f"{self.path} holds a bench with other {', '.join(other)}: choose a new folder, "
-                "or repeat its options to resume it"
+                f"{self.path} contains a bench with different {', '.join(other)}: choose a new "
+                "folder, or repeat its options to resume it"
             )
         manifest["starts"].append(this_start())
         # Written first: without a manifest, the folder is not recognised as a bench.

@@ -151,7 +151,7 @@ class Service:
             state = state.replace(limit=request.limit, mentions=request.mentions)
             return await self._asked(name, state)
         if len(state.steps) >= schema.MAX_STEPS:
-            raise UsageError(f"a session has at most {schema.MAX_STEPS} steps")
+            raise UsageError(f"a session can have at most {schema.MAX_STEPS} steps")
         answer = await self._asked(name, state.replace(action=request.action))
         if request.session in self._sessions:
             if self._sessions[request.session][0].steps != state.steps:

@@ -120,8 +120,8 @@ class _Diagnosis:
     def refused(self) -> None:
         """Explain a refusal, unless a change of the room does.
 
-        Another agent has undone any precondition that is among the differences. That explains the
-        refusal, and `remaining_differences` reports it.
+        If a difference violates a precondition, another agent caused it: `remaining_differences`
+        reports it, and it explains the refusal.
         """
         unmet = set(self.observed.unmet)
         explained = {literal for d in self.deviations for literal in d.literals}

@@ -92,7 +92,7 @@ def constraint_broken(constraint: Trajectory, step: int, action: GroundAction | 
         (violated,),
         step,
         action,
-        f"What was to be kept is broken after step {step}: {constraint}.",
+        f"A constraint is violated after step {step}:  {constraint}.",
     )
 
 

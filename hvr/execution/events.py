@@ -176,7 +176,7 @@ class Finished(Value):
         reached: Whether the goal holds in the environment's report.
         reason: Why the goal was not reached; empty if it was.
         remains: The unmet literals as sentences.
-        unseen: Objects on which a reached goal rests and that could not be seen again.
+        unseen: Objects that a reached goal depends on but that could not be observed at the end.
         failures: Number of deviations by kind.
         recoveries: Number of uses by recovery strategy.
     """

@@ -206,7 +206,7 @@ class Executor(Generic[Goal]):
     def _search_lost(self, stage: Goal, reasons: list[str]) -> bool:
         """Search everywhere for the lost objects that a stage needs; return whether one was found.
 
-        Objects that were not found are not searched for again.
+        Each object is searched for at most once.
         """
         try:
             objects = set(self.world.missing(self.policy, stage, spare=True)) - self._not_found

@@ -119,38 +119,38 @@ class Explanation(Value):
         message = f": {finding.evidence[0].rstrip('.')}" if finding.evidence else ""
         match finding.kind:
             case DeviationKind.DROPPED:
-                where = f"; it is on {named[1]} now" if len(named) > 1 else ""
-                return f"{first} is not in the hand any more{where}."
+                where = f"; it is now on {named[1]}" if len(named) > 1 else ""
+                return f"{first} is no longer in the hand{where}."
             case DeviationKind.OCCUPIED:
                 inside = [n for n in named[1:-1] if n != named[-1]]
                 by = f": {', '.join(inside[:3])} is there" if inside else ""
                 return f"{first} has no room for {named[-1]}{by}."
             case DeviationKind.BLOCKED:
-                return f"{first} cannot be got at by {self.action}{message}."
+                return f"{self.action} cannot reach {first}{message}."
             case DeviationKind.ACTION_FAILED:
                 return f"{self.action} was refused{message}."
             case DeviationKind.MISSING_PRECONDITION:
                 return f"{self.action} is not possible, because {so or 'a condition is unmet'}."
             case DeviationKind.NO_EFFECT:
-                return f"{self.action} was reported as done and changed nothing: {so}."
+                return f"{self.action} was reported as done but changed nothing:  {so}."
             case DeviationKind.WRONG_OBJECT if len(named) == 1:
-                return f"{self.action} acted on something else than {first}{message}."
+                return f"{self.action} acted on something other than {first}{message}."
             case DeviationKind.WRONG_OBJECT if len(named) == 2:
                 return f"{self.action} acted on {named[1]} instead of {first}: {so}."
             case DeviationKind.WRONG_OBJECT:
                 return f"{first} is at {named[-1]} instead of {named[1]}."
             case DeviationKind.WRONG_EFFECT:
-                return f"{self.action} did not do what it should: {so}."
+                return f"{self.action} did not have the expected effect:  {so}."
             case DeviationKind.CHANGED_BY_OTHERS:
-                return f"Something else than {self.action} has changed the room: {so}."
+                return f"Something other than {self.action} changed the room:  {so}."
             case DeviationKind.MISPERCEIVED:
-                return f"It was believed otherwise since step {finding.since}: {so}."
+                return f"The belief since step {finding.since} was wrong:  {so}."
             case DeviationKind.MISSING_OBJECT:
                 return f"{first} is not where it was last seen, in step {finding.since}: {so}."
             case DeviationKind.GOAL_UNMET:
-                return f"The plan is done and the goal does not hold: {so}."
+                return f"The plan is complete, but the goal does not hold:  {so}."
             case DeviationKind.CONSTRAINT_BROKEN:
-                return f"What was to be kept is broken: {so}."
+                return f"A constraint is violated:  {so}."
 
     def heard(self, finding: RawDeviation) -> tuple[str, ...]:
         """Return the sounds that support a deviation, in words."""

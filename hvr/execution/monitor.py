@@ -165,7 +165,7 @@ class SceneMonitor(PlanMonitor):
                 literals.append(Not(atom) if value else atom)
                 self.observed = self.observed | {atom} if value else self.observed - {atom}
         so = literal_clauses(map(negated, literals))
-        text = f"{action} was refused, so what is not seen is believed otherwise: {so}."
+        text = f"{action} was refused, so beliefs about unseen things are revised:  {so}."
         names = tuple(dict.fromkeys(subjects(literals)))
         kind = DeviationKind.MISPERCEIVED
         yield Deviation(kind, Side.PRE, tuple(literals), number, action, text, names)

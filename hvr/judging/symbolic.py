@@ -264,7 +264,7 @@ class _Judge:
         if len(steps) <= self.exact:
             repaired = _repaired(steps, smallest_reduction(self.start, [o for _, o in steps]))
         repaired = repaired or self._greedily(steps)
-        assert repaired is not None, "all of it reaches the goal"
+        assert repaired is not None, "the whole plan reaches the goal"
         return replace(repaired, proven=False, least=found.least, alternatives=())
 
     def _greedily(self, merged: Sequence[PlacedStep]) -> _Repaired | None:

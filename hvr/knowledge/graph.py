@@ -122,10 +122,9 @@ class KnowledgeGraph:
         """Open the graph of a folder.
 
         Args:
-            read_only: Open for reading, even while another process writes. To see later changes of
-            that
-                process, open the graph again.
-            ontology: hvr's own if None.
+            read_only: Whether to open for reading only, which works while another process writes;
+                its later changes are invisible until the graph is reopened.
+            ontology: The ontology; hvr's own if None.
 
         Raises:
             StoreError: The folder has no graph, it is corrupt, or another process writes to it.

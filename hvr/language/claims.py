@@ -152,7 +152,7 @@ class Gate:
         known = set(classes)
         known |= {s for c in classes if (s := taxonomy.source(c))}
         known |= {p for c in tuple(known) if (p := taxonomy.pieces(c))}
-        # 'Cup' can mean a mug, unless the request speaks of a mug as well.
+        # 'Cup' can mean a mug, unless the request also mentions a mug.
         others = (self._confused.get(c, set()) for c in known - named)
         known = known.union(*others)
         known |= {c for c in taxonomy.portable if known & set(taxonomy.more_exact(c))}

@@ -91,7 +91,7 @@ def conditional_goals(
         return (_contingent(found, statement, judge, denied=denied),)
     if found.word in _EVENTS and not truth:
         raise LanguageError(
-            f"hvr does not wait for events, and now it is not so that {condition}: say 'if', or "
+            f"hvr does not wait for events, and '{condition}' is false now: say 'if', or "
             "what to do first"
         )
     chosen = found.then if truth is not denied else found.otherwise

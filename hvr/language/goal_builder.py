@@ -564,7 +564,7 @@ def _ends(choice: ObjectChoice, demands: list[Demand], *, last: bool) -> list[st
 
     Before the last stage the hand may hold what the next one needs.
     """
-    # Classes are exempt, not objects: with one burner on, the others are not checked either.
+    # Classes are exempt, not objects: with one burner on, no burner is checked.
     states = {f"({predicate} ?x)" for predicate in end_predicates(choice.taxonomy)}
     exempt = {c for d in demands for c in choice.classes[d.entity] if d.text in states}
     exempt = choice.taxonomy.with_controls(exempt)

@@ -354,7 +354,7 @@ class Reader:
             found.setdefault(goal.stages, goal)
         if len(spellings) > 1 and refusals:  # what is impossible here may be what was meant
             ways = " or ".join(", ".join(notes) for notes in spellings)
-            unclear = LanguageError(f"a word is misspelt and not clear: {ways}? Write it out")
+            unclear = LanguageError(f"a misspelt word has several corrections: {ways}? Correct it")
             unclear.suggestions = tuple(_respelt(request, notes) for notes in spellings)
             raise unclear
         if not found:

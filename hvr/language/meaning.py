@@ -307,7 +307,7 @@ class MeaningDraft:
         self.clause += 1
 
     def spoken(self, *, now: bool = False) -> list[list[int]]:
-        """Return mentioned groups, most prominent first; `now` adds those of this clause."""
+        """Return mentioned groups, most prominent first; `now` adds the current clause's groups."""
         groups = [self.live(group) for group in (*self._spoken, *(self._now if now else ()))]
         return [group for group in reversed(groups) if group]
 
@@ -527,8 +527,8 @@ class MeaningDraft:
 def adapt(draft: MeaningDraft) -> None:
     """Adapt relations and conditions to later clauses about the same things.
 
-    A thing that is placed and then cut is there in pieces. The pan in which an egg is fried before
-    it goes on a plate is only a means. The pot in which potatoes are boiled holds hot water.
+    A thing that is placed and then cut must be there in pieces. The pan in which an egg is fried
+    before it goes on a plate is only a means. The pot in which potatoes are boiled holds hot water.
     """
     for relation in draft.heated_in:
         _heat_in(draft, relation)

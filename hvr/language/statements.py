@@ -46,8 +46,8 @@ class SceneStatement(Value):
 
     Args:
         things: The objects that the noun phrase can mean.
-        every: Whether it is about all of these objects; otherwise about at least one.
-        denied: Whether it is denied as a whole: 'no mug is clean'.
+        every: Whether the statement is about all `things`, not just at least one.
+        denied: Whether the statement is negated as a whole: 'no mug is clean'.
         predicate: The predicate; None if the statement only says that there are such things.
         positive: Whether the predicate is affirmed.
         least: Number of objects that it must hold of, unless it is about all: 'two mugs are clean'.
@@ -593,7 +593,7 @@ class _Questions:
 
 
 def _joined(statements: Iterable[SceneStatement]) -> SceneStatement:
-    """Return the statement that all of these hold."""
+    """Return the conjunction of some statements."""
     first, *others = statements
     return first.replace(also=tuple(others))
 

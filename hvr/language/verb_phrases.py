@@ -64,7 +64,7 @@ class States:
             vessels += self._adjunct(verb, things, adjunct, definite, vessels)
         things = self.draft.live(things)
         if self.taxonomy.cuts(condition):
-            # 'slice the tomato and fry it': from now on 'it' means the slices.
+            # 'slice the tomato and fry it': 'it' now means the slices.
             return [self.draft.pieces(number, 0) for number in things]
         return things
 

@@ -252,7 +252,7 @@ def read_config(
 
     Args:
         choice: The choice; None leaves everything to the environment and pyproject.toml.
-        environ: Environment variables; those of the process by default.
+        environ: Environment variables; by default the process environment.
         folder: Folder where the search for pyproject.toml begins; the working folder by default.
 
     Raises:

@@ -176,4 +176,4 @@ class Cancellation:
             CancelledError: The flag was set before or during the wait.
         """
         if self._event.wait(seconds):
-            raise CancelledError("cancelled while waiting to ask the model again")
+            raise CancelledError("cancelled while waiting to retry the request")

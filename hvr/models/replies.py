@@ -195,7 +195,7 @@ def strict_schema(schema: Any) -> Any:
     if not isinstance(schema, Mapping):
         return schema
     kept = {k: v for k, v in schema.items() if k not in _UNSUPPORTED}
-    # The names of properties and definitions may be any words, also those of keywords.
+    # Properties and definitions may have any name, even the name of a keyword.
     return {
         k: {name: strict_schema(part) for name, part in v.items()}
         if k in ("properties", "$defs") and isinstance(v, Mapping)

@@ -134,7 +134,7 @@ class Failures:
         return ModelError(f"{self._name}: {what}", kind="refused", usage=usage)
 
     def filtered(self, reason: str, usage: Usage, text: str = "") -> ModelError:
-        """Return the error for an answer, of which `text` arrived, that a filter withholds."""
+        """Return the error for an answer that a filter stopped after `text`."""
         excerpt = f"; it begins with {self._brief(text)!r}" if text.strip() else ""
         what = f"the provider's filter withheld the answer ({self._brief(reason)}{excerpt})"
         return ModelError(f"{self._name}: {what}", kind="refused", usage=usage)

@@ -212,7 +212,7 @@ class PlanExecution:
         for sign, amount in changes:
             value = self.value(amount if sign == "assign" else (CHANGES[sign], value, amount))
         if value is None or (len(changes) > 1 and signs not in ALIKE):
-            raise UnprovenError(f"cannot check: {text(key)} gets no value or several")
+            raise UnprovenError(f"cannot check: {text(key)} is assigned no value or several")
         return value
 
     def interference(self, uses: dict[Any, list[Any]]) -> Iterator[Any]:

@@ -296,7 +296,7 @@ def change_numbers(changes: Iterable[NumericChange], before: Values, values: Val
         if symbol != "assign":
             old = after[index]
             if old is None:
-                raise UndefinedValueError(f"the fluent to {symbol} has no value")
+                raise UndefinedValueError(f"cannot {symbol} a fluent without a value")
             number = calculate(symbol, old, number)
         after[index] = number
     return tuple(after)

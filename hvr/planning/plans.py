@@ -304,7 +304,7 @@ class Policy(Protocol[Wanted]):
             PlannerError: No plan was found in time.
         """
         del closing, stage, graph, inventory
-        raise ImpossibleGoalError(f"this policy does not look into {place}")
+        raise ImpossibleGoalError(f"this policy cannot inspect {place}")
 
     def visiting(
         self,
@@ -325,7 +325,7 @@ class Policy(Protocol[Wanted]):
             PlannerError: No plan was found in time.
         """
         del closing, stage, graph, inventory
-        raise ImpossibleGoalError(f"this policy does not go to see {thing}")
+        raise ImpossibleGoalError(f"this policy cannot go and observe {thing}")
 
     def keeping(self, stage: Wanted, constraints: Sequence[str]) -> Wanted:
         """Return a goal with other constraints.

@@ -100,9 +100,9 @@ def _read(path: Path) -> Mapping[str, Any]:
 # shared.json     with a store: the name of the graph there
 # run.lock        while the run is active: a lock that ends with its process
 #
-# A resumed run restarts from the beginning in the same folder and takes the answers in `llm.jsonl`
-# without asking again. Only paid results and original inputs stay in place, so
-# that attempts never mix:
+# A resumed run restarts from the beginning in the same folder and reuses the answers in `llm.jsonl`
+# instead of querying the model. Only paid results and original inputs stay in place, so that
+# attempts never mix:
 #
 # llm-aside.jsonl paid results that are not part of the run, such as the error that ended an attempt
 # broken-1/       the remaining files of the first attempt, without its graph; and so on

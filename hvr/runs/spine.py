@@ -497,7 +497,7 @@ def with_reservations(
         judgement = judgement.noting("the goal already held, so nothing was done")
     if finished.unseen:
         judgement = judgement.noting(
-            f"{' and '.join(finished.unseen)} could not be seen again at the end"
+            f"{' and '.join(finished.unseen)} could not be observed at the end"
         )
     goal = understanding.goal
     if goal is not None and goal.unread:

@@ -36,7 +36,7 @@ def read_records(path: Path) -> tuple[Record, ...]:
         values = read_json_lines(path, strict=False)
     for number, value in values:
         if not isinstance(value, dict):
-            raise DataFileError(f"{path}: record {number} is not a JSON object")
+            raise DataFileError(f"{path}: record {number}: expected a JSON object")
     return tuple(value for _, value in values)
 
 
@@ -173,7 +173,7 @@ def _first(folder: Path, *names: str) -> Path:
     for name in names:
         if (folder / name).exists():
             return folder / name
-    raise DataFileError(f"{folder}: has neither {' nor '.join(names)}")
+    raise DataFileError(f"{folder}: {' and '.join(names)} are missing; one is needed")
 
 
 def _per_split(folder: Path) -> dict[str, tuple[ToolPlan, ...]]:

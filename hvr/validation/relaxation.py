@@ -93,8 +93,8 @@ class _Unit:
 class _Packed:
     """A unit whose literals are bits of one integer, with the false literals after the true ones.
 
-    The estimate is computed for thousands of states. With both signs in one integer, each test is a
-    single operation that need not distinguish positive from negative.
+    The estimate is computed for thousands of states. One integer for both signs makes each test a
+    single operation without a case distinction.
     """
 
     operator: int | None
@@ -335,8 +335,8 @@ class Relaxation:
                     needed |= _reads(item)
                     if item.operator is not None:
                         useful.add(item.operator)
-            # An effect that undoes something needed must be prevented, so literals that falsify its
-            # condition are needed, too.
+            # An effect that deletes something needed must be prevented, so the literals that
+            # falsify its condition are also needed.
             for place in conditional:
                 item = packed[place]
                 if item.operator in useful and self._opposite(item.gives) & needed:
@@ -460,8 +460,8 @@ def achievers(
 
     Args:
         state: The state to join the preconditions with.
-        positive: Whether to join positive conditions only. With the atoms of several states
-            together, this yields a superset of the actions applicable in any of them.
+        positive: Whether to join positive conditions only. For the union of several states, this
+            yields a superset of the actions applicable in any of them.
     """
     task = state.task
     relations: dict[str, Relation] = {}

@@ -106,7 +106,7 @@ class TemporalRun:
         self._last_time = Fraction(0)
         self._failures: list[Failure] = []
         self._skipped: set[int] = set()
-        # The running actions, usually only those with conditions over time.
+        # The running actions that matter, usually only actions with conditions over time.
         self._running: dict[int, _Running] = {}
         # The running actions with conditions over time.
         self._guarded: dict[int, _Running] = {}

@@ -129,7 +129,7 @@ class Monitor:
                 pass
 
     def _window(self, time: Fraction, held: bool, begin: Fraction, end: Fraction | None) -> None:
-        """Require a condition from `begin` on, including the state that is current at `begin`."""
+        """Require a condition in every state since `begin`, including the one at `begin`."""
         if time > begin and not self._seen and (end is None or begin < end):
             # The previous state was current when the window opened.
             self._seen = True

@@ -117,9 +117,9 @@ def unmet_literals(
 ) -> UnmetLiterals:
     """Return a smallest set of literals that keep a formula from having a value, computed lazily.
 
-    A conjunction contributes the literals of all its parts, a disjunction or `exists` those of the
-    part with the fewest, preferring parts that actions can repair. The result is empty if the
-    formula has the value.
+    A conjunction contributes the literals of all its parts. A disjunction or `exists` contributes
+    only the part with the fewest literals, preferably one that actions can repair. The result is
+    empty if the formula has the value.
 
     Args:
         newest_first: The changes so far, which may be iterated several times.

@@ -63,7 +63,7 @@ class Row:
         visible: Whether the robot's view showed a changed fact, or an action was refused, at or
             after `step`.
         holds: Whether the goal holds in the true final state.
-        unseen: Objects of the goal that the result reports as not seen again.
+        unseen: Objects of the goal that the result reports as not observed at the end.
         false: Reported failures that the true state contradicts, as explanations.
         explanations: Explanations of `reported`; of all failures in a run without a fault.
         extra: Number of steps in excess of the fault-free run.

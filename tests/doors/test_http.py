@@ -453,7 +453,7 @@ def test_an_unforeseen_error_ends_a_job(tmp_path: Path) -> None:
 
 
 def processes_in(folder: Path) -> list[int]:
-    """Return the processes that work in a folder; those of a killed server need a moment."""
+    """Return the processes working in a folder, after a killed server's have had time to end."""
     for _ in range(100):
         found = []
         for process in Path("/proc").glob("[0-9]*/cwd"):

@@ -35,7 +35,7 @@ def test_a_new_predicate_is_explained_in_the_words_of_its_line(tmp_path: Path) -
     action = GroundAction("toggle_off", ("toaster-1",))
     finding = RawDeviation(DeviationKind.WRONG_EFFECT, (Not(burnt),), ("toast-1",))
     sentence = Explanation(action, (), wording).sentence(finding)
-    assert sentence == "(toggle_off toaster-1) did not do what it should: toast-1 is black."
+    assert sentence == "(toggle_off toaster-1) did not have the expected effect:  toast-1 is black."
     assert literal_clause(Not(burnt), wording) == "toast-1 is fine"
     assert literal_clause(burnt) == "(burnt toast-1) holds"
 

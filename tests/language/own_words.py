@@ -28,7 +28,7 @@ def alike(one: Goal, other: Goal, reader: Reader, inventory: Inventory) -> bool:
     """Return whether two goals are the same, apart from the order and the names of variables.
 
     The only object of a kind and a variable of that kind mean the same. The paraphrase shows which
-    literals share a variable, and must be the same as well.
+    literals share a variable, so it must be equal.
     """
     if one.paraphrase != other.paraphrase or len(one.stages) != len(other.stages):
         return False

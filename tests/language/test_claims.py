@@ -232,7 +232,7 @@ def test_a_thing_is_moved_to_another_place_than_it_has(scene: str, kind: str) ->
 
 @cache
 def heads() -> list[str]:
-    """Ordinary English words, of which the lexicons know few."""
+    """Ordinary English words, most of them unknown to the lexicons."""
     text = resources.files("hvr.language").joinpath("ordinary_words.txt").read_text("utf-8")
     lines = (line for line in text.splitlines() if not line.startswith("#"))
     words = [word for line in lines for word in line.split()]

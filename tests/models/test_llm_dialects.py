@@ -191,7 +191,7 @@ def test_a_server_without_tools_is_asked_for_the_call_as_json() -> None:
         assert model.answer(ask(tools=(TOOL,))).calls
     assert [(c.name, c.arguments) for c in answer.calls] == [CALL]
     assert len(server.received) == 3 == budget.totals.calls
-    # The answer that called no tool is paid for, too.
+    # The answer without a tool call is also paid for.
     assert answer.usage.input == 22
 
 

@@ -1,7 +1,7 @@
 """The policies with a real small model behind a real server: `HVR_TEST_LIVE=1 pytest …`.
 
-The model is far too small to plan. What holds for any model is tested: with schemas, every answer
-can be read, the account is true, and a run ends.
+The model is far too small to plan, so the tests check what holds for any model: schemas make every
+answer readable, the reported run status is true, and a run ends.
 """
 
 from __future__ import annotations

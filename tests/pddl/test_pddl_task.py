@@ -105,7 +105,7 @@ def test_numbers_change_with_the_steps() -> None:
     first = task.ground(GroundAction("drive", ("t1", "p0", "p1")))
     values = first.apply_numbers(task.initial.bits, task.initial.values)
     after = State(task, first.apply(task.initial.bits, task.initial.values), values)
-    # (length …) never changes, so it is not part of a state; (total-cost) starts at 0.
+    # The constant (length …) is not part of a state; (total-cost) starts at 0.
     assert task.initial.numbers() == {FunctionTerm("total-cost"): 0}
     assert after.numbers() == {FunctionTerm("total-cost"): Fraction(5, 2)}
     second = task.ground(GroundAction("drive", ("t1", "p1", "p2")))

@@ -38,12 +38,12 @@ def test_what_falls_is_noticed_and_picked_up_and_the_run_says_so(hvr, tmp_path, 
     (tmp_path / "drop.json").write_text(json.dumps(DROP))
     assert hvr(*COFFEE, "--faults", "drop.json", "--save", "r", "--html", "r.html") == 0
     said = capsys.readouterr().out
-    assert "dropped: mug-1 is not in the hand any more" in said
+    assert "dropped: mug-1 is no longer in the hand" in said
     assert "goal reached in 12 steps" in said
     (played,) = json.loads((tmp_path / "r" / "faults.json").read_text())
     assert (played["kind"], played["objects"]) == ("drop", ["mug-1"])
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
-    assert "mug-1 is not in the hand any more" in page
+    assert "mug-1 is no longer in the hand" in page
     trace = events(tmp_path / "r")
     assert [f["kind"] for e in trace for f in e.get("failures", ()) if e["event"] == "step"] == [
         "dropped"

@@ -412,7 +412,7 @@ def test_a_conversation_with_calls_is_a_plan(tmp_path: Path) -> None:
     ]
     (plan,) = read_plans(written(tmp_path, [{"messages": messages}], "calls.json"))
     assert (plan.request, plan.tools) == ("Rain in Rome?", ("weather",))
-    # Lists of messages, and lists of such lists, are logs too.
+    # Lists of messages, and lists of such lists, also count as logs.
     assert read_plans(written(tmp_path, messages, "messages.json")) == (plan,)
     two = read_plans(written(tmp_path, [messages, messages], "two.json"))
     assert [(p.id, p.tools) for p in two] == [("1", ("weather",)), ("2", ("weather",))]

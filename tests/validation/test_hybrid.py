@@ -326,7 +326,7 @@ UNKNOWN = {
     "a ball that comes to rest": (
         ACCELERATING + "(:event bounce :precondition (and (<= (level) 0) (< (speed) 0)) :effect"
         " (and (assign (speed) (* (speed) -0.5))))",
-        "events and processes took turns more than",
+        "events and processes alternated more than",
     ),
     "a rule over what moves": (
         RISING + "(:derived (high) (>= (level) 4))",

@@ -68,7 +68,7 @@ def test_what_was_judged_before_counts_for_the_exit_code(tmp_path: Path, hvr_: H
     assert hvr_("validate", "--rows", rows, "--output-file", out, "-q").code == 1
     assert hvr_("validate", "--rows", rows, "--output-file", out, "-q").code == 1
     told = hvr_("validate", "--rows", rows, "--output-file", out)
-    assert "2 rows were judged before" in told.err
+    assert "2 rows already judged" in told.err
 
 
 @pytest.mark.parametrize(

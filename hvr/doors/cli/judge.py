@@ -65,7 +65,9 @@ def add_judge_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_goal_options(parser: argparse.ArgumentParser) -> None:
     goal = parser.add_argument_group("goal of the plan")
-    goal.add_argument("--goal", metavar="SENTENCE", type=utf8_text, help="in English, in a scene")
+    goal.add_argument(
+        "--goal", metavar="SENTENCE", type=utf8_text, help="goal in English, for a scene"
+    )
     add_path(goal, "--goal-pddl", "a PDDL condition on the objects of a scene")
     add_path(goal, "--problem", "a PDDL problem")
     add_path(goal, "--domain", "its domain (default: the scene's domain)")
@@ -90,7 +92,7 @@ def _add_judging_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=whole_number,
         default=40,
-        help="maximum work on missing steps and proofs, in million conditions (default: 40)",
+        help="work limit for missing steps and proofs, in millions of conditions (default: 40)",
     )
     judging.add_argument(
         "--llm",

@@ -208,7 +208,7 @@ def add_query_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--allow-service",
         action="store_true",
-        help="let SERVICE in the query open connections to servers",
+        help="allow SERVICE clauses to connect to other servers",
     )
     add_json(parser)
 
@@ -231,7 +231,7 @@ def run_query(args: argparse.Namespace) -> int:
         _print_table(answer.variables, rows)
     if not answer.complete:
         print(
-            f"note: only the first {len(answer)} rows are shown; --limit sets their number",
+            f"note: only the first {len(answer)} rows are shown; use --limit for more",
             file=sys.stderr,
         )
     return 0
@@ -393,7 +393,7 @@ def add_publish_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run", metavar="FOLDER", type=Path, help="folder of the run")
     add_store_option(parser, "address of the SPARQL server", needed=True)
     parser.add_argument(
-        "--name", help="name on the server (default: the name that it has there, or its folder's)"
+        "--name", help="name on the server (default: its current name there, or the folder's)"
     )
 
 

@@ -147,7 +147,7 @@ examples:
 def add_show_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.epilog = _SHOW_EPILOG
-    parser.add_argument("id", metavar="ID", help="the id of a macro action, or its beginning")
+    parser.add_argument("id", metavar="ID", help="id of a macro action, or a prefix of it")
     add_library_option(parser)
     add_json(parser)
 

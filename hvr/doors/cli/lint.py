@@ -65,14 +65,11 @@ def add_lint_arguments(parser: argparse.ArgumentParser) -> None:
         "--ignore", metavar="RULES", action="append", help="ignore rules with these prefixes"
     )
     parser.add_argument(
-        "--skip",
-        metavar="PATTERN",
-        action="append",
-        help="leave out files that match; may be repeated",
+        "--skip", metavar="PATTERN", action="append", help="exclude matching files; may be repeated"
     )
     add_report_arguments(parser, _FORMATS)
     parser.add_argument(
-        "--strict", action="store_const", const=True, help="exit with 1 for notes, too"
+        "--strict", action="store_const", const=True, help="also exit with 1 for notes"
     )
     parser.add_argument(
         "--lenient",

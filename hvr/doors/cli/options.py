@@ -139,7 +139,7 @@ def _section(folder: Path) -> tuple[dict[str, str], Path | None]:
         for key, value in found.items():
             if key not in _SETTINGS or not isinstance(value, str):
                 raise UsageError(
-                    f"{file}: [{_SECTION}] may contain the texts name and address, got {key!r}"
+                    f"{file}: [{_SECTION}] may contain only name and address as texts, got {key!r}"
                 )
         return found, file
     return {}, None

@@ -73,7 +73,7 @@ def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.epilog = _EPILOG
     parser.add_argument(
-        "text", metavar="TEXT", nargs="?", type=utf8_text, help="what to do, in English"
+        "text", metavar="TEXT", nargs="?", type=utf8_text, help="request in English"
     )
     parser.add_argument(
         "--task", help="plan a task instead: an id such as T2, or a file such as mine.toml"

@@ -58,7 +58,7 @@ def add_serve_arguments(parser: argparse.ArgumentParser) -> None:
         help="origin of web pages that may use the service; may be repeated",
     )
     parser.add_argument(
-        "--no-token", action="store_true", help="need no token; only on this machine"
+        "--no-token", action="store_true", help="require no token; only for clients on this machine"
     )
 
 
@@ -67,7 +67,7 @@ def run_serve(args: argparse.Namespace) -> int:
     if args.port > 65535:
         raise UsageError(f"a port is at most 65535, got {args.port}", field="port")
     if args.no_token and args.listen not in ("127.0.0.1", "::1", "localhost"):
-        raise UsageError("--no-token is possible only on this machine, without --listen")
+        raise UsageError("--no-token serves only this machine and cannot be combined with --listen")
     load("sse_starlette.sse", "sse-starlette", "serve")
     import asyncio
 

@@ -213,7 +213,7 @@ class _Progress:
     def __init__(self, number: int, done: int, *, quiet: bool) -> None:
         self._number, self._done, self._quiet = number, done, quiet
         if done and not quiet:
-            print(f"{count(done, 'problem')} of {number} done before", file=sys.stderr)
+            print(f"{count(done, 'problem')} of {number} already done", file=sys.stderr)
 
     def row(self, row: SetRow) -> None:
         """Print the outcome of a problem."""

@@ -79,9 +79,9 @@ def add_scenes_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.epilog = _SCENES_EPILOG
     parser.add_argument(
-        "--having", metavar="TYPE", help="only those with this AI2-THOR type, such as Kettle"
+        "--having", metavar="TYPE", help="only scenes with this AI2-THOR type, such as Kettle"
     )
-    parser.add_argument("--world", help="only those of a world: kitchen, home, or a folder")
+    parser.add_argument("--world", help="only scenes of one world: kitchen, home, or a folder")
     add_json(parser)
 
 

@@ -104,10 +104,7 @@ def add_validate_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = f"{parser.prog} [OPTIONS] DOMAIN PROBLEM PLAN... | SUITE..."
     parser.add_argument("files", nargs="*", metavar="FILES", help="domain, problem, plans")
     parser.add_argument(
-        "--skip",
-        metavar="PATTERN",
-        action="append",
-        help="leave out files that match; may be repeated",
+        "--skip", metavar="PATTERN", action="append", help="exclude matching files; may be repeated"
     )
     _add_judging_options(parser)
     _add_detail_options(parser)

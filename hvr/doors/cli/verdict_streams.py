@@ -148,7 +148,7 @@ class _Progress:
         self._quiet = quiet
         self._begun = self._told = time.monotonic()
         if done and not quiet:
-            print(f"{done} rows were judged before", file=sys.stderr)
+            print(f"{done} rows already judged", file=sys.stderr)
 
     def one_more(self) -> None:
         """Count a row."""

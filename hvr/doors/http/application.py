@@ -28,7 +28,7 @@ from hvr.values import SCHEMA_VERSION
 _STATUS = {"TimeLimit": 504, "MemoryLimit": 507, "WorkerLost": 503, "OtherServer": 409}
 _RETRY_SECONDS = 1
 _GONE = 499
-"""The status that the metrics count for clients that hang up; nobody receives it."""
+"""Status in the metrics for clients that hung up; it is never sent."""
 _LOG = logging.getLogger(__name__)
 
 
@@ -112,7 +112,7 @@ class _Routes:
             except _GoneError:
                 response = Response(status_code=_GONE)
             except NoJobError:
-                response = _error(404, "NoJob", "no job has this id; finished ones are kept a day")
+                response = _error(404, "NoJob", "no job has this id; jobs are kept for a day")
             except ValueError as error:
                 response = _error(400, "NoJson", f"the request is not JSON: {error}")
             except RecursionError:

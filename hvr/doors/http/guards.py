@@ -89,15 +89,15 @@ class Guard:
         host = headers.get(b"host", b"").decode("latin-1").lower()
         name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
         if name not in self._hosts:
-            raise RefusedError(421, "WrongHost", "this host name is not served; allow it by --host")
+            raise RefusedError(421, "WrongHost", "host name not served; allow it with --host")
         if origin and origin not in self._origins and origin != f"http://{host}":
             raise RefusedError(
-                403, "WrongOrigin", "pages of this origin are refused; allow it by --allow-origin"
+                403, "WrongOrigin", "pages of this origin are refused; allow it with --allow-origin"
             )
         if scope["method"] == "OPTIONS" or scope["path"] in _OPEN:
             return
         if self._expected and not self._knows_token(headers):
-            raise RefusedError(401, "NoToken", "a bearer token is needed; the server prints it")
+            raise RefusedError(401, "NoToken", "expected the bearer token that the server printed")
         if scope["method"] == "POST":
             kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
             length = headers.get(b"content-length", b"")
@@ -148,7 +148,7 @@ def cookie_of(token: str) -> tuple[str, str]:
 async def _body(headers: dict[bytes, bytes], receive: Any) -> bytes:
     """Return the body of a request, which must arrive in time."""
     length = headers.get(b"content-length", b"0")
-    too_large = RefusedError(413, "TooLarge", f"a request has at most {MOST_BYTES} bytes")
+    too_large = RefusedError(413, "TooLarge", f"a request may have at most {MOST_BYTES} bytes")
     if length.isdigit() and int(length) > MOST_BYTES:
         raise too_large
     parts: list[bytes] = []

@@ -91,7 +91,7 @@ def _job_paths() -> dict[str, Any]:
     accept = call("submit_job", "Accept a request of an operation, to answer it later.", s202=job)
     watch = "Stream a job's events until it ends; resumable by Last-Event-ID."
     delete = "Cancel a job, or remove a finished one."
-    gone = {"description": "It is cancelled or removed."}
+    gone = {"description": "The job is cancelled or removed."}
     return {
         "/v1/jobs": {"post": accept | {"requestBody": _content(request)}},
         "/v1/jobs/{job}": {

@@ -74,7 +74,7 @@ def _result(state: dict[str, Any], *, editor: bool) -> dict[str, Any]:
         return {"status": "PENDING"}
     answer = state.get("answer") or {}
     if not answer.get("solved"):
-        unsolvable = "there is no plan, which is proven" if answer.get("proven") else state["state"]
+        unsolvable = "proven: no plan exists" if answer.get("proven") else state["state"]
         reason = state.get("error", {}).get("message", unsolvable)
         return {"status": "error", "result": {"error": reason}, "error": reason}
     steps = answer["steps"]

@@ -1,7 +1,7 @@
 """A tolerant reader of PDDL texts: words and lists with their places, however broken the text is.
 
 Lines and columns are 0-based; columns count characters. Tokens never cross a line, so an unchanged
-line is not read again.
+line needs no second pass.
 """
 
 from __future__ import annotations

@@ -101,7 +101,7 @@ class BeliefRevision:
     def guesses(
         self, revisions: Iterable[Revision], state: State, refuted: Callable[[State], bool]
     ) -> list[tuple[Revision, State]]:
-        """Return alternative states, given revisions one of which is right.
+        """Return alternative states, one per candidate revision.
 
         Args:
             revisions: Sets of hidden facts and numbers with other values than the believed ones.
@@ -232,7 +232,7 @@ class FactWorld(ExecutionWorld):
                         raise
                     unseen = " and ".join(sorted(self.hidden))
                     raise ImpossibleGoalError(
-                        f"{error}, given what is believed of {unseen}, which cannot be seen"
+                        f"{error}, given the beliefs about {unseen}, which cannot be observed"
                     ) from error
                 self.state = self._guesses.pop(0)
 
@@ -469,7 +469,7 @@ class FactMonitor(PlanMonitor):
             else:
                 literals.append(Not(what) if value else what)
         text = (
-            f"{action} was refused, so what cannot be seen is taken to be otherwise: "
+            f"{action} was refused, so beliefs about hidden facts are revised:  "
             f"{explain_state(literals, self.world.wording)}."
         )
         objects = tuple(

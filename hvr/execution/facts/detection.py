@@ -125,10 +125,10 @@ class _Explanations:
     def effects(self, wrong: list[Expression], *, nothing: bool) -> None:
         so = self._describe(wrong)
         if nothing:
-            text = f"{self.action} was reported as done and changed nothing: {so}."
+            text = f"{self.action} was reported as done but changed nothing:  {so}."
             self._add(DeviationKind.NO_EFFECT, Side.POST, wrong, text)
         else:
-            text = f"{self.action} did not do what it should: {so}."
+            text = f"{self.action} did not have the expected effect:  {so}."
             self._add(DeviationKind.WRONG_EFFECT, Side.POST, wrong, text)
 
     def others(self, literals: Iterable[Expression], outcome: FactOutcome) -> None:
@@ -136,7 +136,7 @@ class _Explanations:
         for group in _groups(literals):
             needed = any(e in outcome.unmet for e in group)
             text = (
-                f"Something else than {self.action} has changed the world: {self._describe(group)}."
+                f"Something other than {self.action} changed the world:  {self._describe(group)}."
             )
             side = Side.PRE if needed else Side.POST
             message = outcome.error if needed else ""

@@ -141,7 +141,7 @@ class RevealingWorld(FactWorld):
             raise ImpossibleGoalError(
                 "no plan leads to the goal with what was seen, nor with what may still be found"
                 if self.supposed
-                else "no plan leads to the goal: everything that can be reached was seen"
+                else "no plan reaches the goal: every reachable place was observed"
             ) from error
 
     def planned(self, policy: FactPolicy, stage: Problem) -> Planned:
@@ -192,7 +192,7 @@ class RevealingMonitor(FactMonitor):
             return f"Seen now: {', '.join(sorted(new))}."
         if Validator(self.task, state=self.state).check(rest).valid:
             return ""
-        return "What was seen leaves no way to continue."
+        return "The plan cannot continue after this observation."
 
     def _in_task(self, state: State) -> State:
         if state.task is self.task:

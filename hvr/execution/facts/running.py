@@ -456,7 +456,7 @@ def _status(
 ) -> dict[str, Any]:
     """Return the entries of `task.json`; a goal that is only believed is not judged."""
     unseen = " and ".join(run.unseen) if run.finished.reached else ""
-    verdict = {"verdict": f"the goal is believed to hold, and {unseen} cannot be seen"}
+    verdict = {"verdict": f"the goal is believed to hold, but {unseen} cannot be observed"}
     return {
         "state": "finished",
         "request": request,

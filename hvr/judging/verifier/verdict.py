@@ -93,7 +93,7 @@ class Verdict:
     def lines(self) -> list[str]:
         """Return the verdict as text, with every step and finding."""
         graph, at = self.graph, self.thresholds
-        outcome = "accepted" if self.accepted else "below the threshold: look at it again"
+        outcome = "accepted" if self.accepted else "below the threshold: review it"
         score, least = _distinct(self.score, at.graph)
         outcome = f"score {score}, threshold {least}, {outcome}"
         lines = [

@@ -240,7 +240,7 @@ def agreed(
         if learnt is None:
             raise grammar
         refused = isinstance(grammar, LanguageError | MissingObjectError)
-        # The grammar read every word of an impossible request, so its replacement must, too.
+        # The grammar read every word of an impossible request, so its replacement must do so.
         if (refused or reading.whole) and reading.p >= (
             thresholds.alone if refused else thresholds.instead
         ):

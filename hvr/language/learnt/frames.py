@@ -175,7 +175,7 @@ class Mentions:
 # Ngrams -------------------------------------------------------------------------------------------
 # Words and bigrams of a sentence have a weight for every score of the head. They capture what the
 # encoder blurs, such as "knife in it", which implies a dish. They are trained apart from the
-# pointers and err elsewhere, so the sum is more accurate than either.
+# pointers and make different errors, so the sum is more accurate than each alone.
 
 _WORD = re.compile(r"[a-z]+|\d+|[.,;]")
 _BEGIN, _END = "<", ">"

@@ -114,7 +114,7 @@ def graded(family: str, level: int, seed: int, *, solvable: bool = True) -> Grad
         UsageError: The family or level is unknown.
     """
     if family not in FAMILIES:
-        raise UsageError(f"no family named {family!r}: there are {', '.join(FAMILIES)}")
+        raise UsageError(f"no family named {family!r}; expected one of {', '.join(FAMILIES)}")
     if level not in LEVELS:
         raise UsageError(f"the level must be from 1 to 5, got {level}")
     domain = (files("hvr.planning.problems") / "domains" / f"{family}.pddl").read_text(

@@ -399,7 +399,7 @@ def main(arguments: list[str]) -> int:
         print(error)
         return UNABLE
     if outcome.plan is None:
-        print(outcome.reason or "it does not consider starts between two happenings")
+        print(outcome.reason or "starts between two happenings were not considered")
         return 23 if outcome.reason else 12
     write_whole(Path("plan.1"), print_plan(outcome.plan))
     return 2

@@ -266,7 +266,7 @@ class GoalVocabulary:
 
     @property
     def listed(self) -> dict[str, Predicate]:
-        """The predicates with arguments, except those for the robot's position."""
+        """The predicates with arguments, without the predicates for the robot's position."""
         navigation = find_navigation(self.domain)
         fleeting = navigation.predicates if navigation else frozenset()
         return {n: p for n, p in self.predicates.items() if n not in fleeting and p.parameters}

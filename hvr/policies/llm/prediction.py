@@ -122,7 +122,7 @@ class PredictedWorld(ABC):
         """
 
     def places(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Return the places of objects, and the places of those places."""
+        """Return where objects are, including nested places (egg in bowl on table)."""
         del names
         return ()
 

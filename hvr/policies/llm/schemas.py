@@ -178,7 +178,7 @@ def fact_text(value: Mapping[str, Any], keys: _Keys) -> str:
 
 
 def _arguments(value: Mapping[str, Any], name: str, keys: _Keys) -> list[str]:
-    """Return the arguments in declared order, in that of the answer where the keys differ."""
+    """Return the arguments in declared order, or in the answer's order if the keys differ."""
     given = {key: str(part) for key, part in value.items() if key not in (name, HOLDS)}
     declared = keys.get(str(value[name]), ())
     return [given[key] for key in (declared if set(declared) == set(given) else given)]

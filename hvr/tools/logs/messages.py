@@ -238,7 +238,7 @@ def _literal(node: ast.expr) -> object:
         }
     value = ast.literal_eval(node)
     if not isinstance(value, str | int | float | bool | None):
-        raise ValueError("not a value of JSON")
+        raise ValueError("not a JSON value")
     return value
 
 

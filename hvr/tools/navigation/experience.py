@@ -135,7 +135,7 @@ class CountedExperience:
         else:
             self._counts[tool] = replace(count, failures=count.failures + 1)
             times = self._running[tool] = self._running.get(tool, 0) + 1
-            # Exponential back-off, capped so that a tool which recovers is found again.
+            # Exponential back-off, capped so that a recovered tool is retried.
             rest = min(self.LONGEST, self._rest * 2 ** (times - 1)) if self._rest else 0
             self._until[tool] = self._calls + rest
             if outcome.failure is CallFailure.REFUSED:

@@ -123,7 +123,7 @@ def _shared(call: ToolCall, other: ToolCall) -> frozenset[tuple[str, str]]:
 # Preconditions ------------------------------------------------------------------------------------
 # Learn state conditions by comparing the entities of successful and refused calls. If a property
 # such as `status` has only a few values in successful calls and another value in a refused call,
-# requiring one of these values is a candidate. Properties of different parameters are never mixed:
+# the candidate condition requires one of these values. Parameters are never mixed:
 # a card has paid orders of every status. A property with several values, such as the colours of the
 # ordered items, is not a state.
 #
@@ -345,7 +345,7 @@ def read_conditions(path: Path) -> LearntConditions:
     document: Any = read_json(path)
     try:
         if document["form"] != FORM:
-            raise ValueError(f"its form is {document['form']!r}, not {FORM!r}")
+            raise ValueError(f"expected format {FORM!r}, found {document['form']!r}")
         return LearntConditions(
             dict(map(_states, document["states"])),
             dict(map(_condition, document["conditions"])),

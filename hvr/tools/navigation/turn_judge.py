@@ -292,7 +292,7 @@ def with_dialogue_opinion(
     chances = ", ".join(f"{move.value} {opinion.chances[move]:.0%}" for move in opinion.admissible)
     text = f"Judged dialogues say: {chances}. {opinion.why}"
     if read.request is not None:
-        # The plan decides between CALL and ASK; the reading is in doubt if neither is likely.
+        # The plan decides between CALL and ASK; the reading is in doubt if both are unlikely.
         doubted = not {NextMove.CALL, NextMove.ASK} & set(opinion.admissible)
         return WeighedRequest(replace(read, why=f"{read.why} {text}"), doubted, opinion)
     if opinion.move in (NextMove.ANSWER, NextMove.FIND):
@@ -473,7 +473,7 @@ def read_moves(path: Path) -> LearntMoves:
     record: Any = read_json(path)
     try:
         if record["form"] != FORM:
-            raise ValueError(f"its form is {record['form']!r}")
+            raise ValueError(f"expected format {FORM!r}, found {record['form']!r}")
         figures = {str(name): float(value) for name, value in record["figures"].items()}
         dialogues = [dict(one) for one in record["dialogues"]]
         learnt = LearntMoves(tuple(dialogues), str(record["encoder"]), int(record["seed"]), figures)

@@ -494,7 +494,7 @@ def _load(folder: Path, graph: ToolGraph | None, encoder: TextVectors | None) ->
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise DataFileError(f"{path}: damaged: {type(error).__name__}: {error}") from None
     if values.get("tools_fingerprint") != graph_fingerprint(trained):
-        raise DataFileError(f"{path}: the tools in it were changed after training")
+        raise DataFileError(f"{path}: its tools were changed after training")
     if config.free and graph is not None and graph.tools != trained.tools:
         raise UsageError(
             f"{folder} was trained for its own {len(trained)} tools and knows no others: train "

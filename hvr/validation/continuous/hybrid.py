@@ -135,7 +135,7 @@ class HybridRun(TemporalRun):
             self._moments += 1
             if self._moments > MOST_MOMENTS:
                 raise ContinuousChangeError(
-                    f"events and processes took turns more than {MOST_MOMENTS} times, last at "
+                    f"events and processes alternated more than {MOST_MOMENTS} times, last at "
                     f"{decimal_text(self._time(moment))}: they may never end"
                 )
             at_end = compare(moment, end) == 0

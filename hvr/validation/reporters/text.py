@@ -65,7 +65,7 @@ class SourceLines:
     def _lines(self, file: str) -> list[str]:
         if file not in self._files:
             # A least-recently-used cache: plan files come and go, while the domain and the problem
-            # are requested again and again.
+            # are requested repeatedly.
             while len(self._files) >= _FILES_KEPT:
                 del self._files[next(iter(self._files))]
             self._files[file] = _read(file)

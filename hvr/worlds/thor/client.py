@@ -1,9 +1,9 @@
 """AI2-THOR's own client, extended to notice that the simulator process has ended.
 
-With pipes, client 5.0.0 waits forever at the start if the process has ended, and each action waits
-for the whole time limit. The limit applies to each single read: fragmented or endless replies, and
-a process that stops reading, have none. Only the opening, reading, writing and closing
-of pipes is changed here.
+If the process has ended, client 5.0.0 waits at its pipes forever when it starts, and for the whole
+time limit at each action. The limit applies to each single read: fragmented or endless replies, and
+a process that stops reading, have none. This module changes only how pipes are opened, read,
+written and closed.
 
 This module needs the package ai2thor, so import it only where it is used.
 """

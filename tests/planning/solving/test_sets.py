@@ -82,16 +82,16 @@ def test_a_second_run_does_only_what_is_left(hvr_: Hvr, ways: Path, tmp_path: Pa
     lines = (out / "results.jsonl").read_text().splitlines(keepends=True)
     (out / "results.jsonl").write_text(lines[0] + lines[1] + lines[2][:40])
     ended = hvr_(*words, "--json")
-    assert ended.code == 0 and "2 problems of 3 done before" in ended.err
+    assert ended.code == 0 and "2 problems of 3 already done" in ended.err
     assert json.loads(ended.out)["summary"]["solved"] == 3
     again = (out / "results.jsonl").read_text().splitlines(keepends=True)
     assert again[:2] == lines[:2] and len(again) == 3
-    assert "3 problems of 3 done before" in hvr_(*words).err
+    assert "3 problems of 3 already done" in hvr_(*words).err
     moved = ways.rename(tmp_path / "moved")
     words = ("solve", moved / "domain.pddl", moved / "problems", "--budget", "10", "--save", out)
-    assert "3 problems of 3 done before" in hvr_(*words).err, "the set has moved"
+    assert "3 problems of 3 already done" in hvr_(*words).err, "the set has moved"
     (moved / "problems" / "p2.pddl").write_text(problem(3, "p2"))
-    assert "2 problems of 3 done before" in hvr_(*words).err, "the file has changed"
+    assert "2 problems of 3 already done" in hvr_(*words).err, "the file has changed"
     other = hvr_(*words, "--optimal")
     assert other.code == 2 and "made with other options" in other.err
     (out / "results.jsonl").write_text("{}\n")

@@ -234,7 +234,7 @@ def test_conditions_that_never_get_right_are_corrected_five_times() -> None:
     assert before == after
     assert after.verified == 1
     attempts = [e.attempt for e in events if isinstance(e, MacroPlanChecked)]
-    # The first block fixed the rest, which is checked again.
+    # The first block fixed the rest, which is checked a second time.
     assert attempts == [0, 1, 2, 3, 4, 5, 0]
 
 

@@ -72,7 +72,7 @@ def fields() -> frozenset[str]:
     """Return the scene graph and AI2-THOR fields that describe an object's affordances.
 
     Some predicates share a field's name (`openable`); an occurrence counts as the field. No class
-    of the ontology stands for AI2-THOR's `sliceable`, since an egg has it too.
+    of the ontology stands for AI2-THOR's `sliceable`, since eggs also have it.
     """
     ontology = load_ontology()
     kinds = ontology.subclasses("AffordingObject")
