@@ -327,8 +327,8 @@ class Forbidding:
             yield self.taxonomy.state(FILLED)
         else:
             raise LanguageError(
-                f"hvr cannot read a prohibition of {verb.word!r}: say what must not be used, opened, "
-                f"moved or switched on{self.taxonomy.example('ban')}"
+                f"hvr cannot forbid {verb.word!r}: say what must not be used, opened, moved or "
+                f"switched on{self.taxonomy.example('ban')}"
             )
 
     def _use(self, object_class: str) -> str:
