@@ -1,5 +1,7 @@
 /** What the server answers, and the calls that ask for it. */
 
+import type { ToolGraph } from "./model/tools";
+
 export interface Problem {
   file: string;
   plans: string[];
@@ -17,6 +19,8 @@ export interface RunEntry {
   state: string | null;
   reached: boolean | null;
   began: string | null;
+  /** What was decided last in a run of tools; null for other runs. */
+  decision: string | null;
 }
 
 export interface Contents {
@@ -24,6 +28,8 @@ export interface Contents {
   version: string;
   models: ModelFiles[];
   runs: RunEntry[];
+  /** Files that hold a tool graph. */
+  graphs: string[];
 }
 
 export interface Need {
@@ -100,6 +106,7 @@ export interface RunData {
   before: Scene | null;
   after: Scene | null;
   events: RunEvent[];
+  calls?: Record<string, unknown>[];
 }
 
 export interface Texts {
@@ -149,6 +156,7 @@ export const readText = async (file: string) =>
   (await get<{ text: string }>(`/studio/text?file=${encodeURIComponent(file)}`)).text;
 export const saveText = (file: string, text: string) => post("/studio/text", { file, text });
 export const readRun = (name: string) => get<RunData>(`/studio/run?name=${encodeURIComponent(name)}`);
+export const readGraph = (file: string) => get<ToolGraph>(`/studio/tools?file=${encodeURIComponent(file)}`);
 export const trace = (texts: Texts, signal?: AbortSignal) => post<Trace>("/v1/trace", texts, signal);
 export const repair = (texts: Texts) => post<Repair>("/v1/repair", texts);
 export const findPlan = (texts: Texts) =>

@@ -8,6 +8,7 @@ import { Problem, useLoaded, Waiting } from "./ui";
 import { Compare } from "./views/compare";
 import { Gallery } from "./views/gallery";
 import { RoomView } from "./views/room";
+import { Tools } from "./views/tools";
 import { Workbench } from "./views/workbench";
 
 type Theme = "dark" | "light";
@@ -34,6 +35,7 @@ function App() {
     { view: "", name: "Gallery" },
     { view: "room", name: "Room" },
     { view: "compare", name: "Compare" },
+    { view: "tools", name: "Tools" },
   ];
   return (
     <>
@@ -69,6 +71,8 @@ function App() {
             <RoomView contents={loaded.data} route={route} />
           ) : route.view === "compare" ? (
             <Compare contents={loaded.data} route={route} />
+          ) : route.view === "tools" ? (
+            <Tools contents={loaded.data} route={route} />
           ) : (
             <Gallery contents={loaded.data} />
           ))}

@@ -105,3 +105,19 @@ export function Tabs<T extends string>({ label, tabs, chosen, onChoose }: TabsPr
     </div>
   );
 }
+
+/** Return the attributes of a shape that is a button; `pressed` says whether it is chosen. */
+export function chooses(choose: () => void, pressed?: boolean) {
+  return {
+    role: "button",
+    "aria-pressed": pressed,
+    tabIndex: 0,
+    onClick: choose,
+    onKeyDown: (event: KeyboardEvent) => {
+      if (event.key === "Enter" || event.key === " ") {
+        event.preventDefault();
+        choose();
+      }
+    },
+  } as const;
+}

@@ -21,6 +21,8 @@ from starlette.testclient import TestClient
 
 from hvr.doors.service import Service
 from hvr.doors.studio.application import make_studio
+from hvr.tools.navigation.graph import GraphTool
+from hvr.tools.navigation.graph_log import ToolAdded, event_lines
 from tests.survivors import wait_for
 
 BLOCKS = Path(__file__).parents[2] / "examples" / "blocks"
@@ -125,6 +127,46 @@ def test_a_run_that_is_being_written_is_shown_as_far_as_it_is(client: TestClient
     assert found["before"] is None
     for name in ("", "..", "../runs/coffee", "nothing"):
         assert client.get("/studio/run", params={"name": name}).status_code == 400
+
+
+def test_a_run_of_tools_has_its_calls_and_its_graph(client: TestClient, folder: Path) -> None:
+    run = folder / "runs" / "pick-up"
+    run.mkdir()
+    (run / "task.json").write_text(json.dumps({"request": "pick it up", "decision": "answer"}))
+    (run / "calls.jsonl").write_text('{"tool": "find", "arguments": {}}\n{"tool": "br')
+    tool = GraphTool("find", frozenset({"email"}), frozenset({"email"}), frozenset({"user"}))
+    (run / "graph.jsonl").write_text(event_lines([ToolAdded(tool)]))
+    index = client.get("/studio/index").json()
+    assert index["graphs"] == ["runs/pick-up/graph.jsonl"]
+    assert {run["name"]: run["decision"] for run in index["runs"]} == {
+        "pick-up": "answer",
+        "coffee": None,
+    }
+    found = client.get("/studio/run?name=pick-up").json()
+    assert [call["tool"] for call in found["calls"]] == ["find"]
+    graph = client.get("/studio/tools?file=runs/pick-up/graph.jsonl").json()
+    assert [one["name"] for one in graph["tools"]] == ["find"]
+    assert [one["target"] for one in graph["outputs"]] == ["user"]
+    (folder / "graph.json").write_text(json.dumps(graph))
+    assert client.get("/studio/index").json()["graphs"][0] == "graph.json"
+    assert client.get("/studio/tools?file=graph.json").json() == graph
+
+
+def test_what_is_not_a_tool_graph_is_refused(client: TestClient, folder: Path) -> None:
+    texts = {
+        "a.jsonl": '{"event": "tool", "tool": "x"}\n',
+        "b.jsonl": '{"event": "tool"\n',
+        "c.jsonl": "[" * 100_000 + "\n",
+        "d.json": '{"tools": [], "calls": 3}',
+        "e.json": "{",
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+        reply = client.get("/studio/tools", params={"file": name})
+        assert reply.status_code == 400
+        assert name in reply.json()["message"]
+    assert client.get("/studio/tools?file=../x.json").status_code == 400
+    assert client.get("/studio/index").status_code == 200
 
 
 def save(client: TestClient, **data: Any) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -35,6 +36,16 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         f"(define (problem y) (:domain x) (:objects {name}) (:init (p {name})) (:goal (q {name})))"
     )
     (root / "problem.plan").write_text(f"(<img/src=x/onerror=alert> {name})\n")
+    tool = {"event": "tool", "tool": name, "needs": [], "takes": [], "gives": [name]}
+    (root / "graph.jsonl").write_text(json.dumps(tool) + "\n")
+    run = root / "runs" / "tools"
+    run.mkdir(parents=True)
+    about = {"request": name, "decision": "answer", "state": "finished", "reached": True}
+    call = {"tool": name, "arguments": {name: name}, "error": name, "sources": [], "origins": {}}
+    step = {"event": "step", "step": 1, "action": f"(call-{name})", "sent": [{"action": name}]}
+    (run / "task.json").write_text(json.dumps(about))
+    (run / "calls.jsonl").write_text(json.dumps(call) + "\n")
+    (run / "trace.jsonl").write_text(json.dumps(step) + "\n")
     server = subprocess.Popen(
         [sys.executable, "-m", "hvr", "studio", str(root), "--no-browser"],
         env={**os.environ, "HVR_STUDIO_TOKEN": "secret"},
@@ -125,6 +136,23 @@ def test_hostile_names_are_only_text(page: Any) -> None:
     page.wait_for_selector("[role=alert]")
     assert "<img/src=x/onerror=alert>" in page.inner_text("[role=alert]")
     assert page.locator("main script, main img:not(.cm-widgetBuffer)").count() == 0
+
+
+def test_hostile_names_of_tools_are_only_text(page: Any) -> None:
+    page.click("nav >> text=Tools")
+    page.wait_for_selector(".decisions .call")
+    assert "<script>" in page.inner_text(".decisions")
+    page.select_option("select", "graph.jsonl")
+    page.wait_for_selector(".toolbox")
+    page.focus(".toolbox")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".details")
+    page.click("role=tab[name=Table]")
+    page.wait_for_selector("table.figures")
+    assert page.locator("main script, main img").count() == 0
+    wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+    assert wide <= 0
+    accessible(page)
 
 
 def test_a_robot_is_asked_and_watched(page: Any) -> None:

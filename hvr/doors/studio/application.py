@@ -27,6 +27,7 @@ from hvr.doors.http.guards import cookie_of
 from hvr.doors.lsp.models import Models
 from hvr.doors.schema import ErrorAnswer
 from hvr.doors.service import Service
+from hvr.doors.studio.tool_files import find_graphs, read_graph
 from hvr.errors import DataFileError, HvrError
 
 _KINDS = {
@@ -83,6 +84,7 @@ class _Studio:
             Route("/studio/text", self._text, methods=["GET"]),
             Route("/studio/text", self._save, methods=["POST"]),
             Route("/studio/run", self._run, methods=["GET"]),
+            Route("/studio/tools", self._tools, methods=["GET"]),
             WebSocketRoute("/studio/lsp", self._language_server),
         ]
 
@@ -117,6 +119,7 @@ class _Studio:
             "version": hvr.__version__,
             "models": sorted(found, key=lambda model: str(model["domain"])),
             "runs": list(self._runs(root / "runs")),
+            "graphs": find_graphs(self._folder),
         }
 
     def _runs(self, folder: Path) -> Iterator[dict[str, Any]]:
@@ -126,7 +129,7 @@ class _Studio:
             for path in found[:_MOST_RUNS]:
                 with suppress(OSError, ValueError):
                     about = json.loads((path / "task.json").read_text(encoding="utf-8"))
-                    keys = ("request", "scene", "state", "reached", "began")
+                    keys = ("request", "scene", "state", "reached", "began", "decision")
                     yield {"name": path.name} | {key: about.get(key) for key in keys}
 
     async def _text(self, request: Request) -> Response:
@@ -175,14 +178,31 @@ class _Studio:
         about = document("task.json")
         if about is None:
             raise DataFileError(f"runs/{name} is not a run")
-        events: list[Any] = []
-        with suppress(DataFileError):
-            text = self._folder.read(f"runs/{name}/trace.jsonl")
-            for line in text[: text.rfind("\n") + 1].splitlines():
-                with suppress(ValueError):
-                    events.append(json.loads(line))
-        before, after = document("scene-before.json"), document("scene-after.json")
-        return {"name": name, "about": about, "before": before, "after": after, "events": events}
+
+        def lines(file: str) -> Iterator[Any]:
+            with suppress(DataFileError):
+                text = self._folder.read(f"runs/{name}/{file}")
+                for line in text[: text.rfind("\n") + 1].splitlines():
+                    with suppress(ValueError):
+                        yield json.loads(line)
+
+        return {
+            "name": name,
+            "about": about,
+            "before": document("scene-before.json"),
+            "after": document("scene-after.json"),
+            "events": list(lines("trace.jsonl")),
+            "calls": list(lines("calls.jsonl")),
+        }
+
+    # Tools
+
+    async def _tools(self, request: Request) -> Response:
+        name = request.query_params.get("file", "")
+        try:
+            return JSONResponse(await asyncio.to_thread(read_graph, self._folder, name))
+        except HvrError as error:
+            return _refused(error)
 
     # Language server
 

@@ -76,7 +76,7 @@ export function Gallery({ contents }: { contents: Contents }) {
               const found = verdict(run);
               return (
                 <li key={run.name}>
-                  <a href={address("room", { run: run.name })}>
+                  <a href={address(run.decision === null ? "room" : "tools", { run: run.name })}>
                     <span class="what">{run.request ?? run.name}</span>
                     <span class="faint">{run.scene}</span>
                     <span class={`tag ${found.kind}`}>{found.text}</span>

@@ -3,7 +3,7 @@
 import { useMemo } from "preact/hooks";
 import type { Trace } from "../api";
 import { causes, chain, layout, spoken, words } from "../model/trace";
-import { Empty } from "../ui";
+import { chooses, Empty } from "../ui";
 
 interface Props {
   trace: Trace;
@@ -21,21 +21,6 @@ export function PlanPicture(props: Props) {
     return <Empty title="No step to draw">Write a plan, or let hvr find one.</Empty>;
   }
   return props.trace.spans.length > 0 ? <Chart {...props} /> : <Causes {...props} />;
-}
-
-/** Return the attributes of a shape that is a button. */
-function chooses(choose: () => void) {
-  return {
-    role: "button",
-    tabIndex: 0,
-    onClick: choose,
-    onKeyDown: (event: KeyboardEvent) => {
-      if (event.key === "Enter" || event.key === " ") {
-        event.preventDefault();
-        choose();
-      }
-    },
-  } as const;
 }
 
 function short(text: string, most: number): string {
