@@ -106,12 +106,18 @@ export function Tabs<T extends string>({ label, tabs, chosen, onChoose }: TabsPr
   );
 }
 
+/** Return a number with its noun: `1 tool`, `2 tools`. */
+export function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
 /** Return the attributes of a shape that is a button; `pressed` says whether it is chosen. */
 export function chooses(choose: () => void, pressed?: boolean) {
   return {
     role: "button",
     "aria-pressed": pressed,
-    tabIndex: 0,
+    // Attributes of SVG elements keep their case, and browsers know only this one.
+    tabindex: 0,
     onClick: choose,
     onKeyDown: (event: KeyboardEvent) => {
       if (event.key === "Enter" || event.key === " ") {

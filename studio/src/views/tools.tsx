@@ -18,7 +18,7 @@ import {
   toolLinks,
 } from "../model/tools";
 import { address, type Route, replaceValue } from "../router";
-import { chooses, Empty, Problem, Tabs, useLoaded, Waiting } from "../ui";
+import { chooses, count, Empty, Problem, Tabs, useLoaded, Waiting } from "../ui";
 
 const MOST = 150;
 const BOX = { width: 196, height: 52, across: 240, down: 68 };
@@ -137,7 +137,7 @@ function Graph({ graph, tool, route, onChoose }: GraphProps) {
     <section class="toolgraph" aria-label="The tools">
       <div class="row">
         <p class="faint">
-          {graph.tools.length} tools · {calls} calls · {failed} failed
+          {count(graph.tools.length, "tool")} · {count(calls, "call")} · {failed} failed
         </p>
         <Tabs
           label="The tools as"
@@ -171,7 +171,7 @@ function Drawing({ graph, tool, onChoose }: Chosen) {
     <figure class="picture">
       <section class="scroll framed" tabIndex={0} aria-label="The graph of tools">
         <svg width={width} height={height}>
-          <title>{`${placed.length} tools and their links`}</title>
+          <title>{`${count(placed.length, "tool")} and their links`}</title>
           {links.possible.map(([source, target]) => {
             const path = arc(at.get(source), at.get(target));
             return (
