@@ -85,14 +85,14 @@ def _schema(asking: _Asking) -> str:
 
 
 def _form(model: Model) -> str:
-    return str(getattr(getattr(_inner(model), "dialect", None), "form", ""))
+    return str(getattr(getattr(_inner(model), "settings", None), "form", ""))
 
 
 def _tools(asking: _Asking) -> str:
     answer = asking.ask("Call the tool.", tools=(_TOOL,)) or asking.ask(
         "Call the tool.", tools=(_TOOL,)
     )
-    dialect = getattr(_inner(asking.model), "dialect", None)
+    dialect = getattr(_inner(asking.model), "settings", None)
     if answer is None or not answer.calls:
         return "tools: not called"
     native = getattr(dialect, "tools", True)

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hvr.base.extras import load
-from hvr.base.texts import parse_json
-from hvr.errors import UsageError
 from hvr.models.config import ModelOptions, priced
 from hvr.models.model import Answer, Message, ModelToolCall, Request, Usage, reported_usage
 from hvr.models.replies import (
@@ -21,10 +17,8 @@ from hvr.models.replies import (
     strict_schema,
     with_instruction,
 )
-from hvr.models.sdk_calls import Accepted, Fallbacks
-from hvr.models.transport import Failures, bounded_client, http_of
+from hvr.models.sdk_calls import Fallbacks, SdkModel
 
-_KEYLESS = "none"
 _CUT = frozenset({"max_tokens", "model_context_window_exceeded"})
 _ANSWER = "answer"
 """Name of the tool whose arguments are the answer, for models without schemas."""
@@ -41,61 +35,28 @@ class _Settings:
     effort: bool = True
 
 
-class AnthropicModel:
-    """A model behind Anthropic's protocol.
+class AnthropicModel(SdkModel[_Settings]):
+    """A model behind Anthropic's protocol; see `SdkModel`.
 
     The system message is marked for the provider's prompt cache.
-
-    Raises:
-        UsageError: No base URL and no key is given.
-        MissingExtraError: The package anthropic is not installed.
     """
 
-    simulated = False
+    provider, package, client = "anthropic", "anthropic", "Anthropic"
 
     def __init__(self, model: str, options: ModelOptions) -> None:
-        if options.base_url is None and options.api_key is None:
-            raise UsageError(
-                f"anthropic:{model} needs a key: set ANTHROPIC_API_KEY in the environment"
-            )
-        self._sdk = load("anthropic", "anthropic", "llm")
-        http = http_of(load("anthropic._base_client", "anthropic", "llm"))
-        self._options = options
-        self._model = model
-        self._price = options.price(model)
-        self._failures = Failures(self.name, options)
-        self._accepted = Accepted(self._sdk, self._sdk.AnthropicError, self._failures, _Settings())
-        # hvr retries by itself and counts each attempt.
-        self._client = self._sdk.Anthropic(
-            base_url=options.base_url or "https://api.anthropic.com",
-            api_key=options.api_key or _KEYLESS,
-            timeout=options.timeout,
-            max_retries=0,
-            http_client=bounded_client(http, self.name, options),
-        )
-
-    @property
-    def name(self) -> str:
-        return f"anthropic:{self._model}"
-
-    def __repr__(self) -> str:
-        return f"AnthropicModel({self._model!r}, {self._options!r})"
+        super().__init__(model, options, _Settings())
 
     def answer(self, request: Request) -> Answer:
-        end = time.monotonic() + self._options.within(request.seconds)
-
-        def create(accepted: _Settings) -> Any:
+        def create(accepted: _Settings, seconds: float) -> Any:
             return self._client.messages.with_raw_response.create(
-                model=self._model,
-                timeout=max(end - time.monotonic(), 1e-3),
-                **self._arguments(request, accepted),
+                model=self._model, timeout=seconds, **self._arguments(request, accepted)
             )
 
         def fallbacks(accepted: _Settings) -> Fallbacks[_Settings]:
             return _fallbacks(accepted, request, effort=self._options.effort is not None)
 
-        reply = self._accepted.send(create, fallbacks)
-        return self._read(reply.http_response, request)
+        reply, _ = self._send(create, fallbacks, request.seconds)
+        return self._read(reply, request)
 
     def _arguments(self, request: Request, accepted: _Settings) -> dict[str, Any]:
         in_words = accepted.form == "words"
@@ -131,10 +92,7 @@ class AnthropicModel:
         return {**given, "extra_body": more}
 
     def _read(self, reply: Any, request: Request) -> Answer:
-        try:
-            body = parse_json(reply.content, strict=False)
-        except ValueError as error:
-            raise self._failures.not_json(reply.content, str(error)) from None
+        body = self._body(reply)
         content = json_at(body, "content")
         if not isinstance(content, list):
             complaint = complaint_in(body)
@@ -158,10 +116,9 @@ class AnthropicModel:
         usage = self._usage(json_at(body, "usage"), bool(texts or calls))
         if stop == "refusal":
             raise self._failures.refused("".join(texts), usage)
-        model = json_at(body, "model")
         answer = Answer(
             text="".join(texts),
-            model=model if isinstance(model, str) and model else self._model,
+            model=self._named(body),
             finish="length" if stop in _CUT else "stop",
             usage=usage,
         )

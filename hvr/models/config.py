@@ -190,6 +190,9 @@ def _password(url: str | None) -> str | None:
 FILE = "pyproject.toml"
 SECTION = "tool.hvr.llm"
 
+KEYLESS = "none"
+"""The SDKs require a key; servers without keys ignore it."""
+
 _KEYS: Mapping[str, tuple[str, ...]] = {
     "openai": ("OPENAI_API_KEY",),
     "responses": ("OPENAI_API_KEY",),
@@ -297,6 +300,19 @@ def _ignored(file: str, setting: str, option: str) -> str:
         f"{file}: {setting} in [{SECTION}] is ignored: an untrusted project must not decide "
         f"who gets the prompts; pass {option} or --trust-project"
     )
+
+
+def require_access(provider: str, model: str, options: ModelOptions) -> None:
+    """Raise an error if neither a server nor a key is known for a model.
+
+    Raises:
+        UsageError: No base URL and no key is given.
+    """
+    if options.base_url is None and options.api_key is None:
+        raise UsageError(
+            f"{provider}:{model} needs a key: set {' or '.join(_KEYS[provider])} in the "
+            "environment, or give the base URL of a server that needs none"
+        )
 
 
 def read_embedder_config(

@@ -8,15 +8,11 @@ from typing import Any
 
 from hvr.base.extras import load
 from hvr.base.texts import parse_json
-from hvr.errors import UsageError
-from hvr.models.config import ModelOptions, priced
+from hvr.models.config import KEYLESS, ModelOptions, priced, require_access
 from hvr.models.errors import ModelError, seconds_of
 from hvr.models.model import Answer, Message, ModelToolCall, Request, Usage, reported_usage
 from hvr.models.replies import arguments_of, complaint_in, complaint_of, json_at
 from hvr.models.transport import Failures, bounded_client, http_of, root_message
-
-_KEYLESS = "none"
-"""The SDK requires a key; a custom server ignores it."""
 
 _CUT = frozenset({"MAX_TOKENS", "CONTINUATION"})
 _WITHHELD = frozenset(
@@ -39,11 +35,7 @@ class GeminiModel:
     simulated = False
 
     def __init__(self, model: str, options: ModelOptions) -> None:
-        if options.base_url is None and options.api_key is None:
-            raise UsageError(
-                f"gemini:{model} needs a key: set GEMINI_API_KEY (or GOOGLE_API_KEY) in the "
-                "environment"
-            )
+        require_access("gemini", model, options)
         self._sdk = load("google.genai", "google-genai", "llm")
         self._types = load("google.genai.types", "google-genai", "llm")
         self._errors = load("google.genai.errors", "google-genai", "llm")
@@ -55,7 +47,7 @@ class GeminiModel:
         # Without retry options the SDK asks once; hvr retries by itself.
         self._client = self._sdk.Client(
             vertexai=False,
-            api_key=options.api_key or _KEYLESS,
+            api_key=options.api_key or KEYLESS,
             http_options=self._types.HttpOptions(
                 base_url=options.base_url,
                 timeout=_milliseconds(options.timeout),

@@ -172,11 +172,10 @@ class HuggingFaceModel:
 
     def _read(self, tokens: list[int], request: Request, late: bool) -> _Generated:
         text = str(self._tokenizer.decode(tokens, skip_special_tokens=True)).strip()
-        ends = [at for s in request.stop if s and (at := text.find(s)) >= 0]
-        complete = bool(ends) or (bool(tokens) and tokens[-1] in self._ends())
+        cut = replies.cut_at(text, request.stop)
+        complete = cut != text or (bool(tokens) and tokens[-1] in self._ends())
         finish: Literal["stop", "length"] = "stop" if complete else "length"
-        text = text[: min(ends)] if ends else text
-        return _Generated(text, tuple(tokens), finish, late and not complete)
+        return _Generated(cut, tuple(tokens), finish, late and not complete)
 
     def _ends(self) -> tuple[int, ...]:
         ends = self._model.generation_config.eos_token_id

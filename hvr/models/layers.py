@@ -57,10 +57,7 @@ class Guarded(Layer):
             answer,
             text=scrubber.text(answer.text),
             data=scrubber.value(answer.data),
-            calls=tuple(
-                replace(call, arguments=scrubber.value(dict(call.arguments)))
-                for call in answer.calls
-            ),
+            calls=tuple(ModelToolCall(**scrubber.value(asdict(call))) for call in answer.calls),
             model=scrubber.text(answer.model),
         )
         if clean.finish == "filter":

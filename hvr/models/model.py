@@ -274,6 +274,13 @@ def reported_usage(
     return usage
 
 
+def without_reasoning(usage: Usage) -> Usage:
+    """Return the usage of a protocol that counts reasoning tokens as output tokens as well."""
+    if usage.output is None or not usage.reasoning or usage.reasoning > usage.output:
+        return usage
+    return replace(usage, output=usage.output - usage.reasoning)
+
+
 def add_usages(usages: Iterable[Usage]) -> Usage:
     """Return the sum of usages; a part is None if it is unknown in any of them."""
     total = Totals()

@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
-from hvr.base.extras import load
 from hvr.base.texts import parse_json
-from hvr.errors import UsageError
 from hvr.models.config import ModelOptions, priced
 from hvr.models.errors import ModelError
-from hvr.models.model import Answer, Message, ModelToolCall, Request, Usage, reported_usage
+from hvr.models.model import (
+    Answer,
+    Message,
+    ModelToolCall,
+    Request,
+    Usage,
+    reported_usage,
+    without_reasoning,
+)
 from hvr.models.replies import (
     arguments_of,
     checked,
     complaint_in,
     complaint_of,
+    cut_at,
     is_strict,
     json_at,
     satisfies,
     strict_schema,
     with_instruction,
 )
-from hvr.models.sdk_calls import error_of, refused_setting
+from hvr.models.sdk_calls import SdkModel, error_of
 from hvr.models.tool_calls import with_calls, without_tools
-from hvr.models.transport import Failures, bounded_client, http_of
 
 # Dialects -----------------------------------------------------------------------------------------
 
@@ -61,13 +66,6 @@ class Dialect:
     temperature: bool = True
     seed: bool = True
     stop: bool = True
-
-    def cut(self, text: str, stop: tuple[str, ...]) -> str:
-        """Return the text up to the first stop string, unless the server has cut it."""
-        if self.stop:
-            return text
-        ends = [at for s in stop if s and (at := text.find(s)) >= 0]
-        return text[: min(ends)] if ends else text
 
     @property
     def weaker(self) -> Dialect:
@@ -138,16 +136,11 @@ def _form_arguments(schema: dict[str, Any], form: Form) -> dict[str, Any]:
     return {}
 
 
-def other_dialect(dialect: Dialect, complaint: str, request: Request) -> Dialect | None:
-    """Return the dialect to try after a refusal; None if the refusal is not about a setting.
-
-    Each step removes or replaces a setting permanently, so repeated calls terminate.
-    """
-    text = complaint.lower()
-    return next((d for words, d in _steps(dialect, request) if any(w in text for w in words)), None)
-
-
 def _steps(dialect: Dialect, request: Request) -> Iterator[tuple[tuple[str, ...], Dialect]]:
+    """Yield the dialects to try after a refusal, each with words of the refusal.
+
+    Each one removes or replaces a setting permanently, so repeated steps terminate.
+    """
     if request.tools:
         yield ("tool", "function"), replace(dialect, tools=False)
     if request.schema is not None and dialect.form != "words":
@@ -181,9 +174,6 @@ _LENGTHS = (
 )
 """Where servers report the length of a model's context: vLLM, OpenRouter, llama.cpp, others."""
 
-_KEYLESS = "none"
-"""The SDK requires a key; servers without keys ignore it."""
-
 _CUT = frozenset({"length", "max_tokens", "model_length"})
 _WITHHELD = frozenset(
     {"content_filter", "safety", "sensitive", "refusal", "recitation", "prohibited_content"}
@@ -192,79 +182,40 @@ _FAILED = frozenset({"error", "network_error", "insufficient_system_resource"})
 """Finish reasons of failed answers, as various servers spell them."""
 
 
-class OpenAIModel:
+class OpenAIModel(SdkModel[Dialect]):
     """A model behind OpenAI's protocol: hosted, vLLM, llama.cpp, Ollama and others.
 
-    Servers differ in the settings they accept. If one refuses a setting with status 400 or 422, hvr
-    tries the next spelling and remembers the one that worked (see `dialect`).
-
-    Raises:
-        UsageError: No base URL and no key is given.
-        MissingExtraError: The package openai is not installed.
+    See `SdkModel`; a server that ignores a schema or tools is asked in another form as well.
     """
 
-    simulated = False
+    provider, package, client = "openai", "openai", "OpenAI"
 
     def __init__(self, model: str, options: ModelOptions) -> None:
-        if options.base_url is None and options.api_key is None:
-            raise UsageError(
-                f"openai:{model} needs a key: set OPENAI_API_KEY in the environment, or give "
-                "the base URL of a server that needs none"
-            )
-        self._sdk = load("openai", "openai", "llm")
-        http = http_of(load("openai._base_client", "openai", "llm"))
-        self._options = options
-        self._model = model
-        self._price = options.price(model)
-        self._failures = Failures(self.name, options)
-        self.dialect = Dialect()
-        # hvr retries by itself and counts each attempt.
-        self._client = self._sdk.OpenAI(
-            base_url=options.base_url or "https://api.openai.com/v1",
-            api_key=options.api_key or _KEYLESS,
-            timeout=options.timeout,
-            max_retries=0,
-            http_client=bounded_client(http, self.name, options),
-        )
-
-    @property
-    def name(self) -> str:
-        return f"openai:{self._model}"
-
-    def __repr__(self) -> str:
-        return f"OpenAIModel({self._model!r}, {self._options!r})"
+        super().__init__(model, options, Dialect())
 
     def answer(self, request: Request) -> Answer:
-        create = self._client.chat.completions.with_raw_response.create
-        end = time.monotonic() + self._options.within(request.seconds)
-        # Terminates: each dialect removes or replaces a setting of the one before.
-        while True:
-            try:
-                dialect = self.dialect
-                sent = request if dialect.tools else without_tools(request)
-                reply = create(
-                    model=self._model,
-                    stream=False,
-                    timeout=max(end - time.monotonic(), 1e-3),
-                    **request_arguments(sent, dialect),
-                    **self._effort(),
-                )
-                break
-            except self._sdk.OpenAIError as error:
-                other = self._other_dialect(error, sent)
-                if other is None:
-                    raise self._error(error) from None
-                self.dialect = other
-            except (ValueError, TypeError, RecursionError) as error:
-                # The body of the error response cannot be decoded.
-                raise self._failures.malformed(str(error)) from None
-        answer = self._read(reply.http_response, sent)
-        enforced = sent.schema is None or satisfies(answer.text, strict_schema(sent.schema))
-        if not enforced and answer.finish == "stop" and self.dialect == dialect:
-            self.dialect = dialect.weaker
-        if request.tools and not sent.tools:
-            checked_answer = checked(answer, sent)
-            return with_calls(checked_answer, checked_answer.data)
+        def sent(dialect: Dialect) -> Request:
+            return request if dialect.tools else without_tools(request)
+
+        def create(dialect: Dialect, seconds: float) -> Any:
+            effort = self._options.effort if dialect.effort else None
+            return self._client.chat.completions.with_raw_response.create(
+                model=self._model,
+                stream=False,
+                timeout=seconds,
+                **request_arguments(sent(dialect), dialect),
+                **({"reasoning_effort": effort} if effort else {}),
+            )
+
+        reply, dialect = self._send(create, lambda d: _steps(d, sent(d)), request.seconds)
+        answer = self._read(reply, sent(dialect), dialect)
+        schema = sent(dialect).schema
+        enforced = schema is None or satisfies(answer.text, strict_schema(schema))
+        if not enforced and answer.finish == "stop":
+            self._learn(dialect, dialect.weaker)
+        if request.tools and not dialect.tools:
+            read = checked(answer, sent(dialect))
+            return with_calls(read, read.data)
         return answer
 
     def context_length(self) -> int | None:
@@ -275,15 +226,11 @@ class OpenAIModel:
         except (self._sdk.OpenAIError, ModelError, ValueError):
             return None
         data = json_at(body, "data")
-        for model in data if isinstance(data, list) else ():
-            if json_at(model, "id") == self._model:
-                lengths = (json_at(model, *path) for path in _LENGTHS)
-                return next((n for n in lengths if isinstance(n, int)), None)
-        return None
-
-    def _effort(self) -> dict[str, Any]:
-        effort = self._options.effort
-        return {"reasoning_effort": effort} if effort and self.dialect.effort else {}
+        models = data if isinstance(data, list) else []
+        # A server with a single model, such as llama.cpp's, accepts any name for it.
+        named = [m for m in models if json_at(m, "id") == self._model or len(models) == 1]
+        lengths = (json_at(model, *path) for model in named for path in _LENGTHS)
+        return next((n for n in lengths if isinstance(n, int)), None)
 
     def embed(self, texts: Sequence[str], seconds: float | None = None) -> list[Sequence[float]]:
         """Return the embeddings of texts, if the model is an embedding model."""
@@ -296,22 +243,12 @@ class OpenAIModel:
             )
             return [e.embedding for e in sorted(reply.data, key=lambda e: e.index)]
         except self._sdk.OpenAIError as error:
-            raise self._error(error) from None
+            raise error_of(self._sdk, self._failures, error) from None
         except (ValueError, TypeError, AttributeError, RecursionError) as error:
             raise self._failures.malformed(str(error)) from None
 
-    def _other_dialect(self, error: Any, request: Request) -> Dialect | None:
-        said = refused_setting(error)
-        return other_dialect(self.dialect, said, request) if said else None
-
-    def _error(self, error: Any) -> ModelError:
-        return error_of(self._sdk, self._failures, error)
-
-    def _read(self, reply: Any, request: Request) -> Answer:
-        try:
-            body = parse_json(reply.content, strict=False)
-        except ValueError as error:
-            raise self._failures.not_json(reply.content, str(error)) from None
+    def _read(self, reply: Any, request: Request, dialect: Dialect) -> Answer:
+        body = self._body(reply)
         choice = json_at(body, "choices", 0)
         text, refusal = _text_and_refusal(json_at(choice, "message"))
         usage = self._usage(json_at(body, "usage"), bool(text))
@@ -327,20 +264,19 @@ class OpenAIModel:
         if finish in _WITHHELD:
             raise self._failures.filtered(finish, usage, text)
         message = json_at(choice, "message")
-        model = json_at(body, "model")
-        model = model if isinstance(model, str) and model else self._model
+        model = self._named(body)
         if request.tools:
             called = _tool_calls(message)
             if called:
                 return Answer(text=text, calls=called, model=model, usage=usage)
-            if finish not in _CUT and self.dialect.tools:
-                self.dialect = replace(self.dialect, tools=False)
+            if finish not in _CUT:
+                self._learn(dialect, replace(dialect, tools=False))
                 raise self._failures.no_call(usage)
         calls, reasoned = _calls(message), bool(usage.reasoning or _reasoning(message))
         if not text.strip() and (calls or reasoned):
             raise self._failures.without_text(usage, calls=calls, cut=finish in _CUT)
         return Answer(
-            text=self.dialect.cut(text, request.stop),
+            text=text if dialect.stop else cut_at(text, request.stop),
             model=model,
             finish="length" if finish in _CUT else "stop",
             usage=usage,
@@ -365,10 +301,7 @@ class OpenAIModel:
             reasoning=json_at(counts, "completion_tokens_details", "reasoning_tokens"),
             answered=answered,
         )
-        # The protocol counts reasoning tokens as completion tokens; hvr counts them separately.
-        if usage.output is not None and usage.reasoning and usage.reasoning <= usage.output:
-            usage = replace(usage, output=usage.output - usage.reasoning)
-        return priced(usage, self._price)
+        return priced(without_reasoning(usage), self._price)
 
 
 def _text_and_refusal(message: Any) -> tuple[str | None, str]:

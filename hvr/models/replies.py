@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -202,6 +202,12 @@ def strict_schema(schema: Any) -> Any:
         else strict_schema(v)
         for k, v in kept.items()
     }
+
+
+def cut_at(text: str, stop: Iterable[str]) -> str:
+    """Return the text up to the first stop string."""
+    ends = [at for s in stop if s and (at := text.find(s)) >= 0]
+    return text[: min(ends, default=None)]
 
 
 def arguments_of(value: Any) -> dict[str, Any]:

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hvr.base.extras import load
-from hvr.base.texts import parse_json
-from hvr.errors import UsageError
 from hvr.models.config import ModelOptions, priced
-from hvr.models.model import Answer, Message, ModelToolCall, Request, Usage, reported_usage
+from hvr.models.model import (
+    Answer,
+    Message,
+    ModelToolCall,
+    Request,
+    Usage,
+    reported_usage,
+    without_reasoning,
+)
 from hvr.models.replies import (
     arguments_of,
     complaint_in,
     complaint_of,
+    cut_at,
     is_strict,
     json_at,
     strict_schema,
     with_instruction,
 )
-from hvr.models.sdk_calls import Accepted, Fallbacks
-from hvr.models.transport import Failures, bounded_client, http_of
+from hvr.models.sdk_calls import Fallbacks, SdkModel
 
 
 @dataclass(frozen=True)
@@ -34,57 +38,27 @@ class _Settings:
     effort: bool = True
 
 
-class ResponsesModel:
-    """A model behind OpenAI's responses protocol, such as a reasoning model.
+class ResponsesModel(SdkModel[_Settings]):
+    """A model behind OpenAI's responses protocol, such as a reasoning model; see `SdkModel`."""
 
-    Raises:
-        UsageError: No base URL and no key is given.
-        MissingExtraError: The package openai is not installed.
-    """
-
-    simulated = False
+    provider, package, client = "responses", "openai", "OpenAI"
 
     def __init__(self, model: str, options: ModelOptions) -> None:
-        if options.base_url is None and options.api_key is None:
-            raise UsageError(
-                f"responses:{model} needs a key: set OPENAI_API_KEY in the environment"
-            )
-        self._sdk = load("openai", "openai", "llm")
-        http = http_of(load("openai._base_client", "openai", "llm"))
-        self._options = options
-        self._model = model
-        self._price = options.price(model)
-        self._failures = Failures(self.name, options)
-        self._accepted = Accepted(self._sdk, self._sdk.OpenAIError, self._failures, _Settings())
-        # hvr retries by itself and counts each attempt.
-        self._client = self._sdk.OpenAI(
-            base_url=options.base_url or "https://api.openai.com/v1",
-            api_key=options.api_key or "none",
-            timeout=options.timeout,
-            max_retries=0,
-            http_client=bounded_client(http, self.name, options),
-        )
-
-    @property
-    def name(self) -> str:
-        return f"responses:{self._model}"
-
-    def __repr__(self) -> str:
-        return f"ResponsesModel({self._model!r}, {self._options!r})"
+        super().__init__(model, options, _Settings())
 
     def answer(self, request: Request) -> Answer:
-        end = time.monotonic() + self._options.within(request.seconds)
-
-        def create(accepted: _Settings) -> Any:
+        def create(accepted: _Settings, seconds: float) -> Any:
             return self._client.responses.with_raw_response.create(
                 model=self._model,
                 store=False,
-                timeout=max(end - time.monotonic(), 1e-3),
+                timeout=seconds,
                 **self._arguments(request, accepted),
             )
 
-        reply = self._accepted.send(create, lambda accepted: _fallbacks(accepted, request))
-        return self._read(reply.http_response, request)
+        reply, _ = self._send(
+            create, lambda accepted: _fallbacks(accepted, request), request.seconds
+        )
+        return self._read(reply, request)
 
     def _arguments(self, request: Request, accepted: _Settings) -> dict[str, Any]:
         messages = request.messages if accepted.schema else with_instruction(request)
@@ -122,10 +96,7 @@ class ResponsesModel:
         return given
 
     def _read(self, reply: Any, request: Request) -> Answer:
-        try:
-            body = parse_json(reply.content, strict=False)
-        except ValueError as error:
-            raise self._failures.not_json(reply.content, str(error)) from None
+        body = self._body(reply)
         output = json_at(body, "output")
         usage = self._usage(json_at(body, "usage"), bool(output))
         if wrong := json_at(body, "error"):
@@ -150,17 +121,16 @@ class ResponsesModel:
             if json_at(item, "type") == "function_call"
         )
         reason = str(json_at(body, "incomplete_details", "reason") or "")
-        text = _cut_at("".join(texts), request.stop)
+        text = cut_at("".join(texts), request.stop)  # the protocol has no stop strings
         if reason == "content_filter":
             raise self._failures.filtered(reason, usage, text)
         if not text.strip() and not (calls and request.tools) and (calls or usage.reasoning):
             names = [call.name for call in calls]
             raise self._failures.without_text(usage, calls=names, cut=bool(reason))
-        model = json_at(body, "model")
         return Answer(
             text=text,
             calls=calls if request.tools else (),
-            model=model if isinstance(model, str) and model else self._model,
+            model=self._named(body),
             finish="length" if reason else "stop",
             usage=usage,
         )
@@ -173,10 +143,7 @@ class ResponsesModel:
             reasoning=json_at(counts, "output_tokens_details", "reasoning_tokens"),
             answered=answered,
         )
-        # The protocol counts reasoning tokens as output tokens; hvr counts them separately.
-        if usage.output is not None and usage.reasoning and usage.reasoning <= usage.output:
-            usage = replace(usage, output=usage.output - usage.reasoning)
-        return priced(usage, self._price)
+        return priced(without_reasoning(usage), self._price)
 
 
 def _fallbacks(accepted: _Settings, request: Request) -> Fallbacks[_Settings]:
@@ -202,9 +169,3 @@ def _items(message: Message) -> list[dict[str, Any]]:
             {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": arguments}
         )
     return items
-
-
-def _cut_at(text: str, stop: tuple[str, ...]) -> str:
-    """Return the text up to the first stop string: the protocol has none."""
-    ends = [at for s in stop if s and (at := text.find(s)) >= 0]
-    return text[: min(ends)] if ends else text

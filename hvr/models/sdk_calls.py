@@ -1,61 +1,125 @@
-"""Calls and errors of the SDKs of OpenAI and Anthropic, which have the same error classes."""
+"""Models behind the SDKs of OpenAI and Anthropic, which have the same error classes."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, Generic, TypeAlias, TypeVar
 
+from hvr.base.extras import load
+from hvr.base.texts import parse_json
+from hvr.models.config import KEYLESS, ModelOptions, require_access
 from hvr.models.errors import ModelError
 from hvr.models.replies import Complaint, complaint_of, json_at
-from hvr.models.transport import Failures, kind_of_complaint, root_message
+from hvr.models.transport import (
+    HOSTED,
+    Failures,
+    bounded_client,
+    http_of,
+    kind_of_complaint,
+    root_message,
+)
 
 _Settings = TypeVar("_Settings")
 Fallbacks: TypeAlias = Iterable[tuple[tuple[str, ...], _Settings]]
 """Fewer settings, each with words of a refusal after which they are tried."""
 
 
-class Accepted(Generic[_Settings]):
-    """The settings that a server accepts, learnt from its refusals.
+class SdkModel(Generic[_Settings]):
+    """A model behind a protocol that the SDK of OpenAI or Anthropic speaks.
+
+    Servers differ in the settings they accept. If one refuses a setting, hvr tries the next
+    spelling and remembers in `settings` what worked. Threads may share a model.
 
     Args:
-        sdk: The module of the SDK.
-        base: Base class of the SDK's errors.
         settings: The settings to begin with.
+
+    Raises:
+        UsageError: No base URL and no key is given.
+        MissingExtraError: The SDK is not installed.
     """
 
-    def __init__(self, sdk: Any, base: type[Exception], failures: Failures, settings: _Settings):
-        self._sdk = sdk
-        self._base = base
-        self._failures = failures
-        self._settings = settings
+    simulated = False
+    provider: str
+    package: str
+    client: str
+    """Name of the SDK's class of clients; its errors have the base class `{client}Error`."""
 
-    def send(
+    def __init__(self, model: str, options: ModelOptions, settings: _Settings) -> None:
+        require_access(self.provider, model, options)
+        self._sdk = load(self.package, self.package, "llm")
+        http = http_of(load(f"{self.package}._base_client", self.package, "llm"))
+        self._options = options
+        self._model = model
+        self._price = options.price(model)
+        self._failures = Failures(self.name, options)
+        self.settings = settings
+        # hvr retries by itself and counts each attempt.
+        self._client = getattr(self._sdk, self.client)(
+            base_url=options.base_url or HOSTED[self.provider],
+            api_key=options.api_key or KEYLESS,
+            timeout=options.timeout,
+            max_retries=0,
+            http_client=bounded_client(http, self.name, options),
+        )
+
+    @property
+    def name(self) -> str:
+        return f"{self.provider}:{self._model}"
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._model!r}, {self._options!r})"
+
+    def _send(
         self,
-        call: Callable[[_Settings], Any],
+        call: Callable[[_Settings, float], Any],
         fallbacks: Callable[[_Settings], Fallbacks[_Settings]],
-    ) -> Any:
-        """Return the reply to a call, with fewer settings after each refusal.
+        seconds: float | None,
+    ) -> tuple[Any, _Settings]:
+        """Return the HTTP response to a call, and the settings that the server accepted.
 
         Args:
-            call: Sends the request with the given settings.
+            call: Sends the request with the given settings within the given seconds.
             fallbacks: Returns the settings to try after a refusal; must end after finitely many.
+            seconds: Time limit of the request, refusals included.
 
         Raises:
             ModelError: The server fails or refuses the request for another reason.
         """
+        end = time.monotonic() + self._options.within(seconds)
+        settings = self.settings
         while True:
-            settings = self._settings
             try:
-                return call(settings)
-            except self._base as error:
+                reply = call(settings, max(end - time.monotonic(), 1e-3))
+                return reply.http_response, settings
+            except getattr(self._sdk, f"{self.client}Error") as error:
                 said = refused_setting(error)
                 fewer = [one for words, one in fallbacks(settings) if any(w in said for w in words)]
                 if not fewer:
                     raise error_of(self._sdk, self._failures, error) from None
-                self._settings = fewer[0]
+                self._learn(settings, fewer[0])
+                settings = fewer[0]
             except (ValueError, TypeError, RecursionError) as error:
+                # The body of the error response cannot be decoded.
                 raise self._failures.malformed(str(error)) from None
+
+    def _learn(self, tried: _Settings, better: _Settings) -> None:
+        """Remember better settings, unless another thread has learnt from its own request."""
+        if self.settings == tried:
+            self.settings = better
+
+    def _body(self, reply: Any) -> Any:
+        """Return the JSON of a reply."""
+        try:
+            return parse_json(reply.content, strict=False)
+        except ValueError as error:
+            raise self._failures.not_json(reply.content, str(error)) from None
+
+    def _named(self, body: Any) -> str:
+        """Return the name of the model that answered."""
+        model = json_at(body, "model")
+        return model if isinstance(model, str) and model else self._model
 
 
 def error_of(sdk: Any, failures: Failures, error: Any) -> ModelError:

@@ -65,7 +65,7 @@ _WORDS: Mapping[Kind, tuple[str, ...]] = {
 # With an HTTP status, only these kinds are more specific than the status.
 _FINER_THAN_STATUS: tuple[Kind, ...] = ("refused", "overflow", "auth")
 _IN_WORDS_WITH_STATUS: tuple[Kind, ...] = ("refused", "overflow")
-_HOSTED: Mapping[str, str] = {
+HOSTED: Mapping[str, str] = {
     "openai": "https://api.openai.com/v1",
     "responses": "https://api.openai.com/v1",
     "anthropic": "https://api.anthropic.com",
@@ -258,7 +258,7 @@ def root_message(error: BaseException) -> str:
 
 def proxy_to(name: str, options: ModelOptions) -> Proxy | None:
     """Return the proxy that the environment sets for a model, if any."""
-    return proxy_of(options.base_url or _HOSTED.get(name.partition(":")[0], ""))
+    return proxy_of(options.base_url or HOSTED.get(name.partition(":")[0], ""))
 
 
 # Transport ----------------------------------------------------------------------------------------

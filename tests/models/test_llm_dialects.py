@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -239,3 +241,35 @@ def test_anthropic_keeps_the_schema_when_only_the_effort_is_refused() -> None:
         assert model.answer(ask(schema=SCHEMA)).data == {"kinds": ["Cup"]}
     assert len(server.received) == 2
     assert "format" in server.received[-1].body["output_config"]
+
+
+# Concurrency --------------------------------------------------------------------------------------
+
+
+def test_refusals_of_concurrent_requests_skip_no_form() -> None:
+    """Two requests are refused at once: each tries the next form, neither the one after it."""
+    together = threading.Barrier(2)
+
+    def behave(asked: Received) -> Reply:
+        wanted = asked.body.get("response_format", {}).get("json_schema", {})
+        if "strict" in wanted:
+            together.wait(10)
+            return Reply(status=400, message="json_schema.strict is not supported")
+        return Reply(json.dumps({"kinds": ["Mug"]}))
+
+    with OpenAIServer(behave) as server, ThreadPoolExecutor(2) as pool:
+        model = model_at("openai", server.url)
+        list(pool.map(model.answer, [ask(schema=SCHEMA)] * 2))
+    formats = [r.body["response_format"] for r in server.received]
+    assert sorted(f["type"] for f in formats) == ["json_schema"] * 4
+    assert sum("strict" in f["json_schema"] for f in formats) == 2
+
+
+@each_provider
+def test_a_key_that_a_server_puts_into_a_call_is_redacted(provider: str) -> None:
+    key = "sk-" + "a1B2c3D4" * 6
+    with SERVERS[provider]([Reply("", calls=[(f"look-{key}", {key: key})])]) as server:
+        answer = make_model(
+            f"{provider}:m", ModelOptions(base_url=server.url, api_key=key, timeout=10)
+        ).answer(ask(tools=(TOOL,)))
+    assert answer.calls and key not in repr(answer)
