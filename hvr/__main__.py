@@ -5,7 +5,7 @@ import sys
 
 
 def start() -> None:
-    """Run the command line as this process, and exit; Ctrl-C is heard while modules load, too."""
+    """Run the command line as this process, and exit; Ctrl-C also works while modules load."""
     try:
         # Loading modules makes no garbage. `hvr.doors.cli.main` enables the collector afterwards.
         gc.disable()

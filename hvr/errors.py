@@ -79,7 +79,7 @@ LostCellError         [hvr.base.engines.registry]                  becomes a cel
 _TooManyTriedError    [hvr.language.own_words]                     becomes an unread request
 _UnfitError           [hvr.base.declared]                          becomes an error with its place
 
-A message says what is wrong, where, and what to do next.
+Each message gives the problem, its place and the remedy.
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ class IncompleteError(LanguageError):
 
 
 class UnachievableError(LanguageError):
-    """A sentence was read whole, but what it asks for makes no sense; the message says why."""
+    """A sentence was understood, but its request makes no sense; the message says why."""
 
 
 class AmbiguousError(LanguageError):
@@ -277,7 +277,7 @@ class CassetteError(LLMError):
 class SimulatorError(HvrError):
     """The simulator cannot be started, timed out or exited.
 
-    Its world is lost. The message says what it was doing and how to continue.
+    Its state is lost. The message says what it was doing and how to continue.
     """
 
     exit_code = 4

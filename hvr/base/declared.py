@@ -54,7 +54,7 @@ _SIMPLE: dict[Any, dict[str, Any]] = {
 
 @lru_cache(maxsize=256)
 def _names(module: str) -> dict[str, Any]:
-    """Return the names of a module, including those that it imports only for type checkers."""
+    """Return a module's names, including names that it imports only for type checkers."""
     found = vars(typing) | vars(sys.modules[module])
     for node in ast.walk(ast.parse(inspect.getsource(sys.modules[module]))):
         if not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"):
@@ -246,7 +246,7 @@ def decode(kind: type[T], data: object, place: str = "", error: type[Exception] 
         error: The class of the error to raise.
 
     Raises:
-        UsageError: The data does not fit; the message says where, and what was expected.
+        UsageError: The data does not match the type; the message gives the place and expectation.
     """
     try:
         value: T = _decoded(kind, data, place)

@@ -274,7 +274,7 @@ def _abstract_truth(truth: GroundTruth, names: Names, kinds: Container[str]) -> 
 
 
 def _injections(names: Sequence[str], pool: Sequence[str]) -> Sequence[Names]:
-    """Return all injections of the names into the pool, those that change fewest names first."""
+    """Return all injections of the names into the pool, fewest changed names first."""
     # Sorting needs all of them; so many objects of one class in a plan are not expected.
     ways = islice(permutations(pool, len(names)), RENAMINGS * 10)
     injections = [dict(zip(names, way, strict=True)) for way in ways]

@@ -1,4 +1,4 @@
-"""What a bench will cost, from the tokens that plans took before."""
+"""Estimates of a bench's cost, from the tokens of earlier plans."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def score(
     Args:
         scene: Scene that the plan was made for; None for the ground truth's.
         execute: Execute the plan in the embedded kitchen if its steps are applicable or it is
-            correct; any other plan would fail there by its own fault.
+            correct; any other plan would fail there anyway.
     """
     truth = task.ground_truth
     scene = scene or truth.scene

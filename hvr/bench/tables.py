@@ -213,7 +213,7 @@ def load_results(path: Path) -> tuple[CellResult, ...]:
     """Read the results of a bench from its folder or JSON document.
 
     Raises:
-        DataFileError: There is no bench, or it is damaged.
+        DataFileError: The bench is missing or damaged.
     """
     if path.is_dir():
         bench = BenchFolder(path)

@@ -1,4 +1,4 @@
-"""The ways into hvr: the command line, Python functions, and servers for programs.
+"""Entry points of hvr: the command line, Python functions, and servers for programs.
 
 No other room imports this one. A door reads options, calls a function of another room and prints
 the result.

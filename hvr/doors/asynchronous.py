@@ -70,7 +70,7 @@ async def asolve(
 ) -> Solution:
     """Find a plan in another thread; see `solve`.
 
-    If the task is cancelled, the planners are ended before the cancellation goes on.
+    If the task is cancelled, the planners are ended first.
 
     Args:
         listen: Called in the event loop with each plan that is better than those before.
@@ -109,7 +109,7 @@ async def avalidate_many(
     """Yield the verdicts of plans in order, computed in another thread; see `stream`.
 
     Args:
-        rows: The texts of a domain, a problem and a plan each; read in the other thread.
+        rows: Texts of a domain, a problem and a plan for each verdict; read in the other thread.
         engine: Where to judge plans; in this process if None.
 
     Raises:

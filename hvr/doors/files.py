@@ -1,4 +1,4 @@
-"""Files below one folder, for requests of other programs: no path and no link leads out of it."""
+"""Access to the files below one folder for requests of other programs, safe against links."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ServedFolder:
         most: Maximum number of bytes of a file.
 
     Raises:
-        DataFileError: It is not a folder.
+        DataFileError: The path is not a folder.
     """
 
     def __init__(self, path: Path, most: int) -> None:
@@ -42,7 +42,7 @@ class ServedFolder:
 
         Raises:
             DataFileError: The file is outside the folder, missing, too large or not a file.
-            PddlSyntaxError: It cannot be decoded.
+            PddlSyntaxError: The file cannot be decoded.
         """
         return decode(self.read_bytes(name), name)
 
@@ -70,7 +70,7 @@ class ServedFolder:
         """Return the path below the folder that a name leads to.
 
         Raises:
-            DataFileError: It leads out of the folder.
+            DataFileError: The name leads out of the folder.
         """
         try:
             return (self.path / name).resolve().relative_to(self.path)

@@ -5,8 +5,8 @@ the other rooms (`Judged`, `Finding`, `Solution`, `PlanVerdict`, `Run`) declare 
 `hvr.base.declared` derives the JSON Schemas and checks requests.
 
 A request contains texts, or names files beside them: `domain` is PDDL text, `domain_file` the name
-of a file. A text is never taken for a file name. A door reads the named files itself, and passes
-both the text and the name on.
+of a file. A text is never interpreted as a file name. A door reads the named files and passes on
+both the text and the name.
 """
 
 from __future__ import annotations
@@ -228,8 +228,8 @@ class ConditionState(Value):
 
     Attributes:
         condition: The ground condition.
-        made_true_by: Number of the step that made it true last; 0 if it held from the beginning,
-            null if it does not hold or is not a single fact.
+        made_true_by: Number of the step that last made it true; 0 if it held initially, null if
+            it does not hold or is not a single fact.
     """
 
     condition: str
@@ -265,7 +265,7 @@ class PlanTrace(Value):
     """A plan with every change of the state.
 
     Attributes:
-        initial: The facts of the initial state, without those that never change.
+        initial: The facts of the initial state that can change.
         steps: The executed steps, and the first that cannot be executed, if any. A step with a
             duration occurs twice: where it starts and where it ends.
         spans: Name, start and duration of each step of a plan with times.
@@ -299,7 +299,7 @@ class EffectLink(Value):
 
 
 class StepExplanation(Value):
-    """What a step needs and changes, and its place in the plan.
+    """An explanation of one step: its conditions, effects and links to other steps.
 
     Attributes:
         ok: Whether the step can be executed at its place.
@@ -323,7 +323,7 @@ class StepExplanation(Value):
 
 
 class LintAnswer(Value):
-    """The findings of a linter; none means that nothing was found, not that the model is right."""
+    """The findings of a linter; an empty list does not prove that the model is right."""
 
     findings: tuple[Finding, ...]
 
@@ -335,7 +335,7 @@ class RepairAnswer(Value):
 
     Attributes:
         outcome: `valid` if the plan needs no repair, `repaired` if the new plan is proven valid,
-            `partial` if the repair only mends the first failure, `unrepaired` if none was found.
+            `partial` if the repair fixes only the first failure, `unrepaired` if none was found.
         repair: The change of the plan.
         note: Why no repair was found.
         plan: The valid plan after the repair; null if there is none.
@@ -446,7 +446,7 @@ class ErrorAnswer(Value):
 
     Attributes:
         error: The kind of error, such as PddlSyntaxError.
-        message: What is wrong, where, and what to do.
+        message: The error, its place and the remedy.
         rule: Id of the rule that the input breaks, such as HVR001.
         file: The file or text that is at fault.
         line: 1-based line.
@@ -468,7 +468,7 @@ class ErrorAnswer(Value):
 
 
 class UnansweredError(HvrError):
-    """A request cannot be answered, or not within its limits; `answer` says why."""
+    """A request cannot be answered within its limits; `answer` gives the reason."""
 
     def __init__(self, answer: ErrorAnswer) -> None:
         self.answer = answer

@@ -1,7 +1,7 @@
 """Requests of other programs, answered in worker processes: the common part of the doors.
 
-A door decodes nothing and opens no file itself: it passes the JSON of a request to `Service.call`
-and gets the JSON of the answer, or a `UnansweredError` whose `answer` says what is wrong.
+Doors neither decode requests nor open files: they pass a request's JSON to `Service.call` and get
+the answer's JSON, or an `UnansweredError` whose `answer` explains the error.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Service:
     """The operations of `hvr.doors.schema` for the files of one folder.
 
     Args:
-        root: Folder with the files that requests may name, and of saved runs.
+        root: Folder with saved runs and the files that requests may name.
         most: Maximum number of requests at a time.
         clock: Returns seconds; for tests.
     """
@@ -121,7 +121,7 @@ class Service:
         """Check that a folder in which the service writes is not a link.
 
         Raises:
-            DataFileError: It is a link.
+            DataFileError: The folder is a link.
         """
         if self.folder.resolved(name) != Path(name):
             raise DataFileError(f"{name} is a link; replace it with a folder")

@@ -153,7 +153,7 @@ def belief_after_sounds(
 ) -> SceneGraph:
     """Return the believed scene, corrected by sounds.
 
-    A switch that should have been heard and was not is believed to be unchanged. A sound with a
+    If the expected sound of a switch is missing, the belief keeps its old state. A sound with a
     single possible source in the room identifies that source; with several, it only confirms an
     expected change.
 

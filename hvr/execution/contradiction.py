@@ -1,4 +1,4 @@
-"""Which hidden beliefs a refusal contradicts: the smallest changes under which it had to happen."""
+"""Hidden beliefs that a refusal contradicts: the smallest changes that explain it."""
 
 from __future__ import annotations
 

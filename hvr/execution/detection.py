@@ -87,7 +87,7 @@ class _Diagnosis:
     """Explain the differences of one step, one kind of deviation after another.
 
     Args:
-        left: The unexplained differences; each explanation removes the ones that it covers.
+        left: The unexplained differences; each explanation removes the differences it covers.
     """
 
     step: int

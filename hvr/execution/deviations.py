@@ -156,8 +156,8 @@ PLACE_PREDICATES = frozenset({"on", "in"})
 class UnexplainedDifferences:
     """Differences of one step that have not been explained yet.
 
-    Two kinds of difference do not count: temperatures, which drift in their own time, and the reach
-    of objects that the action does not name, since the robot has moved.
+    Two kinds of difference do not count: temperatures, which drift, and the reach of objects that
+    the action does not name, since the robot has moved.
     """
 
     action: GroundAction

@@ -48,8 +48,7 @@ class PlanReady(Value):
     Args:
         first_step: Number of its first step in the run.
         seconds: Wall time of planning and validation.
-        looking_for: Objects that the plan is made to find or to see again; empty for a plan for the
-            goal.
+        looking_for: Objects that the plan searches for or checks; empty for a plan for the goal.
         where: The place to look, if the objects are lost.
         or_else: The places to look afterwards, in this order, while the objects are not found.
     """
@@ -65,7 +64,7 @@ class PlanReady(Value):
 
     @property
     def purpose(self) -> str | None:
-        """What the plan looks for, and where; None for a plan for the goal."""
+        """Description of the search; None for a plan for the goal."""
         if not self.looking_for:
             return None
         things = " and ".join(self.looking_for)
@@ -127,7 +126,7 @@ class StepDone(Value):
 
     @property
     def as_expected(self) -> bool:
-        """Whether the step had its expected outcome, apart from facts that drift by themselves."""
+        """Whether the step had its expected outcome, apart from drifting facts."""
         return self.success and not self.failures
 
 

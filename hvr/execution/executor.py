@@ -2,8 +2,8 @@
 
 Every step is validated before it is executed, and the observed state is compared with the
 prediction. Where they differ and the rest of the plan would fail, recovery strategies are tried
-(`hvr.execution.recovery`): first those that keep the plan, since replanning is expensive and
-discards work. Next, room is made; the stage is planned anew only if that does not help.
+(`hvr.execution.recovery`): first strategies that keep the plan, since replanning is expensive and
+discards work; then making room; and finally a new plan for the stage.
 """
 
 from __future__ import annotations
@@ -83,14 +83,14 @@ class Executor(Generic[Goal]):
         self._recovery = RecoveryProgress(repairs, self.listen, self.max_tries)
 
     def run(self, stages: Sequence[Goal], constraints: Sequence[Trajectory] = ()) -> Finished:
-        """Reach the stages one after another.
+        """Reach the stages in order.
 
         Args:
             constraints: Ground constraints on the whole run. The policy does not know them; they
                 are only monitored.
 
         Raises:
-            ImpossibleGoalError: There is no first plan.
+            ImpossibleGoalError: No plan exists at the start.
             PlannerError: No first plan was found in the time limit.
         """
         finished = Finished(True, 0, 0)
@@ -106,10 +106,10 @@ class Executor(Generic[Goal]):
         return finished
 
     def look_into(self, planned: Planned, what: tuple[str, ...], place: str) -> None:
-        """Carry out a plan that opens a place, and look.
+        """Execute a plan that opens a place, and look.
 
         Args:
-            what: Description of the thing to see.
+            what: Description of the object to look for.
         """
         self.show_look(planned, what, place)
         self._start_monitoring(planned)
@@ -117,7 +117,7 @@ class Executor(Generic[Goal]):
         self.world.look_around(self.steps)
 
     def show_look(self, planned: Planned, what: tuple[str, ...], place: str) -> None:
-        """Validate and announce a plan that opens a place, without carrying it out."""
+        """Validate and announce a plan that opens a place, without executing it."""
         self._announce(planned, time.perf_counter(), what, (place,))
 
     def find(self, stage: Goal) -> None:
@@ -460,7 +460,7 @@ class Executor(Generic[Goal]):
         return planned
 
     def _forget_failures(self, success: bool, before: State, now: State) -> None:
-        """Allow all actions again once a step has changed what is believed."""
+        """Allow all actions again once a step has changed the belief."""
         if success and self._belief(now) != self._belief(before):
             self._started.clear()
             self._refused.clear()

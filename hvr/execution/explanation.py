@@ -92,7 +92,7 @@ class RawDeviation(Value):
             current place. For `wrong object`: the intended and the affected object, or the object,
             its intended place and its current place. For `occupied`: the place, its occupants, and
             the object to be put there.
-        since: Step in which the first object was last seen, if not now.
+        since: Step in which the first object was last seen, if it is not in view.
     """
 
     kind: DeviationKind
@@ -110,7 +110,7 @@ class Explanation(Value):
     wording: Wording | None = None
 
     def sentence(self, finding: RawDeviation) -> str:
-        """Return one sentence without an inner full stop."""
+        """Return the deviation as one sentence."""
         named = finding.objects
         first = named[0] if named else str(self.action)
         so = literal_clauses(

@@ -1,4 +1,4 @@
-"""The search for things whose place is unknown: where to look, in which order."""
+"""The search for objects whose place is unknown: the places to look at, in order."""
 
 from __future__ import annotations
 
@@ -23,12 +23,11 @@ def missing_objects(needed: Iterable[str], inventory: Inventory) -> tuple[str, .
 def place_chances(
     thing: str, places: Collection[str], inventory: Inventory, counts: PlaceCounts
 ) -> Mapping[str, float]:
-    """Return the probability of each place to hold a thing, without places where it does not fit.
+    """Return the probability that each place holds an object; places too small are left out.
 
-    The class of the place is estimated by Laplace's rule of succession from how often such a thing
-    is in such a place elsewhere (`counts`) and here. For things that were not counted, the
-    ontology's annotation `keptIn` says that they are mostly there, so these classes share half of
-    the probability. The places of a class are equally likely.
+    Classes of places are estimated by Laplace's rule of succession from frequencies elsewhere
+    (`counts`) and in this scene. For uncounted objects, the classes in the ontology's annotation
+    `keptIn` share half of the probability. The places of a class are equally likely.
     """
     classes = inventory.classes
     fitting = [p for p in places if Atom("fits", (thing, p)) in inventory.facts]
@@ -64,14 +63,14 @@ def search_order(
     cost: Callable[[str], float],
     beside: Callable[[str], Iterable[str]],
 ) -> tuple[str, ...]:
-    """Return the spots at which to look for any of some objects, the best first.
+    """Return the spots at which to search for any of some objects, best first.
 
     The best one has the highest probability per cost, which makes the expected cost of a search
     with independent costs minimal.
 
     Args:
-        spots: The things to go to for a view of each place, with equal probabilities. They include
-            searched places.
+        spots: The objects to approach for a view of each place, with equal probabilities;
+            includes searched places.
         left: The spots that have not been searched.
         chances: Probability of each place to hold a thing.
         cost: Cost of going to a spot and looking there.

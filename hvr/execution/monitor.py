@@ -60,7 +60,7 @@ class PlanMonitor(BeliefMonitor):
         return frozenset(_support(self.task.goal, self.state))
 
     def ahead(self, state: State) -> tuple[Task, State]:
-        """Return the task with the remaining constraints, and the given state in it."""
+        """Return the task with the remaining constraints, and the state converted to it."""
         left = self.constraints.prohibitions if self._aside else self.constraints.left
         return with_constraints(self.task, state, left)
 
@@ -179,8 +179,8 @@ class SceneMonitor(PlanMonitor):
         """Return a validator that continues from the observed state.
 
         Args:
-            differing: Difference from the expected state. Objects that the robot should be near but
-                is not are not taken to be near.
+            differing: Difference from the expected state, which decides which objects the robot is
+                near.
         """
         lost = {atom for atom in differing.missing if atom.predicate == "near"}
         task, state = self.ahead(self.task.state(self.observed - lost))

@@ -1,4 +1,4 @@
-"""Noise: which surprising readings to believe, and how often the sensors are wrong.
+"""Noise: which surprising readings to accept, and the error rate of the sensors.
 
 Sensor errors are independent between looks. A surprise, that is a reading other than the expected
 one, is put to a vote: looks that show it count for it, others against it. It is accepted when it

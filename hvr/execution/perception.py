@@ -38,7 +38,7 @@ AROUND = (*("RotateRight",) * 4, "LookDown", *("RotateRight",) * 3, "LookUp")
 
 
 class Sightings:
-    """When the robot saw which things, counted in looks."""
+    """Record of when the robot saw each object, counted in looks."""
 
     def __init__(self) -> None:
         self.looks = 0
@@ -63,7 +63,7 @@ class Sightings:
         self.looks += 1
 
     def lose(self, names: Iterable[str]) -> None:
-        """Record that objects are not where they were believed to be."""
+        """Record that objects are not at their believed places."""
         self.lost |= dict.fromkeys(names, self.looks)
 
 
@@ -234,8 +234,8 @@ class Perception:
     def is_fresh(self, name: str, step: int) -> bool:
         """Return whether the robot has seen an object in a step or later.
 
-        An object behind a door also counts as seen if the door has been in view, closed, from the
-        time when the object was seen until that step or later.
+        An object behind a door also counts as seen if the closed door has been in view since then,
+        until that step or later.
         """
         if self.sensors.sight is Sight.OMNISCIENT or name not in self.scene.objects:
             return True
@@ -324,7 +324,7 @@ def _newly_lost(before: SceneGraph, now: SceneGraph) -> list[str]:
 def _had_no_effect(
     before: SceneGraph, predicted: SceneGraph, observed: SceneGraph, seen: frozenset[str]
 ) -> bool:
-    """Return whether effects were predicted in view, and none of them is visible."""
+    """Return whether effects were predicted in view but none is visible."""
     found = False
     if predicted.held != before.held:
         if observed.held == predicted.held:

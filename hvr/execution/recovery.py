@@ -52,7 +52,7 @@ class Impasse(Value):
     Args:
         action: The step that failed or is inapplicable; None at the end of a plan.
         done: Whether the step was reported as done and need not be repeated.
-        why: Why another plan is better now although nothing failed; empty after a failure.
+        why: Reason to prefer another plan although nothing failed; empty after a failure.
     """
 
     failures: tuple[Deviation, ...]
@@ -324,7 +324,7 @@ class BeliefMonitor(Protocol):
         ...
 
     def ahead(self, state: State) -> tuple[Task, State]:
-        """Return the task with the remaining constraints, and the given state in it."""
+        """Return the task with the remaining constraints, and the state converted to it."""
         ...
 
     def resumed(self, differing: Difference) -> Validator:
@@ -345,7 +345,7 @@ class ExecutionWorld(Protocol):
     """
 
     may_repeat: bool = False
-    """Whether a refused action may succeed later although nothing that is believed has changed."""
+    """Whether a refused action may succeed later although the belief has not changed."""
 
     @property
     def wording(self) -> Wording | None:
@@ -360,7 +360,7 @@ class ExecutionWorld(Protocol):
             reason: Why an earlier plan could not continue; empty at first.
 
         Raises:
-            ImpossibleGoalError: It is proven that there is no plan.
+            ImpossibleGoalError: No plan exists, by proof.
             PlannerError: No plan was found in the time limit.
         """
         ...
@@ -397,28 +397,28 @@ class ExecutionWorld(Protocol):
         return frozenset()
 
     def search_order(self, objects: Sequence[str], searched: Collection[str]) -> tuple[str, ...]:
-        """Return the places that may hold some objects and were not searched, the best first."""
+        """Return the unsearched places that may hold some objects, best first."""
         del objects, searched
         return ()
 
     def unseen(self, watch: Any, step: int) -> tuple[str, ...]:
-        """Return the things on which a reached goal rests and that were not seen since a step."""
+        """Return the objects that a reached goal depends on and that were not seen since a step."""
         del watch, step
         return ()
 
     def visiting(
         self, policy: Any, thing: str, closing: tuple[str, ...], stage: Any
     ) -> tuple[Planned, tuple[str, ...]]:
-        """Return a plan to see a thing, and the closed places around it that the plan opens.
+        """Return a plan to see an object, and the closed places around it that the plan opens.
 
         Args:
-            closing: Places to close. The thing may be one of them.
+            closing: Places to close, which may include the object.
         """
         del policy, closing, stage
         raise ImpossibleGoalError(f"this world cannot show {thing}")
 
     def doubt(self, thing: str) -> None:
-        """Believe that a thing is elsewhere if it is not in view from where it should be."""
+        """Believe that an object is elsewhere if it is not in view at its place."""
         del thing
 
     def opening(self, policy: Any, place: str, closing: tuple[str, ...], stage: Any) -> Planned:

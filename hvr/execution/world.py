@@ -157,7 +157,7 @@ class World:
 
     @cached_property
     def place_counts(self) -> PlaceCounts:
-        """How often things are in which places, for searches."""
+        """Frequencies of objects by place, for searches."""
         return place_counts()
 
     def plan(self, policy: Policy[Any], stage: Any, avoid: frozenset[str], reason: str) -> Planned:
@@ -221,7 +221,7 @@ class World:
     def chances(
         self, thing: str, places: Collection[str], inventory: Inventory
     ) -> Mapping[str, float]:
-        """Return the probability of each place to hold a thing."""
+        """Return the probability that each place holds an object."""
         return place_chances(thing, places, inventory, self.place_counts)
 
     def _beside(self, spot: str, others: Iterable[str]) -> list[str]:
@@ -298,7 +298,7 @@ class World:
         self.graph.update(self.scene)
 
     def unopened(self) -> tuple[str, ...]:
-        """Return the places whose inside the robot has never seen, nearest first."""
+        """Return the closed places that the robot has never seen inside, nearest first."""
         return self._nearest_first(self.perception.unopened)
 
     def _is_closed(self, place: str) -> bool:
@@ -360,9 +360,8 @@ class World:
     ) -> Revision | None:
         """Retract the cheapest beliefs that a refusal contradicts, and return them.
 
-        To be near something is only inferred from distances, and going there again costs little, so
-        it is doubted first. All other beliefs are only doubted after a second refusal, since the
-        first may be transient.
+        Nearness is only inferred from distances and cheap to restore, so it is retracted first. All
+        other beliefs are retracted only after a second refusal, since the first may be transient.
         """
 
         def is_believed(what: Atom | FunctionTerm) -> bool:
@@ -426,7 +425,7 @@ class World:
         """Look for objects without a known place, or check everything.
 
         Args:
-            everything: Look even if nothing is lost, since a reading may have been wrong.
+            everything: Whether to look even if nothing is lost: a reading may be wrong.
 
         Returns:
             Names of the objects that were found, or that differ from the belief.

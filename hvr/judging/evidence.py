@@ -108,7 +108,7 @@ class _Change:
     """A literal that a step changed.
 
     Args:
-        readers: Indexes of later steps that read the literal before it changes again; the number of
+        readers: Indexes of later steps that read the literal before its next change; the number of
             steps represents the goal.
         undone_by: Index of the step that changes the literal back.
     """

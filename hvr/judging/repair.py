@@ -499,7 +499,7 @@ class _Search:
     def run(
         self, weight: int, most: _Cost, work: int
     ) -> tuple[tuple[PlacedStep, ...] | None, bool]:
-        """Search for a repair cheaper than `most`; also tell whether the search was exhaustive."""
+        """Return a repair cheaper than `most`, if any, and whether the search was complete."""
         order = count()
         queue: list[tuple[tuple[int, ...], int, bool, _Cost, int, TraceState, _Path]] = []
         best: dict[_Key, _Cost] = {}

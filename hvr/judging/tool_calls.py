@@ -168,7 +168,7 @@ def _impossible(plan: ToolPlan, known: KnownTools) -> Iterator[CallFinding]:
 
 
 def _dispensable(plan: ToolPlan, graph: ToolGraph, at: int) -> bool:
-    """Return whether the plan's links are possible without a call but not with it."""
+    """Return whether the plan's links become possible when a call is removed."""
     links = plan.links or plan.chain
     tool = plan.tools[at]
     before = [a for a, b in links if b == tool]
@@ -276,7 +276,7 @@ def _unexplained_places(log: CallLog) -> Iterator[tuple[int, Leaf]]:
 
 
 def _stands_out(log: CallLog, at: int) -> bool:
-    """Return whether only this call has unexplained values and its result repeats none of them.
+    """Return whether only this call has unexplained values, none of which its result repeats.
 
     If several calls have unexplained values, the log does not show where values come from.
     """

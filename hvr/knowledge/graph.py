@@ -127,7 +127,7 @@ class KnowledgeGraph:
             ontology: The ontology; hvr's own if None.
 
         Raises:
-            StoreError: The folder has no graph, it is corrupt, or another process writes to it.
+            StoreError: The graph is missing or corrupt, or another process writes to it.
         """
         journal, quads = (None, read_journal(path)) if read_only else Journal.resume(path)
         graph = cls(Store(), ontology or load_ontology(), path=path, journal=journal)
@@ -197,7 +197,7 @@ class KnowledgeGraph:
 
         Args:
             pieces: Names of the pieces that slicing or cracking each object would create; they
-                become objects that are not present yet.
+                become objects that do not exist yet.
             beside: Additional pairs of things within reach of each other; controls and the things
                 they control are always included.
 
@@ -279,7 +279,7 @@ class KnowledgeGraph:
     def set_marks(
         self, added: Iterable[tuple[str, str]] = (), removed: Iterable[tuple[str, str]] = ()
     ) -> Change:
-        """Set and clear history marks, such as those that `hvr.knowledge.history.marks` returns.
+        """Set and clear history marks, as returned by `hvr.knowledge.history.marks`.
 
         Args:
             added: Pairs of an object and the PDDL name of a mark.
@@ -327,7 +327,7 @@ class KnowledgeGraph:
         return 1 + self._last_event
 
     def did_not_fit(self) -> frozenset[tuple[str, str]]:
-        """Return pairs of a thing and a place that had no room for it."""
+        """Return pairs of an object and a place that had no room for it."""
         return frozenset((short(s), short(o)) for s, _, o in self._triples_with(("didNotFit",)))
 
     # --- queries ---

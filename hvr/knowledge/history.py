@@ -82,7 +82,7 @@ def contents(scene: SceneGraph, receptacle: str) -> set[str]:
 
 
 class _Rule(Value):
-    """A place that gives a mark; without `itself`, its switch shows whether it is on."""
+    """A place that gives a mark; without `itself`, the place's switch is separate."""
 
     mark: str
     places: frozenset[str]

@@ -71,7 +71,7 @@ def _within(triple: Triple, chosen: set[Node]) -> bool:
 
 
 class _State:
-    """The current triples of the fluents, and those that the atoms require."""
+    """The current triples of the fluents, and the triples that the atoms require."""
 
     def __init__(
         self, graph: KnowledgeGraph, atoms: Collection[Atom], fluents: Collection[str]

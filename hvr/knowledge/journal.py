@@ -96,7 +96,7 @@ class Journal:
         An incomplete transaction of a killed process is removed.
 
         Raises:
-            StoreError: The folder has no graph, it is corrupt, or another process writes to it.
+            StoreError: The graph is missing or corrupt, or another process writes to it.
         """
         _read(folder)  # fails if the file is missing; opening would create it
         try:

@@ -64,7 +64,7 @@ def check_consistency(
 ) -> ConsistencyReport:
     """Search for contradictions with the reasoner HermiT, which needs Java.
 
-    Without Java (on the path, by default) nothing is checked, and the report says so.
+    Without Java (on the path, by default), nothing is checked; the report notes this.
 
     Raises:
         StoreError: The reasoner failed for a reason other than a contradiction.

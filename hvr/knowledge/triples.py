@@ -342,7 +342,7 @@ def event_quads(event: ActionEvent, sequence: int, ontology: Ontology) -> Iterat
 def notice_quads(
     failures: Sequence[FailureNote], step: int, sequence: int, ontology: Ontology
 ) -> Iterator[Quad]:
-    """Yield the quads that record failures after a step, not caused by it."""
+    """Yield the quads that record failures noticed after a step but not caused by it."""
     facts: list[Triple] = []
     nodes: set[NamedNode] = set()
     for number, failure in enumerate(failures, start=1):

@@ -34,10 +34,10 @@ class ActionWording(Value):
 
     Args:
         imperative: The action as an order.
-        title: Title of a block of steps that ends with it.
+        title: Title of a block of steps that ends with the action.
         step: The action for the kitchen verifier.
         purpose: Its purpose, as a sentence.
-        written: Names that language models use for it.
+        written: Names that language models use for the term.
     """
 
     imperative: Template
@@ -92,7 +92,7 @@ class Wording:
     order_verbs: frozenset[str]
 
     def clause(self, predicate: str, args: Sequence[str], *, positive: bool = True) -> str:
-        """Return a literal as a clause; empty if the ontology has no words for it."""
+        """Return a literal as a clause; empty if the ontology lacks words for the predicate."""
         known = self.predicates.get(predicate)
         if known is None:
             return ""

@@ -177,7 +177,7 @@ class WorldFile:
         """The domain.
 
         Raises:
-            UsageError: This is a world of tools.
+            UsageError: The world is a world of tools.
             DataFileError, PddlError: The domain cannot be read.
         """
         if self.tools:

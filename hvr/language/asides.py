@@ -126,7 +126,7 @@ def _opens(cursor: Cursor, start: int, end: int) -> bool:
 
 
 def _is_statement(cursor: Cursor, start: int, end: int) -> bool:
-    """Return whether a phrase says what something is good for: 'preparing it will be a breeze'."""
+    """Return whether a phrase comments on a purpose: 'preparing it will be a breeze'."""
     return any(cursor.word(at) in _FINITE for at in range(start + 1, end))
 
 
@@ -150,7 +150,7 @@ def _is_gerund(cursor: Cursor, at: int) -> bool:
 
 
 def _is_adverb(cursor: Cursor, at: int) -> bool:
-    """Return whether an unknown word says how something is done: 'safely'."""
+    """Return whether an unknown word is an adverb of manner: 'safely'."""
     return cursor.word(at).endswith("ly") and not cursor.longest(at)
 
 
@@ -211,7 +211,7 @@ def corrected(
     """Replace retracted words ('wash the mug, no wait, the cup'); return the words and notes.
 
     Raises:
-        LanguageError: It is not clear which words are replaced.
+        LanguageError: The replaced words are unclear.
     """
     cursor = Cursor(text, tokens, lexicon)
     for at in range(1, len(tokens)):

@@ -32,7 +32,7 @@ _ON_THE_WAY = frozenset({"put", "hold", "set", "discard", "drop"})
 """Frames of verbs that every request to put or take something may use."""
 
 _DESCRIBES = frozenset({"from", "unplaced"})
-"""Roles of prepositions whose complement only tells which thing is meant."""
+"""Roles of prepositions whose complement only identifies the object."""
 
 
 class Coverage(Value):

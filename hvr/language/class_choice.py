@@ -327,7 +327,7 @@ def instead(
 ) -> tuple[Condition, str]:
     """Return the condition to require of some classes, and a note; unchanged without a substitute.
 
-    `among` tells how many of the things satisfy a condition: `all`, `some` or `none`.
+    `among` is the quantity of objects that satisfy a condition: `all`, `some` or `none`.
     """
     for other in substitutes(taxonomy.ontology):
         if other.condition not in condition.template:

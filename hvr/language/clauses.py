@@ -122,7 +122,7 @@ def read_statement(cursor: Cursor) -> Clause:
 
 
 def _none(cursor: Cursor) -> Clause:
-    """Read a state that must hold of no thing: 'no drawer is open'."""
+    """Read a state that must not hold for any object: 'no drawer is open'."""
     if cursor.starts_thing() and not cursor.states(cursor.at) and not cursor.function("prep"):
         group = read_group(cursor, "no", subject=True)
     else:

@@ -71,7 +71,7 @@ def conditional_goals(
     """Return the goals of a request with a condition; None for a request without one.
 
     Raises:
-        LanguageError: The condition was not understood, or hvr cannot wait for it.
+        LanguageError: The condition was not understood or requires waiting.
     """
     found = _split(request, reader, inventory)
     if found is None:
@@ -133,7 +133,7 @@ def _contingent(
 def _goals(
     found: Conditional, text: str, statement: SceneStatement, truth: bool, judge: StatementJudge
 ) -> tuple[Goal, ...]:
-    """Return the goals of a branch with what is asked in any case."""
+    """Return the goals of a branch together with the unconditional part of the request."""
     reader, inventory = judge.reader, judge.inventory
     refusal: HvrError | None = None
     for branch in _with_names(text, statement, truth, judge):

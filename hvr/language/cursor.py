@@ -195,7 +195,7 @@ class Cursor:
         return None if match is None else at + match.length
 
     def skip_fillers(self) -> None:
-        """Skip words without effect; note those that are ignored although they mean something."""
+        """Skip words without effect; note ignored words that carry meaning."""
         while not self.done and self.verb() is None:
             filler = self.function("filler", "ignored")
             # The longest phrase wins ('there' is a filler, 'there should be' starts a goal), and a

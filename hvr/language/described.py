@@ -42,8 +42,8 @@ def described_stages(
 
     Raises:
         LanguageError: The request was not understood, or needs objects that are all known.
-        AmbiguousError: It has several readings, and none was chosen.
-        ImpossibleGoalError: It asks for something that no object of the kind can do.
+        AmbiguousError: The request has several readings, and none was chosen.
+        ImpossibleGoalError: No object of the kind can meet the request.
     """
     found: dict[tuple[DescribedStage, ...], None] = {}
     for choices in readings(request, reader.lexicon, reader.taxonomy):

@@ -1,4 +1,4 @@
-"""What a turn of a dialogue means: answers to questions, and requests that need the turns before.
+"""Interpretation of dialogue turns: answers to questions, and requests that need the context.
 
 A request that leans on earlier turns is rewritten so that it stands alone, with the names of the
 objects that it means:
@@ -76,7 +76,7 @@ class DialogueQuestion(Value):
     Args:
         text: The question.
         choices: The answers in words.
-        requests: The request that each answer stands for; empty if the answers are the requests.
+        requests: The request behind each answer; empty if the answers are the requests.
     """
 
     text: str
@@ -134,13 +134,13 @@ def _number(word: str) -> int:
 
 
 class DialogueMemory(Value):
-    """What a dialogue remembers.
+    """The memory of a dialogue.
 
     Args:
         request: The last request, or question, standing alone.
-        things: Objects that were spoken of, the most prominent first.
-        group: The objects that were spoken of last, together.
-        places: Places that were spoken of, likewise.
+        things: Mentioned objects, most prominent first.
+        group: The objects mentioned last, as a group.
+        places: Mentioned places, most prominent first.
         used: Objects that the last request and those like it were about.
         origins: The place of each moved object before it was moved.
     """

@@ -385,7 +385,7 @@ class Liquids:
         """Return the poured liquid, and its vessel if given or known.
 
         Resolving a thing may create an entity: 'the wine' that was not mentioned before gets one
-        with a vessel of its own, which is dropped again because any bottle will do.
+        with its own vessel, which is then dropped because any bottle will do.
         """
         draft = self.draft
         vessel: int | None = None

@@ -327,7 +327,7 @@ CHAT_WORDS: Mapping[str, str] = {
     "bc": "because", "asap": "now", "kinda": "", "sorta": "", "lol": "", "umm": "", "uh": "",
     "uhm": "", "hmm": "", "ok": "", "okay": "", "yo": "", "hey": "", "yeah": "",
 }  # fmt: skip
-"""Abbreviations and fillers of chat with the words that they stand for."""
+"""Chat abbreviations and fillers, with their replacements."""
 
 ROOM_WORDS: Mapping[str, Iterable[str]] = {
     "filler": ("{0}", "the {0}", "in the {0}", "in this {0}", "in a {0}", "from the {0}",

@@ -237,7 +237,7 @@ class Reader:
     Args:
         ontology: Words, task knowledge and preferences.
         domain: The actions.
-        any_place: Assume that everything that fits the hand can be put anywhere.
+        any_place: Whether to assume that portable objects can be put anywhere.
     """
 
     def __init__(self, ontology: Ontology, domain: Domain, *, any_place: bool = False) -> None:
@@ -386,7 +386,7 @@ READERS = ("grammar", "learnt", "both")
 """The names that `make_reader` accepts."""
 
 _PLAIN_WORDS = 5
-"""Longest request, in words, that needs no second reader if the grammar reads all of it."""
+"""Maximum length in words of a request that the grammar may read without the learnt reader."""
 
 
 def make_reader(

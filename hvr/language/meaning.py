@@ -88,7 +88,7 @@ class Entity(Value):
         each: Whether things put there go to each of its objects, one by one.
         every: Whether the request says 'every' or 'all', so that there may be none.
         everything: Whether no noun restricts its kind.
-        apart: Whether each thing put there gets an object of its own.
+        apart: Whether each object put there gets a separate place.
         used: Whether it is a means along the way, such as the pan in which an egg is fried.
         likely: PDDL conditions on `?x` to prefer at the start, if any object satisfies them.
         turns: Condition on `?x` that the verb achieves; objects that already satisfy it are not
@@ -102,7 +102,7 @@ class Entity(Value):
         returns: Index of the clause that returns it to its initial place, or None.
         swapped: Index of the entity to whose initial place it goes instead, or None.
         half: Whether half of all objects are meant.
-        near: Things that it is near at the start; the nearest object is meant.
+        near: Entities near the object at the start; the nearest object is chosen.
         text: The words, for messages.
     """
 
@@ -173,7 +173,7 @@ class Meaning(Value):
         unread: Content words that did not enter the meaning, in the order of the sentence.
         ordered: Indices of clauses that explicitly come after all earlier ones.
         bans: Conditions that must never hold.
-        moves: Indices of clauses that ask to move things, so that these must not be there yet.
+        moves: Indices of clauses that move objects, which must not be in place already.
         spelt: Notes of the misspelt words that were corrected.
     """
 
@@ -262,7 +262,7 @@ class MeaningDraft:
         self.heated_in = [r for r in self.heated_in if number not in (r.inner, r.outer)]
 
     def live(self, things: Iterable[int]) -> list[int]:
-        """Resolve entities to those that replaced them, without dropped ones and duplicates."""
+        """Replace entities by their successors, without dropped entities and duplicates."""
         alive: list[int] = []
         for number in things:
             now = number
@@ -392,7 +392,7 @@ class MeaningDraft:
         self.change(number, liquid=liquid, liquid_clause=self.clause)
 
     def come_from(self, things: Iterable[int], place: int, *, firm: bool = False) -> None:
-        """Restrict things to those that stand at a place at the start."""
+        """Restrict entities to objects that are at a place at the start."""
         entity = self.entities[place]
         for number in things:
             origin = {"place_from": entity.classes, "from_name": entity.name}

@@ -59,7 +59,7 @@ def read_determiner(cursor: Cursor) -> Determiner:
 
 
 def read_adjectives(cursor: Cursor) -> tuple[Adjective, ...]:
-    """Read the adjectives before a noun, and note those that hvr ignores."""
+    """Read the adjectives before a noun, and note ignored ones."""
     adjectives: list[Adjective] = []
     while not cursor.done:
         length = cursor.kind(Adjective)

@@ -357,7 +357,7 @@ class Forbidding:
 
 
 def constraints(choice: ObjectChoice, bans: tuple[Ban, ...]) -> tuple[str, ...]:
-    """Return prohibitions as trajectory constraints; note those that are already violated."""
+    """Return prohibitions as trajectory constraints; note prohibitions already violated."""
     return tuple(dict.fromkeys(text for ban in bans for text in _constraint(choice, ban)))
 
 

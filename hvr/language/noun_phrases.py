@@ -192,7 +192,7 @@ def _description_after(cursor: Cursor) -> Adjective | None:
 
 
 def _ask(after: str) -> str:
-    """Return the question after a word of the request; 'want' stands for a missing verb."""
+    """Return the question about a word of the request; 'want' replaces a missing verb."""
     return "" if after == "want" else f"{after} what? "
 
 
@@ -472,7 +472,7 @@ def _anywhere(cursor: Cursor) -> Adjunct | None:
 
 
 def _where(cursor: Cursor) -> Adjunct | None:
-    """Read 'where the bread is' as a place next to it."""
+    """Read 'where the bread is' as a place next to the bread."""
     start = cursor.at
     cursor.at += int(cursor.word() == "to")
     if cursor.word() in {"where", "wherever"} and cursor.starts_exactly(cursor.at + 1):

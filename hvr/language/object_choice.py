@@ -399,7 +399,7 @@ class ObjectChoice(ClassChoice):
         return "some" if len(held) > 1 else "all" if held == {True} else "none"
 
     def holds(self, template: str, name: str) -> bool:
-        """Return whether a condition on `?x` holds of an object at the start."""
+        """Return whether a condition on `?x` holds for an object at the start."""
         kind = self.taxonomy.pddl_type(self.inventory.classes[name])
         thing = TypedName(PLACEHOLDER, (kind,))
         try:

@@ -32,7 +32,7 @@ from hvr.values import cached_property
 _NAME = re.compile(r"[a-z][a-z0-9_]*-\d+(?![\w-])")
 _PIECE = re.compile(r"\{(\d)\}")
 _MOST_PARSES = 200
-"""Largest number of parses of one text to compare with it."""
+"""Maximum number of parses of one text that are compared."""
 
 _MOST_TRIED = 10_000
 """Maximum number of parts to try: they can double with each 'and' or 'or' of a text."""
@@ -45,8 +45,8 @@ class _Thing:
     Args:
         terms: Objects or variables; several for 'each of …' and 'every …'.
         inner: Variable, with its types, of a thing that no other clause mentions.
-        none: Whether the literal holds of no such thing: 'nothing', 'any drawer'.
-        every: Type of a variable that stands for all things of a kind.
+        none: Whether the literal is denied for all such objects: 'nothing', 'any drawer'.
+        every: Type of a universally quantified variable.
     """
 
     terms: tuple[str, ...]
@@ -57,7 +57,7 @@ class _Thing:
 
 @dataclass(frozen=True)
 class _Heard:
-    """What a text has said so far.
+    """The parsed part of a text.
 
     Args:
         variables: Types of the variables.
@@ -648,7 +648,7 @@ def effects_of(domain: Domain) -> frozenset[tuple[str, bool]]:
 
 
 def _closed(heard: _Heard) -> str:
-    """Return the conjunction of what was said, with its variables."""
+    """Return the conjunction of the parsed literals, with its variables."""
     body = heard.parts[0] if len(heard.parts) == 1 else f"(and {' '.join(heard.parts)})"
     declared = " ".join(f"{name} - {kinds}" for name, kinds in heard.variables.items())
     return f"(exists ({declared}) {body})" if declared else body

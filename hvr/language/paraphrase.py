@@ -275,7 +275,7 @@ class _Speaker:
         return f"each of {_joined(subjects)}"
 
     def _of_kind(self, variable: str) -> list[str]:
-        """Return the objects that a variable can stand for by its type."""
+        """Return the objects that match a variable's type."""
         types = self._types.get(variable, ())
         classes = {self._taxonomy.class_of_type(name) for name in types}
         return [name for name, c in self._classes.items() if c in classes]

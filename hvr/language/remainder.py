@@ -42,7 +42,7 @@ def _pieces_of(
 
 
 def _elsewhere(number: int, pieces: tuple[str, ...], meaning: Meaning) -> tuple[int, ...]:
-    """Return the single pieces that are asked for apart from the rest."""
+    """Return the pieces that are requested individually, apart from the rest."""
     places = {r.outer for r in meaning.relations if r.inner == number}
     whole = not set(meaning.entities[number].classes) & set(pieces)
     placed = {r.inner: r.outer for r in meaning.relations}

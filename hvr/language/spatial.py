@@ -178,7 +178,7 @@ def nearest(
 
     Args:
         candidates: Names of objects.
-        nearness: The other thing and the side of it.
+        nearness: The reference object and the side.
         count: Number of objects meant; 0 for all within reach.
 
     Returns:

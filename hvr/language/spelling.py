@@ -49,7 +49,7 @@ def corrections(tokens: Sequence[str], lexicon: Lexicon) -> tuple[Corrected, ...
     """Return the request with its misspelt words corrected, once per combination of candidates.
 
     Raises:
-        LanguageError: There are too many combinations.
+        LanguageError: The corrections have too many combinations.
     """
     tokens = _rejoined(_from_chat(tokens, lexicon), lexicon)
     options = [candidates(t, lexicon) or (t,) if not _known(t, lexicon) else (t,) for t in tokens]
@@ -75,7 +75,7 @@ def corrections(tokens: Sequence[str], lexicon: Lexicon) -> tuple[Corrected, ...
 
 
 def _from_chat(tokens: Sequence[str], lexicon: Lexicon) -> Iterator[str]:
-    """Replace abbreviations of chat by the words that they stand for: 'u', 'pls', 'dont'."""
+    """Expand chat abbreviations: 'u', 'pls', 'dont'."""
     for token in tokens:
         known = token in lexicon.parts or token not in CHAT_WORDS
         yield from (token,) if known else CHAT_WORDS[token].split()

@@ -31,7 +31,7 @@ Truth = bool | None
 
 
 class SceneView(Value):
-    """What the robot knows of a scene.
+    """The robot's knowledge of a scene.
 
     Args:
         unseen: Places whose inside the robot has not seen.
@@ -48,9 +48,9 @@ class SceneStatement(Value):
         things: The objects that the noun phrase can mean.
         every: Whether the statement is about all `things`, not just at least one.
         denied: Whether the statement is negated as a whole: 'no mug is clean'.
-        predicate: The predicate; None if the statement only says that there are such things.
+        predicate: The predicate; None for a statement of mere existence.
         positive: Whether the predicate is affirmed.
-        least: Number of objects that it must hold of, unless it is about all: 'two mugs are clean'.
+        least: Minimum number of objects, unless the statement is about all: 'two mugs are clean'.
         also: Statements that must hold too: 'the mug and the plate are clean' makes two.
     """
 
@@ -117,13 +117,13 @@ class StatementJudge:
         return None if found is None else found is not statement.denied
 
     def fits(self, name: str, predicate: Predication) -> Truth:
-        """Return whether a predicate holds of an object."""
+        """Return whether a predicate holds for an object."""
         values = [self._adjective(name, adjective) for adjective in predicate.adjectives]
         values += [self._adjunct(name, adjunct) for adjunct in predicate.adjuncts]
         return _all(values)
 
     def looks(self, statement: SceneStatement) -> tuple[str, ...]:
-        """Return the unseen places that can decide a statement, those that it names first."""
+        """Return the unseen places that can decide a statement, named places first."""
         return tuple(
             dict.fromkeys(place for part in statement.parts for place in self._looks(part))
         )
@@ -622,7 +622,7 @@ def _contents(cursor: Cursor) -> Predication:
 
 
 def _least(things: Things) -> int:
-    """Return how many of the things a noun phrase speaks of at least."""
+    """Return the minimum number of objects that a noun phrase requires."""
     if any(thing.determiner.half for thing in things):
         raise LanguageError("hvr cannot tell what half of the things are: say how many")
     return max(1, things[0].determiner.count or 1) if len(things) == 1 else 1

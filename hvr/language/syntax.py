@@ -135,7 +135,7 @@ class Clause(Value):
         then: Whether it explicitly follows the preceding clauses.
         given: Whether it describes the initial state instead of a goal.
         past: Whether it reports what was done before the request.
-        none: Whether the state must hold of no such thing: 'no drawer is open'.
+        none: Whether the state must not hold for any such object: 'no drawer is open'.
         bare: Whether it only names things: ', then the cup'.
     """
 
@@ -167,7 +167,7 @@ class Prohibition(Value):
         keeps: Whether it follows from a state that must be preserved.
         again: Whether it may be true once, but not a second time.
         instead: Whether something else replaces the things, so that only tools are forbidden.
-        dismissed: Whether the request only says that it does not ask for it.
+        dismissed: Whether the request explicitly does not ask for this.
     """
 
     verb: Verb | None

@@ -96,7 +96,7 @@ class Manner(Value):
         asked_by: Classes; naming one as a means requests the state.
         goes_into: Classes; the thing must fit on or in at least one.
         why_not: Reason why a thing, {0}, does not fit; empty for the default message.
-        in_contents: Condition of a dish whose liquid treats the things in it.
+        in_contents: Condition of a dish whose liquid treats its contents.
     """
 
     achieves: str
@@ -215,7 +215,7 @@ class Methods:
 
     @cached_property
     def lasting(self) -> frozenset[str]:
-        """Predicates that never become false again."""
+        """Predicates that stay true."""
         return frozenset(predicate for predicate, _ in self._pairs("lasting"))
 
     @cached_property
@@ -282,7 +282,7 @@ class Methods:
 class Taxonomy:
     """A view of the ontology for grammar and goals.
 
-    With `any_place`, everything that fits the hand can be put anywhere.
+    With `any_place`, portable objects can be put anywhere.
     """
 
     def __init__(self, ontology: Ontology, *, any_place: bool = False) -> None:
@@ -379,7 +379,7 @@ class Taxonomy:
         return self.ontology.label(object_class)
 
     def a_label(self, object_class: str) -> str:
-        """Return the label with its article if it has one: 'an apple', 'bread'."""
+        """Return the label with its article, if any: 'an apple', 'bread'."""
         label = self.label(object_class)
         if not self._countable(object_class):
             return label

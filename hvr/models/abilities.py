@@ -1,4 +1,4 @@
-"""What a model can: answers by a schema, tool calls, the length of its context, and its price."""
+"""Capabilities of a model: structured output, tool calls, context length and price."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ class MeteredUse(JsonObject):
 
     Args:
         cached_calls: Number of answers from hvr's own cache.
-        input: Prompt tokens, including those that the provider had cached.
+        input: Prompt tokens, including tokens that the provider had cached.
     """
 
     calls: int = 0

@@ -165,7 +165,7 @@ class Model(Protocol):
 def answer_all(model: Model, requests: Sequence[Request]) -> list[Answer | LLMError]:
     """Ask requests that do not depend on each other, and return the outcome of each, in order.
 
-    A model with a method `answer_all` may answer them concurrently; any other answers in turn.
+    A model with a method `answer_all` may answer them concurrently; others answer sequentially.
     """
     together = getattr(model, "answer_all", None)
     if together is not None:

@@ -35,7 +35,7 @@ from hvr.models.transcript import Exchange, Replay
 
 
 class EarlierTranscript:
-    """The transcript of an interrupted run, and the exchanges set aside from it.
+    """The transcript of an interrupted run, and its exchanges that were set aside.
 
     Raises:
         DataFileError: A file is damaged or cannot be written.
@@ -50,7 +50,7 @@ class EarlierTranscript:
 
     @property
     def ahead(self) -> bool:
-        """Whether the transcript has exchanges that the run has not reached yet."""
+        """Whether the run has not yet consumed all exchanges of the transcript."""
         return bool(self._ahead)
 
     @property
@@ -64,7 +64,7 @@ class EarlierTranscript:
         return totals(self._aside)
 
     def next(self, digest: str) -> tuple[Exchange, bool] | None:
-        """Return the exchange of a prompt, and whether it is the next one of the transcript.
+        """Return the exchange of a prompt, and whether the transcript has it next.
 
         Returns:
             None if no earlier attempt had the prompt.

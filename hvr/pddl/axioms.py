@@ -41,7 +41,7 @@ def strata(rules: Sequence[DerivedPredicate]) -> list[list[DerivedPredicate]]:
 
 
 def unstratified(rules: Sequence[DerivedPredicate]) -> list[DerivedPredicate]:
-    """Return the rules whose predicate depends on its own negation, which have no meaning."""
+    """Return the meaningless rules, whose predicate depends on its own negation."""
     result: list[DerivedPredicate] = []
     by_predicate = _by_predicate(rules)
     for group in _components(rules):

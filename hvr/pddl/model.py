@@ -208,7 +208,7 @@ class TimedInitial(Value):
 class Problem(Value):
     """A planning problem.
 
-    `objects` excludes the domain's constants, except those that the problem gives further types.
+    `objects` excludes the domain's constants unless the problem adds types to them.
     Problems read from text store `objects` and `init` compactly (`hvr.pddl.facts`).
     """
 

@@ -112,7 +112,7 @@ class SourceText:
         return _new_tuple(Location, (self.file, line, offset - starts[line - 1] + 1))
 
     def line_at(self, offset: int) -> tuple[str, int]:
-        """Return the line at an offset, without its end, and the column in it.
+        """Return the line at an offset, without line end, and the offset's column.
 
         Lines longer than _LINE characters are cut to the surroundings of the offset.
         """

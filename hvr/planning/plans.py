@@ -230,7 +230,7 @@ class Policy(Protocol[Wanted]):
 
     @property
     def meter(self) -> Meter | None:
-        """The usage of its language model, if it has one."""
+        """The usage of the policy's language model, if any."""
         return None
 
     @classmethod
@@ -262,7 +262,7 @@ class Policy(Protocol[Wanted]):
             reason: Why the previous plan failed; "" at first.
 
         Raises:
-            ImpossibleGoalError: There is no plan, by proof.
+            ImpossibleGoalError: No plan exists, by proof.
             PlannerError: No plan was found in time.
             LLMError: The language model did not answer.
         """
@@ -300,7 +300,7 @@ class Policy(Protocol[Wanted]):
             stage: The goal to reach afterwards, with its constraints.
 
         Raises:
-            ImpossibleGoalError: There is no plan, or the policy does not support this.
+            ImpossibleGoalError: No plan exists, or the policy does not support this.
             PlannerError: No plan was found in time.
         """
         del closing, stage, graph, inventory
@@ -321,7 +321,7 @@ class Policy(Protocol[Wanted]):
             stage: The goal whose constraints hold.
 
         Raises:
-            ImpossibleGoalError: There is no plan, or the policy does not support this.
+            ImpossibleGoalError: No plan exists, or the policy does not support this.
             PlannerError: No plan was found in time.
         """
         del closing, stage, graph, inventory

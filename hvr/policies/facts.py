@@ -277,5 +277,5 @@ def open_model(
 
 
 def _in_words(problem: str) -> str:
-    """Return a parser's message without the goal's text and the place in it."""
+    """Return a parser's message without the goal's text and position."""
     return re.sub(r"^<goal>:\d+:\d+: ", "", problem.splitlines()[0])

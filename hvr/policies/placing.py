@@ -26,7 +26,7 @@ class PlacingCondition(Value):
 
     Args:
         classes: Classes of the place if any of them will do; empty for named places.
-        needed: Whether the goal has no alternative to it.
+        needed: Whether the goal has no alternative.
     """
 
     things: tuple[str, ...]
@@ -242,7 +242,7 @@ def check_numbers(goal: Expression, inventory: Inventory) -> None:
     """Check that a goal does not need more things on or in a place than its class holds.
 
     Raises:
-        ImpossibleGoalError: It does.
+        ImpossibleGoalError: The goal puts too many objects on a place.
     """
     inside: dict[str, set[str]] = {}
     classes: dict[str, tuple[str, ...]] = {}

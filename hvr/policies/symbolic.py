@@ -349,7 +349,7 @@ class SymbolicPolicy(Policy[Stage]):
     def _selections(
         self, parsed: _Parsed, chosen: Relevant, graph: KnowledgeGraph, inventory: Inventory
     ) -> Iterator[Relevant]:
-        """Yield ever larger selections; only the first if one of its objects is not located yet."""
+        """Yield growing selections; only the first if one of its objects has no known place."""
         if inventory.unplaced & chosen.reasons.keys():
             return iter((chosen,))
 

@@ -34,7 +34,7 @@ class ProvenBranch(Value):
     Args:
         name: `yes` or `no`, the answer to the condition.
         steps: Number of steps after the look; None without a plan.
-        why: Why there is no proof before the look; empty if there is one.
+        why: Why there is no proof before the look; empty with a proof.
     """
 
     name: str

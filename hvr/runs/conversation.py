@@ -431,7 +431,7 @@ class Conversation:
         self._memory = self._memory.replace(origins=MappingProxyType(origins))
 
     def _possible(self, wanted: Sequence[str]) -> Iterator[list[str]]:
-        """Yield the literals to restore: all, then those that are possible one by one."""
+        """Yield the literals to restore: first all together, then each possible one."""
         yield list(wanted)
         policy = _policy_of(self._base, self._reader)
         graph, inventory = self._scene.world.graph, self.inventory()

@@ -267,7 +267,7 @@ class RunFolder:
         return path
 
     def discard(self) -> None:
-        """Remove everything that was created, as far as possible, and release the folder."""
+        """Remove all created files, as far as possible, and release the folder."""
         for entry in self.path.iterdir():
             if entry.name == LOCK_FILE:
                 continue

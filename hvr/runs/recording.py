@@ -54,7 +54,7 @@ class Recorder:
             self.listen(event)
 
     def understood(self, understanding: Understanding[Any]) -> None:
-        """Report the goal if the policy plans for it."""
+        """Report the goal if the policy plans for a goal."""
         goal = understanding.goal
         if goal is not None and not understanding.judged_only:
             wanted = tuple(stage.wanted for stage in goal.stages)

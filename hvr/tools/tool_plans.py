@@ -33,7 +33,7 @@ class Tool:
 
 @dataclass(frozen=True)
 class ToolGraph:
-    """Tools, and links from each tool to those that can directly follow it.
+    """Tools, with links from each tool to its possible direct successors.
 
     GNN4Plan calls it the task graph, GNNVerifier (section 3.1) the dependency graph.
 

@@ -105,7 +105,7 @@ class ModelReader:
     ) -> LoadedModel:
         """Read a problem, and its domain unless it is cached.
 
-        Warnings about a domain come with the first problem that is read with it.
+        Warnings about a domain come with its first problem.
 
         Args:
             texts: The contents of both, if the files should not be opened.
@@ -297,7 +297,7 @@ def _checked(
 def _with_smaller_epsilon(
     model: LoadedModel, name: str, source: str | Path, report: ValidationReport
 ) -> ValidationReport:
-    """Add a note with the largest `--epsilon` that makes an invalid plan valid, if there is one."""
+    """Add a note with the largest `--epsilon` that makes an invalid plan valid, if any."""
     validator, options = model.validator, model.options
     if report.outcome is not Outcome.INVALID or not isinstance(validator, Validator):
         return report

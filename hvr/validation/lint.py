@@ -158,7 +158,7 @@ def _redundant(schema: ActionSchema) -> Iterator[LintFinding]:
 
 
 def _polarities(effect: Expression) -> tuple[set[str], set[str]]:
-    """Return the predicates that an effect may add, and those that it may delete."""
+    """Return the predicates that an effect may add, and the predicates that it may delete."""
     adding: set[str] = set()
     deleting: set[str] = set()
     stack = [effect]

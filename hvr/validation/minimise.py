@@ -294,7 +294,7 @@ def _by_checking(validator: Validator, plan: Sequence[Step], order: Sequence[int
 def _attempts(
     validator: Validator, plan: Sequence[Step], kept: list[int], candidate: int
 ) -> Iterator[list[int]]:
-    """Yield the plan without a step, then also without the steps that depend on it."""
+    """Yield the plan without a step, and then without its dependent steps."""
     rest = [i for i in kept if i != candidate]
     yield rest
     report = _check(validator, plan, rest, OnFailure.SKIP)

@@ -79,7 +79,7 @@ class Occurrences:
                     pass
 
     def effect(self, effect: Expression) -> None:
-        """Record the names that an effect changes, and those that its conditions read."""
+        """Record the names that an effect changes, and the names that its conditions read."""
         stack = [effect]
         while stack:
             stack.extend(reversed(self._of_effect(stack.pop())))

@@ -14,7 +14,7 @@ class Outcome(StrEnum):
 
 
 class OnFailure(StrEnum):
-    """What to do after a failure: stop, skip the step, or execute it anyway."""
+    """Reaction to a failing step: stop, skip the step, or execute it anyway."""
 
     STOP = "stop"
     SKIP = "skip"

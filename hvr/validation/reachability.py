@@ -106,7 +106,7 @@ class Reachable:
         return True
 
     def _fire(self, number: int, clause: _Clause, seed: dict[str, str]) -> bool:
-        """Derive the consequences of a clause; return whether there was time for it."""
+        """Derive the consequences of a clause; return whether the time sufficed."""
         members = self.task.members
         if any(v.name in seed and seed[v.name] not in members(v.types) for v in clause.variables):
             return True

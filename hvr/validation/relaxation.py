@@ -376,7 +376,7 @@ class Relaxation:
         return None if relaxed is None else (len(relaxed[0]), relaxed[1])
 
     def relaxed_plan(self, bits: int) -> tuple[set[int], list[int]] | None:
-        """Return the actions of a relaxed plan and those that may begin it, by their numbers."""
+        """Return the numbers of a relaxed plan's actions, and of its possible first actions."""
         # Forward pass: record for each layer the applicable units with the literals they achieve
         # first. Derived atoms may be assumed false.
         bits &= self._all

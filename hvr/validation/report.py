@@ -29,7 +29,7 @@ from hvr.values import Value
 
 
 class FailureKind(StrEnum):
-    """What makes a plan invalid."""
+    """The kind of a failure, which makes a plan invalid."""
 
     PRECONDITION = "precondition"
     GOAL = "goal"

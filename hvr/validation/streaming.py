@@ -255,7 +255,7 @@ _PARTS = ("domain", "problem", "plan")
 
 
 class TextsRequest(Value):
-    """A request to judge a plan, with all texts in it.
+    """A self-contained request to judge a plan.
 
     Attributes:
         id: Any JSON value; the answer repeats it.

@@ -291,7 +291,7 @@ class _Blamer:
         return found
 
     def rules(self, atom: Atom, wanted: bool) -> Blame:
-        """Blame the rules of a derived atom: the best one, or all that hold."""
+        """Blame the rules of a derived atom: the best rule, or all rules that hold."""
         parts: list[Blame] = []
         for rule in self.task.domain.derived:
             if rule.predicate != atom.predicate:

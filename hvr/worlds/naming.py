@@ -87,7 +87,7 @@ class Names:
         )
 
     def object_id(self, name: str) -> str:
-        """Return AI2-THOR's id of an object, or the future id of a piece that is not cut yet."""
+        """Return AI2-THOR's id of an object, or the future id of an uncut piece."""
         known = self._ids.get(name)
         if known is not None:
             return known

@@ -45,7 +45,7 @@ class ArgumentParser(argparse.ArgumentParser):
         """Raise the error.
 
         Raises:
-            UsageError: Always.
+            UsageError: An argument is invalid; always raised.
         """
         raise UsageError(f"{message} ({self.prog} --help shows options and examples)")
 

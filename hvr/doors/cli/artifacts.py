@@ -27,7 +27,7 @@ def check_certificate(path: Path, suite: Suite) -> None:
     """Check early that a certificate can be written.
 
     Raises:
-        UsageError: There is more than one plan, or it comes from standard input.
+        UsageError: The suite has several plans, or the plan comes from standard input.
         DataFileError: The file cannot be written.
     """
     check_writable(path)
@@ -131,7 +131,7 @@ def check_pictures(pictures: Mapping[str, Path], suite: Suite) -> None:
         suite: The plans to judge.
 
     Raises:
-        UsageError: There is more than one plan.
+        UsageError: The suite has several plans.
         DataFileError: A file cannot be written.
     """
     for option, path in pictures.items():

@@ -86,7 +86,7 @@ def open_graph(
 
 
 def graph_quads(run: Path | None, scene: str | None) -> bytes:
-    """Return the graph of a run or a scene as N-Quads. A run's graph is not loaded for it.
+    """Return the graph of a run or a scene as N-Quads, without loading a run's graph.
 
     Raises:
         UsageError: Both a run and a scene are given, or the run does not exist.

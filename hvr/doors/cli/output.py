@@ -21,7 +21,7 @@ def check_writable(path: Path) -> None:
 
     Raises:
         DataFileError: The file is a folder, or its folder does not exist.
-        UsageError: The name is `-`, which other programs take for standard output.
+        UsageError: The name is `-`, which means standard output in other programs.
     """
     if str(path) == "-":
         raise UsageError("- does not mean standard output here: name a file, or /dev/stdout")

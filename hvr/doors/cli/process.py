@@ -93,7 +93,7 @@ def write_error() -> OSError | None:
 
 
 def is_reader_gone() -> bool:
-    """Return whether standard output was a pipe whose reader has gone."""
+    """Return whether standard output is a pipe whose reader has gone."""
     raw = _raw(sys.stdout)
     return isinstance(raw, Outlet) and raw.gone
 
@@ -213,7 +213,7 @@ def raise_later(signalled: type[BaseException]) -> None:
 
 
 def saved_note(error: BaseException) -> str:
-    """Return the end of an error message that tells where the run is saved."""
+    """Return the end of an error message, which says where the run is saved."""
     folder: Path | None = getattr(error, "folder", None)
     if folder is None:
         return ""

@@ -76,8 +76,8 @@ class Reports(Value):
     ) -> None:
         """Print one report as the items come, then write the files.
 
-        A file gets its whole report or keeps its old content. If one cannot be written, the others
-        are written anyway.
+        A file gets its whole report or keeps its old content. If one file cannot be
+        written, the others still are.
 
         Args:
             items: The results or findings to report.

@@ -199,7 +199,7 @@ def _list(plan: FloorPlan) -> None:
 def add_serve_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command.
 
-    The process parses them itself, since it must report errors to the client that waits for it.
+    The process parses them itself, since it must report errors to the waiting client.
     """
     parser.hands_on = True
     parser.description = launcher.DESCRIPTION

@@ -116,7 +116,7 @@ _GIT = ("git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
 def changed_only(suite: Suite, revision: str) -> tuple[Suite, int]:
     """Return the suite without unchanged plans, and the number of plans left out.
 
-    All plans of a changed domain or problem stay. Problems without a plan stay, too, since a plan
+    All plans of a changed domain or problem stay, and so do problems without a plan, since a plan
     may have been deleted.
 
     Args:
@@ -124,7 +124,7 @@ def changed_only(suite: Suite, revision: str) -> tuple[Suite, int]:
         revision: A git revision, such as `origin/main`.
 
     Raises:
-        UsageError: This is not a git repository, or it has no such revision.
+        UsageError: The folder is not in a git repository, or the revision does not exist.
     """
     changed = _changed_files(revision)
     jobs: list[Job] = []

@@ -75,7 +75,7 @@ def ask_reading(
     ask: Callable[[str], str] = input,
     tell: Callable[[str], object] = print,
 ) -> int | None:
-    """Ask which reading of a request is meant; return its 1-based number, or None.
+    """Ask the user for the intended reading; return its 1-based number, or None.
 
     Args:
         readings: The readings in plain words.

@@ -1,4 +1,4 @@
-"""`hvr validate --rows` and `--serve`: verdicts for rows and requests as they come."""
+"""`hvr validate --rows` and `--serve`: verdicts for streams of rows and requests."""
 
 from __future__ import annotations
 
@@ -48,8 +48,7 @@ def judge_rows(
         name: Name of the file; see `read_rows`.
         options: The checks and reports for each plan.
         engine: The engine that judges plans; None for this process.
-        output: The file to write, where existing rows are not judged again; None for standard
-            output.
+        output: The file to write, whose existing rows are kept; None for standard output.
         quiet: Whether to hide the progress.
 
     Returns:

@@ -1,4 +1,4 @@
-"""`hvr verify`: score whether a plan does what was asked, as a whole, by step and by link."""
+"""`hvr verify`: score how well a plan matches its request: the whole, each step, each link."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def tool_verdicts(
 
 
 def _refused(judge: Judge, plan: ToolPlan) -> str:
-    """Return the reason why a plan has no graph; empty if it has one."""
+    """Return why a plan has no graph; empty if it has a graph."""
     from hvr.judging.verifier.graph import plan_graph
 
     try:

@@ -1,4 +1,4 @@
-"""What protects the service: hosts, origins, the token, and limits of size and time."""
+"""Protection of the service: checks of host, origin and token, and limits of size and time."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Guard:
     """An ASGI application that passes only acceptable requests on, with their whole bodies.
 
     Args:
-        hosts: Host names under which the service may be reached. Any other name in a request means
-            that a web page has turned its own name to this machine.
+        hosts: Host names under which the service may be reached. Any other name indicates DNS
+            rebinding: a web page whose name resolves to this machine.
         origins: Origins of web pages that may use the service.
         token: Bearer token that each request must carry; none is needed if empty.
     """
@@ -126,8 +126,8 @@ def document(body: bytes) -> dict[str, Any]:
     """Return the JSON object in the body of a request; an empty body counts as an empty object.
 
     Raises:
-        ValueError: It is not a JSON object.
-        RecursionError: It nests too deeply.
+        ValueError: The body is not a JSON object.
+        RecursionError: The body is nested too deeply.
     """
     found = json.loads(body or b"{}")
     if not isinstance(found, dict):
@@ -136,7 +136,7 @@ def document(body: bytes) -> dict[str, Any]:
 
 
 def cookie_of(token: str) -> tuple[str, str]:
-    """Return name and value of the cookie by which the studio's page proves that it had the token.
+    """Return name and value of the cookie with which the studio's page authenticates itself.
 
     Browsers send the cookies of a host to all its ports. The name depends on the token, so that
     servers on this machine do not overwrite each other's cookies, and the value does not reveal it.

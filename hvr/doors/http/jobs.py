@@ -1,8 +1,8 @@
 """Jobs: requests that are accepted, kept in files, and answered later.
 
 A job is a folder with `request.json`, `events.jsonl`, and at its end one of `answer.json`,
-`error.json` and `cancelled.json`. An accepted job survives the end of the server, however it ends:
-the next server of the folder restarts it.
+`error.json` and `cancelled.json`. An accepted job survives a crash of the server: the
+next server of the folder restarts it.
 
 A server that accepts or restarts jobs locks the folder, so that no other server does the same.
 """

@@ -26,7 +26,7 @@ def chosen_token(variable: str) -> tuple[str, bool]:
 
 
 def in_address(host: str) -> str:
-    """Return a host as a URL names it: an IPv6 address has brackets."""
+    """Return a host as part of a URL, with brackets around an IPv6 address."""
     return f"[{host}]" if ":" in host else host
 
 

@@ -1,4 +1,4 @@
-"""Figures of the service, in the text format of Prometheus."""
+"""Metrics of the service, in the text format of Prometheus."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Metrics:
         self._seconds[path] += seconds
 
     def text(self, pending: int) -> str:
-        """Return all figures; `pending` is the number of requests being answered."""
+        """Return all metrics; `pending` is the number of requests being answered."""
         return "\n".join(self._lines(pending)) + "\n"
 
     def _lines(self, pending: int) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The description of the service: OpenAPI 3.1, and a page for people."""
+"""The description of the service: an OpenAPI 3.1 document and an HTML page."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class Proposal(NamedTuple):
 
 
 def proposals(models: Models, file: str, line: int, column: int) -> list[Proposal]:
-    """Return the names that fit at a position, without those that cannot stand there."""
+    """Return the names that may stand at a position, best matches first."""
     names = models.names(file)
     tree = names.tree
     path = tree.path(line, column)

@@ -1,4 +1,4 @@
-"""The features of the language server, each in a few lines that call the module that knows."""
+"""The features of the language server; each delegates to the responsible module."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ _DECLARED = {
 
 
 class Edit(NamedTuple):
-    """A replacement of a stretch of text."""
+    """A replacement of a range of text."""
 
     line: int
     start: int

@@ -37,7 +37,7 @@ def formatted(text: str, *, indent: int = _INDENT) -> str:
 
 
 def _tidy(line: str) -> str:
-    """Return a line without superfluous blanks; a comment behind code keeps its column's gap."""
+    """Return a line without redundant blanks; the gap before a trailing comment stays."""
     code = _COMMENT.match(line)
     assert code is not None
     words = _BLANKS.sub(" ", code.group().strip())

@@ -1,4 +1,4 @@
-"""What a name means: its types, who adds, deletes and reads it, and what an action costs."""
+"""Hover texts: a name's types, the actions that add, delete and read it, and action costs."""
 
 from __future__ import annotations
 

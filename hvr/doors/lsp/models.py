@@ -1,4 +1,4 @@
-"""Which domain, problems and plans belong together, and their names, as open or as on disk."""
+"""Groups of domain, problems and plans that belong together, and the names in them."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class Models:
     # Names across files
 
     def scope(self, file: str, found: Occurrence) -> list[str]:
-        """Return the files in which a name means the same."""
+        """Return the files that share a name's meaning."""
         if found.scope or found.kind is Kind.LABEL:
             return [file]
         model = self.of(file)
@@ -159,7 +159,7 @@ class Models:
         return found
 
     def supertypes(self, file: str) -> dict[str, set[str]]:
-        """Return each type with all types that include it, itself among them."""
+        """Return each type with its supertypes, including itself."""
         parents = {d.occurrence.name: d.types for _, d in self.declared(file, Kind.TYPE)}
         result: dict[str, set[str]] = {}
         for name in parents:

@@ -11,7 +11,7 @@ from hvr.doors.lsp.syntax import Item, Leaf, List, Tree
 
 
 class Kind(StrEnum):
-    """What a name stands for; names of different kinds may be equal."""
+    """The kind of a name; names of different kinds may be equal."""
 
     DOMAIN = "domain"
     PROBLEM = "problem"
@@ -28,7 +28,7 @@ class Kind(StrEnum):
 
 
 class Role(StrEnum):
-    """What happens to a name at one place."""
+    """The role of one occurrence of a name."""
 
     DECLARED = "declared"
     READ = "read"
@@ -59,7 +59,7 @@ class Occurrence(NamedTuple):
 
     @property
     def identity(self) -> tuple[Kind, str, int]:
-        """What two places must share to be the same name."""
+        """Key that is equal for occurrences of the same name."""
         return self.kind, self.name, self.scope
 
 

@@ -1,4 +1,4 @@
-"""A tolerant reader of PDDL texts: words and lists with their places, however broken the text is.
+"""A fault-tolerant reader of PDDL texts: words and lists with their positions.
 
 Lines and columns are 0-based; columns count characters. Tokens never cross a line, so an unchanged
 line needs no second pass.
@@ -31,7 +31,7 @@ class Leaf:
 
 
 class List:
-    """A list in parentheses, from its opening one to behind its closing one.
+    """A parenthesised list; its range includes both parentheses.
 
     Attributes:
         closed: Whether there is a closing parenthesis; an open list ends with the text.

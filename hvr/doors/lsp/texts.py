@@ -35,7 +35,7 @@ def column(line: str, position: int, encoding: str) -> int:
 
 
 def offset(text: str, line: int, position: int, encoding: str) -> int:
-    """Return the offset of a position; one behind the last line is the end of the text."""
+    """Return the offset of a position; positions after the last line mean the end of the text."""
     start = 0
     for _ in range(line):
         end = _LINE_END.search(text, start)
@@ -50,6 +50,6 @@ def offset(text: str, line: int, position: int, encoding: str) -> int:
 def changed(
     text: str, start: tuple[int, int], end: tuple[int, int], new: str, encoding: str
 ) -> str:
-    """Return a text with the stretch between two positions replaced."""
+    """Return a text with the range between two positions replaced."""
     first, last = offset(text, *start, encoding), offset(text, *end, encoding)
     return text[:first] + new + text[max(first, last) :]

@@ -1,4 +1,4 @@
-"""Prompts that the MCP server offers: working methods that end with a proof."""
+"""Prompts of the MCP server: workflows that end with a proof."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What clients of the MCP server can read: rule pages, the PDDL table, scenes, saved runs."""
+"""Resources of the MCP server: rule pages, the PDDL table, scenes, saved runs."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Resources:
         """Return the text of a resource and its media type.
 
         Raises:
-            DataFileError: There is no such resource.
+            DataFileError: The resource does not exist.
         """
         kind, *rest = uri.removeprefix(SCHEME).split("/")
         try:

@@ -1,4 +1,4 @@
-"""hvr's operations as an MCP server, by the official SDK. No other module knows its server."""
+"""hvr's operations as an MCP server; the only module that uses the SDK's server."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The stand-in server: a process that AI2-THOR's Python client takes for Unity.
+"""The stand-in server: a process that replaces Unity for AI2-THOR's Python client.
 
-hvr's kitchen runs behind it. `launcher.controller_arguments` returns the arguments with which
+It runs hvr's kitchen. `launcher.controller_arguments` returns the arguments with which
 `ai2thor.Controller` starts it; see docs/how-to/stand_in.md.
 """
 

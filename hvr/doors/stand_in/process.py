@@ -37,7 +37,7 @@ class SceneRenderer:
 
     Args:
         draw: The drawing function; by default hvr's top view. Without numpy and Pillow there are
-            no images; a message on standard error says so once.
+            no images; one message on standard error reports this.
     """
 
     def __init__(self, draw: Draw | None = None) -> None:
@@ -130,7 +130,7 @@ def check_initialize(args: Mapping[str, Any]) -> None:
     """Check the arguments of `Initialize`.
 
     Raises:
-        RefusedActionError: They ask for several agents or another kind of agent.
+        RefusedActionError: The arguments request several agents or an unsupported kind.
     """
     count = args.get("agentCount", 1)
     if count != 1:
@@ -295,14 +295,14 @@ def main(given: Sequence[str], environ: Mapping[str, str] = os.environ) -> int:
 
     Args:
         given: The command line, with options of this process and of Unity.
-        environ: The environment, where the client says how to reach it.
+        environ: Environment variables, in which the client gives its address.
 
     Returns:
         The exit code 0, when the client has stopped or gone away.
 
     Raises:
-        UsageError: There is neither a client's environment nor `--port`, an option is invalid, or
-            the client cannot be reached.
+        UsageError: Neither the client's variables nor `--port` are given, an option is invalid,
+            or the client cannot be reached.
         ProtocolError: The client violates AI2-THOR's protocol.
         MissingExtraError: msgpack is not installed.
         SceneError: The scenes are not installed.

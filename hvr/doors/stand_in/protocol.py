@@ -306,7 +306,7 @@ class FifoLink:
         patience: Seconds to wait for the client to open its end.
 
     Raises:
-        UsageError: The pipe does not exist, or no one reads it.
+        UsageError: The pipe does not exist or has no reader.
     """
 
     def __init__(

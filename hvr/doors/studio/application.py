@@ -207,7 +207,7 @@ class _Studio:
     # Language server
 
     async def _language_server(self, socket: WebSocket) -> None:
-        """Pass messages between the page and a language server of its own."""
+        """Pass messages between the page and its own language server process."""
         await socket.accept()
         server = await asyncio.create_subprocess_exec(
             *supervised([sys.executable, "-m", "hvr", "lsp"]),

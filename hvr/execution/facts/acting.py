@@ -87,7 +87,7 @@ class BeliefRevision:
         """Record the alternative outcome of a step's hidden effects.
 
         Args:
-            alternative: Each fact with the value that is not believed.
+            alternative: Each fact with the opposite of its believed value.
             doubtful: Whether the step lacked a visible effect.
         """
         self._notes += 1
@@ -207,7 +207,7 @@ class FactWorld(ExecutionWorld):
         return self._wording
 
     def outcome(self) -> bool | None:
-        """Return whether the environment has ended the run with success; None if it is open."""
+        """Return whether the environment ended the run successfully; None if the run is open."""
         return None
 
     def plan(
@@ -273,7 +273,7 @@ class FactWorld(ExecutionWorld):
         return error
 
     def sent(self, action: GroundAction, error: str) -> dict[str, Any]:
-        """Return the call sent to the environment, as the environment reports it if it does."""
+        """Return the call sent to the environment, in the form that it reports."""
         told = self._ask("sent", self.env.sent) if isinstance(self.env, CallReporter) else {}
         return told or {"action": action.name, "args": list(action.args), "success": not error}
 
@@ -420,7 +420,7 @@ class FactMonitor(PlanMonitor):
         )
 
     def compared(self, before: State, expected: State, seen: State) -> tuple[State, State, State]:
-        """Return the state before, the expected one and the observed one, as they are compared."""
+        """Return the states to compare: before the step, expected, and observed."""
         return before, expected, seen
 
     def cannot(self, number: int, action: GroundAction) -> Deviation:

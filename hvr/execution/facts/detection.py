@@ -98,7 +98,7 @@ def detect_facts(
 
 
 def explain_state(literals: Iterable[Expression], wording: Wording) -> str:
-    """Describe in one clause how things are, given literals that should hold and do not."""
+    """Describe the state in one clause, given literals that should hold but do not."""
     return literal_clauses([negated(literal) for literal in literals], wording=wording)
 
 

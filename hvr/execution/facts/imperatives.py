@@ -1,11 +1,11 @@
-"""Requests in worlds without verbs of their own: the imperatives of their actions.
+"""Requests in worlds without annotated verbs: the imperatives of their actions.
 
 put red on green              the effect of the action 'put {0} on {1}'
 bring parcel1 to the market   a clause of the world: parcel1 is at the market
 pick red up, then put it on green    two stages
 
-An imperative asks for the effect of its action that speaks of most of its arguments and that fewest
-other actions have. Every word must belong to a clause; courtesies around it are left out.
+An imperative requests one effect of its action: the effect with most of the imperative's arguments
+and, among these, the rarest one. Every word must belong to a clause; courtesies are skipped.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _AFTER = re.compile(rf"(?:[ ,]+(?:{_COURTESY})(?![\w']))+$")
 
 
 class Imperative(Value):
-    """A form of an order, with the literal that it asks for.
+    """An imperative pattern with the literal that it requests.
 
     Args:
         pattern: The order; the groups `p0`, `p1` … are its arguments.
@@ -84,7 +84,7 @@ def stages_of(text: str) -> list[str]:
 
 
 def imperatives(domain: Domain, orders: Sequence[tuple[str, Template]]) -> Iterator[Imperative]:
-    """Yield the forms of the actions' orders, the longest form of each first."""
+    """Yield the imperative patterns of the actions, longest first."""
     added = Counter(
         change.predicate
         for action in domain.actions.values()
@@ -105,10 +105,10 @@ def imperatives(domain: Domain, orders: Sequence[tuple[str, Template]]) -> Itera
 
 
 def exclusive(domain: Domain) -> frozenset[tuple[str, str]]:
-    """Return the pairs of predicates that cannot both hold of a thing.
+    """Return the pairs of predicates that cannot both hold for an object.
 
-    An action that makes one true of a thing makes the other false of it. A predicate that actions
-    make false has one further argument at a time: a thing is at one place.
+    An action that makes one true for an object makes the other false. A predicate that actions
+    make false has one further argument at a time: an object is at one place.
     """
     pairs: set[tuple[str, str]] = set()
     for action in domain.actions.values():
@@ -180,7 +180,7 @@ def _forms(order: str) -> Iterator[tuple[re.Pattern[str], tuple[int, ...]]]:
 
 
 def _kept(count: int) -> Iterator[tuple[int, ...]]:
-    """Yield which of an order's phrases are said: all, or some of them in order."""
+    """Yield the possible subsets of an imperative's phrases, all phrases first."""
     for bits in range(2**count - 1, -1, -1):
         yield tuple(i for i in range(count) if bits >> i & 1)
 
@@ -193,7 +193,7 @@ def _place(words: str) -> str:
 
 
 def as_clauses(text: str, *, ordered: bool) -> Iterator[str]:
-    """Yield the simple clauses that a request can stand for: 'bring X to Y' is 'X is at Y'.
+    """Yield the simple clauses that a request can mean: 'bring X to Y' is 'X is at Y'.
 
     Args:
         ordered: Whether an order came before, so that the verb may be missing.
@@ -217,5 +217,5 @@ _LIST = re.compile(r", and |, | and ")
 
 
 def things_of(text: str) -> list[str]:
-    """Return the things of a list: 'red, green and blue'."""
+    """Return the items of a list: 'red, green and blue'."""
     return [part for part in _LIST.split(text) if part]

@@ -78,7 +78,7 @@ class StatePlanner:
         """Return a plan from the initial state of a task.
 
         Raises:
-            ImpossibleGoalError: It is proven that there is no plan.
+            ImpossibleGoalError: No plan exists, by proof.
             PlannerError: No plan was found in the time limit.
             UsageError: No planner supports the domain.
         """
@@ -152,7 +152,7 @@ def _searched(
 
 
 class CheapPlanner:
-    """Plans of low cost for small tasks in this process; `StatePlanner` if the time is not enough.
+    """A planner for cheap plans of small tasks in this process; falls back to `StatePlanner`.
 
     Args:
         seconds: The wall time limit.

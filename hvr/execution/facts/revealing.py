@@ -1,8 +1,8 @@
-"""Worlds that reveal their objects on the way: belief, search and goals by description.
+"""Worlds that reveal their objects during a run: belief, search and goals by description.
 
-The environment names the objects seen so far, and those that it supposes: places to explore, and
-what may be there. Plans use both, so searching is part of a plan and of its proof. New facts
-are no deviation; a new plan follows if the old one relied on a supposition.
+The environment lists the objects seen so far and supposed objects: places to explore, and what may
+be there. Plans use both, so searching is part of a plan and of its proof. New facts are not
+deviations; they lead to a new plan if the old one relied on a refuted supposition.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class RevealingWorld(FactWorld):
         return None if outcome and not self._judged else outcome
 
     def do(self, action: GroundAction) -> str:
-        """See `FactWorld.do`; a run that has ended within a step was not refused."""
+        """See `FactWorld.do`; a step that ends the run does not count as refused."""
         error = super().do(action)
         return "" if error and self.outcome() is not None else error
 
@@ -113,7 +113,7 @@ class RevealingWorld(FactWorld):
         return self._state_of(problem.replace(init=frozenset(atoms), numeric_init=values))
 
     def suppose(self, state: State) -> None:
-        """Take a predicted state of the current objects for the real one."""
+        """Adopt a predicted state of the current objects as the real one."""
         problem = self.task.problem
         static = {a for a in problem.init if self.task.is_static(a.predicate)}
         self.state = self._state_of(problem.replace(init=frozenset(static | base_atoms(state))))
@@ -273,10 +273,10 @@ class PosedRun:
         )
 
     def plans(self, seconds: float = 10.0) -> Iterator[Planned]:
-        """Yield a plan for each stage from the state in which the one before should end.
+        """Yield a plan for each stage, starting from the predicted end of the previous one.
 
         Raises:
-            ImpossibleGoalError: There is no plan from what is believed.
+            ImpossibleGoalError: No plan exists from the believed state.
         """
         policy = FactPolicy(self.domain, CheapPlanner(seconds))
         for goal in self.goals():

@@ -171,7 +171,7 @@ class TimedWorld(FactWorld):
         return error
 
     def stop(self, action: GroundAction) -> None:
-        """Tell the environment that an action is interrupted."""
+        """Notify the environment that an action is interrupted."""
         self._ask(f"stop {action}", lambda: self._env.stop(action.name, action.args))
 
 

@@ -197,7 +197,7 @@ def parse_goal(text: str, domain: Domain, problem: Problem, words: WorldLexicon)
 def _stages(
     text: str, domain: Domain, problem: Problem, words: WorldLexicon, *, orders: bool
 ) -> tuple[ParsedGoal, ...]:
-    """Parse a goal and return its stages; with `orders`, read the imperatives of actions, too."""
+    """Parse a goal and return its stages; `orders` also allows imperatives of actions."""
     if text.lstrip().startswith("("):
         stages = [parse_formula(text, domain, problem.objects, file="<goal>")]
     else:
@@ -284,7 +284,7 @@ class _Reader:
         return None
 
     def _undoes(self, later: Formula, earlier: Formula) -> bool:
-        """Return whether two conditions speak of one thing and cannot both hold."""
+        """Return whether two conditions on the same object exclude each other."""
         if later == earlier or isinstance(earlier, Not):
             return False
         one, other = (next((a for a in atoms_of(f) if a.args), None) for f in (later, earlier))
@@ -550,9 +550,8 @@ def problem_for(
 
     Raises:
         LanguageError: The sentence was not understood.
-        AmbiguousError: It has readings with different outcomes.
-        ImpossibleGoalError: It asks for an object that does not exist or a state that is
-            impossible.
+        AmbiguousError: The sentence has readings with different outcomes.
+        ImpossibleGoalError: The sentence requests a missing object or an impossible state.
         PddlError: The PDDL is invalid.
     """
     verbs = supports_requests(ontology)
@@ -572,7 +571,7 @@ def _in_stages(
 ) -> tuple[Domain, Problem]:
     """Return a problem whose goal is reached in stages.
 
-    Each stage has a moment at which it holds and the next stage does not hold yet.
+    Each stage holds at some time before the next one does.
     """
     problem = problem.replace(goal=stages[-1])
     earlier = [And((one, Not(later))) for one, later in pairwise(stages)]
@@ -636,7 +635,7 @@ class _Requests:
         objects = self.problem.objects
         texts = [self._with_own_names(stage.wanted) for stage in goal.stages]
         stages = [parse_formula(wanted, self.domain, objects, file="<goal>") for wanted in texts]
-        # Each stage has a moment at which it holds and the next stage does not hold yet.
+        # Each stage holds at some time before the next one does.
         earlier = [And((one, Not(later))) for one, later in pairwise(stages)]
         last = self._with_own_names(goal.stages[-1].text)
         wanted = parse_formula(last, self.domain, objects, file="<goal>")

@@ -44,7 +44,7 @@ class PlanGraph:
         edges: (source, target) indexes of nodes, for order and dependence.
 
     Raises:
-        UsageError: There are no nodes, an edge names a missing node, or the edges have a cycle.
+        UsageError: The graph is empty, an edge names a missing node, or the edges form a cycle.
     """
 
     id: str

@@ -208,7 +208,7 @@ def nearest(embedder: Embedder, query: str, candidates: Sequence[str]) -> tuple[
         Its index and the cosine.
 
     Raises:
-        ValueError: There are no candidates.
+        ValueError: The candidates are empty.
         LLMError: A provider did not answer.
     """
     if not candidates:

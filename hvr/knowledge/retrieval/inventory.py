@@ -44,7 +44,7 @@ class Inventory:
         classes: Object type of every object.
         facts: All PDDL atoms that hold.
         distances: Metres from the robot; objects without an entry are far.
-        did_not_fit: Pairs of a thing and a place that had no room for it.
+        did_not_fit: Pairs of an object and a place that had no room for it.
         avoided: Objects that must not be used.
         positions: Positions of the objects, in metres.
         extents: Boxes of the objects, in metres.
@@ -210,9 +210,9 @@ class Inventory:
         return Atom(predicate, args) in self.facts
 
     def holds(self, formula: Expression, name: str) -> bool:
-        """Return whether a formula over `PLACEHOLDER` holds of an object.
+        """Return whether a formula over `PLACEHOLDER` holds for an object.
 
-        The only supported quantifier is over one thing on or in it.
+        The only supported quantifier ranges over one object on or in it.
         """
         match formula:
             case Atom(predicate, args):
@@ -298,7 +298,7 @@ class ObjectSelection:
     reasons: dict[str, str] = field(default_factory=dict)
 
     def add(self, name: str | None, reason: str) -> None:
-        """Add an object, unless it is None or chosen already."""
+        """Add an object unless it is None or already chosen."""
         if name is not None and name not in self.reasons:
             self.reasons[name] = reason
 

@@ -246,7 +246,7 @@ class Means:
                 self.chosen.add(best, f"carries a {object_class} into the {place}")
 
     def _heat(self, classes: tuple[str, ...], marks: Set[str], predicate: str) -> None:
-        """Choose everything that heats, or also treats, things of the first class.
+        """Choose all means that heat (or otherwise treat) objects of the first class.
 
         Choose nothing if the goal names the apparatus, whose mark brings its own means.
         """

@@ -33,7 +33,7 @@ from hvr.pddl.traversal import walk as walk_expression
 def constrained_objects(
     constraint: Expression, inventory: Inventory, changing: Collection[str]
 ) -> Iterator[str]:
-    """Yield the objects that a constraint names, and those that currently satisfy its atoms.
+    """Yield the objects that a constraint names, and objects that currently satisfy its atoms.
 
     For all doors ("never two open at once") these are the open ones: a plan never touches objects
     outside its problem, so the others stay closed.
@@ -147,7 +147,7 @@ def with_others(
     inventory: Inventory,
     reason: str = "without it there is no plan",
 ) -> Relevant:
-    """Return a choice with more objects, and with those that they depend on.
+    """Return a choice with more objects and their dependencies.
 
     Args:
         reason: Why the objects are added.
@@ -231,14 +231,14 @@ class _Chooser:
                     self.chosen.add(inner, f"to be taken from {name}")
 
     def all_of(self, classes: tuple[str, ...]) -> None:
-        """Choose all objects of some classes except pieces, since few of them exist yet."""
+        """Choose all objects of some classes except pieces, most of which do not exist yet."""
         for object_class in classes:
             for name in self.inventory.of(object_class):
                 if not self.chosen.is_piece(name):
                     self.chosen.add(name, "all of them are wanted")
 
     def named(self, name: str) -> None:
-        """Choose a named object, and the source of a piece that does not exist yet."""
+        """Choose a named object and, for a future piece, the object to cut."""
         self.chosen.add(name, "named in the goal")
         if self.inventory.true("present", name):
             return
@@ -339,7 +339,7 @@ def alternatives(formula: Expression) -> Iterator[tuple[str, frozenset[str]]]:
 def allow_all_places(
     problem: Problem, ontology: Ontology, did_not_fit: Collection[tuple[str, str]] = ()
 ) -> Problem:
-    """Allow everything that fits the hand to be put anywhere, like AI2-THOR's forced puts.
+    """Allow any portable object to be put anywhere, like AI2-THOR's forced puts.
 
     Places for one thing at a time (a burner, a toaster, a coffee machine) keep AI2-THOR's placement
     table, which force does not override. Things that did not fit before are left out.

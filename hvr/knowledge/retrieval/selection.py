@@ -192,7 +192,7 @@ class _Chooser:
         self.reasons.setdefault(name, reason)
 
     def named(self, name: str, reason: str) -> None:
-        """Add one object, its pieces, and the source of a piece that does not exist yet."""
+        """Add one object, its pieces and, for a future piece, the object to cut."""
         self.add(name, reason)
         source = self._source.get(name)
         if source is not None and not self._there(name):

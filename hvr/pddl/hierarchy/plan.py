@@ -182,7 +182,7 @@ def read_hierarchical_plan(source: str | Path, *, file: str | None = None) -> Hi
 
     Raises:
         DataFileError: The file cannot be read.
-        PddlSyntaxError: There is no plan, a line of it is malformed, a line outside belongs to a
+        PddlSyntaxError: The plan is missing, a line is malformed, a line outside belongs to a
             plan, an identifier is repeated, or the plan is unconverted output of pandaPIengine.
     """
     return _PlanReader(SourceText.read(source, file=file, default="<plan>")).read()

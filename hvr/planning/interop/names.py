@@ -211,7 +211,7 @@ class Vocabulary:
         return result
 
     def declared_objects(self) -> Iterator[TypedName]:
-        """Yield the objects, those that represent values last."""
+        """Yield the objects; objects that represent values come last."""
         for thing in self.problem.all_objects:
             yield TypedName(self.names.new("object", thing.name), self.types(thing.type))
         if self._booleans:
@@ -274,7 +274,7 @@ class Vocabulary:
         return self._unknown
 
     def unknown_atom(self, predicate: str, args: tuple[str, ...]) -> Atom:
-        """Return the atom that says that a Boolean fluent is undefined."""
+        """Return the atom for an undefined Boolean fluent."""
         return Atom(self.names.add("fluent", f"unknown {predicate}"), args)
 
 

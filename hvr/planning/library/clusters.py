@@ -101,7 +101,7 @@ class GeneralForm(JsonObject):
     Args:
         name: The words that all names share, with `…` where they differ.
         parameters: The variables with their ontology classes.
-        roles: For each member's id, the general variables of its own variables.
+        roles: For each member's id, the general variable of each of its variables.
     """
 
     name: str

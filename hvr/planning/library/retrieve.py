@@ -234,7 +234,7 @@ class _Search:
     ontology: Ontology
     name: str
     failed: set[Block] = field(default_factory=set)
-    """Prefixes of blocks that are known to fail; blocks with such a prefix fail, too."""
+    """Prefixes of blocks that are known to fail, as does any block with such a prefix."""
 
     def first(self, candidate: Candidate) -> MacroMatch | None:
         facts = self.state.atoms(static=True)

@@ -283,7 +283,7 @@ def _writes(operator: Operator) -> int:
 def with_stages(
     domain: Domain, problem: Problem, stages: Sequence[Formula]
 ) -> tuple[Domain, Problem]:
-    """Extend a domain and a problem so that conditions are reached one after the other.
+    """Extend a domain and a problem so that conditions are reached in order.
 
     The new goal is the problem's goal, after each stage has held in the given order.
     """

@@ -318,7 +318,7 @@ def _by_cases(operator: Operator, can: Literals) -> Iterator[Operator]:
 
 
 class _Clauses:
-    """Auxiliary operators without cost that test the clauses of large conditions in turn.
+    """Auxiliary operators of cost 0 that test the clauses of large conditions in sequence.
 
     The normal form of "each of n objects is in one of m places" has m ** n conjunctions; one
     operator for each object and place tests the same. The first operator of a test blocks all
@@ -332,7 +332,7 @@ class _Clauses:
         self.operators: list[GroundOperator] = []
 
     def joined(self, operators: list[GroundOperator]) -> list[GroundOperator]:
-        """Return all operators; none of the given ones is applicable during a test."""
+        """Return all operators; given operators are inapplicable during a test."""
         if not self._busy:
             return operators
         idle = Literals(0, self._busy)
@@ -372,7 +372,7 @@ class _Clauses:
         return (fixed & Literals(end),)
 
     def leaving(self, operator: GroundOperator) -> GroundOperator:
-        """Return the operator that follows a test, so that it admits all actions again."""
+        """Return the operator that ends a test and admits all actions again."""
         tests = operator.precondition.true & self._fluents
         delete = operator.delete | tests | self._busy
         return GroundOperator(

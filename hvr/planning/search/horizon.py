@@ -32,7 +32,7 @@ def conditions_of(goal: Expression) -> tuple[Expression, ...]:
 
 
 def joined(conditions: Sequence[Expression]) -> And:
-    """Return a conjunction; conditions with the same quantifier share it again."""
+    """Return a conjunction in which conditions with equal quantifiers share one."""
     shared: dict[tuple[TypedName, ...], list[Expression]] = {}
     parts: list[Expression] = []
     for condition in conditions:

@@ -103,7 +103,7 @@ class _Relevance:
     def _in_use(self) -> Iterator[str]:
         """Yield the objects in the way of a fact without objects, such as an empty hand.
 
-        Of the actions that would bring it about, the one about the fewest objects counts.
+        Among the actions that achieve it, the one with the fewest objects counts.
         """
         about: defaultdict[Atom, list[set[str]]] = defaultdict(list)
         for action in self.domain.actions.values():

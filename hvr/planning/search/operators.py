@@ -127,7 +127,7 @@ CompatibleFluents = dict[int, int]
 
 
 def mutexes(initial: int, operators: Sequence[GroundOperator], fluents: int) -> CompatibleFluents:
-    """Compute, for each fluent, the fluents that may be true together with it.
+    """Compute, for each fluent, the fluents that may be true at the same time.
 
     This is the h2 fixpoint over positive preconditions (Haslum & Geffner 2000). Pairs that it does
     not reach are mutually exclusive in every reachable state.

@@ -177,7 +177,7 @@ class ForwardOutcome:
     """The result of a forward search.
 
     Args:
-        proven: Without a plan, whether it is proven that there is none.
+        proven: Without a plan, whether the problem is proven unsolvable.
         reason: Without either, why the search ended.
     """
 

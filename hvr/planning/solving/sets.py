@@ -19,7 +19,7 @@ from hvr.planning.solving.solve import Solution, SolveOptions, solve
 from hvr.validation.suites import MANIFEST_ENDING, Left
 
 PLAN, NO_PLAN, UNDECIDED, UNUSABLE, LOST = "plan", "no plan", "undecided", "unusable", "lost"
-"""The possible outcomes of a problem; a lost one is tried again."""
+"""The possible outcomes of a problem; lost problems are retried."""
 
 
 @dataclass(frozen=True)
@@ -188,7 +188,7 @@ def find_set(name: str, domain: str | None = None) -> tuple[list[SetProblem], li
         domain: The domain of all problems; None searches the folder for each problem's domain.
 
     Raises:
-        UsageError: There is no problem with a domain.
+        UsageError: No problem has a domain.
         DataFileError: The folder or manifest cannot be read.
     """
     left: list[Left] = []

@@ -118,7 +118,7 @@ def _end_of(schema: DurativeActionSchema, name: str, when: str, running_atom: At
 
 
 def _bound(schema: DurativeActionSchema) -> NumericExpression:
-    """Return an expression for the duration: its least bound if there is one, else any bound."""
+    """Return an expression for the duration: its lower bound, if any, else another bound."""
     for symbols in (("=",), (">=", ">"), ("<=", "<")):
         for part in conjuncts(schema.duration):
             test = part.body if isinstance(part, Timed) else part

@@ -1,4 +1,4 @@
-"""The model's goal: JSON schema, vocabulary, and the prompt that asks for it."""
+"""The goal that a model writes: JSON schema, vocabulary and prompt."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ class GoalAnswer:
         stages: Literals to achieve, one group per stage.
         always: Literals that must hold throughout.
         once: Literals that may become true at most once.
-        never_two: Predicates that must never hold of two things at once.
+        never_two: Predicates that must never hold for two objects at once.
         left_out: Parts of the request that, according to the model, the goal does not express.
         cannot: The model's reason for giving no goal; empty if it gave one.
     """
@@ -255,7 +255,7 @@ class GoalVocabulary:
 
     @cached_property
     def predicates(self) -> dict[str, Predicate]:
-        """The predicates that a goal may use: those that actions change, in the domain's order."""
+        """The predicates that a goal may use: those changed by actions, in the domain's order."""
         changed = {
             change.predicate
             for schema in self.domain.actions.values()
@@ -385,7 +385,7 @@ class GoalVocabulary:
         return needs
 
     def can_be(self, predicate: str, object_class: str) -> bool:
-        """Return whether a predicate can hold of objects of a type as its first argument."""
+        """Return whether a predicate accepts objects of a type as its first argument."""
         needed = self.requirements.get(predicate)
         return needed is None or self._has(object_class, needed)
 

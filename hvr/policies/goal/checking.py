@@ -36,7 +36,7 @@ class CheckedGoal:
         stages: Literals to achieve, one group per stage.
         always: Literals that must hold throughout.
         once: Literals that may become true at most once.
-        never_two: Predicates that must never hold of two things at once.
+        never_two: Predicates that must never hold for two objects at once.
         problems: Error messages; the other fields are valid only if this is empty.
     """
 
@@ -125,7 +125,7 @@ class _Checker:
         self.things[thing.name] = replace(meant, classes=classes, objects=left)
 
     def _holds_now(self, literal: GoalLiteral, name: str, candidate: str) -> bool:
-        """Return whether a literal currently holds of a candidate and some other objects."""
+        """Return whether a literal currently holds for a candidate and some other objects."""
         rows: list[tuple[str, ...]] = [()]
         for arg in literal.args:
             if arg == name:
@@ -143,7 +143,7 @@ class _Checker:
         return any(Atom(n, row) in self.words.inventory.facts for n in names for row in rows)
 
     def alone(self, name: str) -> None:
-        """Check a predicate that must never hold of two things at once."""
+        """Check a predicate that must never hold for two objects at once."""
         known = self.words.predicates.get(name)
         if known is None:
             self.problem(self.words.unknown_predicate(name))

@@ -58,7 +58,7 @@ def unmentioned_objects(request: str, answer: GoalAnswer, words: GoalVocabulary)
     """Return the objects that a request names but a goal omits.
 
     Only portable objects that are not instruments count: requests often name the knife to cut with,
-    and a place or an appliance may be a mere means. The model is asked about them once.
+    and a place or an appliance may be a mere means. hvr asks the model about them once.
     """
     if answer.left_out:
         return ()  # the model has declared its omissions
@@ -232,7 +232,7 @@ class GoalWriting:
 
 
 def _ends(checked: CheckedGoal, number: int, taxonomy: Taxonomy) -> list[str]:
-    """Return the end-state preferences of a stage, except those that the goal overrides."""
+    """Return the end-state preferences of a stage, without those overridden by the goal."""
     holding, exempt, left = False, set[str](), end_predicates(taxonomy)
     for literal in checked.stages[number]:
         holding = holding or (literal.predicate == "holding" and literal.holds)

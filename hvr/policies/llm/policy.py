@@ -142,7 +142,7 @@ class LLMPolicy(Policy[str]):
     def plan(
         self, stage: str, graph: KnowledgeGraph, inventory: Inventory, reason: str = ""
     ) -> Planned:
-        """Return a plan whose goal is the predicted final state of everything that it changes."""
+        """Return a plan whose goal is the predicted final state of all that it changes."""
         request = stage
         if reason:
             request = f"{stage} (A first attempt was broken off: {reason} Go on from here.)"

@@ -70,7 +70,7 @@ class PredictedWorld(ABC):
 
     @property
     def kept(self) -> tuple[Trajectory, ...]:
-        """The remaining prohibitions of all constraints that are not broken yet."""
+        """The remaining prohibitions of all unbroken constraints."""
         return self._constraints.prohibitions
 
     def advance(self, actions: Iterable[GroundAction]) -> None:
@@ -196,7 +196,7 @@ class PredictedWorld(ABC):
 
         Args:
             state: Initial state; its task contains all objects.
-            objects: Potentially useful objects besides those that the goal needs.
+            objects: Potentially useful objects besides the goal's.
             relevant: Part of the goal that determines the relevant objects.
             kept: Ground constraints that must not be broken.
 

@@ -84,7 +84,7 @@ class Questions:
         written: Sequence[GroundAction],
         done: str = "nothing",
     ) -> Request | None:
-        """Ask for the correction of a block; None if nothing is wrong with it."""
+        """Ask for the correction of a block; None if the block is correct."""
         problem = self._problem(written, macro.postcondition)
         if problem is None:
             return None
@@ -103,7 +103,7 @@ class Questions:
     def correct_plan(
         self, written: Sequence[GroundAction], names: Sequence[str] | None = None
     ) -> Request | None:
-        """Ask for the correction of a whole plan; None if nothing is wrong with it."""
+        """Ask for the correction of a whole plan; None if the plan is correct."""
         names = self._all if names is None else names
         problem = self._problem(written, self.predicted.goal)
         if problem is None:

@@ -47,7 +47,7 @@ def plan_outcome(
 ) -> And:
     """Return the final state of everything that a plan changes, as a condition.
 
-    A lamp that is switched on and off again counts as off, so that a shorter plan may not leave it
+    A lamp that is switched on and then off counts as off, so that a shorter plan may not leave it
     on. `fleeting` predicates such as nearness do not count, unless they are the only effect of the
     last step. Inapplicable steps are skipped.
     """
@@ -331,7 +331,7 @@ class PlannerRepair:
 
         Args:
             state: Initial state; its task contains all objects.
-            objects: Potentially useful objects besides those that the condition needs.
+            objects: Potentially useful objects besides the condition's.
             relevant: Part of the condition that determines the relevant objects; None for all.
             kept: Ground constraints that the actions must not break.
         """

@@ -127,7 +127,7 @@ class _Definitions:
 
 
 def _keys(parameters: Sequence[str], *taken: str) -> tuple[str, ...]:
-    """Return the JSON keys of parameters, distinct from those that are `taken`."""
+    """Return the JSON keys of parameters, distinct from the `taken` keys."""
     plain = [name.lstrip("?") for name in parameters]
     return tuple(f"{name}_" if name in taken else name for name in plain)
 
@@ -141,7 +141,7 @@ FACT = "fact"
 """Key of a fact's predicate."""
 
 HOLDS = "holds"
-"""Key that says whether a fact is true."""
+"""Key for the truth value of a fact."""
 
 
 def action_json(action: GroundAction, parameters: Sequence[str]) -> dict[str, str]:
@@ -372,7 +372,7 @@ class WorldForms:
 
     @cached_property
     def _direct(self) -> Mapping[str, set[tuple[str, ...]]]:
-        """The facts that actions add unconditionally, with those that hold, by predicate.
+        """The facts that hold or that actions add unconditionally, by predicate.
 
         A predicate that some action adds unconditionally, such as a place, is described by these
         facts: pieces of a cut thing only inherit its place, and would blur which places exist.

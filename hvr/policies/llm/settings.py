@@ -136,7 +136,7 @@ def _base(text: str) -> str:
 
 
 def decided(text: str, structured: bool) -> str:
-    """Return a setting that says whether answers are structured, if it leaves this open."""
+    """Return a setting in which the form of answers is decided, if it was open."""
     open_ = "structured" not in text.lower() and "constrained" not in text.lower()
     return f"{text}+structured" if open_ and structured and not is_agent(text) else text
 

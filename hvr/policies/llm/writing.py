@@ -433,7 +433,7 @@ class Writing:
         return records
 
     def _remaining_goal(self, records: Sequence[BlockRecord]) -> Macros:
-        """Return an extra macro action if the goal is known and the plan misses part of it."""
+        """Return an extra macro action if the plan misses a part of a known goal."""
         predicted = self._predicted
         if not self.settings.verification or (records and records[-1].macro.name == _REMAINING):
             return ()

@@ -56,7 +56,7 @@ class Script:
         kinds: Classes of objects whose names do not contain them.
 
     Raises:
-        UsageError: There are no blocks, or two macro actions have the same name.
+        UsageError: The script has no blocks, or two macro actions have the same name.
     """
 
     blocks: tuple[AABlock, ...]

@@ -294,7 +294,7 @@ def adapted(
         held: Objects in the robot's hand according to the prompt.
 
     Returns:
-        The new block; None if the ground truth establishes none of the conditions.
+        The new block; None if the ground truth establishes no condition.
     """
     if not 1 <= failed <= len(written):
         return None

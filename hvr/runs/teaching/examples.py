@@ -42,7 +42,7 @@ _OWN = "that of the world's own files; prompts and answers: Apache-2.0"
 
 @dataclass(frozen=True, kw_only=True)
 class Teaching:
-    """What to export.
+    """Options of an export.
 
     Args:
         worlds: Names or folders of worlds.
@@ -185,7 +185,7 @@ def _problem_told(lesson: Lesson, request: Request) -> Problem:
 def _taught(
     lesson: Lesson, teaching: Teaching, error: float
 ) -> list[tuple[Request, Answer]] | None:
-    """Return the exchanges of a lesson; None if an answer may not be right for its prompt."""
+    """Return the exchanges of a lesson; None if an answer may be wrong for its prompt."""
     teacher = Teacher(lesson.script, error, teaching.seed)
     settings = settings_named(teaching.setting)
     equipment = Equipment(

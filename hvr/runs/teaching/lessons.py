@@ -200,7 +200,7 @@ class _Walker:
 
 
 def _request(goal: Sequence[Atom], wording: Wording, half: str, rng: Random) -> tuple[str, str]:
-    """Return a wording and the request in it."""
+    """Return a wording and the request expressed with it."""
     frame = rng.choice(_FRAMES[half])
     clauses = [wording.clause(atom.predicate, atom.args) for atom in goal]
     return frame, frame.format(" and ".join(clauses))
@@ -338,7 +338,7 @@ class _Place:
         return Task(self.domain, self.graph.problem(self.domain, "plan"))
 
     def walker(self, rng: Random) -> _Walker:
-        """Return a walker among a few objects and those that they depend on.
+        """Return a walker among a few objects and their dependencies.
 
         All objects of a scene have so many ground actions that a walk would take seconds.
         """

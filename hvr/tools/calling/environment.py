@@ -40,7 +40,7 @@ class ToolEnvironment(Protocol):
 
 
 class ListedTools:
-    """Tools that are only described: none of them can be called."""
+    """Tools that are only described and cannot be called."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         self.catalogue = catalogue

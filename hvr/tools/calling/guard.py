@@ -87,7 +87,7 @@ class ProposedCall:
 
 
 Approve: TypeAlias = Callable[[ProposedCall], "bool | None"]
-"""Asks the user whether to make a call; returns None if no one can be asked."""
+"""Asks the user whether to make a call; returns None if the user cannot be asked."""
 
 
 class GuardedTools:
@@ -126,12 +126,12 @@ class GuardedTools:
 
     @property
     def outcomes(self) -> tuple[CallOutcome, ...]:
-        """All calls since the last reset, including those that were not allowed."""
+        """All calls since the last reset, including refused ones."""
         return tuple(self._outcomes)
 
     @property
     def waiting(self) -> tuple[ProposedCall, ...]:
-        """Calls that were not made because no one could be asked for approval."""
+        """Calls that were not made because the user could not be asked for approval."""
         return tuple(self._waiting)
 
     @property

@@ -134,7 +134,7 @@ class CallLedger:
     def before(self, call: ToolCall, *, own: bool = True) -> LedgerEntry | None:
         """Return the last equal call that must not be repeated silently, if any.
 
-        That is a call that may have been done, in any request, or was done in this request.
+        Such a call may have been done in any request, or was done in this request.
 
         Args:
             own: Whether to include calls of this process.

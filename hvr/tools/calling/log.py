@@ -141,7 +141,7 @@ def error_text(outcome: CallOutcome, *, secrets: bool = False) -> str:
 
 
 def redacted(value: Json, depth: int = 0) -> Json:
-    """Return a value without anything that looks like a key or is named like one.
+    """Return a value with key-like strings and key-named fields redacted.
 
     Values deeper than `MAX_KEPT_DEPTH` are replaced by their type.
     """

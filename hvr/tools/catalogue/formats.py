@@ -213,7 +213,7 @@ def _listed(schema: Schema, key: str) -> list[Any]:
 
 
 def _required(schema: Any, root: Any, above: frozenset[int]) -> frozenset[str]:
-    """Return the required properties of an object, for alternatives those that all require."""
+    """Return the required properties of an object; for alternatives, the common ones."""
     if not isinstance(schema, dict) or id(schema) in above or len(above) > _DEEP:
         return frozenset()
     above |= {id(schema)}

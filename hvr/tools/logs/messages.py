@@ -118,7 +118,7 @@ def trace(events: Iterable[Event]) -> Trace:
 def reports_error(value: Any) -> bool:
     """Return whether a result has the form of an error.
 
-    That is an object that contains little but an error, or a text that begins with "error".
+    An error is an object that contains little else, or a text that begins with "error".
     """
     if isinstance(value, dict):
         return any(value.get(k) for k in ("error", "Error")) and len(value) <= _ERROR_KEYS

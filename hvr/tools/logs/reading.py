@@ -211,7 +211,7 @@ def read_log(path: Path) -> tuple[ReadPlan, ...]:
     An unreadable record is returned with its fault and does not affect the others.
 
     Raises:
-        DataFileError: The file cannot be read, or none of its records is in a known format.
+        DataFileError: The file cannot be read, or has no record in a known format.
     """
     found = tuple(
         _read(value, number, f"{path}: record {number}")

@@ -45,7 +45,7 @@ class QuestionKind(StrEnum):
     SEVERAL = "several"
     """Several values match the request."""
     CONFIRM = "confirm"
-    """One value is likely, but not every stated fact is confirmed for it."""
+    """One value is likely, but some stated facts are unconfirmed."""
 
 
 @dataclass(frozen=True)
@@ -336,9 +336,9 @@ class Binder:
     def _unused(
         self, number: int, goal: GoalCall, known: Mapping[Place, Json], *, final: bool
     ) -> tuple[list[QueryTarget], list[UserQuestion]]:
-        """Return queries or questions about stated facts that the call does not use yet.
+        """Return queries or questions about stated facts that the call does not use.
 
-        A writing call must not ignore anything that the user stated.
+        A writing call must respect every statement of the user.
         """
         goals = self.request.goals
         others = [n for n, one in enumerate(goals) if one.tool and n not in {number, *self.made}]

@@ -515,7 +515,7 @@ def decide(
 ) -> Decision:
     """Decide on the next move.
 
-    Ask only for values that no chain of calls gives, first for those that no tool gives at all.
+    Ask only for values that no chain of calls gives, values that no tool gives first.
     Look for further tools only if the candidates do not suffice.
 
     Args:

@@ -36,7 +36,7 @@ ID_WORDS = frozenset(("id", "uuid", "guid"))
 """Words that mark a property as an identifier."""
 
 KEY_WORDS = ID_WORDS | {"key", "code", "number", "reference", "slug", "sku"}
-"""Words that mark a property as a possible identifier of its own object."""
+"""Words that mark a property as a possible identifier of its object."""
 
 Words = frozenset[str]
 
@@ -70,7 +70,7 @@ class ResultEntity:
         id: The id; None if it has none.
         properties: Values of each property, by the words of the property's name.
         above: Indices of the entities that it belongs to or refers to.
-        below: Indices of the entities that belong to it or refer to it.
+        below: Indices of the entities that belong or refer to the entity.
         updated: Index of the last call whose result gave each property.
         places: Places in results that hold it: a tool and the path of the object.
         shown: The places that gave each property.

@@ -302,7 +302,7 @@ def _least(
 def names_entity(name: str, parameter: ToolParameter | None, readers: Iterable[ToolSchema]) -> bool:
     """Return whether a value identifies an entity, rather than being a property of one.
 
-    Either its name says so, or some tool looks entities up by this parameter alone.
+    Either its name indicates this, or some tool looks up entities by this parameter alone.
 
     Args:
         name: Name of the parameter, or of a key in an object that a parameter takes.

@@ -113,7 +113,7 @@ def carry_out(
         request: The goal calls and the facts of the request.
         learnt: Knowledge from earlier runs; updated by these calls.
         retrying: Policy for failed calls.
-        was_done: Asks the user about uncertain calls; None if no one can be asked.
+        was_done: Asks the user about uncertain calls; None if the user cannot be asked.
         listen: Called with each event as it happens.
     """
     steps = TaskSteps(tools, request, learnt, retrying=retrying, was_done=was_done)
@@ -274,7 +274,7 @@ class _ToolWatch(FactMonitor):
         return "" if rest[0].name == env.domain.action(label) else f"Next is {label}: {found.why}."
 
     def unmet_goal(self) -> tuple[Expression, ...]:
-        """Return the unmet part of the whole request: a plan may cover only the rest of it."""
+        """Return the unmet part of the whole request; a plan may cover less."""
         whole = self.world.task
         state = whole.state_with(base_atoms(self.state), self.state.numbers())
         return failed_literals(Validator(whole, state=state).goal_failure())

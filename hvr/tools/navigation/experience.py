@@ -281,7 +281,7 @@ class GraphExperience:
         return max(1, round(-100 * math.log(weight)))
 
     def counts(self, tool: str) -> CallCounts:
-        """Return the call statistics of a tool and the best weight of a link to it."""
+        """Return a tool's call statistics and the highest weight of its incoming links."""
         return learnt_counts(self.graph, names=[tool])[tool]
 
     def shape(self, tool: str) -> Shape | None:

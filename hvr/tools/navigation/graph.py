@@ -280,7 +280,7 @@ class NavigationGraph:
         inputs: Links from parameters to the tools that take them.
         outputs: Links from tools to the parameters that they give.
         calls: Links from tools to the next tools called.
-        passes: Links from parameters of results to those that received their values.
+        passes: Links from result parameters to the parameters that received their values.
         absent: Tools that were removed or no longer exist.
     """
 

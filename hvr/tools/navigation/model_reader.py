@@ -162,7 +162,7 @@ MAX_SHOWN_TOOLS = 150
 with the request.
 """
 _SHOWN = 4_000
-"""Maximum length of an unusable answer that is shown to the model again."""
+"""Maximum length of an unusable answer in the prompt for its correction."""
 _TOKENS = 4_096
 _ALL = re.compile(r"\b(?:all|every|everything|each|both|any|entire|whole)\b", re.IGNORECASE)
 _ORDERS = re.compile(
@@ -233,7 +233,7 @@ def reading_of(
     text: str,
     given: Mapping[str, Json],
 ) -> ReadRequest:
-    """Return the reading of an answer, without anything that the request does not support."""
+    """Return the reading of an answer, restricted to what the request supports."""
     return _Checker(catalogue, meanings, text, given).read(answer)
 
 

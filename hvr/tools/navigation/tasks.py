@@ -51,7 +51,7 @@ MAX_ERROR_CHARACTERS = 300
 """Maximum length of a reported tool error message."""
 
 ConfirmDone = Callable[[ToolCall], "bool | None"]
-"""Ask the user whether a failed call took effect; None if no one can tell."""
+"""Ask the user whether a failed call took effect; None if unknown."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class TaskSteps:
         request: The goal calls and the facts of the request.
         learnt: Knowledge from earlier runs; updated by these calls.
         retrying: Policy for failed calls.
-        was_done: Asks the user about uncertain calls; None if no one can be asked.
+        was_done: Asks the user about uncertain calls; None if the user cannot be asked.
     """
 
     def __init__(
@@ -174,7 +174,7 @@ class TaskSteps:
 
     @property
     def given_up(self) -> frozenset[str]:
-        """The query tools that failed too often to be called again."""
+        """The query tools that failed too often."""
         return self._attempts.given_up
 
     @property

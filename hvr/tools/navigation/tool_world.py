@@ -130,7 +130,7 @@ class ToolPlanner:
     def request(
         self, goals: tuple[str, ...], values: Mapping[str, Json]
     ) -> tuple[ToolRequest, Learnt, str]:
-        """Return the request for goals and values, what is known beforehand, and its text."""
+        """Return the request for goals and values, the known facts, and its text."""
         found, text = self._meanings, ", ".join(goals)
         learnt = Learnt(meanings=found)
         matcher = ParameterMatcher(learnt.experience.flow, found)

@@ -175,7 +175,7 @@ class TurnJudge:
 
 
 class _Wording:
-    """Whether a request resembles those that needed a question to the user."""
+    """Whether similar requests needed a question to the user."""
 
     def __init__(self, requests: Sequence[str], asks: Vectors, encode: Encoder) -> None:
         text: Any = load("sklearn.feature_extraction.text", "scikit-learn", "embeddings")
@@ -376,7 +376,7 @@ def learn_moves(
 
     Raises:
         DataFileError: A dialogue is invalid or names an unknown tool.
-        UsageError: There are too few dialogues.
+        UsageError: The dialogues are too few.
         MissingExtraError: scikit-learn is not installed.
     """
     tools = {tool.schema.name: tool for tool in offered(catalogue.tools)}
@@ -417,7 +417,7 @@ def fitted(turns: Sequence[JudgedTurn], encode: Encoder, seed: int) -> TurnJudge
     """Return a judge trained on turns.
 
     Raises:
-        UsageError: There are too few turns, or all have the same move.
+        UsageError: The turns are too few, or all have the same move.
         MissingExtraError: scikit-learn is not installed.
     """
     try:

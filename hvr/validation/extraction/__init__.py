@@ -88,8 +88,8 @@ def extract(
         number: The 1-based number of the plan to return among several; 0 for the last.
 
     Raises:
-        PddlSyntaxError: There are several different plans, or fewer than `number`; or a line may be
-            a step but cannot be parsed.
+        PddlSyntaxError: The text has several different plans or fewer than `number`, or a line
+            may be a step but cannot be parsed.
     """
     selected = _selected(text, known, unmarked=unmarked)
     whole = [plan for plan in selected if not plan.stray and not plan.unparsed]

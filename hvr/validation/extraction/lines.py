@@ -56,7 +56,7 @@ class KnownSymbols:
 
     @classmethod
     def of(cls, domain: Domain, problem: Problem | None = None) -> KnownSymbols:
-        """Return the names of a domain, and of the objects of a problem if there is one."""
+        """Return the names of a domain and, if given, of a problem's objects."""
         things = None if problem is None else (*domain.constants, *problem.objects)
         return cls(
             [*domain.actions, *domain.durative_actions],

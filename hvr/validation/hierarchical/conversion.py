@@ -249,7 +249,7 @@ def _subtask(number: int, action: GroundAction, variables: dict[str, str]) -> Su
 
 
 def _condition(domain: Domain, problem: Problem, literals: Iterable[str]) -> Formula:
-    """Return literals as a condition, without those that cannot be parsed, as models may write."""
+    """Return literals as a condition; unparsable literals of a model are skipped."""
     parts = []
     for text in literals:
         try:

@@ -55,7 +55,7 @@ class SubtaskMatch(Value):
 class Matches(Value):
     """The matches of a node; not `complete` if there were too many to try.
 
-    `searched` says whether a search was necessary.
+    `searched`: Whether a search was necessary.
     """
 
     found: tuple[SubtaskMatch, ...]
@@ -372,7 +372,7 @@ class Preconditions:
         """Return the completions of a binding under which the precondition can hold.
 
         Raises:
-            GroundingLimitError: There are too many completions.
+            GroundingLimitError: The completions are too many.
         """
         names = self._names.get(method.name)
         if names is None:

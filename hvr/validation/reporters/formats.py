@@ -142,7 +142,7 @@ SCHEMA = (
 
 
 def report_sarif(results: Iterable[Judged], options: ReportOptions) -> Iterator[str]:
-    """Yield the log in one chunk; valid plans have no result in it."""
+    """Yield the log in one chunk; it has no results for valid plans."""
     writer = _Writer(options)
     for warning in options.warnings:
         writer.add(warning)

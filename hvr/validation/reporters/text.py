@@ -113,7 +113,7 @@ def report_text(results: Iterable[Judged], options: ReportOptions) -> Iterator[s
 
 
 def count_outcomes(result: Judged, outcomes: Counter[Outcome]) -> None:
-    """Count the plans that a result covers: one, or those that a domain or problem blocks."""
+    """Count the plans that a result covers: one, or all plans of an unusable model."""
     outcomes[result.report.outcome] += 1 if result.plan else len(result.blocked)
 
 

@@ -165,7 +165,7 @@ def require_untimed(domain: Domain, problem: Problem) -> None:
     """Reject features that a step-by-step environment cannot execute.
 
     Raises:
-        UsageError: There are durative actions, timed initial literals, processes or events.
+        UsageError: The model has durative actions, timed initial literals, processes or events.
     """
     if domain.durative_actions:
         name = next(iter(domain.durative_actions))

@@ -225,7 +225,7 @@ class Trigger:
 
     @property
     def spent(self) -> bool:
-        """Whether it will not fire again."""
+        """Whether the fault is exhausted."""
         return 0 < self.fault.times <= self.count
 
     def standing(self, step: int) -> bool:

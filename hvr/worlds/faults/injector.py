@@ -215,7 +215,7 @@ class Obstacles:
         self._blocked: dict[str, tuple[str, Any, Trigger]] = {}
 
     def occupy(self, receptacle: str, thing: str, trigger: Trigger) -> None:
-        """Refuse to put anything into the receptacle while the object is in it."""
+        """Refuse to put anything into the receptacle while the object occupies it."""
         self._occupied[receptacle] = (thing, trigger)
 
     def block(self, target: str, blocker: str, trigger: Trigger) -> None:

@@ -102,7 +102,7 @@ def move(env: Environment, object_id: str, receptacle: str) -> bool:
 
 
 def occupy(env: Environment, object_id: str, receptacle: str) -> bool:
-    """Ensure that an object is in a receptacle; return whether it is."""
+    """Move an object into a receptacle if necessary; return whether it is there."""
     there = entries(env)[object_id]["parentReceptacles"] or ()
     return receptacle in there or move(env, object_id, receptacle)
 

@@ -305,7 +305,7 @@ class KitchenSettings:
         height: Image height in pixels.
         decay_time: Simulated seconds until an object that has left a hot or cold place is at room
             temperature.
-        decays: Whether temperatures decay at all.
+        decays: Whether temperatures decay.
     """
 
     grid_size: float = 0.25

@@ -1,4 +1,4 @@
-"""The static part of a room, and what the agent sees and reaches in it."""
+"""The static part of a room, and the agent's visibility and reach."""
 
 from __future__ import annotations
 

@@ -190,7 +190,7 @@ class Client(_Controller):  # type: ignore[misc]
         return event
 
     def stop(self) -> None:
-        """End the process and close all connections to it."""
+        """End the process and close all its connections."""
         self._end_server()
         self._build.unlock()
 

@@ -48,7 +48,7 @@ def scene_graph(metadata: Mapping[str, Any], names: Names) -> SceneGraph:
     """Return an event's scene in hvr's names.
 
     * `parents` are the direct receptacles, innermost first. Receptacles that contain another parent
-      are left out; the Floor is left out if there is any other parent.
+      are left out; so is the Floor if there is another parent.
     * Objects in the held receptacle have it as parent, although AI2-THOR reports none.
     * Remains of sliced or broken objects stay, without parents and out of reach.
     * A filled WineBottle without a liquid from AI2-THOR contains wine.

@@ -30,7 +30,7 @@ NEAR = 1.0
 """Preferred horizontal distance in metres to the nearest part of a navigation target."""
 
 SHUFFLE = 2.5
-"""Maximum distance in metres from which the robot approaches an object on its own."""
+"""Maximum distance in metres from which the robot approaches an object by itself."""
 
 GRID = 0.25
 """Length of a step of the robot, in metres."""

@@ -1,4 +1,4 @@
-"""Questions before a call: may it write, and what does the tool change?"""
+"""Questions to the user before a call: permission to write, and unknown effects of tools."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Approvals:
     ask: Callable[[str], str] = input
 
     def __call__(self, proposed: ProposedCall) -> bool | None:
-        """Return whether to make a call; None if no one can be asked."""
+        """Return whether to make a call; None if there is no terminal to ask on."""
         allowed = self.writes if proposed.effect is Effect.WRITES else self.destroys
         if allowed and (self.repeats or proposed.before is None):
             return True

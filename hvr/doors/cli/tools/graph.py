@@ -57,7 +57,7 @@ def meaning_names(args: argparse.Namespace) -> MeaningNames:
     """Return the names of the catalogue's slots.
 
     Raises:
-        UsageError: There are neither tools nor logs, or two tools have the same name.
+        UsageError: Neither tools nor logs are given, or two tools have the same name.
         DataFileError: A file cannot be read.
         MissingExtraError: A file or the encoder needs a package that is not installed.
     """

@@ -270,7 +270,7 @@ def connect_model(args: argparse.Namespace, transcript: Path | None = None) -> M
     """Return the model that the options name; None if they name none.
 
     Raises:
-        UsageError: There are model options, but no model.
+        UsageError: Model options are given without a model.
         LLMError: A key is missing.
     """
     if not hasattr(args, "spec"):

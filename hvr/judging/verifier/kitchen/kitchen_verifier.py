@@ -431,7 +431,7 @@ def judge(verifier: Verifier, plan: LinkedPlan, request: str) -> Verdict:
 
 
 def _second_vote(score: float, found: EndCheck, plan: LinkedPlan, request: str) -> str:
-    """Return why an accepted plan may not be what was asked; empty if there is no objection.
+    """Return why an accepted plan may not match the request; empty without an objection.
 
     Leaving a named thing untouched is always an objection. Otherwise the reading decides only where
     the network is uncertain, since hvr may misread a sentence.

@@ -189,7 +189,7 @@ _BEFORE_NOUNS = frozenset({"det", "number", "of", "be", "ignored", *_ROLES})
 _ARTICLES = frozenset({"det", "number", "ignored"})
 _AFTER_VERBS = frozenset({",", ".", ";", "!", "?", "and", "then", "again", "for", "please"})
 _FILLING = "fill"
-"""Frame of verbs that say what to fill with."""
+"""Frame of verbs that name a filling."""
 _ENDS = frozenset({",", ".", ";", "!", "?"})
 _HOMES = frozenset({"where", "place", "home", "spot"})
 """Words that make one thing the place of another: "the shelf is where the mug goes"."""

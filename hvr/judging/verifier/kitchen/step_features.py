@@ -32,7 +32,7 @@ from hvr.knowledge.wording import load_wording
 
 @dataclass(frozen=True)
 class PlanOutcome:
-    """The final state of a plan, and what happened in it.
+    """The final state of a plan, and its events.
 
     Args:
         classes: Classes of all objects in steps or the end.

@@ -1,6 +1,6 @@
 """Parsers of a language model's answers: pure functions from messy text to plain values.
 
-They know nothing of the planning task, never raise, and take time linear in the length of the text.
+They are independent of the planning task, never raise, and take linear time.
 """
 
 from hvr.policies.llm.answers.actions import Actions, ActionText, read_actions

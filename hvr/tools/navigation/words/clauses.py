@@ -55,7 +55,7 @@ class RequestClause:
     """A clause of a request.
 
     Args:
-        tokens: The words, without those that only mark a request.
+        tokens: The words, without mere markers of a request.
         mood: The mood of the clause.
         opener: The subordinating word, such as "because"; empty for a main clause.
         borrowed: Positions of pronouns that were replaced by values of another clause.

@@ -42,7 +42,7 @@ class ReadRequest:
     """The reading of a request in words.
 
     Args:
-        request: The goal calls and the facts beside them; None if there is nothing to call yet.
+        request: The goal calls and further facts; None if no call is possible yet.
         why: The reading, or the reason to call nothing, in a sentence or two for people.
         tools: The candidate tools, most likely first.
         move: The move if the words alone determine it: ASK with questions, FIND if no tool serves,

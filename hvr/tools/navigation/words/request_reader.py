@@ -2,7 +2,7 @@
 
 Each clause that is an order or a question leads to at most one goal call. A writing call requires
 a matching verb, a clear lead over every other tool, and a reading that accounts for every word of
-the clause. Otherwise the user is asked.
+the clause. Otherwise hvr asks the user.
 """
 
 from __future__ import annotations
