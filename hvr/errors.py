@@ -69,6 +69,7 @@ _TakenError           [hvr.runs.folder]                            becomes a Dat
 Terminated            [hvr.doors.cli.process]                      becomes exit code 143
 BusyError             [hvr.doors.http.jobs]                      becomes status 429
 NoJobError            [hvr.doors.http.jobs]                      becomes status 404
+_GoneError            [hvr.doors.http.application]               becomes a status in the metrics
 RefusedError          [hvr.doors.http.guards]                    becomes a status of HTTP
 NoAnalysisError       [hvr.doors.lsp.analyst]                    becomes a message to the editor
 NotSentError          [hvr.tools.calling.openapi_requests]         becomes a call not made

@@ -108,7 +108,10 @@ def test_a_signal_costs_only_what_is_under_way(
     behaviour = Behaviour(make_coffee, after=Reply(hang=_TEN_MINUTES), since=5)
     with OpenAIServer(behaviour) as server:
         with command(tmp_path / "b", server.url, *seeds) as process:
-            wait_for(lambda: len(behaviour.purposes) >= 4 + int(jobs), process)
+            wait_for(
+                lambda: len(behaviour.purposes) >= 4 + int(jobs) and len(_kept(tmp_path)) >= 4,
+                process,
+            )
             process.send_signal(how)
             _, err = process.communicate(timeout=_TEN_MINUTES)
         assert process.returncode == code and "Traceback" not in err
@@ -132,6 +135,18 @@ def test_a_signal_costs_only_what_is_under_way(
     assert len(both) == 2 and both[0] == both[1]
     assert len(healed.purposes) == 2 * len(both[0]) - paid
     assert [p.suffix for p in (tmp_path / "b" / "cells").iterdir()] == [".json", ".json"]
+
+
+def _kept(folder: Path) -> list[str]:
+    """Return the lines of the models' transcripts so far."""
+    paths = (folder / "b" / "transcripts").glob("*.jsonl")
+    return [
+        line
+        for path in paths
+        if "planner" not in path.name
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if '"digest"' in line
+    ]
 
 
 @pytest.mark.slow
