@@ -292,7 +292,7 @@ class CellResult(JsonObject):
         exit_code: Exit code of the error, see `hvr.errors`; 0 without an error.
         model: Name that the model reports.
         simulated: Whether the model is a simulation.
-        record: How the plan was made, as JSON.
+        record: The planning record, as JSON.
     """
 
     cell: Cell

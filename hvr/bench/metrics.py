@@ -157,7 +157,7 @@ def plan_correctness(plan: Steps, truth: GroundTruth) -> float:
     allows it, but their steps are not interleaved.
 
     The result is exact: for every set of blocks that can be finished first, only the earliest
-    position in the plan by which it is finished matters. The work grows with the number of such
+    position in the plan that finishes it matters. The work grows with the number of such
     sets (at most 2 to the number of blocks), not with the number of linearisations.
 
     Returns:

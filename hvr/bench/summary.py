@@ -27,7 +27,7 @@ def bootstrap_interval(groups: Sequence[Sequence[float]]) -> tuple[float, float]
     The result is deterministic.
 
     Args:
-        groups: For each task, its values over seeds.
+        groups: The values of each task over seeds.
     """
     filled = [group for group in groups if group]
     if sum(map(len, filled)) < 2:

@@ -110,7 +110,7 @@ async def avalidate_many(
 
     Args:
         rows: Texts of a domain, a problem and a plan for each verdict; read in the other thread.
-        engine: Where to judge plans; in this process if None.
+        engine: The engine that judges plans; None for this process.
 
     Raises:
         UsageError: A row is not three texts.

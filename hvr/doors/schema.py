@@ -81,7 +81,7 @@ class ValidateRequest(PlanTextRequest):
     Attributes:
         advise: Whether to search for a repair of an invalid plan.
         minimise: Whether to search for redundant steps of a valid plan.
-        on_failure: What to do after a failing step: stop, or report every failure.
+        on_failure: Reaction to a failing step: stop, or continue and report every failure.
         state_at: Number of a step whose resulting state to report; 0 is the initial state.
         lenient: Whether to accept violations of the language that VAL accepts.
         tolerance: Maximum deviation from a required duration.
@@ -244,7 +244,7 @@ class TracedStep(Value):
 
     Attributes:
         step: Number of the step; 0 for an event or a timed initial literal.
-        time: When it happens, in the plan's unit; null for a plan without times.
+        time: Time of the step, in the plan's unit; null for a plan without times.
         ok: Whether the step can be executed; the plan's execution ends with the first that cannot.
         needs: The parts of its precondition, with the steps that made them true; empty for a plan
             with times.
@@ -304,7 +304,7 @@ class StepExplanation(Value):
     Attributes:
         ok: Whether the step can be executed at its place.
         conditions: The parts of its precondition, with the steps that made them true.
-        links: Its effects, with the steps that need them.
+        links: The effects of the step, with the steps that need them.
         before: The facts that hold before the step.
         after: The facts that hold after it.
         failure: Why the step cannot be executed; null if it can.
@@ -485,7 +485,7 @@ class Operation(Value):
         summary: One sentence for whoever chooses an operation.
         answers: The answer's type, as `module:name`.
         reads_only: Whether the operation changes nothing, neither files nor sessions.
-        session: Whether it concerns a session, which the door keeps.
+        session: Whether the operation concerns a session, which the door keeps.
     """
 
     name: str

@@ -62,7 +62,6 @@ class _Search:
         self._open: set[int] = set()  # derived atoms whose rules are being followed
 
     def conjunction(self, condition: Conjunction, value: bool) -> list[Revision]:
-        """Return the smallest revisions after which a condition has a truth value."""
         self._visits += 1
         if self._visits > _MAX_VISITS:
             return []

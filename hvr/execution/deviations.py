@@ -314,7 +314,7 @@ def atom_of(literal: Expression) -> Atom:
 
 
 def subjects(literals: Iterable[Expression]) -> tuple[str, ...]:
-    """Return the objects in literals, first arguments before the others."""
+    """Return the objects in literals, first arguments first."""
     atoms = [atom_of(literal) for literal in literals]
     first = [a.args[0] for a in atoms if a.args]
     others = [n for a in atoms for n in a.args[1:]]

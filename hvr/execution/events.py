@@ -146,7 +146,7 @@ class Recovery(Value):
         strategy: Name of the strategy.
         reason: The deviation, as a sentence.
         outcome: `worked`, `failed`, the new plan, or why there is none.
-        step: Number of the step after which it was used.
+        step: Number of the step after which the strategy was used.
     """
 
     strategy: str

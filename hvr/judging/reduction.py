@@ -68,7 +68,7 @@ class RelaxedSteps:
     """The steps of a plan, and possible insertions, in the abstraction.
 
     Args:
-        offers: For each place, the numbers of the operators that may be inserted there; the last
+        offers: The numbers of the operators that may be inserted at each place; the last
             place is after the last step.
     """
 
@@ -329,7 +329,7 @@ def smallest_reduction(
     """Return the cheapest part of a plan that reaches the goal; of equals, the earliest steps.
 
     Args:
-        offers: For each place, the operators that may be inserted there in any order; the last
+        offers: The operators that may be inserted at each place in any order; the last
             place is after the last step. The number of insertions is minimised first.
     """
     return _Search(start, operators, offers, budget, most).run()

@@ -372,7 +372,7 @@ class PlanRepair:
         least: Proven lower bound on the insertions of any repair.
         smallest: Whether the repair is proven smallest: no other has fewer insertions, or equally
             many insertions and fewer steps.
-        hopeless: Whether it is proven that there is no repair.
+        hopeless: Whether the absence of a repair is proven.
     """
 
     steps: tuple[PlacedStep, ...] | None

@@ -116,7 +116,7 @@ def sarif(verdicts: Sequence[tuple[Path, PlanVerdict, Sequence[Step]]]) -> dict[
     """Return the findings as a SARIF log.
 
     Args:
-        verdicts: For each plan its file, verdict, and steps in the order of the file.
+        verdicts: The file, verdict and steps (in the order of the file) of each plan.
     """
     kinds = list(_RULES)
     results = [

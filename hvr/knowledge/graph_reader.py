@@ -178,7 +178,7 @@ class Description:
 
     Args:
         type: Class for its AI2-THOR type.
-        kinds: Its other classes, sorted.
+        kinds: The object's other classes, sorted.
         thor_id: AI2-THOR's objectId; empty for pieces that do not exist yet.
         state: Properties with plain values, including history marks.
         relations: Outgoing relations as (property, other).

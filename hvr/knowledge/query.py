@@ -156,7 +156,7 @@ def solve(
     """Return the column names and an iterator over the rows.
 
     Raises:
-        StoreError: As for `run_query`; iterating may also raise it.
+        StoreError: See `run_query`; iterating may also raise it.
     """
     if not allow_service:
         refuse_service(sparql)

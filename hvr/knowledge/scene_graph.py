@@ -33,7 +33,7 @@ class SceneObject:
         position: (x, y, z) in metres.
         in_reach: Whether the agent can interact with it from its current position.
         distance: Distance from the agent, in metres.
-        extent: Its box, or None if unknown.
+        extent: The object's bounding box; None if unknown.
     """
 
     name: str

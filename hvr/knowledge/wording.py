@@ -36,7 +36,7 @@ class ActionWording(Value):
         imperative: The action as an order.
         title: Title of a block of steps that ends with the action.
         step: The action for the kitchen verifier.
-        purpose: Its purpose, as a sentence.
+        purpose: Purpose of the action, as a sentence.
         written: Names that language models use for the term.
     """
 
@@ -206,7 +206,7 @@ class BlockTitle(Value):
 
     Args:
         predicate: The predicate that became true.
-        rest: Its further arguments.
+        rest: Further arguments.
         title: Title with `{0}` for the subject of the predicate and `{1}` for the used thing.
         sentence: The title as an order, if it differs.
     """
@@ -223,7 +223,7 @@ class ActionAnnotations:
 
     Args:
         ends: Actions that end a block.
-        continued: For each action in `ends`, the following actions that continue the block instead.
+        continued: The actions that, after an action in `ends`, continue the block instead.
         used: Actions whose block is named after their effect.
         both: Actions that are also named if their block continues.
         late: Actions to postpone as long as the plan stays valid.

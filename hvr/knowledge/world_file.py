@@ -105,7 +105,7 @@ class WorldFile:
         environment: `module:function` of a fact environment; empty for the PDDL environment.
         env_timeout: Seconds that each call of the environment may take; 0 if not given.
         environments: Names of environments that play the scenes; the first is the default.
-        tools: Where the tools are (`hvr.tools.calling.worlds`); empty in a world of a domain.
+        tools: Sources of the tools (`hvr.tools.calling.worlds`); empty in a world of a domain.
         tool_tasks: Tasks by name, only in a world of tools.
 
     Raises:
@@ -344,7 +344,7 @@ def load_world(name: str = DEFAULT_WORLD, *, trust: bool = False) -> WorldFile:
 
     Raises:
         UsageError: The world does not exist.
-        DataFileError: Its `world.toml` is missing or invalid.
+        DataFileError: The `world.toml` is missing or invalid.
     """
     if name in shipped_worlds():
         return _shipped(name)

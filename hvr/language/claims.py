@@ -39,7 +39,7 @@ class Coverage(Value):
     """The words of a request that a goal does not account for.
 
     Args:
-        against: Words without which the goal would be another one; they rule it out.
+        against: Words that contradict the goal and rule it out.
         ignored: Words that only describe.
         unsaid: Whether no verb or adjective names the states of the goal.
     """
@@ -50,7 +50,7 @@ class Coverage(Value):
 
 
 class Gate:
-    """Compare the words of a request with what a goal is about."""
+    """Compare the words of a request with the subjects of a goal."""
 
     def __init__(self, lexicon: Lexicon, taxonomy: Taxonomy) -> None:
         self.lexicon = lexicon

@@ -276,7 +276,7 @@ class Substitute(Value):
         becomes: The replacement.
         requires: Affordance class that the things must have.
         lacking: Affordance class that they must lack; empty for none.
-        among: How many of the things must satisfy the condition already: `all`, `some` or
+        among: Quantity of objects that must already satisfy the condition: `all`, `some` or
             `none`; empty for any. `all` applies to things that are put somewhere.
         note: Note for the user, after the name of the thing; empty for none.
     """

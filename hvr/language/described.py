@@ -1,4 +1,4 @@
-"""Goals by description, for worlds whose objects are found only on the way.
+"""Goals by description, for worlds whose objects are discovered during the run.
 
 Elsewhere the objects of a request are chosen before planning (`object_choice`). Where some of them
 have not been seen, the goal keeps the descriptions: `(exists (?x1 - ball) (and (red ?x1) …))`.

@@ -1,7 +1,7 @@
 """Interpretation of dialogue turns: answers to questions, and requests that need the context.
 
-A request that leans on earlier turns is rewritten so that it stands alone, with the names of the
-objects that it means:
+A request that depends on earlier turns is rewritten as a self-contained one, with the names of the
+objects it refers to:
 
     wash the mug … and now the other one        wash mug-2
     put the apple in the fridge … put it back   put apple-1 on countertop-2
@@ -141,7 +141,7 @@ class DialogueMemory(Value):
         things: Mentioned objects, most prominent first.
         group: The objects mentioned last, as a group.
         places: Mentioned places, most prominent first.
-        used: Objects that the last request and those like it were about.
+        used: Objects of the last request and its repetitions.
         origins: The place of each moved object before it was moved.
     """
 
@@ -157,8 +157,8 @@ class PhraseSpan(Value):
     """A noun phrase in a request.
 
     Args:
-        start, end: Its words.
-        preposition: Where its preposition starts; equal to `start` without one.
+        start, end: Range of its words in the request.
+        preposition: Start of its preposition; equal to `start` without one.
     """
 
     start: int
@@ -204,7 +204,7 @@ class Rewriter:
         self.memory = memory
 
     def requests(self, text: str) -> Iterator[str | DialogueQuestion]:
-        """Yield the meanings of a text, the likeliest first: requests, or a question about it."""
+        """Yield the meanings of a text, likeliest first: requests, or a question to the user."""
         plain = _CORRECTS.sub("", text).strip(" ,")
         corrects = plain != text.strip(" ,")
         if corrects and (pair := _NOT_BUT.match(plain)):

@@ -65,7 +65,7 @@ class Demand(Value):
     """One conjunct of the goal.
 
     Args:
-        moment: When it is requested: twice the index of the clause, plus one for placements,
+        moment: Position of the demand: twice the index of the clause, plus one for placements,
             since 'put a hot potato in the fridge' heats first.
         entity: Index of the entity.
         key: A later demand on the same entity with the same key, `place` or `liquid`, replaces
@@ -82,12 +82,12 @@ class Demand(Value):
 
     @property
     def passing(self) -> bool:
-        """Whether it matters only on the way to later demands."""
+        """Whether the demand matters only as a preparation for later ones."""
         return self.text == "(near ?x)"
 
     @property
     def holds(self) -> bool:
-        """Whether it asks to hold something."""
+        """Whether the demand is to hold something."""
         return self.text == HELD
 
 
@@ -535,7 +535,6 @@ def _changes(choice: ObjectChoice, demand: Demand) -> int:
 
 
 def _entities(demands: Iterable[Demand]) -> set[int]:
-    """Return the entities of some demands."""
     return {n for d in demands for n in (d.entity, d.outer) if n is not None}
 
 

@@ -263,8 +263,8 @@ class Reader:
 
         Raises:
             LanguageError: The request was not understood.
-            AmbiguousError: Readings end differently, or the request only hints at something, and
-                none was chosen.
+            AmbiguousError: Several readings differ in their end states, or the request is only a
+                hint, and no reading was chosen.
             ImpossibleGoalError: The goal cannot be achieved in this scene.
         """
         try:
@@ -478,5 +478,5 @@ class AgreementReader(_WithLearnt):
 
 
 def is_plain(request: str, goal: Goal) -> bool:
-    """Return whether a request is short and fully read, so that no second reader is needed."""
+    """Return whether a request is short and fully read, so that the grammar suffices."""
     return len(request.split()) <= _PLAIN_WORDS and not goal.unread and not goal.notes

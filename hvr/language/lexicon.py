@@ -43,7 +43,7 @@ class Verb(Value):
         back: Whether things return to their initial place.
         liquid: Liquid that the vessels hold by default afterwards ('boil the kettle').
         by: Condition on the instrument, a thing of `by_class` ('read by the lamp').
-        of_dishes: Whether it only asks to make a dish when used with one ('cook some toast').
+        of_dishes: Whether the verb, used with a dish, only means to make it ('cook some toast').
     """
 
     word: str

@@ -77,31 +77,31 @@ class Entity(Value):
         place_from: Classes of the place where it stands at the start, if given.
         liquid: PDDL name of the liquid that it must contain.
         name: Name of the object (`mug-1`), if given.
-        rests: Whether it must end on a serving surface, whichever.
-        serve: Whether it must end at the preferred serving place.
-        unnamed: Whether it is an implied vessel, such as the cup of 'coffee'.
+        rests: Whether the object must end on any serving surface.
+        serve: Whether the object must end at the preferred serving place.
+        unnamed: Whether the object is an implied vessel, such as the cup of 'coffee'.
         cut_from: Index of the entity that these pieces are cut from.
         from_name: Name of the object where it stands at the start, if given.
         from_clause: Index of the clause that gives its initial place, or None.
-        firm: Whether it must stand at its initial place for this reading to be possible.
-        distinct: Whether it differs from every other mentioned entity of its class.
-        each: Whether things put there go to each of its objects, one by one.
+        firm: Whether this reading requires the object to be at its initial place.
+        distinct: Whether the entity differs from all other mentioned entities of its class.
+        each: Whether objects put there are distributed over its objects.
         every: Whether the request says 'every' or 'all', so that there may be none.
         everything: Whether no noun restricts its kind.
         apart: Whether each object put there gets a separate place.
-        used: Whether it is a means along the way, such as the pan in which an egg is fried.
+        used: Whether the object is only a means, such as the pan in which an egg is fried.
         likely: PDDL conditions on `?x` to prefer at the start, if any object satisfies them.
         turns: Condition on `?x` that the verb achieves; objects that already satisfy it are not
             meant.
-        somewhere: Whether it is a place described only by what is near it.
+        somewhere: Whether the entity is a place described only by its neighbourhood.
         besides: Indices of entities whose objects are excluded.
         rest: Whether only the objects used by `besides` are excluded, not all candidates.
-        spare: Number of objects to leave out, whichever.
+        spare: Number of arbitrary objects to leave out.
         holding: Classes of a thing that is on or in it at the start, if given.
-        source: Whether it is mentioned only as the place where something stands at the start.
+        source: Whether the entity is mentioned only as the initial place of another one.
         returns: Index of the clause that returns it to its initial place, or None.
         swapped: Index of the entity to whose initial place it goes instead, or None.
-        half: Whether half of all objects are meant.
+        half: Whether the request means half of all objects.
         near: Entities near the object at the start; the nearest object is chosen.
         text: The words, for messages.
     """
@@ -151,7 +151,7 @@ class Ban(Value):
         classes: Classes of the things that it covers; empty for all.
         name: Name of the object, if given.
         most: Number of things that may satisfy it at once.
-        again: Whether it may hold once, but not a second time.
+        again: Whether the condition may hold once but not twice.
     """
 
     condition: str

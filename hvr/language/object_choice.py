@@ -101,7 +101,7 @@ class ObjectChoice(ClassChoice):
             self._bind_source(number)
 
     def names(self, number: int) -> tuple[str, ...]:
-        """Return the objects an entity is restricted to; empty if any of its classes will do."""
+        """Return the objects an entity is restricted to; empty without a restriction."""
         return self._names.get(number, ())
 
     def pool(self, number: int) -> tuple[str, ...]:

@@ -659,7 +659,6 @@ def _constraint(text: str) -> bool:
 
 
 def _atoms(formula: Expression) -> Iterator[Atom]:
-    """Yield the atoms that a formula asserts."""
     match formula:
         case Atom():
             yield formula

@@ -1,4 +1,4 @@
-"""Things named by their purpose: 'something to cut with', 'a soup serving tool'.
+"""Objects named by their purpose: 'something to cut with', 'a soup serving tool'.
 
 The ontology gives the purposes of a class (`k:usedFor`). A general word such as 'tool' and the
 words around it name the classes whose purpose has exactly these words.

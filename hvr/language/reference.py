@@ -137,7 +137,7 @@ class Pronouns:
 
 
 class ReferentReading(Value):
-    """How to interpret the noun phrases of a clause.
+    """Interpretation of the noun phrases of a clause.
 
     Args:
         dishes: Whether a word for both a dish and a thing ('wine') means the dish.

@@ -1,4 +1,4 @@
-"""The rest of what was cut: 'toast a slice of bread and put the bread in the fridge'."""
+"""The rest of a cut object: 'toast a slice of bread and put the bread in the fridge'."""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ def place_near(
 ) -> tuple[str, ...]:
     """Return the places that 'put it near …' can mean.
 
-    They are what holds the other thing, or the nearest surface if nothing holds it. For 'above' and
+    These are the holders of the reference object, or else the nearest surface. For 'above' and
     'below' it is the nearest cupboard or shelf.
     """
     holding = {

@@ -169,7 +169,6 @@ def likelihood(typed: str, meant: str) -> float:
 
 @lru_cache(maxsize=32)
 def _beside(letter: str) -> frozenset[str]:
-    """Return the letters beside a letter on the keyboard."""
     found: set[str] = set()
     for number, row in enumerate(_ROWS):
         at = row.find(letter)

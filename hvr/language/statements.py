@@ -51,7 +51,7 @@ class SceneStatement(Value):
         predicate: The predicate; None for a statement of mere existence.
         positive: Whether the predicate is affirmed.
         least: Minimum number of objects, unless the statement is about all: 'two mugs are clean'.
-        also: Statements that must hold too: 'the mug and the plate are clean' makes two.
+        also: Further statements that must hold: 'the mug and the plate are clean' makes two.
     """
 
     things: tuple[str, ...]
@@ -148,7 +148,7 @@ class StatementJudge:
         """Return the objects that a noun phrase can mean.
 
         Raises:
-            LanguageError: The phrase is no thing of a scene.
+            LanguageError: The phrase names no object of the scene.
         """
         if thing.kind == "name":
             if thing.text not in self.inventory.classes:
@@ -254,7 +254,7 @@ class StatementJudge:
         return f"{relation} {self.called(parent)}"
 
     def described(self, name: str) -> str:
-        """Return the words for an object with its place, which tell it from others."""
+        """Return the words for an object with its place, to distinguish it from others."""
         if name not in self.inventory.held and not self.taxonomy.any_plays(
             (self.inventory.classes[name],), PORTABLE
         ):
@@ -593,7 +593,6 @@ class _Questions:
 
 
 def _joined(statements: Iterable[SceneStatement]) -> SceneStatement:
-    """Return the conjunction of some statements."""
     first, *others = statements
     return first.replace(also=tuple(others))
 

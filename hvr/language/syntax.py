@@ -85,7 +85,7 @@ class Adjunct(Value):
             (next to each other) or `except`.
         word: The preposition; `in` or `on` for a place.
         things: The complement.
-        inside: For `with`: `in` or `on` if the things are explicitly contents ('with a knife in
+        inside: `in` or `on` after `with`, if the objects are explicitly contents ('with a knife in
             it', 'containing a knife'), so that they cannot be tools.
     """
 
@@ -132,11 +132,11 @@ class Clause(Value):
 
     Args:
         groups: The objects, each group with its own adjuncts.
-        then: Whether it explicitly follows the preceding clauses.
-        given: Whether it describes the initial state instead of a goal.
-        past: Whether it reports what was done before the request.
+        then: Whether the clause explicitly follows the preceding ones.
+        given: Whether the clause describes the initial state instead of a goal.
+        past: Whether the clause reports earlier actions.
         none: Whether the state must not hold for any such object: 'no drawer is open'.
-        bare: Whether it only names things: ', then the cup'.
+        bare: Whether the clause only names objects: ', then the cup'.
     """
 
     verb: Verb | None
@@ -164,8 +164,8 @@ class Prohibition(Value):
         adjuncts: Forbidden destinations.
         adjectives: Forbidden properties.
         most: Number of things that may have the property at once: 1 in 'never two doors open'.
-        keeps: Whether it follows from a state that must be preserved.
-        again: Whether it may be true once, but not a second time.
+        keeps: Whether the prohibition follows from a state that must be preserved.
+        again: Whether the state may occur once but not twice.
         instead: Whether something else replaces the things, so that only tools are forbidden.
         dismissed: Whether the request explicitly does not ask for this.
     """

@@ -1,4 +1,4 @@
-"""Verb phrases to conditions: what each verb asks of its objects and adjuncts."""
+"""Conversion of verb phrases to conditions on their objects and adjuncts."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class Dialect:
 
     Args:
         limit: Name of the parameter that limits the answer's length.
-        form: How to ask for JSON: by schema, with `strict` only if the schema allows it; by schema
+        form: Request for JSON: by schema, with `strict` only if the schema allows it; by schema
             in the spelling of llama.cpp's Python server, or in vLLM's; as any object with the
             schema in the prompt; or by prompt only.
         tools: Whether the server calls tools; otherwise hvr asks for a call as JSON.
@@ -172,7 +172,7 @@ _LENGTHS = (
     ("meta", "n_ctx_train"),
     ("max_context_length",),
 )
-"""Where servers report the length of a model's context: vLLM, OpenRouter, llama.cpp, others."""
+"""Fields in which servers (vLLM, OpenRouter, llama.cpp and others) report a model's context."""
 
 _CUT = frozenset({"length", "max_tokens", "model_length"})
 _WITHHELD = frozenset(
@@ -316,7 +316,6 @@ def _text_and_refusal(message: Any) -> tuple[str | None, str]:
 
 
 def _calls(message: Any) -> list[str]:
-    """Return the names of the tools that a message calls."""
     calls = json_at(message, "tool_calls")
     calls = calls if isinstance(calls, list) else []
     named = [
@@ -327,7 +326,6 @@ def _calls(message: Any) -> list[str]:
 
 
 def _tool_calls(message: Any) -> tuple[ModelToolCall, ...]:
-    """Return the tool calls of a message whose arguments can be read."""
     calls = json_at(message, "tool_calls")
     read = []
     for number, call in enumerate(calls if isinstance(calls, list) else (), start=1):

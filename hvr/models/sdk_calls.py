@@ -23,7 +23,7 @@ from hvr.models.transport import (
 
 _Settings = TypeVar("_Settings")
 Fallbacks: TypeAlias = Iterable[tuple[tuple[str, ...], _Settings]]
-"""Fewer settings, each with words of a refusal after which they are tried."""
+"""Reduced settings to try, each with the words of a refusal that call for them."""
 
 
 class SdkModel(Generic[_Settings]):
@@ -110,14 +110,12 @@ class SdkModel(Generic[_Settings]):
             self.settings = better
 
     def _body(self, reply: Any) -> Any:
-        """Return the JSON of a reply."""
         try:
             return parse_json(reply.content, strict=False)
         except ValueError as error:
             raise self._failures.not_json(reply.content, str(error)) from None
 
     def _named(self, body: Any) -> str:
-        """Return the name of the model that answered."""
         model = json_at(body, "model")
         return model if isinstance(model, str) and model else self._model
 

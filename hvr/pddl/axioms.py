@@ -136,7 +136,7 @@ class _Stratum:
         read: The other fluent predicates that the rules read.
         known: Earlier results by the facts that were read.
         ground: The ground rules; None if there are too many.
-        joins: For each predicate of the stratum, the rules and positions in which it can be joined.
+        joins: The rules and positions in which each predicate of the stratum can be joined.
         opaque: The rules that read the stratum in a place where it cannot be joined.
     """
 
@@ -172,7 +172,7 @@ class Axioms:
         self._for_steps = list(self._read_by_actions())
 
     def close(self, bits: int, values: Values) -> int:
-        """Return the bits with the derived atoms recomputed from the others."""
+        """Return the bits with the derived atoms recomputed."""
         return self._evaluated(self._strata, bits, values)
 
     def close_for_steps(self, bits: int, values: Values) -> int:

@@ -258,7 +258,7 @@ class Task:
         return self.state(atoms, tuple([known.get(index) for index in range(size)]))
 
     def close(self, bits: int, values: Values = ()) -> int:
-        """Return the bits with the derived atoms recomputed from the others."""
+        """Return the bits with the derived atoms recomputed."""
         return bits if self._axioms is None else self._axioms.close(bits, values)
 
     def close_for_steps(self, bits: int, values: Values = ()) -> int:

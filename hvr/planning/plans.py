@@ -273,7 +273,7 @@ class Policy(Protocol[Wanted]):
 
         Args:
             things: The names of the things.
-            place: The name of the object that they are on or in.
+            place: Name of the object that holds them.
         """
         ...
 

@@ -117,7 +117,7 @@ class Placing:
         return tuple(c for c in self.crowds if len(c.things) == 1 and c.things <= too_large)
 
     def overfull(self, task: Task, actions: Iterable[GroundAction]) -> bool:
-        """Return whether a plan puts things where they have no room; learn which they are."""
+        """Return whether a plan puts objects where they have no room; remember those objects."""
         if self._relaxed:
             return False
         before = len(self.crowds)

@@ -54,7 +54,7 @@ class JudgedPlan:
         reading: The interpretation of an ambiguous sentence; otherwise empty.
         tool_plan: The plan, if it is a tool plan.
         read: Record of a log, with the skipped parts, if the plan comes from one.
-        note: How the plan was extracted from an answer; empty for a plan file.
+        note: Remark on the extraction of the plan from an answer; empty for a plan file.
     """
 
     file: Path

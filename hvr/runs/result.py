@@ -33,7 +33,7 @@ class Run(JsonObject):
             unknown. See `verdict`.
         plans: All plans, in order.
         steps: All executed steps, in order.
-        finished: How the execution ended; None if not executed.
+        finished: The end of the execution; None if not executed.
         planner_calls: Number of calls of a classical planner.
         seconds: Wall time.
         folder: The run folder.
@@ -180,7 +180,7 @@ def result_of(
     Args:
         run: The run.
         goal: The goal as read by hvr's grammar.
-        finished: How the execution ended; None for a dry run.
+        finished: The end of the execution; None for a dry run.
         judgement: Whether the request was met.
         seconds: Total wall time.
     """

@@ -205,7 +205,7 @@ def _warnings(
 def judge_all(model: LoadedModel, files: Sequence[str]) -> Iterator[Judged]:
     """Judge plans in this process and yield the results in the order of the plans.
 
-    An unreadable plan has its own result and does not stop the others.
+    An unreadable plan has its own result and does not affect other plans.
 
     Args:
         files: The plan files; `-` is standard input.

@@ -311,7 +311,7 @@ class Finding(Value):
 
     @property
     def file(self) -> str:
-        """The file in which it is located."""
+        """The file of the finding."""
         return self.location.file if self.location else self.plan
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Where a model uses each name, and which requirement flags follow from that."""
+"""The uses of each name in a model, and the requirement flags that follow from them."""
 
 from __future__ import annotations
 

@@ -238,7 +238,7 @@ class StepReport(Value):
 
 
 class Decomposed(Value):
-    """How a task of a hierarchical plan was decomposed; all of them together prove the plan valid.
+    """Decomposition of one task of a hierarchical plan; together they prove the plan valid.
 
     Attributes:
         identifier: The identifier of the task in the plan; None for the initial network.

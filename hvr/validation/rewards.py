@@ -209,7 +209,7 @@ class PlanRewards:
             potential: The value of a state, from 0 to 1.
 
         Raises:
-            UsageError: As in `scores`, or the discount or a potential is out of range.
+            UsageError: See `scores`; or the discount or a potential is out of range.
         """
         return [
             StepScore(_step_rewards(self._validator(d, p), plan, score, discount, potential), score)

@@ -33,7 +33,7 @@ class SearchOutcome:
 
     Attributes:
         answers: Sequences of equal length, in the order found.
-        hopeless: Whether it is proven that there are none.
+        hopeless: Whether the absence of such sequences is proven.
     """
 
     answers: tuple[Steps, ...] = ()

@@ -112,7 +112,7 @@ def stream(
 
     Args:
         rows: The texts of a domain, a problem and a plan each.
-        engine: Where to judge plans; in this process if None.
+        engine: The engine that judges plans; None for this process.
 
     Raises:
         UsageError: A row is not three texts; the message contains its number.

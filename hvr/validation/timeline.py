@@ -315,7 +315,6 @@ def _closed_form(function: TimeFunction, later: Rational) -> str:
 
 
 def _since(number: Number, later: Rational) -> Polynomial:
-    """Return a polynomial in the time since a later origin."""
     if not isinstance(number, Polynomial):
         return Polynomial((number,))
     result = Polynomial(())

@@ -56,7 +56,7 @@ class ObjectSpec:
 
     @cached_property
     def is_fixture(self) -> bool:
-        """Whether it is part of the room, neither pickupable nor moveable."""
+        """Whether the object is part of the room, neither pickupable nor moveable."""
         return not ("pickupable" in self.properties or "moveable" in self.properties)
 
 

@@ -383,7 +383,6 @@ def _predicted_outcome(run: Run, steps: int) -> str:
 
 
 def _lines(run: Run) -> list[str]:
-    """Return the outcome of a run as lines for people."""
     from hvr.validation.report import count
 
     steps = sum(len(p.plan.actions) for p in run.plans)

@@ -41,7 +41,7 @@ class Proposal(NamedTuple):
     """A name to insert.
 
     Attributes:
-        noun: Its kind, such as "predicate", which also determines its icon.
+        noun: The kind of name, such as "predicate", which also determines the icon.
         rank: Proposals of a lower rank come first.
     """
 

@@ -46,7 +46,7 @@ def fixes(
 
     Args:
         line: Line of the finding, 0-based.
-        about: The name that the finding is about.
+        about: The subject of the finding.
     """
     names = models.names(file)
     tree = names.tree

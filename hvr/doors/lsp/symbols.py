@@ -67,7 +67,7 @@ class Declaration(NamedTuple):
     """A declared name.
 
     Attributes:
-        noun: Its kind, such as "predicate" or "durative action".
+        noun: The kind of name, such as "predicate" or "durative action".
         parameters: Variables and their types; the types of an object or type.
         node: The list around the declaration.
     """
@@ -109,7 +109,7 @@ class Symbols:
     """All names of a domain or problem.
 
     Attributes:
-        occurrences: In the order of the text.
+        occurrences: All occurrences, in the order of the text.
         declarations: Declarations by kind, name and scope.
         kind: Whether the text defines a domain or a problem; None if neither.
         name: The name that it defines.

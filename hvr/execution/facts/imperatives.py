@@ -60,7 +60,7 @@ class Imperative(Value):
     Args:
         pattern: The order; the groups `p0`, `p1` … are its arguments.
         atom: The atom over the parameters of the action.
-        positive: Whether it must hold.
+        positive: Whether the atom must hold.
         parameters: The parameters of the action, in the order of the groups.
     """
 

@@ -214,7 +214,7 @@ class PosedRun:
 
     Attributes:
         request: The request in words.
-        stages: Its stages.
+        stages: The stages of the request.
 
     Raises:
         LanguageError, AmbiguousError, ImpossibleGoalError: See `described_stages`.

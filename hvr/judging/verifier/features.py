@@ -240,7 +240,7 @@ def plan_arrays(
     """Compute the features of plan graphs (section 3.3).
 
     Args:
-        own: For each graph, paths to subtract from the counts because they come from the plan
+        own: Paths of each graph to subtract from the counts because they come from the plan
             itself.
     """
     embeddings.prepare(graphs)

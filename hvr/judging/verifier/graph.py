@@ -86,7 +86,7 @@ class PlanGraph:
 
     @property
     def all_edges(self) -> tuple[Edge, ...]:
-        """Edges from Start to the roots, then the others."""
+        """Edges from Start to the roots, then all other edges."""
         return tuple((START, root) for root in self.roots) + self.edges
 
     @cached_property

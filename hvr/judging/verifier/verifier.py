@@ -234,7 +234,7 @@ Plan = ToolPlan | PlanGraph
 
 @dataclass
 class Verifier:
-    """A verifier of plans over the tools that it was trained on.
+    """A verifier of plans over the tools of its training data.
 
     An unknown tool is not a risk by itself: it is judged by its text.
     """

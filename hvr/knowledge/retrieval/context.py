@@ -276,7 +276,7 @@ def _absence(o: _Object, kinds: _Kinds) -> str:
 
 
 def _place(o: _Object, kinds: _Kinds, *, by_class: bool = False) -> str:
-    """Return the place of a portable thing; empty for others."""
+    """Return the place of a portable object; empty for other objects."""
     if kinds.terms["pickupable"] not in o.kinds:
         return ""
     if "^holding" in o.relations:

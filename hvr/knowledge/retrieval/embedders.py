@@ -159,7 +159,7 @@ to `pan-2`.
 
 
 class Embedder(Protocol):
-    """Compare a text with others."""
+    """Measures the similarity of a text to other texts."""
 
     @property
     def name(self) -> str:

@@ -37,7 +37,7 @@ def expand(names: Iterable[str], inventory: Inventory) -> dict[str, str]:
     """Return the objects that some objects depend on.
 
     Returns:
-        Reason by name of each further object, in the order in which they were found.
+        Reason for each further object, by name, in the order of discovery.
     """
     expander = _Expander(names, inventory)
     expander.run()

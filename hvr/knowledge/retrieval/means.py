@@ -42,9 +42,9 @@ class Supply:
         needs: Class that must be available.
         reason: Reason for the choice, such as "to heat".
         goes_into: Classes; things are treated on or in one of them, the apparatus first.
-        heats: Whether it is an apparatus that changes its contents.
+        heats: Whether the object is an apparatus that changes its contents.
         switched: Whether a separate control switches it.
-        runs: Whether it is the source of a liquid that runs into another thing.
+        runs: Whether the object is a source of a liquid that runs into another object.
         vessels: Classes of vessels for treating a liquid with it, preferred first.
     """
 

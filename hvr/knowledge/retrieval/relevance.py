@@ -251,7 +251,7 @@ class _Chooser:
     def complete(self) -> None:
         """Choose a surface to put things down, and the places and contents of all choices.
 
-        Taking a thing requires the fridge that it is in, using a burner requires the pan on it, and
+        Taking an object requires the fridge around it, using a burner requires the pan on it, and
         moving a plate requires the knife that lies on it.
         """
         full = self.inventory.too_full

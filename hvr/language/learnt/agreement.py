@@ -210,11 +210,11 @@ class ReaderThresholds:
     and on `benchmarks/sentences.txt`: see docs/results/learnt_reader.md.
 
     Args:
-        alone: To be used if the grammar has no reading.
-        more: To add how a state is achieved to the grammar's reading.
-        instead: To be used if the grammar's reading is impossible in the scene, since people
-            call a mug a cup.
-        near: To be suggested in an error message.
+        alone: For use if the grammar has no reading.
+        more: For adding the means to the grammar's reading.
+        instead: For use if the grammar's reading is impossible in the scene, since people call
+            a mug a cup.
+        near: For suggestions in error messages.
     """
 
     alone: float = 0.8

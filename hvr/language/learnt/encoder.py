@@ -111,7 +111,7 @@ class SentenceEncoder:
 
     Raises:
         MissingExtraError: The package is not installed.
-        DataFileError: Its files cannot be read.
+        DataFileError: The encoder's files cannot be read.
     """
 
     def __init__(self, folder: Path | None = None) -> None:

@@ -40,7 +40,7 @@ class Frame:
 
     Args:
         kind: One of `KINDS`.
-        carrier: For "stack", class of the dish that holds the object at its place.
+        carrier: Class of the dish that holds the object at its place (only "stack").
         sliced: Whether pieces of the object are meant.
     """
 

@@ -258,7 +258,7 @@ class Query:
     """A macro action to look up in the library.
 
     Args:
-        name: Its name, with or without numbers of objects.
+        name: Name of the macro action, with or without object numbers.
         agent: The querying agent; among equals, its own entries come first.
         request: The enclosing task; among equals, entries learnt for it come first.
         postcondition: PDDL conditions over the task's objects that must hold after the block.

@@ -145,10 +145,10 @@ class Entry:
     """A macro action of the library; create it with `make`, which normalises it.
 
     Args:
-        names: Its names, with variables for objects: `put ?mug1 on ?plate1`.
-        parameters: Its variables, starting with the ones in the steps.
+        names: Names of the macro action, with variables for objects: `put ?mug1 on ?plate1`.
+        parameters: The variables, starting with those in the steps.
         precondition: PDDL literals that must hold before, including static ones.
-        uses: Its uses by run.
+        uses: Number of uses by run.
     """
 
     names: tuple[str, ...]

@@ -74,7 +74,7 @@ class Library:
         return f"<Library of {len(self)} macro actions>"
 
     def merge(self, *others: Library) -> Library:
-        """Return the union of this library and others."""
+        """Return the union of this library and other libraries."""
         return Library(entry for library in (self, *others) for entry in library)
 
     def add(self, entries: Iterable[Entry]) -> Library:

@@ -97,7 +97,7 @@ def bound_blocks(
     validator decides.
 
     Args:
-        allowed: For some variables, the objects that they may denote.
+        allowed: Objects that certain variables may denote.
         facts: The current facts, including static ones.
         slots: The objects that the other variables may denote.
     """
@@ -155,7 +155,7 @@ class MacroMatch:
         block: The block bound to objects, with its conditions here and the name of the query.
         binding: The objects that its variables denote.
         score: The similarity of the names, from 0 to 1.
-        generalised: Whether it was learnt with other classes of objects, and accepts these because
+        generalised: Whether the entry was learnt with other classes, and accepts these because
             of its cluster.
     """
 

@@ -180,7 +180,6 @@ class _Space:
                 heappush(queue, (price, bit))
 
     def _relaxed_cost(self, goal: list[int], made: dict[int, int]) -> float:
-        """Return the cost of the operators that a relaxed plan for a goal uses."""
         used: set[int] = set()
         known: set[int] = set()
         waiting = [*goal]

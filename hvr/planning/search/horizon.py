@@ -1,6 +1,6 @@
 """Long plans in stages: reach more and more conditions of a goal, each stage by its own search.
 
-Where one search finds no plan in time, a stage is a prefix of the goal's conditions, in the order
+If one search finds no plan in time, a stage is a prefix of the goal's conditions, in the order
 of the goal. Each stage keeps the conditions of the earlier ones, and starts in the state in which
 they end. The whole plan is validated.
 """

@@ -64,7 +64,7 @@ class _Relevance:
                     self._ties[other].add(one)
 
     def _tie_effects(self, effect: Expression) -> None:
-        """Tie an object that an effect changes to the one that the action is about."""
+        """Link an object that an effect changes to the main object of the action."""
         for part in _parts(effect):
             if not isinstance(part, When):
                 continue

@@ -57,7 +57,7 @@ def solve_with(task: Task, engine: str, seconds: float) -> SearchResult:
     Raises:
         UsageError: The engine is not installed.
         PlannerError: The engine does not support the task, failed, or found no plan in time.
-        DataFileError: Its files cannot be written.
+        DataFileError: The engine's files cannot be written.
     """
     started = time.perf_counter()
     available = installed_engines()

@@ -317,7 +317,7 @@ class Running:
 
     @property
     def outcome(self) -> PlannerEnd:
-        """How the planner ended, or that it ran out of time."""
+        """The planner's exit status, or the time limit."""
         code = self.code
         if code is None or code in _OUT_OF_TIME:
             return PlannerEnd.OUT_OF_TIME

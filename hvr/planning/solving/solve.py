@@ -53,7 +53,7 @@ class Solution(JsonObject):
         steps: The plan; None if it is proven that there is none.
         blocks: The plan split at its landmarks; empty for temporal plans.
         planner: The planner that found the plan or proved that there is none.
-        proven: Whether it is proven that no plan is better (or that there is none).
+        proven: Whether the plan is proven optimal, or the problem unsolvable.
         notes: Remarks for the reader, one sentence each.
         objects: The number of objects that the planner used, which is all of them; None for a
             plan of a language model.

@@ -42,7 +42,7 @@ class _Supporter:
         operator: The index of the action; -1 for zero-cost supporters.
         needs: The numbers of its conditions.
         gives: The numbers of the facts that it achieves.
-        changes: Its numeric effects.
+        changes: Numeric effects of the action.
     """
 
     operator: int
@@ -113,7 +113,7 @@ class Distance:
 
     Args:
         steps: The number of steps of a relaxed plan.
-        helpful: Its applicable actions, each with the number of its repetitions.
+        helpful: The relaxed plan's applicable actions, each with its number of repetitions.
     """
 
     steps: float

@@ -173,7 +173,7 @@ class _Pending:
 
 @dataclass(frozen=True)
 class _Instant:
-    """A state at a time.
+    """A search state with its time.
 
     Args:
         agenda: The future ends and timed literals, earliest first.

@@ -86,7 +86,7 @@ def unmentioned_objects(request: str, answer: GoalAnswer, words: GoalVocabulary)
 
 
 def _related(kind: str, words: GoalVocabulary) -> Iterable[str]:
-    """Yield a class, its superclasses and subclasses, and the classes that it is cut from."""
+    """Yield a class, its superclasses and subclasses, and the classes whose pieces it names."""
     ontology = words.inventory.ontology
     yield from ontology.superclasses(kind, reflexive=True)
     yield from ontology.subclasses(kind, reflexive=True)

@@ -51,7 +51,7 @@ class ActionSet:
         return tuple(self.task.domain.actions)
 
     def __contains__(self, action: object) -> bool:
-        """Return whether an action is valid, without enumerating others."""
+        """Return whether an action is valid, without enumerating all actions."""
         if not isinstance(action, GroundAction):
             return False
         known = self._members.get(action)

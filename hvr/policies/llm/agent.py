@@ -374,7 +374,6 @@ def _fact_names(schema: Mapping[str, Any]) -> list[str]:
 
 
 def _of_kinds(predicted: PredictedWorld, names: Collection[str]) -> list[str]:
-    """Return the objects among some names of objects and kinds."""
     chosen: dict[str, None] = {}
     kinds = {kind.lower() for kind in names if kind in predicted.kinds}
     for item in predicted.task.problem.objects:

@@ -443,7 +443,7 @@ def _explain_violation(
 def _explain_obstacle(
     validator: Validator, action: GroundAction, failure: Failure, navigation: Navigation | None
 ) -> str:
-    """Explain why the robot cannot go to an object that it is not near, such as a closed door."""
+    """Explain why the robot cannot go to an object, for example because of a closed door."""
     if navigation is None or not all(
         isinstance(x.formula, Atom) and x.formula.predicate in navigation.predicates
         for x in failure.literals

@@ -117,7 +117,7 @@ class ObjectsChosen(_Event):
     """Objects were selected for a prompt.
 
     Args:
-        request: The request that they were selected for.
+        request: The request for which the objects were selected.
         names: The objects, in order.
         unmatched: Names in the answer that match nothing in the scene.
     """

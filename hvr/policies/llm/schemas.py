@@ -120,7 +120,6 @@ class _Definitions:
         return {"$ref": f"#/$defs/{name}"}
 
     def close(self, schema: Schema) -> Schema:
-        """Return a schema with the definitions that it refers to."""
         if not self._names:
             return schema
         return {**schema, "$defs": {name: choice(key) for key, name in self._names.items()}}
@@ -390,7 +389,6 @@ class WorldForms:
 
 
 def _added(effect: Expression, binding: Mapping[str, str], task: Task) -> Iterator[Atom]:
-    """Yield the atoms that an effect adds whatever the state."""
     match effect:
         case Atom():
             yield Atom(effect.predicate, tuple([binding.get(a, a) for a in effect.args]))

@@ -137,7 +137,7 @@ class _Part:
         start: 0-based index of the first written step.
         written: Written steps; may be empty.
         true: True steps in their place; may be empty.
-        differs: Whether they differ.
+        differs: Whether the two parts differ.
     """
 
     start: int

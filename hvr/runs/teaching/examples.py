@@ -164,9 +164,9 @@ def _rows(
 
 
 def _problem_told(lesson: Lesson, request: Request) -> Problem:
-    """Return the problem with the objects that the prompt or the proof is about.
+    """Return the problem restricted to the objects of the prompt or the proof.
 
-    A plan cannot name others, and a whole scene takes seconds to compile.
+    A plan cannot name other objects, and a whole scene takes seconds to compile.
     """
     names = {*_NAME.findall(request.messages[-1].text), *lesson.needed}
     problem = lesson.problem

@@ -87,7 +87,7 @@ class Lesson:
         half: `train` or `held-out`.
         task, scene, wording: Names of the three things that the halves do not share.
         problem: The whole problem with the goal.
-        needed: Objects that the proof of the plan is about.
+        needed: Objects in the proof of the plan.
         script: The plan in macro actions.
         best: Number of steps of the plan.
         predict: Makes the predicted world that the prompts describe.
@@ -200,7 +200,6 @@ class _Walker:
 
 
 def _request(goal: Sequence[Atom], wording: Wording, half: str, rng: Random) -> tuple[str, str]:
-    """Return a wording and the request expressed with it."""
     frame = rng.choice(_FRAMES[half])
     clauses = [wording.clause(atom.predicate, atom.args) for atom in goal]
     return frame, frame.format(" and ".join(clauses))

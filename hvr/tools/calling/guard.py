@@ -312,7 +312,7 @@ class Question:
     """A question that the user must answer before a call is made.
 
     Args:
-        wrong: Its unsupported values; approving the call confirms them.
+        wrong: Unsupported values of the call; approving the call confirms them.
     """
 
     proposed: ProposedCall

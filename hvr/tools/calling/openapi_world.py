@@ -277,7 +277,6 @@ def _address(server: OpenApiServer, named: tuple[str, ...]) -> str:
 
 
 def _redirected(request: HttpRequest, status: int, place: str) -> HttpRequest:
-    """Return the request that follows a redirect."""
     same = _origin(place) == _origin(request.url)
     if urlsplit(place).scheme not in ("http", "https") or (
         urlsplit(request.url).scheme == "https" and urlsplit(place).scheme != "https"

@@ -291,7 +291,7 @@ def _opened(world: WorldFile, source: str, value: Any) -> ToolEnvironment:
 
 
 def _module(world: WorldFile, name: str) -> ModuleType:
-    """Import a module, preferring the world's folder, from which it is always loaded afresh."""
+    """Import a module; modules in the world's folder take precedence and are always reloaded."""
     path = world.folder / f"{name}.py"
     if not name.isidentifier() or not path.is_file():
         try:
@@ -313,7 +313,6 @@ def _module(world: WorldFile, name: str) -> ModuleType:
 def _with_stated_effects(
     world: WorldFile, catalogue: Catalogue, stated: Mapping[str, tuple[str, ...]]
 ) -> Catalogue:
-    """Add the effects that the world states to its catalogue."""
     names = {tool.name for tool in catalogue.tools}
     for key, some in stated.items():
         for name in some:

@@ -239,7 +239,6 @@ class _Reader:
     def _outside(
         self, holder: Mapping[str, Any], path: str
     ) -> Iterator[tuple[ToolParameter, RequestField]]:
-        """Yield the parameters outside the body."""
         some = holder.get("parameters")
         if some is not None and not isinstance(some, list):
             raise ValueError(f"must have a list of parameters, found {quoted(some)}")

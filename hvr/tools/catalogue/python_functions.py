@@ -231,7 +231,6 @@ class _Hints:
 
 
 def _joined(some: list[_Hint]) -> _Hint:
-    """Return the union of hints."""
     told = [hint for hint in some if hint != _Hint(nullable=True)]
     nullable = any(hint.nullable for hint in some)
     if len(told) == 1:

@@ -142,7 +142,7 @@ class ParameterMeaning:
 
     Args:
         name: Unique name of the meaning.
-        slots: Its slots, in the catalogue's order.
+        slots: Slots with this meaning, in the catalogue's order.
         min_cosine: Minimum cosine between their descriptions; 1 if they are equal.
         by_user: Whether the user defined the meaning.
         subject: Property that all slots hold, such as "id of pet"; empty if they are only similar.
@@ -394,7 +394,6 @@ def _codes(values: Iterable[str]) -> NDArray[np.int64]:
 
 
 def _same_object(sides: Sequence[frozenset[tuple[str, str]]]) -> list[NDArray[np.int64]]:
-    """Return for each kind the kinds that are properties of the same object."""
     of: dict[tuple[str, str], list[int]] = defaultdict(list)
     for number, some in enumerate(sides):
         for side in some:

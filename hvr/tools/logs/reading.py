@@ -208,7 +208,7 @@ def _counted(count: int, noun: str) -> str:
 def read_log(path: Path) -> tuple[ReadPlan, ...]:
     """Read the plans of a file in any known format, one per record.
 
-    An unreadable record is returned with its fault and does not affect the others.
+    An unreadable record is returned with its fault and does not affect other records.
 
     Raises:
         DataFileError: The file cannot be read, or has no record in a known format.

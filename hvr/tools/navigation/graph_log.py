@@ -376,7 +376,7 @@ DAY = 86_400.0
 
 @dataclass(frozen=True)
 class OpenedGraph:
-    """A graph with the names and events that it was built from."""
+    """A graph with the names and events from which it was built."""
 
     graph: NavigationGraph
     names: MeaningNames

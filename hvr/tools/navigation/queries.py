@@ -155,7 +155,6 @@ def call_key(call: ToolCall) -> str:
 def _costs(
     search: QueryTarget, readers: Sequence[ToolSchema], at_hand: KnownValues, experience: Experience
 ) -> Mapping[str, int]:
-    """Return the cheapest cost from a call of each tool to the value."""
     features = [f.name for f in search.query.constraints]
     costs: dict[str, int] = {}
     for tool in readers:

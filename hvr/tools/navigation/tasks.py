@@ -90,7 +90,7 @@ class Learnt:
 
 @dataclass(frozen=True)
 class FailureHandling:
-    """How to react to failed calls.
+    """The policy for failed calls.
 
     Args:
         recombine: Whether to try another way; otherwise only the same call is repeated.

@@ -406,7 +406,6 @@ class MovingState:
     def _undecided(
         self, test: NumericTest, error: HvrError, moment: Moment | None
     ) -> ContinuousChangeError:
-        """Return an error that names the undecided comparison."""
         from hvr.validation.continuous.symbols import UndecidedError
 
         text = comparison_text(test, self._name, len(self._values))

@@ -376,7 +376,6 @@ def _sturm(polynomial: Polynomial) -> list[Polynomial]:
 
 
 def _changes(sequence: Sequence[Polynomial], time: Rational) -> int:
-    """Count the sign changes of a Sturm sequence at a time."""
     changes, last = 0, 0
     for polynomial in sequence:
         sign = _sign(polynomial(time))

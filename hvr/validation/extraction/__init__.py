@@ -27,7 +27,7 @@ class Candidate(Value):
         steps: The steps in PDDL notation, with their 1-based line numbers.
         first: The number of the line in which the plan begins, or is declared empty.
         ignored: The number of other lines with content.
-        marked: Whether the text marks it as a plan, so that it is found without `unmarked`.
+        marked: Whether the text marks the candidate as a plan, so `unmarked` is not needed.
         until: The time until which the plan waits after its last step, if stated.
         stray: Whether these are steps outside the plan that the text marks.
         mentions: The numbers of ignored lines that mention steps.

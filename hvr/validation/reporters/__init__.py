@@ -33,7 +33,7 @@ FORMATS = tuple(_REPORTERS)
 
 
 class ReportOptions(Value):
-    """How to report.
+    """Options of reports.
 
     Attributes:
         warnings: The findings about the domain and the problem themselves.

@@ -38,7 +38,7 @@ def judge_suite(
     """Judge the plans of a suite, problem by problem, and report the plans that are left over.
 
     Args:
-        engine: Where to judge several plans; in this process if None.
+        engine: The engine that judges several plans; None for this process.
 
     Raises:
         UnusableModelError: The suite has a single problem, and it or its domain is unusable.

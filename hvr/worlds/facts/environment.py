@@ -40,7 +40,7 @@ class Observation:
     Args:
         facts: Facts observed to hold. A fluent fact that is neither listed nor hidden is false.
         hidden: Predicates and functions that cannot be observed.
-        objects: In an environment that reveals its objects as it goes, the objects so far with
+        objects: The objects seen so far, in an environment that reveals its objects, with
             their types; None if the problem lists all objects. The facts then include static ones.
         supposed: Objects among these that have not been seen, but may exist.
         estimates: Predicates that the environment infers from what it has seen. They may be revised

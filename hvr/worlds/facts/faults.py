@@ -39,7 +39,7 @@ class WorldFault(StrEnum):
 
 @dataclass(frozen=True)
 class FaultRule:
-    """When a fault happens: with a probability, or at one step.
+    """Timing of a fault: a probability or a step number.
 
     Args:
         step: 1-based step number; None means any step.

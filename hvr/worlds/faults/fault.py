@@ -33,7 +33,7 @@ class FaultKind(StrEnum):
     BLOCKED = "blocked"
     """Moving, opening, closing or taking is refused because of an obstacle."""
     OCCUPIED = "occupied"
-    """Another object is in the receptacle and leaves no room for others."""
+    """Another object fills the receptacle."""
     MISSING_STEP = "missing_step"
     """The action is never sent, and the last event stays."""
     WRONG_OBJECT = "wrong_object"

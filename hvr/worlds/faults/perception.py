@@ -163,7 +163,7 @@ def event_through(event: Event, lens: Lens) -> Event:
 
 
 class NoisySensor:
-    """Distorts each scene graph independently of the others.
+    """Distorts each scene graph independently.
 
     Each state in `NOISY_STATES` is flipped with one probability, and each object is omitted with
     another. The held object is always felt and never omitted. The robot itself still acts on the

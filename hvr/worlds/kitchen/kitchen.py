@@ -37,7 +37,7 @@ def object_dict(
     """Return the metadata of one object as if it were far from the agent.
 
     Args:
-        carried: Whether it or its receptacle is in the hand. AI2-THOR then reports no
+        carried: Whether the object or its receptacle is in the hand. AI2-THOR then reports no
             `parentReceptacles`.
     """
     spec = thing.spec

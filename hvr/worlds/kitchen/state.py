@@ -29,7 +29,7 @@ class KitchenObject(Value):
         parents: Receptacles that hold it, innermost first; kept while the receptacle is carried.
         liquid: Liquid that fills it; empty for a liquid that AI2-THOR does not name, None if the
             object is empty.
-        inert: Whether it was sliced or shattered: still listed, but without a body.
+        inert: Whether the object was sliced or shattered: still listed, but without a body.
     """
 
     spec: ObjectSpec
@@ -84,7 +84,7 @@ class KitchenObject(Value):
 
     @property
     def is_open(self) -> bool:
-        """Whether it is at least partly open."""
+        """Whether the object is at least partly open."""
         return self.openness > 0.0
 
     def can(self, prop: str) -> bool:

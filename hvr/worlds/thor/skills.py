@@ -480,7 +480,6 @@ def box_of(entry: Mapping[str, Any]) -> Box:
 def _least(
     options: Sequence[dict[str, Any]], costs: Sequence[Callable[[Mapping[str, Any]], float]]
 ) -> dict[str, Any]:
-    """Return the option with the lexicographically least costs."""
     # Evaluated lazily instead of sorting by tuples: later costs are expensive and rarely needed.
     for cost in costs:
         if len(options) == 1:

@@ -95,7 +95,7 @@ def ledger_path(
 
     Args:
         world: The world.
-        tools: Its tools.
+        tools: The world's tools.
         chosen: The file that the user names, if any.
         folder: The folder of the run, if it is saved.
     """
@@ -143,7 +143,7 @@ def ask_effects(world: WorldFile, tools: Sequence[ToolSchema]) -> bool:
 
     Args:
         world: The world, whose file stores the answers.
-        tools: Its tools.
+        tools: The world's tools.
 
     Returns:
         Whether any answer was saved.

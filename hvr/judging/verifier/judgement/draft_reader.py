@@ -231,7 +231,7 @@ class StepTexts:
 
     Args:
         request: Compared forms of the request's words, in order.
-        steps: For each step, its words with their kinds.
+        steps: The words of each step, with their kinds.
     """
 
     request: Sequence[str]
@@ -250,7 +250,7 @@ class StepTexts:
 
     @property
     def backwards(self) -> float:
-        """How far consecutive steps go back in the request, summed, as a share of its length."""
+        """Total backward movement of consecutive steps in the request, as a share of its length."""
         first = {word: i for i, word in reversed(list(enumerate(self.request)))}
         texts = ([first[w] for w, _ in step if w in first] for step in self.steps)
         places = [sum(some) / len(some) for some in texts if some]

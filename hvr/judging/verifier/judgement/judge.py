@@ -78,7 +78,7 @@ def kind_of_change(opinion: PlanOpinion) -> str:
 
 @dataclass(frozen=True)
 class PosteriorCalibration:
-    """Calibration of a draft's posterior to the probability that it is right.
+    """Calibration of a draft's posterior to its probability of being right.
 
     Args:
         slope: Factor of the posterior's logit.

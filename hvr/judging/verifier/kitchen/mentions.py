@@ -65,7 +65,7 @@ class NamedThing:
     Args:
         classes: Possible classes of the ontology.
         count: Number of things; 0 for all, -1 for several.
-        optional: Whether it is implied rather than named, such as the mug for a coffee.
+        optional: Whether the object is implied rather than named, such as the mug for a coffee.
         role: Role by the preposition before it; empty without one.
         states: States that verbs and adjectives require.
     """

@@ -169,7 +169,7 @@ def _closure(under: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str]]:
 
 
 class NameMatch(IntEnum):
-    """How well a name matches an object."""
+    """Degree to which a name matches an object."""
 
     NONE = 0
     LIKE = 1

@@ -55,7 +55,7 @@ class Actions:
     Args:
         actions: The actions in order.
         unread: Unreadable lines in places where actions are expected.
-        note: How the plan was extracted and what was ignored; empty for the usual format.
+        note: Remark on the extraction and ignored parts; empty for the usual format.
     """
 
     actions: tuple[ActionText, ...]

@@ -97,8 +97,8 @@ class Shape(Value):
         kind: Kind that determines its style.
         box: Axis-aligned bounding box in metres.
         state: Words for its notable states: `open`, `on`, `dirty`, `hot`, …
-        place: Name of the object that it is on or in; empty if none.
-        enclosed: Whether it is inside a closed object and therefore invisible.
+        place: Name of the object that holds it; empty if none.
+        enclosed: Whether the object is inside a closed one and therefore invisible.
     """
 
     name: str
@@ -315,7 +315,7 @@ class Visit:
     """The robot's pose after a step.
 
     Args:
-        jumped: Whether it was teleported, so that its path is unknown.
+        jumped: Whether the robot was teleported, so that its path is unknown.
     """
 
     number: int

@@ -60,7 +60,7 @@ class ReadCall:
     Args:
         tool: The tool.
         arguments: Stated values, by parameter.
-        values: How each value was read.
+        values: The reading of each value.
         used: Positions of the words and values that the call accounts for.
         quality: Match between each value and its parameter, by position, from 0 to 1.
     """

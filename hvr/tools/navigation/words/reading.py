@@ -28,7 +28,7 @@ class ReadValue:
         name: The parameter that takes it, or the property that it constrains; may be empty.
         value: The value.
         text: The words that state it.
-        form: The form by which it was recognised, such as "file path" or "choice of the schema".
+        form: The recognised form, such as "file path" or "choice of the schema".
     """
 
     name: str
@@ -49,7 +49,7 @@ class ReadRequest:
             ANSWER if there is nothing to call. None if the plan decides.
         questions: Questions that only the user can answer. A question about the tool has the name
             "tool" and names of tools as choices.
-        values: How each value was read.
+        values: The reading of each value.
         unread: Content words that the reading does not account for.
     """
 

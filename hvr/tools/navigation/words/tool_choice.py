@@ -75,7 +75,7 @@ class ClauseVerb:
     """The verb of a clause.
 
     Args:
-        stem: Its stem; empty if no verb asks for an action.
+        stem: The verb's stem; empty if no verb asks for an action.
         places: Positions of its words.
         nouns: Nouns derived from a phrasal verb, such as "pickup" from "pick up".
     """
