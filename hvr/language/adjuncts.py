@@ -61,6 +61,8 @@ def stands_on(draft: MeaningDraft, place: int, things: Iterable[int], adjunct: A
 
     Examples are 'the pan on the table with the lettuce' and 'to the counter with a loaf on it'.
     """
+    if adjunct.classes and not draft.taxonomy.any_plays(adjunct.classes, PORTABLE):
+        return not any(thing.dish for thing in adjunct.things)  # 'the counter with the microwave'
     if not draft.plays(place, WORKTOP):
         return False
     if not adjunct.inside:

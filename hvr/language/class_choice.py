@@ -185,6 +185,9 @@ class ClassChoice:
             )
         fitting = self._fitting(number)
         present = [c for c in fitting if self.inventory.of(c)]
+        if not present and (kinds := self._kinds_of(fitting)):
+            self.note(f"no {entity.text} here but {self._listed(kinds)}: counting as one")
+            return kinds
         if not present:
             text = entity.text
             if entity.unnamed:
@@ -202,6 +205,14 @@ class ClassChoice:
             missing = self.taxonomy.label(fitting[0])
             self.note(f"no {missing} here: using the {self.taxonomy.label(best)}")
         return (best,)
+
+    def _kinds_of(self, classes: Iterable[str]) -> tuple[str, ...]:
+        """Return the more exact kinds in the scene: a spray bottle is a bottle."""
+        exact = (e for c in classes for e in self.taxonomy.more_exact(c))
+        return tuple(dict.fromkeys(e for e in exact if self.inventory.of(e)))
+
+    def _listed(self, classes: Iterable[str]) -> str:
+        return " and ".join(f"the {self.taxonomy.label(c)}" for c in classes)
 
     def _also_called(self, object_class: str, count: int) -> tuple[str, ...]:
         """Return further classes that share the name if they make up the count: butter knives."""

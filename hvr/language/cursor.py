@@ -462,7 +462,8 @@ def expand_idioms(tokens: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:
     """Replace the idioms of a request by their plain equivalents.
 
     An idiom must end its clause: 'put the kettle on', but not 'put the kettle on the stove'.
-    'While' before a verb becomes 'and': 'turn on the lamp while holding the book'.
+    'While' before a verb becomes 'and'; before a verb of holding it becomes 'after', because the
+    action needs the thing in the hand: 'turn on the lamp while holding the book'.
     """
     words: list[str] = []
     at = 0
@@ -473,16 +474,16 @@ def expand_idioms(tokens: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:
             words += lexicon.idioms[key]
             at += len(key)
         else:
-            meanwhile = tokens[at] == "while" and _begins_verb(tokens[at + 1 :], lexicon)
-            words.append("and" if meanwhile else tokens[at])
+            verbs = _verbs_at(tokens[at + 1 :], lexicon) if tokens[at] == "while" else ()
+            held = words and any(verb.frame == "hold" for verb in verbs)
+            words.append("after" if held else "and" if verbs else tokens[at])
             at += 1
     return tuple(words)
 
 
-def _begins_verb(tokens: tuple[str, ...], lexicon: Lexicon) -> bool:
-    return any(
-        isinstance(entry, Verb) for _, entries in lexicon.matches(tokens, 0) for entry in entries
-    )
+def _verbs_at(tokens: tuple[str, ...], lexicon: Lexicon) -> tuple[Verb, ...]:
+    found = (entry for _, entries in lexicon.matches(tokens, 0) for entry in entries)
+    return tuple(entry for entry in found if isinstance(entry, Verb))
 
 
 def skip_meal(cursor: Cursor) -> None:

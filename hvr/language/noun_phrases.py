@@ -25,7 +25,15 @@ from hvr.language.modifiers import (
     skip_interjection,
     skip_part,
 )
-from hvr.language.syntax import Adjunct, Determiner, NounGroup, NounPhrase, Predication
+from hvr.language.syntax import (
+    PART_OF,
+    Adjunct,
+    Determiner,
+    Nearby,
+    NounGroup,
+    NounPhrase,
+    Predication,
+)
 
 # Phrases ------------------------------------------------------------------------------------------
 # Noun phrases and the phrases that follow them, by recursive descent.
@@ -251,9 +259,12 @@ def _head(
         )
     if not length:
         raise _unknown(cursor, after)
+    part_of: tuple[Nearby, ...] = ()
     while cursor.modifier(length):
+        part_of += _whole(cursor, length)
         cursor.at += length
-        cursor.ignore(cursor.between(start))
+        if not part_of:
+            cursor.ignore(cursor.between(start))
         start, length = cursor.at, cursor.named()
     filled = compound_dish(cursor)
     if filled is not None and filled[0] > cursor.kind(Dish):
@@ -265,7 +276,9 @@ def _head(
     cursor.at += length
     if nouns and all(noun.loose for noun in nouns):
         cursor.notes.append(f"read {cursor.between(start)!r} as {nouns[0].loose!r}")
-    whole = NounPhrase("noun", cursor.between(start), determiner, adjectives, nouns, dish)
+    whole = NounPhrase(
+        "noun", cursor.between(start), determiner, adjectives, nouns, dish, nearby=part_of
+    )
     compound = cursor.function("slice")
     if compound:  # 'tomato slices'
         cursor.at += compound.length
@@ -290,8 +303,30 @@ def _head(
         whole_of = read_thing(cursor, "of")
         if {n.object_class for n in nouns} & {n.object_class for n in whole_of.nouns}:
             return whole  # 'the left basin of the sink'
+        if _are_fixed(cursor, nouns) and _are_fixed(cursor, whole_of.nouns):
+            return whole.replace(nearby=(*part_of, Nearby(PART_OF, (whole_of,))))
         return NounPhrase("noun", whole.text, determiner, adjectives, nouns, dish, of=whole_of)
     return whole
+
+
+def _whole(cursor: Cursor, length: int) -> tuple[Nearby, ...]:
+    """Return the furniture before the noun for a part of it: 'the desk drawer'."""
+    start, after = cursor.at, cursor.at + length
+    nouns, parts = _nouns_at(cursor, start), _nouns_at(cursor, after)
+    if not (_are_fixed(cursor, nouns) and _are_fixed(cursor, parts)):
+        return ()
+    text = " ".join(cursor.tokens[start:after])
+    return (Nearby(PART_OF, (NounPhrase("noun", text, Determiner(definite=True), nouns=nouns),)),)
+
+
+def _nouns_at(cursor: Cursor, at: int) -> tuple[Noun, ...]:
+    longest = cursor.kind(Noun, at)
+    return tuple(noun for length, noun in cursor.entries(Noun, at) if length == longest)
+
+
+def _are_fixed(cursor: Cursor, nouns: tuple[Noun, ...]) -> bool:
+    """Return whether nouns name furniture, which is a part of other furniture or has parts."""
+    return bool(nouns) and all(noun.object_class in cursor.lexicon.fixed for noun in nouns)
 
 
 def _slices(

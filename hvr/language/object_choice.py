@@ -171,7 +171,11 @@ class ObjectChoice(ClassChoice):
                 self.note(f"{none}: taking any")
             chosen = fitting or chosen
         if entity.holding:
-            chosen = tuple(n for n in chosen if self._holds_one_of(n, entity.holding)) or chosen
+            holding = tuple(n for n in chosen if self._holds_one_of(n, entity.holding))
+            if not (holding or entity.source):
+                what = self.taxonomy.a_label(entity.holding[0])
+                self.note(f"no {self.label(number)} here holds {what}: taking any")
+            chosen = holding or chosen
         if entity.place_from:
             chosen = self._at_origin(number, chosen)
             if not chosen:

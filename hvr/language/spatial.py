@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from hvr.errors import ImpossibleGoalError, LanguageError
 from hvr.knowledge.retrieval.inventory import Inventory, Position
 from hvr.knowledge.roles import SLOT, STORAGE, WORKTOP, roles_of
+from hvr.knowledge.scene_graph import Extent
 from hvr.language.meaning import Entity, Nearness
-from hvr.language.syntax import Adjunct, Nearby, NounGroup, NounPhrase
+from hvr.language.syntax import PART_OF, Adjunct, Nearby, NounGroup, NounPhrase
 from hvr.language.taxonomy import Taxonomy
 
 # Spatial relations --------------------------------------------------------------------------------
@@ -124,6 +125,8 @@ def narrowed(
     for near in entity.near:
         if entity.somewhere:
             fitting = place_near(inventory, chosen, near)
+        elif near.word == PART_OF:
+            fitting = parts_of(inventory, chosen, near) or nearest(inventory, chosen, near, 1)
         else:
             fitting = nearest(inventory, chosen, near, max(entity.count, 0))
         if not fitting and entity.somewhere:
@@ -160,6 +163,34 @@ def place_near(
     role, roles = WORKTOP if level else STORAGE, roles_of(inventory.ontology)
     usual = [c for c in candidates if roles.plays(inventory.classes[c], role)]
     return nearest(inventory, usual, nearness, 1)
+
+
+def parts_of(
+    inventory: Inventory, candidates: Sequence[str], nearness: Nearness
+) -> tuple[str, ...]:
+    """Return the drawers, shelves … that stand within the outline of a piece of furniture."""
+    wholes = [
+        n
+        for c in nearness.classes
+        for n in inventory.of(c)
+        if nearness.name in {None, n} and n in inventory.extents
+    ]
+    return tuple(
+        c
+        for c in candidates
+        if c in inventory.positions
+        and any(_within(inventory.positions[c], inventory.extents[w]) for w in wholes if w != c)
+    )
+
+
+_MARGIN = 0.1
+"""Metres by which a part may stand out of its furniture, as an open drawer does."""
+
+
+def _within(position: Position, extent: Extent) -> bool:
+    return all(
+        extent[axis] - _MARGIN <= position[axis] <= extent[axis + 3] + _MARGIN for axis in (0, 2)
+    )
 
 
 def _holders(inventory: Inventory, name: str) -> Iterator[str]:

@@ -28,6 +28,10 @@ class Determiner(Value):
     half: bool = False
 
 
+PART_OF = "part of"
+"""Relation of a drawer or a shelf to its furniture: 'the top drawer of the desk'."""
+
+
 class Nearby(Value):
     """A location relative to other things: 'next to the sink'."""
 

@@ -199,13 +199,29 @@ class Interpreter:
         if clause.none:
             self._none(clause.groups[0])
             return
-        if clause.then:
+        if clause.then or self._switches_with(clause):
             self.draft.ordered.append(self.draft.clause)
         main: list[int] = []
         for group, later in zip(clause.groups, self._later_places(clause), strict=True):
             main += self._group(clause.verb, group, later)
             self.draft.objects = tuple(self.draft.live(main))
         self.draft.end_clause(self.draft.live(main))
+
+    def _switches_with(self, clause: Clause) -> bool:
+        """Return whether a device is switched with what the clause before takes into the hand.
+
+        In 'pick up the book and turn on the lamp', the order is part of the request.
+        """
+        running = self.taxonomy.roles.predicate(RUNNING)
+        switches = clause.verb is not None and running is not None
+        if not (switches and asks(clause.verb.condition or "", running)):
+            return False
+        hold = verb_of(self.lexicon, "hold").condition or ""
+        return any(
+            c.template == hold and c.clause == self.draft.clause - 1
+            for n in self.draft.live(self.draft.objects)
+            for c in self.draft.entities[n].conditions
+        )
 
     def _as_it_is(self, clause: Clause) -> None:
         main: list[int] = []
@@ -422,9 +438,9 @@ class Interpreter:
 
     def _meanwhile(self, verb: Verb | None, group: NounGroup, held: Adjunct) -> list[int]:
         others = tuple(a for a in group.adjuncts if a is not held and a.kind != "hand")
-        things = self._group(verb, group.replace(adjuncts=others), ())
-        self._group(verb_of(self.lexicon, "hold"), NounGroup(held.things), ())
-        return things
+        self.clause(Clause(verb_of(self.lexicon, "hold"), (NounGroup(held.things),)))
+        self.draft.ordered.append(self.draft.clause)
+        return self._group(verb, group.replace(adjuncts=others), ())
 
     def _in_hand(self, verb: Verb | None, group: NounGroup) -> list[int]:
         """Interpret 'a cup of wine in your hand': everything else as usual, and hold it."""

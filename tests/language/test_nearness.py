@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from hvr.knowledge.ontology import load_ontology
 from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.language.meaning import Nearness
-from hvr.language.spatial import nearest
+from hvr.language.spatial import nearest, parts_of
+from hvr.language.syntax import PART_OF
 
 ONTOLOGY = load_ontology()
 SINK = Nearness("next to", ("SinkBasin",), None, "sink")
@@ -54,3 +55,12 @@ def test_sides_are_seen_from_the_middle_of_the_room():
 def test_near_what_is_not_there_is_nothing():
     scene = _scene([(0, 0, 0)], [])
     assert nearest(scene, scene.of("Mug"), SINK, 1) == ()
+
+
+def test_parts_of_furniture_stand_within_its_outline():
+    classes = {"desk-1": "Desk", "drawer-1": "Drawer", "drawer-2": "Drawer"}
+    places = {"desk-1": (0, 0, 0), "drawer-1": (0.4, 0.3, 0.1), "drawer-2": (2.0, 0.3, 0)}
+    outline = {"desk-1": (-0.5, 0, -0.5, 0.5, 1, 0.5)}
+    scene = Inventory("here", ONTOLOGY, classes, frozenset(), {}, positions=places, extents=outline)
+    desk = Nearness(PART_OF, ("Desk",), None, "desk")
+    assert parts_of(scene, scene.of("Drawer"), desk) == ("drawer-1",)
