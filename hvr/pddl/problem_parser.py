@@ -45,9 +45,9 @@ _PROBLEM_SECTIONS = (
 
 
 _UNCERTAIN = {
-    "oneof": "initial states of which one is the case, (oneof …),",
-    "or": "initial states of which one is the case, (or …),",
-    "unknown": "facts that are not known, (unknown …),",
+    "oneof": "alternative initial states, (oneof …),",
+    "or": "alternative initial states, (or …),",
+    "unknown": "unknown facts, (unknown …),",
     "probabilistic": "probabilistic initial states (PPDDL)",
 }
 """Constructs in :init of contingent, conformant and probabilistic problems."""

@@ -219,7 +219,7 @@ class ModelPlanner:
         except HvrError:
             return
         if result.plan is None:
-            raise ImpossibleGoalError(f"there is no plan: proven by {result.planner}")
+            raise ImpossibleGoalError(f"no plan exists: proven by {result.planner}")
 
 
 def open_model(

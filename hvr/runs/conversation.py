@@ -188,7 +188,7 @@ class Conversation:
             question, self._question = self._question, None
             number = chosen(text, question.choices)
             if number == CANCEL:
-                return ConversationReply(kind="answer", text="all right, nothing is done")
+                return ConversationReply(kind="answer", text="all right, I do nothing")
             if number is not None:
                 return self._carry_out(question.meant(number))
             try:
@@ -355,7 +355,7 @@ class Conversation:
         done = self._done[-1]
         blocks = [block.macro.name for ready in done.run.plans for block in ready.plan.blocks]
         return ConversationReply(
-            kind="answer", text="; ".join(blocks) or "nothing: it was so already"
+            kind="answer", text="; ".join(blocks) or "nothing to do: it already holds"
         )
 
     def _why(self, text: str) -> ConversationReply:
@@ -379,7 +379,7 @@ class Conversation:
                     return ConversationReply(
                         kind="answer", text=self._because(done, planned, fitting[0])
                     )
-        return ConversationReply(kind="answer", text="I did nothing of the kind")
+        return ConversationReply(kind="answer", text="I did not do that")
 
     def _because(self, done: _Done, planned: Planned, number: int) -> str:
         actions = planned.plan.actions

@@ -80,7 +80,7 @@ def _parts_and_request(folder: Path) -> tuple[list[Part], str | None]:
         raise DataFileError(f"{folder} is not a run folder: {STATUS_FILE} is missing")
     run, state = read_status(folder)
     if not (folder / "plan.pddl").exists():
-        raise DataFileError(f"{folder}: the run has no plan to score; it is {state.value}")
+        raise DataFileError(f"{folder}: the run has no plan to score; its state is {state.value}")
     trace = read_trace(folder, run, state)
     looking = [bool(event.get("looking_for")) for event in trace if event.get("event") == "plan"]
     count = 1

@@ -328,7 +328,7 @@ def test_a_signal_ends_a_run_and_the_run_goes_on(
         with running(folder, server.url, lambda: len(behaviour.purposes) == 4) as process:
             story = read_story(folder)
             assert story.state is RunState.RUNNING
-            assert story.outcome == "The run is still going on: there is no plan yet."
+            assert story.outcome == "The run is in progress: there is no plan yet."
             assert account(folder)["state"] == "started"
             refused = hvr_("plan", "--resume", folder)
             assert refused.code == 2 and "still active" in refused.err

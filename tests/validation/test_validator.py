@@ -501,9 +501,9 @@ def test_languages_beside_pddl_are_named(domain: str, feature: str) -> None:
 @pytest.mark.parametrize(
     ("init", "feature"),
     [
-        ("(p) (oneof (q) (not (q)))", "of which one is the case"),
-        ("(and (p) (or (q) (p)))", "of which one is the case"),
-        ("(and (unknown (q)))", "facts that are not known"),
+        ("(p) (oneof (q) (not (q)))", "alternative initial states"),
+        ("(and (p) (or (q) (p)))", "alternative initial states"),
+        ("(and (unknown (q)))", "unknown facts"),
         ("(probabilistic 0.5 (q))", "probabilistic initial states"),
     ],
 )

@@ -52,8 +52,7 @@ def judge_rows(
         quiet: Whether to hide the progress.
 
     Returns:
-        0 if all plans are valid, 2 if a row could not be judged, 1 otherwise; rows judged before
-        count.
+        0 if all plans are valid, 2 if a row could not be judged, 1 otherwise; earlier rows count.
 
     Raises:
         HvrError: A file cannot be read or written.

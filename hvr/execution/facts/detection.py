@@ -3,7 +3,7 @@
 A refused step should have changed nothing and is compared with the state before it. A completed
 step is compared with the effects that the domain predicts. Each difference gets one explanation: an
 effect that did not occur, or a change unrelated to the action. Derived facts are ignored because
-they follow from the others.
+they follow from other facts.
 """
 
 from __future__ import annotations

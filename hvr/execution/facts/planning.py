@@ -85,7 +85,7 @@ class StatePlanner:
         started = time.perf_counter()
         actions, planner, proven = self.search(task)
         if actions is None:
-            raise ImpossibleGoalError(f"there is no plan: proven by {planner}")
+            raise ImpossibleGoalError(f"no plan exists: proven by {planner}")
         seconds = time.perf_counter() - started
         plan = Plan(plan_blocks(task, actions), proven, planner, seconds)
         reasons = dict.fromkeys(task.objects, "the problem names it")
@@ -102,7 +102,7 @@ class StatePlanner:
                 return TimedSteps(outcome.plan, TEMPORAL.name, time.perf_counter() - started)
         solution = _solved(domain, problem, self.name, seconds)
         if solution.steps is None:
-            raise ImpossibleGoalError(f"there is no plan: proven by {solution.planner}")
+            raise ImpossibleGoalError(f"no plan exists: proven by {solution.planner}")
         steps = retimed(Validator(Task(domain, problem)), solution.steps) or solution.steps
         return TimedSteps(steps, solution.planner, time.perf_counter() - started)
 

@@ -418,7 +418,7 @@ class _Race:
             if name in self.judge.successful:
                 continue
             if runner is None:
-                ends[name] = PlannerEnd.OUT_OF_TIME, "had no turn before the time limit"
+                ends[name] = PlannerEnd.OUT_OF_TIME, "did not get a turn within the time limit"
             elif name in self.dropped:
                 ends[name] = PlannerEnd.OUT_OF_MEMORY, PlannerEnd.OUT_OF_MEMORY
             elif name in invalid and runner.running.outcome == PlannerEnd.GAVE_UP:

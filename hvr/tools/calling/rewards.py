@@ -138,7 +138,7 @@ class ToolRewards:
         self._environment.reset()
         state = self._environment.state()
         if state is None:
-            raise UsageError("the state of these tools is not observable, so scores are impossible")
+            raise UsageError("cannot score these tools: their state is not observable")
         return _places(state)
 
     def _compare(self) -> tuple[int, int]:

@@ -79,7 +79,7 @@ class PosingEnvironment(FactEnvironment, Protocol):
         ...
 
     def outcome(self) -> bool | None:
-        """Return whether the request was fulfilled; None as long as this is open."""
+        """Return whether the request was fulfilled; None while undecided."""
         ...
 
 

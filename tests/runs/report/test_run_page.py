@@ -283,13 +283,13 @@ def test_a_run_that_broke_off_is_told_as_far_as_it_went(clumsy_run: Path, tmp_pa
 @pytest.mark.parametrize(
     ("account", "words"),
     [
-        ({"state": "started"}, "The run broke off after 2 steps, without an account of why"),
+        ({"state": "started"}, "The run broke off after 2 steps, without a recorded reason"),
         ({"state": "broken off", "error": "X", "message": "full"}, "after 2 steps: full"),
         ({"state": "finished", "reached": False}, "The goal is not reached."),
         ({"state": "finished", "reached": None}, "Carried out."),
         # Earlier versions wrote a status at the end only.
         ({"reached": False}, "The goal is not reached."),
-        (None, "The run broke off after 2 steps, without an account of why"),
+        (None, "The run broke off after 2 steps, without a recorded reason"),
     ],
 )
 def test_the_state_of_a_run_is_told(
@@ -345,7 +345,7 @@ def test_a_run_that_goes_on_is_told_from_one_that_was_killed(tmp_path: Path) -> 
     lock = try_lock(tmp_path / LOCK_FILE)
     assert lock is not None
     story = read_story(tmp_path)
-    assert story.outcome == "The run is still going on: there is no plan yet."
+    assert story.outcome == "The run is in progress: there is no plan yet."
     lock.release()
     story = read_story(tmp_path)
     assert story.outcome.startswith("The run broke off before there was a plan, without")

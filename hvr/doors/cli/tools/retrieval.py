@@ -58,7 +58,7 @@ def add_retrieve_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fine-steps",
         action="store_true",
-        help="assume that many steps need no tool, since they are finer than the tools",
+        help="allow steps without a tool, for steps more fine-grained than the tools",
     )
     parser.add_argument(
         "--request", metavar="TEXT", type=utf8_text, default="", help="the request of the plan"

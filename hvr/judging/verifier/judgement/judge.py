@@ -223,7 +223,7 @@ class Judge:
     def unknown(self, read: ReadDraft, opinion: PlanOpinion) -> str:
         """Return the reason why past plans cannot judge a draft; empty if they can.
 
-        Corrections use the same test: what cannot be judged is not changed.
+        Corrections use the same test and leave drafts without a judgement unchanged.
         """
         if opinion.expected.nearness < self.far:
             return "the request is unlike all past requests"

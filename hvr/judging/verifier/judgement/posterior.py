@@ -85,7 +85,7 @@ def difference(draft: Tools, plan: Tools) -> PlanChange:
 
 
 def _permutation(draft: Tools, plan: Tools) -> tuple[tuple[int, int], ...]:
-    """Pair equal tools of two plans with the same tools, in the order of the draft."""
+    """Pair the equal tools of two plans that are permutations, in the order of the draft."""
     free = dict(enumerate(draft))
     pairs = []
     for j, tool in enumerate(plan):

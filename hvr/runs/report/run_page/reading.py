@@ -280,13 +280,13 @@ def _unfinished(
     if state is RunState.RUNNING:
         waits = "the first step is not done yet" if plans else "there is no plan yet"
         far = f"{count(len(steps), 'step')} so far" if steps else waits
-        return f"The run is still going on: {far}."
+        return f"The run is in progress: {far}."
     far = "before the first step" if plans else "before there was a plan"
     if steps:
         far = f"after {count(len(steps), 'step')}"
     broke = f"The run broke off {far}"
     if state is RunState.KILLED:
-        return f"{broke}, without an account of why: it was killed."
+        return f"{broke}, without a recorded reason: it was killed."
     return f"{broke}: {about.get('message') or about.get('error')}"
 
 

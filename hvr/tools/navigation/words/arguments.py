@@ -1,7 +1,7 @@
 """Arguments that a clause states, bound to the parameters of one tool.
 
-A value is bound by its form, the words beside it and its position among the others. Each value
-goes to one parameter, and the most certain pairs come first. A value without a form of its own,
+A value is bound by its form, the neighbouring words and its position. Each value
+goes to one parameter, and the most certain pairs come first. A value without a recognisable form,
 such as "milk" in "search for milk", is bound only if one parameter and one run of words remain.
 """
 
