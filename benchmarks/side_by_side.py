@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 
 from hvr.base.engines import LostCellError
 from hvr.base.engines.registry import EngineChoice
+from hvr.doors.cli.arguments import add_engine_options, engine_choice
 from hvr.doors.cli.arguments import jobs as jobs_of
-from hvr.doors.cli.options import add_engine_options, engine_choice
 
 W = TypeVar("W")
 R = TypeVar("R")

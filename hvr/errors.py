@@ -16,10 +16,10 @@ HvrError                             2  root: catch this to catch everything bel
 ├── DataFileError                    2  a file is missing, unreadable, unwritable or corrupt
 ├── PddlError                        2  PDDL text is invalid
 │   ├── PddlSyntaxError              2  syntax error
-│   │   └── PddlTextSyntaxError      2  with a `diagnostic`  [hvr.pddl.diagnostics]
+│   │   └── PddlTextSyntaxError      2  with a `diagnostic`  [hvr.pddl.reader]
 │   └── PddlSemanticError            2  undeclared name, wrong arity, wrong type, …
-│       └── PddlTextSemanticError    2  with a `diagnostic`  [hvr.pddl.diagnostics]
-│           └── UnsupportedPddlError 2  PDDL feature that hvr lacks  [hvr.pddl.diagnostics]
+│       └── PddlTextSemanticError    2  with a `diagnostic`  [hvr.pddl.reader]
+│           └── UnsupportedPddlError 2  PDDL feature that hvr lacks  [hvr.pddl.reader]
 ├── GroundingLimitError              2  a quantifier has too many instances
 ├── UndefinedValueError              2  a numeric expression has no value
 ├── NumberTooLargeError              2  a number is too large to compute with

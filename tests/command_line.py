@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import hvr
-from hvr.doors.cli import HVR, Command, Group
 from hvr.doors.cli.arguments import ArgumentParser
-from hvr.doors.cli.main import command_parser, resolve
+from hvr.doors.cli.main import HVR, Command, Group, command_parser, resolve
 from hvr.doors.cli.process import Outlet
 
 SOURCES = Path(hvr.__file__).resolve().parents[1]

@@ -19,7 +19,7 @@ import pytest
 import yaml
 from pyoxigraph import RdfFormat, parse
 
-from hvr.doors.cli import Command
+from hvr.doors.cli.main import Command
 from hvr.errors import HvrError
 from hvr.knowledge.terms import PREFIXES
 from tests.command_line import commands

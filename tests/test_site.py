@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import hvr
-from hvr.doors.cli import Command
+from hvr.doors.cli.main import Command
 from tests.command_line import commands
 
 ROOT = Path(__file__).parents[1]

@@ -18,8 +18,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 import hvr
-from hvr.doors.cli import HVR, Command, Group
-from hvr.doors.cli.main import Call, command_parser
+from hvr.doors.cli.main import HVR, Call, Command, Group, command_parser
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = {"CONTRIBUTING.md": "contributing.md", "SECURITY.md": "security.md"}

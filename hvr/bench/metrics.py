@@ -9,8 +9,7 @@ from heapq import heappop, heappush
 from itertools import count, islice, permutations
 
 from hvr.pddl import And, Atom, Equal, Exists, Expression, GroundAction, Not, State
-from hvr.pddl.formulas import TypedName
-from hvr.pddl.traversal import parts_of, substitute
+from hvr.pddl.formulas import TypedName, parts_of, substitute
 from hvr.policies.llm.record import BlockRecord, MacroCheck
 from hvr.runs.tasks import GroundTruth
 

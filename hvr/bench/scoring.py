@@ -35,7 +35,7 @@ from hvr.pddl import (
     parse_constraint,
     parse_formula,
 )
-from hvr.pddl.traversal import atoms_of
+from hvr.pddl.formulas import atoms_of
 from hvr.policies.llm.record import PlanningRecord
 from hvr.runs.tasks import GroundTruth, PaperTask
 from hvr.validation.minimise import eliminate_actions

@@ -197,7 +197,7 @@ def _validate(request: schema.ValidateRequest) -> Judged:
 
 
 def _decomposition(request: schema.DecompositionRequest) -> Judged:
-    from hvr.validation.suites.files import language_of
+    from hvr.validation.suites import language_of
 
     if language_of(request.domain) is None:
         raise UsageError("this needs an HDDL domain, with tasks and methods; use validate_plan")
@@ -403,9 +403,8 @@ def _untimed(steps: Sequence[Step]) -> Sequence[Step]:
 
 def _parts(stepper: Stepper, action: GroundAction) -> Iterator[Expression]:
     """Yield the conjuncts of a step's ground precondition; none if it is not a step of the task."""
-    from hvr.pddl.formulas import And
+    from hvr.pddl.formulas import And, substitute
     from hvr.pddl.task import binding_of
-    from hvr.pddl.traversal import substitute
 
     if stepper.task.misfit(action) is not None:
         return
@@ -444,8 +443,7 @@ def _conditions(
 def _links(
     before: Stepper, reports: Sequence[StepReport], number: int
 ) -> Iterator[schema.EffectLink]:
-    from hvr.pddl.formulas import Not
-    from hvr.pddl.traversal import signed_parts
+    from hvr.pddl.formulas import Not, signed_parts
 
     report = reports[number - 1]
     goal = set(signed_parts(before.task.problem.goal))

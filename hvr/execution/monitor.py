@@ -21,9 +21,9 @@ from hvr.execution.explanation import literal_clauses, negated
 from hvr.execution.observation import Expected, Observed, Truth, sorts_of
 from hvr.execution.recovery import BeliefMonitor
 from hvr.pddl import Atom, Expression, GroundAction, Not, State, Task
+from hvr.pddl.formulas import changes_of
 from hvr.pddl.model import ActionSchema
 from hvr.pddl.state import Conjunction, set_bits
-from hvr.pddl.traversal import changes_of
 from hvr.planning.plans import Planned
 from hvr.validation.report import Failure, StepReport
 from hvr.validation.trajectory import ConstraintMonitor, with_constraints

@@ -13,11 +13,11 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from hvr.base.files import data_path
+from hvr.base.printable import nearest
 from hvr.base.texts import read_toml
 from hvr.errors import DataFileError, UsageError
 from hvr.knowledge.ontology import Ontology, ontology_of
 from hvr.pddl import Domain, parse_domain
-from hvr.pddl.diagnostics import nearest
 from hvr.values import Value, cached_property
 
 FILE = "world.toml"

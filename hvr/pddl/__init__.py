@@ -13,7 +13,6 @@ of hvr, so that a proof does not depend on the validator.
 from typing import TYPE_CHECKING
 
 from hvr.errors import GroundingLimitError, NumberTooLargeError, UndefinedValueError
-from hvr.pddl.diagnostics import Diagnostic, Location, UnsupportedPddlError
 from hvr.pddl.formulas import (
     OBJECT,
     TRUE,
@@ -42,7 +41,9 @@ from hvr.pddl.formulas import (
     Trajectory,
     TypedName,
     When,
+    atoms_of,
     is_variable,
+    substitute,
 )
 from hvr.pddl.model import (
     ActionSchema,
@@ -58,9 +59,9 @@ from hvr.pddl.model import (
 )
 from hvr.pddl.plan import PlanText, Step, TimedAction, parse_plan, print_plan, read_plan
 from hvr.pddl.problem_parser import parse_constraint, parse_domain, parse_formula, parse_problem
+from hvr.pddl.reader import Diagnostic, Location, UnsupportedPddlError
 from hvr.pddl.state import State, holds
 from hvr.pddl.task import Misfit, MisfitKind, Task
-from hvr.pddl.traversal import atoms_of, substitute
 
 if TYPE_CHECKING:
     from hvr.pddl.plan_json import plan_from_json, plan_to_json

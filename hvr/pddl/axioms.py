@@ -13,12 +13,20 @@ from typing import TYPE_CHECKING
 
 from hvr.pddl.compiler import Binding, Compiler
 from hvr.pddl.facts import Relation, bindings, match_row
-from hvr.pddl.formulas import And, Atom, Comparison, Expression, TypedName
+from hvr.pddl.formulas import (
+    And,
+    Atom,
+    Comparison,
+    Expression,
+    TypedName,
+    atoms_of,
+    signed_parts,
+    walk,
+)
 from hvr.pddl.ground_rules import GroundRules, HornClause, clauses_of
 from hvr.pddl.model import DerivedPredicate
 from hvr.pddl.numeric import Values
 from hvr.pddl.state import Conjunction, set_bits
-from hvr.pddl.traversal import atoms_of, signed_parts, walk
 from hvr.values import Value
 
 if TYPE_CHECKING:

@@ -38,11 +38,13 @@ from hvr.pddl.formulas import (
     TimeSpecifier,
     TypedName,
     When,
+    all_free_variables,
+    preferences_of,
+    walk,
 )
 from hvr.pddl.model import ActionSchema, DurativeActionSchema, GroundAction
 from hvr.pddl.numeric import Compiled, NumericTest, Rational
 from hvr.pddl.state import Conjunction, NumericChange, Operator, conjunction, disjunction
-from hvr.pddl.traversal import all_free_variables, preferences_of, walk
 
 if TYPE_CHECKING:
     from hvr.pddl.facts import Row

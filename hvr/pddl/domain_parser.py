@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from hvr.base.nested import Steps, run_trampoline
-from hvr.pddl.diagnostics import PddlTextSyntaxError, nearest
+from hvr.base.printable import nearest
 from hvr.pddl.expressions import ExpressionReader
 from hvr.pddl.formulas import (
     OBJECT,
@@ -31,7 +31,7 @@ from hvr.pddl.model import (
     Function,
     Predicate,
 )
-from hvr.pddl.reader import Group, Node, SourceText, Word, head_of, read_nodes
+from hvr.pddl.reader import Group, Node, PddlTextSyntaxError, SourceText, Word, head_of, read_nodes
 
 # Sections -----------------------------------------------------------------------------------------
 # Shared by domains and problems: `(define (what name) (:section …) …)` and requirements.

@@ -21,12 +21,13 @@ from hvr.pddl.formulas import (
     Timed,
     TimeSpecifier,
     When,
+    numbers_of,
+    walk,
 )
 from hvr.pddl.model import DurativeActionSchema, GroundAction
 from hvr.pddl.numeric import Compiled, Rational
 from hvr.pddl.state import Conjunction, Operator
 from hvr.pddl.task import Task, binding_of
-from hvr.pddl.traversal import numbers_of, walk
 from hvr.values import Value
 
 _TIMES = ("at start", "over all", "at end")

@@ -35,11 +35,11 @@ from hvr.pddl.formulas import (
     Trajectory,
     TypedName,
     When,
+    walk,
 )
 from hvr.pddl.lists import ANY_NAME, NUMBER, RESERVED, ListReader, Types, arguments_text, choices
 from hvr.pddl.model import Domain, Function, Predicate
 from hvr.pddl.reader import Group, Node, SourceText, Word, head_of, node_of
-from hvr.pddl.traversal import walk
 
 Scope = Mapping[str, Types]
 

@@ -22,11 +22,11 @@ from hvr.pddl.formulas import (
     Or,
     TypedName,
     is_variable,
+    substitute,
 )
 from hvr.pddl.model import DerivedPredicate
 from hvr.pddl.numeric import Values
 from hvr.pddl.state import Conjunction, set_bits
-from hvr.pddl.traversal import substitute
 from hvr.values import Value
 
 if TYPE_CHECKING:

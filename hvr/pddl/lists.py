@@ -8,7 +8,7 @@ from decimal import Decimal
 from itertools import islice, repeat
 from typing import NoReturn
 
-from hvr.pddl.diagnostics import nearest
+from hvr.base.printable import nearest
 from hvr.pddl.formulas import OBJECT, TypedName
 from hvr.pddl.numeric import MAX_DIGITS
 from hvr.pddl.reader import Group, Node, SourceText, Word, first_of, head_of, same_words

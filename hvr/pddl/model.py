@@ -11,7 +11,6 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
-from hvr.pddl.diagnostics import Location
 from hvr.pddl.formulas import (
     OBJECT,
     TRUE,
@@ -26,8 +25,9 @@ from hvr.pddl.formulas import (
     TypedName,
     call_text,
     typed_list,
+    walk,
 )
-from hvr.pddl.traversal import walk
+from hvr.pddl.reader import Location
 from hvr.values import Compact, Value, cached_property, set_field
 
 

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Literal, NoReturn, TypeAlias, overload
 
 from hvr.errors import PddlSyntaxError
-from hvr.pddl.diagnostics import Diagnostic, PddlTextSyntaxError
 from hvr.pddl.model import GroundAction
 from hvr.pddl.numeric import MAX_DIGITS
-from hvr.pddl.reader import MAX_SURPLUS, SourceText
+from hvr.pddl.reader import MAX_SURPLUS, Diagnostic, PddlTextSyntaxError, SourceText
 from hvr.values import Compact, Value, set_field
 
 

@@ -11,10 +11,9 @@ from sys import intern
 from typing import Any
 
 from hvr.errors import PddlSyntaxError
-from hvr.pddl.diagnostics import Location
 from hvr.pddl.model import GroundAction
 from hvr.pddl.plan import PlanText, Step, TimedAction, in_order, read_plan
-from hvr.pddl.reader import SourceText
+from hvr.pddl.reader import Location, SourceText
 
 # Json places --------------------------------------------------------------------------------------
 # JSON values that record their locations.

@@ -8,7 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from hvr.pddl.diagnostics import Diagnostic, nearest
+from hvr.base.printable import nearest
 from hvr.pddl.domain_parser import DomainParser, constraints, define, requirements
 from hvr.pddl.expressions import ExpressionReader
 from hvr.pddl.facts import GroundAtoms, TypedNames
@@ -21,11 +21,11 @@ from hvr.pddl.formulas import (
     Number,
     NumericEffect,
     TypedName,
+    preferences_of,
 )
 from hvr.pddl.lists import ListReader, Types
 from hvr.pddl.model import Domain, Metric, Problem, TimedEffect, TimedInitial
-from hvr.pddl.reader import Group, Node, SourceText, Word, node_of, read_nodes
-from hvr.pddl.traversal import preferences_of
+from hvr.pddl.reader import Diagnostic, Group, Node, SourceText, Word, node_of, read_nodes
 
 # Problem parser -----------------------------------------------------------------------------------
 # Problems from nested lists.

@@ -14,7 +14,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from hvr.base.printable import short
+from hvr.base.printable import nearest, short
 from hvr.errors import PddlSemanticError, UndefinedValueError, UnknownObjectError
 from hvr.pddl import numeric
 from hvr.pddl import state as conditions
@@ -27,7 +27,6 @@ from hvr.pddl.compiler import (
     ground_directly,
     template_of,
 )
-from hvr.pddl.diagnostics import nearest
 from hvr.pddl.facts import Facts, Relation, Row, TypedNames, bindings, necessary_literals, rows_of
 from hvr.pddl.formulas import (
     Arithmetic,
@@ -41,11 +40,12 @@ from hvr.pddl.formulas import (
     NumericEffect,
     NumericExpression,
     TypedName,
+    changes_of,
+    preferences_of,
 )
 from hvr.pddl.model import ActionSchema, Domain, DurativeActionSchema, GroundAction, Problem
 from hvr.pddl.numeric import Rational, Values
 from hvr.pddl.state import Conjunction, NumericChange, Operator, State
-from hvr.pddl.traversal import changes_of, preferences_of
 from hvr.values import Value
 
 if TYPE_CHECKING:

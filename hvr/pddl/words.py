@@ -10,9 +10,8 @@ import re
 from fractions import Fraction
 from typing import Any
 
-from hvr.pddl.formulas import Atom, NumericEffect
+from hvr.pddl.formulas import Atom, NumericEffect, changes_of, signed_parts
 from hvr.pddl.model import ActionSchema, DerivedPredicate, Domain, DurativeActionSchema, Problem
-from hvr.pddl.traversal import changes_of, signed_parts
 
 _WORD = re.compile(r"[()]|[^\s()]+")
 

@@ -32,8 +32,7 @@ from hvr.language.grammar import Reader, make_reader
 from hvr.language.paraphrase import paraphrase_constraints
 from hvr.pddl import And, Atom, Domain, Problem, Task, TypedName, parse_constraint, parse_formula
 from hvr.pddl.facts import necessary_literals
-from hvr.pddl.formulas import Forall, Formula
-from hvr.pddl.traversal import changes_of, substitute
+from hvr.pddl.formulas import Forall, Formula, changes_of, substitute
 from hvr.planning.macro_actions import macro_blocks
 from hvr.planning.plans import Plan, Planned, Policy, PolicyContext, Understanding
 from hvr.planning.search.fast_downward import SearchResult

@@ -9,11 +9,11 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+from hvr.base.printable import nearest
 from hvr.errors import HvrError
 from hvr.execution.facts.sentences import problem_for
 from hvr.knowledge.world_file import line_of
 from hvr.pddl import Atom, Domain, Problem, Task, parse_problem
-from hvr.pddl.diagnostics import nearest
 from hvr.policies.llm.prompts import load_prompts
 from hvr.worlds.facts.environment import Observation, close_environment, read_observation
 from hvr.worlds.facts.folder import WorldFolder

@@ -6,8 +6,8 @@
 Begin with `validator.py`. `sequences.py` judges untimed sequences on `stepper.py`, `temporal.py`
 timed plans, `continuous/` processes and events, and `hierarchical/` HDDL plans. `repair.py` and
 `minimise.py` improve plans. `findings.py` is the table of rules, `lint.py` contains the rules for
-models, and `reporters/` writes reports. `suites/` finds plans in folders, `extraction/` finds them
-in the output of planners and in answers of language models.
+models, and `reporters.py` writes reports. `suites.py` finds plans in folders, and `extraction/`
+finds them in the output of planners and in answers of language models.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         explain_report,
         explain_step,
     )
-    from hvr.validation.reporters.text import render_report
+    from hvr.validation.reporters import render_report
     from hvr.validation.streaming import stream
     from hvr.validation.validator import Validator, validate
 
@@ -41,7 +41,7 @@ _WHERE = {
         "hvr.validation.report",
     ),
     **dict.fromkeys(("Validator", "validate"), "hvr.validation.validator"),
-    "render_report": "hvr.validation.reporters.text",
+    "render_report": "hvr.validation.reporters",
     "stream": "hvr.validation.streaming",
 }
 

@@ -21,7 +21,7 @@ from hvr.validation.findings import (
     warning_finding,
 )
 from hvr.validation.report import OnFailure, Outcome, PlanResult, Repair, ValidationReport
-from hvr.validation.suites.files import Language, PlanJudge, language_of
+from hvr.validation.suites import Language, PlanJudge, language_of
 from hvr.validation.validator import EXACT, TOLERANCE, Validator
 from hvr.values import Value
 
@@ -322,7 +322,7 @@ def _with_smaller_epsilon(
 
 def _with_hint(refused: PddlSyntaxError, text: str, known: KnownSymbols) -> PddlSyntaxError:
     """Extend the error about a text that is not a plan if it contains one."""
-    from hvr.pddl.diagnostics import PddlTextSyntaxError
+    from hvr.pddl.reader import PddlTextSyntaxError
     from hvr.validation.extraction import extract
 
     if not isinstance(refused, PddlTextSyntaxError):

@@ -29,8 +29,8 @@ from hvr.pddl import (
     is_variable,
 )
 from hvr.pddl.facts import Literal, Relation, bindings, conjuncts, necessary_literals
+from hvr.pddl.formulas import changes_of, walk
 from hvr.pddl.state import FALSE
-from hvr.pddl.traversal import changes_of, walk
 from hvr.validation.findings import LintFinding, issue
 from hvr.validation.occurrences import (
     Occurrences,

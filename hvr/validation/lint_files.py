@@ -14,8 +14,8 @@ from hvr.errors import HvrError, UsageError
 from hvr.pddl import Diagnostic, Location, parse_domain, parse_problem
 from hvr.validation.findings import RULES, Finding, Related, warning_finding
 from hvr.validation.lint import lint
-from hvr.validation.suites.collection import ListedFiles, is_folder, is_pattern
-from hvr.validation.suites.files import FileKind, Language, definition, give_domains, language_of
+from hvr.validation.suite_collection import ListedFiles, is_folder, is_pattern
+from hvr.validation.suites import FileKind, Language, definition, give_domains, language_of
 from hvr.values import Value
 
 # Selection ----------------------------------------------------------------------------------------
@@ -58,7 +58,7 @@ def read_rules(texts: Iterable[str]) -> tuple[str, ...]:
     rules = [word.strip().upper() for text in texts for word in text.split(",") if word.strip()]
     for rule in rules:
         if not any(known.startswith(rule) for known in RULES):
-            from hvr.pddl.diagnostics import nearest
+            from hvr.base.printable import nearest
 
             near = nearest(rule, RULES)
             hint = f"; did you mean {near!r}?" if near else ""

@@ -31,8 +31,7 @@ from hvr.pddl import (
     TypedName,
     When,
 )
-from hvr.pddl.formulas import ContinuousEffect
-from hvr.pddl.traversal import functions_of, parts_of, signed_parts, walk
+from hvr.pddl.formulas import ContinuousEffect, functions_of, parts_of, signed_parts, walk
 from hvr.validation.findings import LintFinding, issue
 
 # Occurrences --------------------------------------------------------------------------------------

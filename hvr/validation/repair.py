@@ -11,12 +11,11 @@ from hvr.errors import HvrError
 from hvr.pddl import Atom, Expression, GroundAction, GroundingLimitError, Misfit, Step, TimedAction
 from hvr.pddl.durative import ground_durative
 from hvr.pddl.facts import bindings, match_row, necessary_literals
-from hvr.pddl.formulas import And, Comparison, ContinuousEffect, Equal, NumericEffect, Timed
+from hvr.pddl.formulas import And, Comparison, ContinuousEffect, Equal, NumericEffect, Timed, walk
 from hvr.pddl.model import ActionSchema, DurativeActionSchema
 from hvr.pddl.numeric import evaluate
 from hvr.pddl.plan import decimal_text
 from hvr.pddl.state import FALSE, Conjunction
-from hvr.pddl.traversal import walk
 from hvr.validation.relaxation import Deadline
 from hvr.validation.report import Failure, FailureKind, Repair, UnmetLiteral, ValidationReport
 from hvr.validation.search import search

@@ -20,7 +20,7 @@ from hvr.pddl import (
     Not,
     Step,
 )
-from hvr.pddl.traversal import parts_of
+from hvr.pddl.formulas import parts_of
 from hvr.validation.outcomes import OnFailure as OnFailure
 from hvr.validation.outcomes import Outcome as Outcome
 from hvr.values import Value

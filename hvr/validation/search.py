@@ -10,10 +10,10 @@ from typing import TypeAlias
 
 from hvr.errors import InconsistentEffectError, NumberTooLargeError, UndefinedValueError
 from hvr.pddl import Atom, Comparison, Expression, GroundAction, NumericEffect, State, Task
+from hvr.pddl.formulas import functions_of, walk
 from hvr.pddl.numeric import Values
 from hvr.pddl.state import Conjunction, Operator
 from hvr.pddl.task import applicable_actions
-from hvr.pddl.traversal import functions_of, walk
 from hvr.validation.relaxation import Deadline, Relaxation, achievers
 
 LONGEST = 20

@@ -24,9 +24,9 @@ from hvr.pddl import (
     Trajectory,
     UndefinedValueError,
 )
+from hvr.pddl.formulas import walk
 from hvr.pddl.numeric import Values
 from hvr.pddl.state import Operator
-from hvr.pddl.traversal import walk
 from hvr.validation.report import (
     Failure,
     FailureKind,

@@ -13,8 +13,7 @@ from hvr.base import declared
 from hvr.base.extras import load
 from hvr.base.texts import parse_json, read_bytes, unreadable
 from hvr.errors import DataFileError, HvrError, UsageError
-from hvr.pddl.diagnostics import Diagnostic
-from hvr.pddl.reader import decode
+from hvr.pddl.reader import Diagnostic, decode
 from hvr.validation import findings
 from hvr.validation.batch import (
     BatchOptions,

@@ -14,9 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from hvr.doors.cli import Group
 from hvr.doors.cli.arguments import ArgumentParser
-from hvr.doors.cli.main import command_parser, resolve
+from hvr.doors.cli.main import Group, command_parser, resolve
 from tests.documentation.pages import ROOT
 
 _ASSIGNMENT = re.compile(r"\w+=")

@@ -19,7 +19,7 @@ from hvr.pddl import (
     read_plan,
     substitute,
 )
-from hvr.pddl.traversal import all_free_variables
+from hvr.pddl.formulas import all_free_variables
 from hvr.validation import Validator, validate
 from hvr.validation.lint import lint
 

@@ -36,7 +36,7 @@ from hvr.pddl import (
     read_plan,
     substitute,
 )
-from hvr.pddl.traversal import walk
+from hvr.pddl.formulas import walk
 from tests.pddl.pddl_strategies import (
     EVERYTHING,
     Names,

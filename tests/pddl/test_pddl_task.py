@@ -23,7 +23,7 @@ from hvr.pddl import (
     parse_problem,
     print_domain,
 )
-from hvr.pddl.diagnostics import Location
+from hvr.pddl.reader import Location
 from tests.work import lines_run
 
 ROADS = """

@@ -15,7 +15,7 @@ import pytest
 import hvr
 from hvr.base.engines.registry import EngineChoice
 from hvr.errors import UsageError
-from hvr.validation import Outcome, batch
+from hvr.validation import Outcome, batch, suite_judging
 from hvr.validation.batch import (
     BatchOptions,
     LoadedModel,
@@ -24,10 +24,10 @@ from hvr.validation.batch import (
     judge_all,
 )
 from hvr.validation.findings import Judged
-from hvr.validation.reporters.text import render_result
-from hvr.validation.suites import Job, Suite, judging
-from hvr.validation.suites.collection import plans_of
-from hvr.validation.suites.judging import judge_suite
+from hvr.validation.reporters import render_result
+from hvr.validation.suite_collection import plans_of
+from hvr.validation.suite_judging import judge_suite
+from hvr.validation.suites import Job, Suite
 from tests.validation.validation_task import write_task
 
 SOURCES = Path(hvr.__file__).resolve().parents[1]
@@ -147,14 +147,14 @@ def test_results_do_not_wait_for_the_last_plan() -> None:
 
 def die_of_early_plans() -> None:
     """In a worker: make a plan kill the process that judges it."""
-    real = judging.judge
+    real = suite_judging.judge
 
     def deadly(given: LoadedModel, file: str) -> Judged:
         if file.endswith("early.plan"):
             os.kill(os.getpid(), signal.SIGKILL)
         return real(given, file)
 
-    judging.judge = deadly  # type: ignore[attr-defined]
+    suite_judging.judge = deadly  # type: ignore[attr-defined]
 
 
 @pytest.mark.slow

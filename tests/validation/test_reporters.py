@@ -27,6 +27,7 @@ from hvr.validation.findings import (
     help_url,
     warning_finding,
 )
+from hvr.validation.outcomes import FORMATS, find_reporter
 from hvr.validation.report import (
     Failure,
     FailureKind,
@@ -36,8 +37,7 @@ from hvr.validation.report import (
     UnmetLiteral,
     ValidationReport,
 )
-from hvr.validation.reporters import FORMATS, ReportOptions, find_reporter, relative_path
-from hvr.validation.reporters.text import SourceLines, render_result
+from hvr.validation.reporters import ReportOptions, SourceLines, relative_path, render_result
 from tests.validation import validation_results as made
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "reference" / "rules"

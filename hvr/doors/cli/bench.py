@@ -13,8 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hvr.base.printable import console
-from hvr.doors.cli.arguments import add_json, add_path, jobs
-from hvr.doors.cli.options import add_engine_options, add_model_options, engine_choice, model_choice
+from hvr.doors.cli.arguments import (
+    add_engine_options,
+    add_json,
+    add_model_options,
+    add_path,
+    engine_choice,
+    jobs,
+    model_choice,
+)
 from hvr.errors import UsageError
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from hvr.doors.cli import HVR, Command, Group
 from hvr.doors.cli.arguments import ArgumentParser
+from hvr.doors.cli.main import HVR, Command, Group
 from hvr.values import Value
 
 # Shells -------------------------------------------------------------------------------------------

@@ -10,8 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hvr.doors.cli.arguments import add_json, add_path, utf8_text, whole_number
-from hvr.doors.cli.options import add_trust
+from hvr.doors.cli.arguments import add_json, add_path, add_trust, utf8_text, whole_number
 from hvr.errors import UsageError
 from hvr.values import SCHEMA_VERSION
 

@@ -10,8 +10,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hvr.doors.cli.reporting import Reports, add_report_arguments, read_reports, report_base
-from hvr.doors.cli.settings import LINT_SECTION, read_settings
+from hvr.doors.cli.reporting import (
+    LINT_SECTION,
+    Reports,
+    add_report_arguments,
+    read_reports,
+    read_settings,
+    report_base,
+)
 from hvr.values import answer_json
 
 if TYPE_CHECKING:
@@ -128,12 +134,13 @@ def _write(
             answer = answer_json(LintAnswer(tuple(findings)))
             yield json.dumps(answer, ensure_ascii=False, indent=1) + "\n"
         elif form == "junit":
-            from hvr.validation.reporters.formats import report_junit_lint
+            from hvr.validation.machine_reports import report_junit_lint
 
             files = dict.fromkeys(file for pair in models.pairs for file in pair if file)
             yield from report_junit_lint(findings, list(files), report_base())
         elif form in ("sarif", "github"):
-            from hvr.validation.reporters import ReportOptions, find_reporter
+            from hvr.validation.outcomes import find_reporter
+            from hvr.validation.reporters import ReportOptions
 
             # A model has no plans, so report its findings as warnings of an empty report.
             options = ReportOptions(tuple(folded), base=report_base(), rules_url=rules_url)
@@ -155,7 +162,7 @@ def _write(
 
 def _text(findings: Sequence[Finding]) -> Iterator[str]:
     from hvr.base.printable import one_line
-    from hvr.validation.reporters.text import SourceLines
+    from hvr.validation.reporters import SourceLines
 
     sources = SourceLines()
     for one in findings:

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hvr.base.printable import console
-from hvr.doors.cli.arguments import add_json, seconds, utf8_text
-from hvr.doors.cli.options import add_trust
+from hvr.doors.cli.arguments import add_json, add_trust, seconds, utf8_text
 from hvr.doors.cli.output import print_json
 from hvr.errors import LLMError, UsageError
 

@@ -10,8 +10,17 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from hvr.doors.cli.arguments import add_json, add_path, real, seconds, utf8_text, whole_number
-from hvr.doors.cli.options import add_model_options, model_choice, refuse_model_options
+from hvr.doors.cli.arguments import (
+    add_json,
+    add_model_options,
+    add_path,
+    model_choice,
+    real,
+    refuse_model_options,
+    seconds,
+    utf8_text,
+    whole_number,
+)
 from hvr.doors.cli.runs import check_resumable, resume_run
 from hvr.errors import AmbiguousError, MissingExtraError, UsageError
 from hvr.values import answer_json
@@ -163,7 +172,7 @@ def _tell_estimates(options: Options) -> None:
 
 
 def _chosen_reading(error: AmbiguousError) -> int | None:
-    from hvr.doors.cli.terminal import ask_reading, on_terminal
+    from hvr.doors.cli.output import ask_reading, on_terminal
 
     return ask_reading(error.readings) if on_terminal() else None
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from hvr.base.files import write_whole
 from hvr.base.printable import one_line
+from hvr.doors.cli.arguments import given_model_options
 from hvr.doors.cli.display import display
-from hvr.doors.cli.options import given_model_options
 from hvr.doors.cli.output import check_writable, print_json
 from hvr.doors.cli.solve_execution import summary
 from hvr.errors import SimulatorError, UsageError

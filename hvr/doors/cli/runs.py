@@ -8,8 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hvr.doors.cli.arguments import add_path
-from hvr.doors.cli.options import given_model_options, model_choice, refuse_model_options
+from hvr.doors.cli.arguments import (
+    add_path,
+    given_model_options,
+    model_choice,
+    refuse_model_options,
+)
 from hvr.errors import UsageError
 
 if TYPE_CHECKING:

@@ -11,8 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hvr.base.files import writing
-from hvr.doors.cli.arguments import add_json, add_path, gibibytes, jobs, seconds, whole_number
-from hvr.doors.cli.options import add_model_options, add_trust, refuse_model_options
+from hvr.doors.cli.arguments import (
+    add_json,
+    add_model_options,
+    add_path,
+    add_trust,
+    gibibytes,
+    jobs,
+    refuse_model_options,
+    seconds,
+    whole_number,
+)
 from hvr.doors.cli.output import check_writable, print_json, write_whole
 from hvr.errors import DataFileError, LanguageError, UsageError
 from hvr.values import answer_json

@@ -12,8 +12,8 @@ from typing import Any
 
 from hvr.base.files import write_whole
 from hvr.base.printable import one_line
+from hvr.doors.cli.arguments import model_choice
 from hvr.doors.cli.display import display
-from hvr.doors.cli.options import model_choice
 from hvr.doors.cli.output import print_json
 from hvr.doors.cli.solve import PosedProblem, posed_problem
 from hvr.errors import PlannerError, SimulatorError, UsageError

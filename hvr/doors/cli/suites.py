@@ -14,11 +14,10 @@ from hvr.base.printable import block
 from hvr.doors.cli.process import is_reader_gone
 from hvr.errors import HvrError, UsageError
 from hvr.validation.findings import STDIN
-from hvr.validation.suites import FIELDS, MANIFEST_ENDING, Job, Suite
-from hvr.validation.suites.collection import collect, is_folder, is_pattern, plans_of
-from hvr.validation.suites.files import FileKind, definition
+from hvr.validation.suite_collection import collect, is_folder, is_pattern, plans_of
+from hvr.validation.suites import FIELDS, MANIFEST_ENDING, FileKind, Job, Suite, definition
 
-# Suites -------------------------------------------------------------------------------------------
+# Suites ------------------------------------------------------------------------------------------
 
 
 def find_suite(
@@ -39,14 +38,14 @@ def find_suite(
         return collect(["."], skip, mixed=extract)
     names = given or _list(settings.get("plans"))
     if names and all(name.endswith(MANIFEST_ENDING) and not is_folder(name) for name in names):
-        from hvr.validation.suites.collection import read_manifest
+        from hvr.validation.suite_collection import read_manifest
 
         return _merged([read_manifest(name, skip) for name in names])
     if given and "domain" not in settings and _is_many(given[:2]):
         return collect(given, skip, mixed=extract)
     domain, problem, plans = _files(given, settings)
     if _has_fields(domain, problem, *plans):
-        from hvr.validation.suites.collection import expand_patterns
+        from hvr.validation.suite_collection import expand_patterns
 
         return expand_patterns(domain, problem, plans, skip)
     if _is_many((domain, problem)) or _has_models(plans):

@@ -11,18 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hvr.doors.cli import arguments
-from hvr.doors.cli.options import add_engine_options, other_engine
+from hvr.doors.cli.arguments import add_engine_options, other_engine
 from hvr.doors.cli.reporting import (
     FOR_PEOPLE,
     Reports,
     add_report_arguments,
     read_reports,
+    read_settings,
     report_base,
 )
-from hvr.doors.cli.settings import read_settings
 from hvr.errors import UsageError
-from hvr.validation.outcomes import OnFailure, Outcome
-from hvr.validation.reporters import ReportOptions, find_reporter
+from hvr.validation.outcomes import OnFailure, Outcome, find_reporter
 from hvr.values import Value
 
 if TYPE_CHECKING:
@@ -431,7 +430,7 @@ def _suite(request: _Request) -> Suite:
 
 def _validate(request: _Request) -> int:
     from hvr.validation.batch import UnusableModelError
-    from hvr.validation.suites.judging import judge_suite
+    from hvr.validation.suite_judging import judge_suite
 
     request.reports.check_writable()
     suite = _suite(request)
@@ -485,8 +484,8 @@ def _against_baseline(
     request: _Request, results: Iterable[Judged], outcomes: Counter[Outcome], suite: Suite
 ) -> int:
     """Report findings that are not in the baseline, or write a new one; return the exit code."""
+    from hvr.validation.machine_reports import Baseline
     from hvr.validation.report import count
-    from hvr.validation.reporters.formats import Baseline
 
     assert request.baseline is not None
     new = request.update_baseline
@@ -526,7 +525,7 @@ def _remark(request: _Request, suite: Suite) -> None:
 
     remarks = suite.explained() if request.explain_skipped else suite.remarks()
     if request.reports.shown == "github":
-        from hvr.validation.reporters.formats import escape_commands
+        from hvr.validation.machine_reports import escape_commands
 
         remarks = [escape_commands(remark) for remark in remarks]
     for remark in remarks:
@@ -542,7 +541,7 @@ def _report(
     several: bool = False,
 ) -> bool:
     """Report the results as they come and count their outcomes; return whether any is unknown."""
-    from hvr.validation.reporters.text import summary
+    from hvr.validation.reporters import ReportOptions, summary
 
     shown = shown and not request.quiet
     reports = request.reports
@@ -564,7 +563,7 @@ def _report(
 def _counted(
     results: Iterable[Judged], outcomes: Counter[Outcome], undecided: list[Judged], *, aside: bool
 ) -> Iterator[Judged]:
-    from hvr.validation.reporters.text import count_outcomes
+    from hvr.validation.reporters import count_outcomes
 
     for result in results:
         if aside:

@@ -314,7 +314,7 @@ def run_train(args: argparse.Namespace) -> int:
 
 @contextmanager
 def _progress() -> Iterator[ProgressCallback]:
-    from hvr.doors.cli.terminal import show_progress
+    from hvr.doors.cli.output import show_progress
 
     with show_progress() as tell:
         yield lambda epoch: tell(epoch.stage, epoch.number, epoch.of, "")
@@ -397,7 +397,7 @@ def run_correct(args: argparse.Namespace) -> int:
 def _corrected(
     judge: Judge, plans: Sequence[ToolPlan]
 ) -> Iterable[tuple[ToolPlan, tuple[str, ...]]]:
-    from hvr.doors.cli.terminal import show_progress
+    from hvr.doors.cli.output import show_progress
     from hvr.judging.verifier.judgement.judge import correct
 
     with show_progress() as tell:

@@ -6,8 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hvr.doors.cli.arguments import add_json, add_path, seconds
-from hvr.doors.cli.options import add_run
+from hvr.doors.cli.arguments import add_json, add_path, add_run, seconds
 from hvr.errors import UsageError
 
 if TYPE_CHECKING:

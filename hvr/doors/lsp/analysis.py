@@ -17,7 +17,7 @@ from hvr.validation.batch import BatchOptions, ModelReader, UnusableModelError, 
 from hvr.validation.findings import Finding, Judged, explain_repair, findings
 from hvr.validation.lint_files import LintTargets, lint_files, without_ignored
 from hvr.validation.sequences import action_of
-from hvr.validation.suites.files import language_of
+from hvr.validation.suites import language_of
 
 _OPTIONS = BatchOptions(happenings=True)
 _ADVICE = BatchOptions(advise=True)

@@ -19,7 +19,7 @@ from hvr.doors.lsp.hover import describe
 from hvr.doors.lsp.models import NamePlace
 from hvr.doors.lsp.server import PddlServer
 from hvr.doors.lsp.symbols import Kind, Occurrence, PlanSymbols, Role, Symbols, name_at
-from hvr.validation.suites.files import FileKind
+from hvr.validation.suites import FileKind
 
 _MOST_CHANGES = 6
 _NAME = re.compile(r"[a-z][a-z0-9_-]*", re.IGNORECASE)

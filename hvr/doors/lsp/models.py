@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from hvr.doors.lsp.symbols import Declaration, Kind, Names, Occurrence, PlanSymbols, Symbols
 from hvr.doors.lsp.syntax import Tree
-from hvr.validation.suites.files import ClassifiedFile, FileKind, classify, give_domains, pair
+from hvr.validation.suites import ClassifiedFile, FileKind, classify, give_domains, pair
 
 _MOST_FILES = 2_000
 """In larger folders, only the files beside an open one are considered."""

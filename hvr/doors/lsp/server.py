@@ -17,7 +17,7 @@ from hvr.doors.lsp.models import Models
 from hvr.doors.lsp.symbols import Occurrence
 from hvr.doors.lsp.texts import changed, column, units
 from hvr.validation.findings import RULES
-from hvr.validation.suites.files import FileKind
+from hvr.validation.suites import FileKind
 
 _PAUSE = 0.05
 """Seconds without a change before an analysis begins."""

@@ -33,8 +33,8 @@ from hvr.pddl import (
     Task,
     print_plan,
 )
+from hvr.pddl.formulas import functions_of, walk
 from hvr.pddl.printer import print_domain, print_problem
-from hvr.pddl.traversal import functions_of, walk
 from hvr.planning.plans import AABlock, MacroAction, Plan, Planned
 from hvr.validation.report import StepReport
 from hvr.validation.trajectory import ConstraintMonitor

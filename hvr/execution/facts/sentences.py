@@ -10,6 +10,7 @@ from functools import partial
 from itertools import count, pairwise
 from types import MappingProxyType
 
+from hvr.base.printable import nearest
 from hvr.errors import AmbiguousError, LanguageError
 from hvr.execution.explanation import literal_clause
 from hvr.execution.facts.imperatives import (
@@ -45,9 +46,8 @@ from hvr.pddl import (
     parse_constraint,
     parse_formula,
 )
-from hvr.pddl.diagnostics import nearest
+from hvr.pddl.formulas import atoms_of
 from hvr.pddl.model import Function
-from hvr.pddl.traversal import atoms_of
 from hvr.planning.search.constraints import with_stages
 from hvr.worlds.facts.lexicon import WorldLexicon, object_phrases, plural, words_of
 

@@ -22,8 +22,8 @@ from hvr.pddl.formulas import (
     Or,
     Trajectory,
 )
+from hvr.pddl.formulas import walk as walk_expression
 from hvr.pddl.model import Problem
-from hvr.pddl.traversal import walk as walk_expression
 
 # Constraints --------------------------------------------------------------------------------------
 # A constraint can be violated with any object that it covers, so these belong to the problem. A

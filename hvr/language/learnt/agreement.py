@@ -25,8 +25,7 @@ from hvr.language.learnt.reader import Reading
 from hvr.language.paraphrase import in_order
 from hvr.language.taxonomy import Taxonomy
 from hvr.pddl import Domain, TypedName, parse_formula
-from hvr.pddl.formulas import And, Atom, Equal, Exists, Expression, Not, Or
-from hvr.pddl.traversal import substitute
+from hvr.pddl.formulas import And, Atom, Equal, Exists, Expression, Not, Or, substitute
 
 # End state ----------------------------------------------------------------------------------------
 # Goals are compared by the end states that they require, not by their text.

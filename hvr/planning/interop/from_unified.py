@@ -44,8 +44,7 @@ from hvr.pddl import (
     TypedName,
     atoms_of,
 )
-from hvr.pddl.formulas import Expression, TimeSpecifier
-from hvr.pddl.traversal import functions_of, numbers_of, walk
+from hvr.pddl.formulas import Expression, TimeSpecifier, functions_of, numbers_of, walk
 from hvr.planning.interop.from_expressions import UnifiedExpressionReader, conjunction
 from hvr.planning.interop.names import (
     InteropError,

@@ -37,7 +37,7 @@ from hvr.pddl import (
     TypedName,
     When,
 )
-from hvr.pddl.traversal import parts_of, with_parts
+from hvr.pddl.formulas import parts_of, with_parts
 
 # Portable models ----------------------------------------------------------------------------------
 # PDDL that the strictest parsers accept, above all VAL.

@@ -35,8 +35,7 @@ from hvr.pddl import (
     When,
 )
 from hvr.pddl.facts import conjuncts
-from hvr.pddl.formulas import TimeSpecifier
-from hvr.pddl.traversal import walk
+from hvr.pddl.formulas import TimeSpecifier, walk
 from hvr.planning.interop.names import InteropError, UnifiedNames
 
 # To expressions -----------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ from hvr.pddl import (
     TypedName,
 )
 from hvr.pddl.facts import conjuncts
-from hvr.pddl.traversal import changes_of, functions_of, numbers_of
+from hvr.pddl.formulas import changes_of, functions_of, numbers_of
 from hvr.planning.interop.from_unified import TOTAL_COST, TOTAL_TIME
 from hvr.planning.interop.names import InteropError, UnifiedNames
 from hvr.planning.interop.to_expressions import (

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from hvr.pddl import And, Atom, Domain, Equal, Exists, Expression, Forall, Problem, Task
 from hvr.pddl.facts import necessary_literals
-from hvr.pddl.formulas import When
-from hvr.pddl.traversal import changes_of, parts_of
+from hvr.pddl.formulas import When, changes_of, parts_of
 
 
 def relevant_problem(domain: Domain, problem: Problem) -> Problem:

@@ -26,8 +26,7 @@ from hvr.pddl import (
     Problem,
     When,
 )
-from hvr.pddl.formulas import TRUE
-from hvr.pddl.traversal import changes_of, functions_of, walk
+from hvr.pddl.formulas import TRUE, changes_of, functions_of, walk
 from hvr.planning.search.fast_downward import OPTIMAL, binary
 
 # Features -----------------------------------------------------------------------------------------

@@ -198,8 +198,8 @@ def find_set(name: str, domain: str | None = None) -> tuple[list[SetProblem], li
             for n, line in read_json_lines(Path(name))
         ]
     else:
-        from hvr.validation.suites.collection import files_below
-        from hvr.validation.suites.files import FileKind, definition, give_domains
+        from hvr.validation.suite_collection import files_below
+        from hvr.validation.suites import FileKind, definition, give_domains
 
         seen = [one for one in map(definition, files_below(name, [])) if one is not None]
         problems = [one for one in seen if one.kind is FileKind.PROBLEM]

@@ -36,10 +36,19 @@ from hvr.pddl import (
 )
 from hvr.pddl.durative import DurativeOperator, ground_durative, part_at
 from hvr.pddl.facts import conjuncts
-from hvr.pddl.formulas import TRUE, Effect, Formula, Timed
+from hvr.pddl.formulas import (
+    TRUE,
+    Effect,
+    Formula,
+    Timed,
+    functions_of,
+    map_leaves,
+    parts_of,
+    walk,
+    with_parts,
+)
 from hvr.pddl.numeric import Rational, Values, evaluate
 from hvr.pddl.state import Operator
-from hvr.pddl.traversal import functions_of, map_leaves, parts_of, walk, with_parts
 from hvr.planning.solving.forward import TOO_LARGE, BestFirst, NumericKey, holds
 from hvr.planning.solving.programs import UNABLE
 from hvr.planning.solving.race import retimed

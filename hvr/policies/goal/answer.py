@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hvr.base.english import squeezed, words
+from hvr.base.printable import nearest
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.retrieval.background import (
     default_end_states,
@@ -24,10 +25,8 @@ from hvr.knowledge.roles import CONTAINER, CONTAINS, FILLED, FITS, LIQUID, PORTA
 from hvr.knowledge.wording import wording_of
 from hvr.language.taxonomy import Taxonomy, literals
 from hvr.pddl import Domain
-from hvr.pddl.diagnostics import nearest
-from hvr.pddl.formulas import Atom
+from hvr.pddl.formulas import Atom, changes_of
 from hvr.pddl.model import Predicate
-from hvr.pddl.traversal import changes_of
 from hvr.planning.search.navigation import find_navigation
 from hvr.values import cached_property
 

@@ -13,8 +13,8 @@ from typing import NoReturn
 
 from hvr.base.printable import short
 from hvr.pddl import Diagnostic, Location
-from hvr.pddl.diagnostics import PddlTextSyntaxError
 from hvr.pddl.plan import decimal_text
+from hvr.pddl.reader import PddlTextSyntaxError
 from hvr.validation.extraction.lines import KnownSymbols
 from hvr.validation.report import count
 from hvr.values import Value

@@ -10,8 +10,8 @@ from typing import NoReturn, TypeAlias
 
 from hvr.errors import PddlSyntaxError
 from hvr.pddl import Diagnostic, Location
-from hvr.pddl.diagnostics import PddlTextSyntaxError
 from hvr.pddl.plan import Step, read_plan
+from hvr.pddl.reader import PddlTextSyntaxError
 from hvr.validation.extraction import Candidate, extract
 from hvr.validation.extraction.answers import NumberedLines, is_broken, read_answer, unparsed_line
 from hvr.validation.extraction.lines import (

@@ -21,6 +21,7 @@ from hvr.pddl import (
     TypedName,
     parse_formula,
 )
+from hvr.pddl.formulas import substitute
 from hvr.pddl.hierarchy.model import (
     ROOT,
     CompoundTask,
@@ -38,7 +39,6 @@ from hvr.pddl.hierarchy.plan import (
     read_hierarchical_plan,
 )
 from hvr.pddl.reader import SourceText
-from hvr.pddl.traversal import substitute
 from hvr.validation.hierarchical.decomposition_search import Chart, Progression
 from hvr.validation.hierarchical.matching import names_in
 from hvr.validation.hierarchical.reasons import Reasons

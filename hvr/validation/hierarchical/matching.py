@@ -26,11 +26,11 @@ from hvr.pddl import (
 )
 from hvr.pddl import state as ground
 from hvr.pddl.compiler import Template, template_of
+from hvr.pddl.formulas import functions_of, walk
 from hvr.pddl.hierarchy.model import Method
 from hvr.pddl.hierarchy.plan import SMALL_TREE, DecompositionTree
 from hvr.pddl.numeric import Values
 from hvr.pddl.state import Conjunction, Operator, set_bits
-from hvr.pddl.traversal import functions_of, walk
 from hvr.values import Value
 
 # Matching -----------------------------------------------------------------------------------------

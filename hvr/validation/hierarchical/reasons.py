@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
-from hvr.base.printable import short_names
+from hvr.base.printable import nearest, short_names
 from hvr.pddl import GroundAction, Misfit, Task
-from hvr.pddl.diagnostics import nearest
 from hvr.pddl.hierarchy.model import HierarchicalDomain, HierarchicalProblem, Method
 from hvr.pddl.hierarchy.plan import DecompositionTree, PlanLine
 from hvr.pddl.lists import arguments_text

@@ -14,7 +14,6 @@ from typing import NoReturn
 
 from hvr.errors import GroundingLimitError, NumberTooLargeError, UsageError
 from hvr.pddl import Diagnostic, GroundAction, Misfit, Task
-from hvr.pddl.diagnostics import PddlTextSyntaxError
 from hvr.pddl.hierarchy.model import HierarchicalDomain, HierarchicalProblem, Method
 from hvr.pddl.hierarchy.parser import parse_hddl_domain as parse_domain
 from hvr.pddl.hierarchy.parser import parse_hddl_problem as parse_problem
@@ -24,6 +23,7 @@ from hvr.pddl.hierarchy.plan import (
     PlanLine,
     read_hierarchical_plan,
 )
+from hvr.pddl.reader import PddlTextSyntaxError
 from hvr.pddl.state import Operator
 from hvr.validation.batch import BatchOptions
 from hvr.validation.findings import LintFinding
@@ -39,7 +39,7 @@ from hvr.validation.hierarchical.matching import (
 from hvr.validation.hierarchical.reasons import Reasons
 from hvr.validation.hierarchical.schedule import Certificate, Placement, Scheduler
 from hvr.validation.report import Failure, OnFailure, Outcome, ValidationReport
-from hvr.validation.suites.files import PlanJudge
+from hvr.validation.suites import PlanJudge
 
 
 class DecompositionVerifier:
@@ -237,7 +237,7 @@ class _Check:
 
 
 # Language -----------------------------------------------------------------------------------------
-# The interface that `hvr.validation.suites.files` expects of a language.
+# The interface that `hvr.validation.suites` expects of a language.
 
 __all__ = ["DecompositionVerifier", "judge_of", "lint", "parse_domain", "parse_problem"]
 

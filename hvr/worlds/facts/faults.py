@@ -10,9 +10,9 @@ from itertools import islice
 from typing import Any
 
 from hvr.base.numbers import parse_integer, parse_real
+from hvr.base.printable import nearest
 from hvr.errors import UsageError
 from hvr.pddl import Atom, FunctionTerm, GroundAction, State
-from hvr.pddl.diagnostics import nearest
 from hvr.pddl.task import TOTAL_COST, applicable_actions
 from hvr.validation.stepper import Stepper
 from hvr.values import JsonObject

@@ -15,12 +15,12 @@ from types import ModuleType
 from typing import Any
 
 from hvr.base.files import write_whole, writing
+from hvr.base.printable import nearest
 from hvr.base.texts import read_bytes, read_text
 from hvr.errors import DataFileError, HvrError, SimulatorError, UsageError
 from hvr.knowledge.terms import KITCHEN
 from hvr.knowledge.world_file import FILE, WorldFile, line_of
 from hvr.pddl import Domain, Problem, parse_domain, parse_problem
-from hvr.pddl.diagnostics import nearest
 from hvr.values import cached_property
 from hvr.worlds.facts.environment import FactEnvironment, error_location
 from hvr.worlds.facts.lexicon import (

@@ -33,9 +33,8 @@ from hvr.pddl import (
     substitute,
 )
 from hvr.pddl.durative import part_at, times_of
-from hvr.pddl.formulas import When
+from hvr.pddl.formulas import When, numbers_of, walk
 from hvr.pddl.task import binding_of
-from hvr.pddl.traversal import numbers_of, walk
 from hvr.planning.solving.programs import Feature, features_of
 from hvr.planning.solving.temporal import Snapped, snapped
 from hvr.worlds.facts.environment import (

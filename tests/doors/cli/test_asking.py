@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from hvr.doors.cli import terminal
+from hvr.doors.cli import output
 from hvr.doors.cli.main import main
 
 TWO_WAYS = ["plan", "wash the mug and the plate or the cup", "--scene", "FloorPlan1"]
@@ -37,13 +37,13 @@ def test_a_reading_is_chosen_by_its_number(capsys):
 @pytest.mark.parametrize(("answer", "code"), [("1", 0), ("", 2)])
 def test_on_a_terminal_one_question_is_asked(monkeypatch, answer, code):
     asked: list[tuple[str, ...]] = []
-    monkeypatch.setattr(terminal, "on_terminal", lambda: True)
+    monkeypatch.setattr(output, "on_terminal", lambda: True)
 
     def which(readings):
         asked.append(readings)
         return int(answer) if answer else None
 
-    monkeypatch.setattr(terminal, "ask_reading", which)
+    monkeypatch.setattr(output, "ask_reading", which)
     assert main([*TWO_WAYS, "--dry-run"]) == code
     assert len(asked) == 1
 
@@ -51,14 +51,14 @@ def test_on_a_terminal_one_question_is_asked(monkeypatch, answer, code):
 @pytest.mark.parametrize(("answer", "number"), [("2", 2), (" 1 ", 1), ("3", None), ("x", None)])
 def test_the_question_names_the_readings(answer, number):
     told: list[str] = []
-    assert terminal.ask_reading(("a", "b"), lambda _prompt: answer, told.append) == number
+    assert output.ask_reading(("a", "b"), lambda _prompt: answer, told.append) == number
     assert told[1:] == ["  1  a", "  2  b"]
 
 
 def test_a_reading_is_chosen_in_words():
     readings = ("the mug is clean", "the cup is clean")
-    assert terminal.ask_reading(readings, lambda _prompt: "the cup", lambda _line: None) == 2
-    assert terminal.ask_reading(readings, lambda _prompt: "neither", lambda _line: None) is None
+    assert output.ask_reading(readings, lambda _prompt: "the cup", lambda _line: None) == 2
+    assert output.ask_reading(readings, lambda _prompt: "neither", lambda _line: None) is None
 
 
 def test_chat_from_a_pipe_prints_one_object_per_reply(capsys, monkeypatch):

@@ -12,10 +12,9 @@ from pathlib import Path
 import pytest
 
 import hvr
-from hvr.doors.cli import HVR, Command, Group
-from hvr.doors.cli.arguments import ArgumentParser
+from hvr.doors.cli.arguments import ArgumentParser, add_model_options, model_choice
 from hvr.doors.cli.completion import SHELLS, bash, places
-from hvr.doors.cli.options import add_model_options, model_choice
+from hvr.doors.cli.main import HVR, Command, Group
 from hvr.errors import DataFileError, HvrError, PlannerError, UsageError
 from hvr.models.choice import ModelChoice
 from hvr.models.limits import Limits

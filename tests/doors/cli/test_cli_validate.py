@@ -17,7 +17,7 @@ from junitparser import JUnitXml
 import hvr
 from hvr.base.files import unwritable
 from hvr.doors.cli.main import run
-from hvr.validation.reporters import FORMATS
+from hvr.validation.outcomes import FORMATS
 from tests.command_line import Hvr
 from tests.validation.validation_task import write_task
 
@@ -464,7 +464,7 @@ def test_it_starts_without_what_it_does_not_need() -> None:
         "typer", "click", "dataclasses", "inspect", "hvr.validation.reachability",
         "rich", "rdflib", "csv", "tomllib", "multiprocessing",
         "hashlib", "xml", "tempfile", "shutil", "hvr.runs", "hvr.knowledge",
-        "hvr.validation.continuous", "hvr.validation.reporters.formats", "hvr.doors.cli.plan",
+        "hvr.validation.continuous", "hvr.validation.machine_reports", "hvr.doors.cli.plan",
     }  # fmt: skip
     if sys.version_info < (3, 13):  # pathlib imports glob there
         heavy.add("glob")

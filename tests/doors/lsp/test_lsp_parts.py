@@ -18,7 +18,7 @@ from hvr.doors.lsp.symbols import Kind, PlanSymbols, Role, Symbols, name_at
 from hvr.doors.lsp.syntax import Tree
 from hvr.doors.lsp.texts import changed, column, offset, split_lines, units
 from hvr.pddl import parse_domain
-from hvr.pddl.diagnostics import Location
+from hvr.pddl.reader import Location
 from hvr.validation.findings import Finding
 from hvr.validation.lint_files import LintTargets, lint_files
 

@@ -14,7 +14,7 @@ from hvr.knowledge.retrieval.relevance import Relevant
 from hvr.knowledge.world_file import load_world
 from hvr.language.goal_builder import Stage
 from hvr.pddl import Atom, Problem, Task, parse_domain, parse_problem
-from hvr.pddl.traversal import walk
+from hvr.pddl.formulas import walk
 from hvr.planning.search.planners import FastDownward
 from hvr.policies.symbolic import (
     SymbolicPolicy,

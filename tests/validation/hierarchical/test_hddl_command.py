@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hvr.validation.reporters import FORMATS
+from hvr.validation.outcomes import FORMATS
 from tests.command_line import Hvr
 
 PARCELS = Path(__file__).parents[3] / "examples" / "parcels"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hvr.base.printable import one_line, short
-from hvr.doors.cli.terminal import on_terminal
+from hvr.doors.cli.output import on_terminal
 from hvr.tools.catalogue.schema import Effect, ToolSchema, guessed_effect
 
 if TYPE_CHECKING:

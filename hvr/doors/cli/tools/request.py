@@ -10,13 +10,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hvr.base.printable import one_line
-from hvr.doors.cli.arguments import add_json, add_path
-from hvr.doors.cli.options import add_model_options, add_trust, model_choice, refuse_model_options
+from hvr.base.printable import nearest, one_line
+from hvr.doors.cli.arguments import (
+    add_json,
+    add_model_options,
+    add_path,
+    add_trust,
+    model_choice,
+    refuse_model_options,
+)
 from hvr.doors.cli.output import print_json
 from hvr.doors.cli.tools.approval import warn_malformed_tools
 from hvr.errors import UsageError
-from hvr.pddl.diagnostics import nearest
 from hvr.tools.catalogue.schema import Catalogue, quoted
 from hvr.tools.catalogue.subjects import meaning_of
 from hvr.values import SCHEMA_VERSION

@@ -199,7 +199,7 @@ def _config(args: argparse.Namespace) -> RetrieverConfig:
 
 @contextmanager
 def _epochs(config: RetrieverConfig) -> Iterator[Callable[[Any], None]]:
-    from hvr.doors.cli.terminal import show_progress
+    from hvr.doors.cli.output import show_progress
 
     with show_progress() as shown:
 

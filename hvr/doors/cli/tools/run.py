@@ -15,8 +15,7 @@ from hvr.base.files import append_json_line, write_whole, writing
 from hvr.base.printable import one_line, short
 from hvr.base.secrets import without_keys
 from hvr.doors.cli.arguments import add_path, whole_number
-from hvr.doors.cli.output import check_writable, print_json
-from hvr.doors.cli.terminal import on_terminal
+from hvr.doors.cli.output import check_writable, on_terminal, print_json
 from hvr.doors.cli.tools.approval import (
     approvals,
     ask_effects,

@@ -28,8 +28,14 @@ from hvr.validation.findings import (
     help_url,
 )
 from hvr.validation.report import Outcome, count
-from hvr.validation.reporters import ReportOptions, relative_path
-from hvr.validation.reporters.text import SourceLines, count_outcomes, render_result, summary
+from hvr.validation.reporters import (
+    ReportOptions,
+    SourceLines,
+    count_outcomes,
+    relative_path,
+    render_result,
+    summary,
+)
 from hvr.values import answer_json
 
 # Baseline -----------------------------------------------------------------------------------------

@@ -1,17 +1,26 @@
-"""Human-readable results, with excerpts of the model files."""
+"""Reports for people: results as text, with excerpts of the model files."""
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hvr.base.printable import one_line, short, short_names
 from hvr.errors import HvrError
 from hvr.pddl import Atom, Location, Step
-from hvr.validation import findings
-from hvr.validation.findings import Judged, explain_repair, rule_of_note
+from hvr.validation.findings import (
+    FAILURE_RULES,
+    RULES,
+    SYNTAX,
+    UNDECIDED,
+    Judged,
+    explain_repair,
+    rule_of_note,
+)
 from hvr.validation.report import (
     Failure,
     FailureKind,
@@ -23,7 +32,51 @@ from hvr.validation.report import (
     decimal_text,
     explain_numbers,
 )
-from hvr.validation.reporters import ReportOptions
+from hvr.values import Value
+
+if TYPE_CHECKING:
+    from hvr.validation.findings import Finding
+
+
+class ReportOptions(Value):
+    """Options of reports.
+
+    Attributes:
+        warnings: The findings about the domain and the problem themselves.
+        limit: The maximum number of unmet literals to show; None for no limit.
+        base: The folder that relative paths start from, in formats that need them.
+        rules_url: The address of the folder that contains the rule pages, or "".
+        failures_only: Whether human-readable formats omit valid plans, which are still counted.
+        problems: Whether to show the problem of each plan, because there are several.
+    """
+
+    warnings: tuple[Finding, ...] = ()
+    limit: int | None = 20
+    base: str = "."
+    rules_url: str = ""
+    problems: bool = False
+    failures_only: bool = False
+
+
+def relative_path(file: str, base: str) -> str:
+    """Return the path of a file relative to a folder, with `/` between its parts.
+
+    A file outside the folder keeps its absolute path.
+    """
+    if not file or file.startswith("<"):
+        return file
+    path = os.path.abspath(file)  # noqa: PTH100 - keep links as written
+    try:
+        inside = os.path.relpath(path, base)
+    except ValueError:  # another drive
+        inside = os.pardir
+    if inside == os.pardir or inside.startswith(os.pardir + os.sep):
+        inside = path
+    return inside.replace(os.sep, "/")
+
+
+# Text ---------------------------------------------------------------------------------------------
+# Human-readable results, with excerpts of the model files.
 
 # Sources ------------------------------------------------------------------------------------------
 
@@ -171,7 +224,7 @@ def render_result(
 
 def _unusable(result: Judged, of: str) -> list[str]:
     diagnostic = result.result.diagnostic
-    rule = findings.RULES.get(result.rule, findings.SYNTAX if diagnostic else findings.UNDECIDED)
+    rule = RULES.get(result.rule, SYNTAX if diagnostic else UNDECIDED)
     name = result.plan or (diagnostic.location.file if diagnostic else result.result.domain)
     head = f"{one_line(name)}{of}: {Outcome.UNKNOWN.value}"
     if diagnostic is None:
@@ -195,7 +248,7 @@ def _verdict(
         return [f"{name}: {report.outcome.value}: {report.reason}"]
     lines = []
     for number, failure in enumerate(report.failures):
-        tag = f" [{findings.FAILURE_RULES[failure.kind].id}]" if ids else ""
+        tag = f" [{FAILURE_RULES[failure.kind].id}]" if ids else ""
         start = f"{name}: invalid: " if number == 0 else "  and: "
         lines.append(f"{start}{_where(failure, report)}{tag}")
         lines += _failure(failure, limit)

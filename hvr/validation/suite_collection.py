@@ -11,10 +11,13 @@ from typing import Any
 from hvr.base.texts import read_json_lines
 from hvr.errors import DataFileError, UsageError
 from hvr.validation.findings import STDIN
-from hvr.validation.suites import FIELDS, Job, Left, Suite
-from hvr.validation.suites.files import (
+from hvr.validation.suites import (
+    FIELDS,
     ClassifiedFile,
     FileKind,
+    Job,
+    Left,
+    Suite,
     classify,
     definition,
     has_a_plan,
