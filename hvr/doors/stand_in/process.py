@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import math
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +23,10 @@ from hvr.doors.stand_in.protocol import (
     refuse,
 )
 from hvr.errors import HvrError, MissingExtraError, UsageError
+from hvr.worlds.geometry import Box
 from hvr.worlds.kitchen import Kitchen
+from hvr.worlds.kitchen.actions import QUERIES
+from hvr.worlds.kitchen.kitchen import box_dict
 from hvr.worlds.scenes import scene_names
 
 # Conversation -------------------------------------------------------------------------------------
@@ -72,6 +76,32 @@ def _same(before: list[dict[str, Any]], now: list[dict[str, Any]]) -> bool:
     return len(before) == len(now) and all(a is b for a, b in zip(before, now, strict=True))
 
 
+# Doors --------------------------------------------------------------------------------------------
+
+_HINGED = frozenset({"Cabinet", "Fridge", "Microwave", "Safe"})
+"""Types whose box grows by the door that swings open in front of them."""
+
+
+def with_open_door(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the metadata of an object whose box includes its open door.
+
+    The door is as wide as the object, and hinged at one side of its front.
+    """
+    box, yaw = entry["axisAlignedBoundingBox"], math.radians(entry["rotation"]["y"])
+    center, size = box["center"], box["size"]
+    ahead = (round(math.sin(yaw)), round(math.cos(yaw)))
+    width = size["z"] if ahead[0] else size["x"]
+    swing = width * math.sin(math.radians(90.0 * entry["openness"]))
+    low = [center[axis] - size[axis] / 2 for axis in "xyz"]
+    high = [center[axis] + size[axis] / 2 for axis in "xyz"]
+    for axis, sign in ((0, ahead[0]), (2, ahead[1])):
+        if sign > 0:
+            high[axis] += swing
+        elif sign < 0:
+            low[axis] -= swing
+    return {**entry, "axisAlignedBoundingBox": box_dict(Box(*low, *high))}
+
+
 # Scope --------------------------------------------------------------------------------------------
 # Requests of AI2-THOR that the stand-in does not support.
 
@@ -84,7 +114,6 @@ _IMAGES = (
     "renderObjectImage",
     "renderClassImage",
 )
-_CAMERAS = frozenset({"AddThirdPartyCamera", "UpdateThirdPartyCamera"})
 _OF_THE_CONNECTION = frozenset({"action", "sequenceId", "agentId", "renderImage", *_IMAGES})
 
 
@@ -106,13 +135,8 @@ def arguments(action: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of an action without those about agents and images.
 
     Raises:
-        RefusedActionError: The action needs a second agent, another camera or a non-RGB image.
+        RefusedActionError: The action needs a second agent or a non-RGB image.
     """
-    name = action.get("action")
-    if isinstance(name, str) and name in _CAMERAS:
-        raise RefusedActionError(
-            f"{name}: the stand-in has no third-party cameras", "InvalidAction"
-        )
     for image in _IMAGES:
         if action.get(image):
             raise RefusedActionError(
@@ -144,6 +168,7 @@ def check_initialize(args: Mapping[str, Any]) -> None:
 
 
 _LARGEST = 8192
+_FAST = QUERIES | {"TestActionReflectParam", "TestFastEmit"}
 
 
 class ClientDialogue:
@@ -169,6 +194,8 @@ class ClientDialogue:
         self._camera = camera
         self._shown: frozenset[str] | None = None
         self._started = False
+        self._fast = True
+        self._doors: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
         self._own = {
             "GetScenesInBuild": self._scenes,
             "Reset": self._reset,
@@ -176,6 +203,8 @@ class ClientDialogue:
             "ChangeQuality": self._change_quality,
             "SetObjectFilter": self._set_filter,
             "ResetObjectFilter": self._reset_filter,
+            "TestActionReflectParam": self._reflect,
+            "TestFastEmit": self._reflect,
         }
 
     def hello(self) -> Reply:
@@ -202,12 +231,15 @@ class ClientDialogue:
             # is.
             metadata = self._answered(name, message=f"{type(error).__name__}: {error}")
         sequence_id = action.get("sequenceId", 0)
-        return self._reply(metadata, sequence_id, image=action.get("renderImage") is not False)
+        fast = self._fast and isinstance(name, str) and name in _FAST
+        image = action.get("renderImage") is not False
+        return self._reply(metadata, sequence_id, image=image, fast=fast)
 
     def _act(self, name: Any, args: dict[str, Any]) -> dict[str, Any]:
         """Return the kitchen's answer, which may be a refusal."""
         if name == "Initialize":
             check_initialize(args)
+            self._fast = args.get("fastActionEmit") is not False
         before = self._kitchen.last_event
         try:
             event = self._kitchen.step({**args, "action": name})
@@ -230,14 +262,26 @@ class ClientDialogue:
             "actionReturn": result,
         }
 
-    def _reply(self, metadata: Mapping[str, Any], sequence_id: int, *, image: bool) -> Reply:
+    def _reply(
+        self, metadata: Mapping[str, Any], sequence_id: int, *, image: bool, fast: bool = False
+    ) -> Reply:
         seen = {**metadata, "screenWidth": self._width, "screenHeight": self._height}
         picture = None
         if image and self._camera is not None:
             picture = self._camera.picture(seen, self._width, self._height)
+        seen["objects"] = [self._with_door(entry) for entry in seen["objects"]]
         if self._shown is not None:
             seen["objects"] = [o for o in seen["objects"] if o["objectId"] in self._shown]
-        return Reply(seen, sequence_id, picture)
+        return Reply(seen, sequence_id, picture, fast)
+
+    def _with_door(self, entry: dict[str, Any]) -> dict[str, Any]:
+        """Return an object as it is sent; the same dict while the object is unchanged."""
+        if not entry["isOpen"] or entry["objectType"] not in _HINGED:
+            return entry
+        known = self._doors.get(entry["objectId"])
+        if known is None or known[0] is not entry:
+            known = self._doors[entry["objectId"]] = (entry, with_open_door(entry))
+        return known[1]
 
     def _scenes(self, _args: dict[str, Any]) -> list[str]:
         return [f"{name}_physics" for name in scene_names()]
@@ -268,6 +312,10 @@ class ClientDialogue:
         if not isinstance(ids, list) or not all(isinstance(i, str) for i in ids):
             raise RefusedActionError("SetObjectFilter needs objectIds, a list of object ids")
         self._shown = frozenset(ids)
+
+    def _reflect(self, args: dict[str, Any]) -> Any:
+        """Return the argument, with which AI2-THOR's own tests try the connection."""
+        return args.get("rvalue")
 
     def _reset_filter(self, _args: dict[str, Any]) -> None:
         self._shown = None

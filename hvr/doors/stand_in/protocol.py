@@ -39,11 +39,14 @@ class Reply:
         sequence_id: The sequence id of the action.
         image: RGB bytes, `screenWidth` x `screenHeight` of the metadata, bottom row first; None
             without an image. An unchanged image is the same object as before.
+        fast: Whether the client may keep its lists of objects and images if they are unchanged, as
+            after AI2-THOR's queries.
     """
 
     metadata: Mapping[str, Any]
     sequence_id: int
     image: bytes | None = None
+    fast: bool = False
 
 
 class Link(Protocol):
@@ -330,7 +333,7 @@ class FifoLink:
 
     def _send(self, reply: Reply) -> None:
         parts: list[bytes]
-        if self._sent is not None and _looks_the_same(self._sent, reply):
+        if reply.fast and self._sent is not None and _looks_the_same(self._sent, reply):
             parts = [field(Field.METADATA_PATCH, self._encoder.without_objects(reply))]
         else:
             parts = [field(Field.METADATA, self._encoder.envelope(reply))]

@@ -25,6 +25,15 @@ class ActionFailedError(Exception):
         self.code = code
 
 
+class BadRequestError(Exception):
+    """AI2-THOR does not know the action or one of its arguments."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
 class Context(Value):
     """The inputs of an action other than the state and its arguments.
 

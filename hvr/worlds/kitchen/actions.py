@@ -2,216 +2,25 @@
 
 from __future__ import annotations
 
-import random
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
 from typing import Any
 
 from hvr.values import Value, cached_property
-from hvr.worlds.geometry import Vec
-from hvr.worlds.kitchen import manipulation, navigation, state_changes
-from hvr.worlds.kitchen.action_context import (
-    ActionFailedError,
-    Args,
-    Context,
-    Result,
-    entries,
-    number,
-    vector,
+from hvr.worlds.kitchen import (
+    cameras,
+    hand,
+    manipulation,
+    navigation,
+    pushing,
+    scene_changes,
+    scene_setup,
+    state_changes,
 )
-from hvr.worlds.kitchen.placement import CLOSED_BOXES, Solid, holder_of, holders, place
-from hvr.worlds.kitchen.state import (
-    THOR_5,
-    KitchenObject,
-    KitchenObjects,
-    KitchenState,
-    Profile,
-    initialized,
-)
+from hvr.worlds.kitchen.action_context import Args, BadRequestError, Context, Result
+from hvr.worlds.kitchen.state import THOR_5, KitchenState, Profile
 from hvr.worlds.kitchen.state_changes import FALL_TIME, PUT_TIME, STEP_TIME
-
-# Scene setup --------------------------------------------------------------------------------------
-
-CAMERA_PLANES = MappingProxyType({"cameraNearPlane": 0.01, "cameraFarPlane": 20.0})
-"""The result of `Initialize`, in metres."""
-
-
-def initialize(world: KitchenState, _context: Context, args: Args) -> Result:
-    """Execute `Initialize`: set grid, reach and image size; the scene stays unchanged."""
-    try:
-        settings = initialized(world.settings, args)
-    except ValueError as error:
-        raise ActionFailedError(f"ArgumentException: {error}") from None
-    return world.but(settings=settings), dict(CAMERA_PLANES)
-
-
-def set_decay_time(world: KitchenState, _context: Context, args: Args) -> Result:
-    """Execute `SetTemperatureDecayTime`, which also restarts running timers."""
-    seconds = number(args, "decayTime", 0.0)
-    if seconds < 0.0:
-        raise ActionFailedError(f"decayTime must be >= 0. You gave {seconds:g}")
-    settings = replace(world.settings, decay_time=seconds)
-    timers = MappingProxyType(dict.fromkeys(world.timers, world.time + seconds))
-    return world.but(settings=settings, timers=timers), None
-
-
-def set_decay(world: KitchenState, _context: Context, _args: Args, *, decays: bool) -> Result:
-    """Execute `EnableTemperatureDecay` or `DisableTemperatureDecay`."""
-    return world.but(settings=replace(world.settings, decays=decays)), None
-
-
-def set_object_poses(world: KitchenState, _context: Context, args: Args) -> Result:
-    """Execute `SetObjectPoses`: objects not named disappear, objects named twice are duplicated.
-
-    The boxes decide which receptacle then holds an object; nothing falls.
-    """
-    by_name = {
-        t.spec.name: t
-        for t in world.things.values()
-        if not t.spec.is_fixture and not t.inert and "|copy_" not in t.object_id
-    }
-    placed: list[KitchenObject] = []
-    count: Counter[str] = Counter()
-    for pose in entries(args["objectPoses"], "objectPoses"):
-        name = pose.get("objectName") if isinstance(pose, dict) else None
-        thing = by_name.get(name) if isinstance(name, str) else None
-        if thing is None:
-            raise ActionFailedError(
-                f"No Pickupable or Moveable object of name {name} found in scene."
-            )
-        moved = _posed(thing, vector(pose.get("position"), "position"), pose.get("rotation"))
-        count[thing.spec.name] += 1
-        if count[thing.spec.name] > 1:
-            moved = _copy(moved, count[thing.spec.name] - 1)
-        placed.append(moved)
-    return _arranged(world, placed), None
-
-
-def _posed(thing: KitchenObject, position: Vec, rotation: Any) -> KitchenObject:
-    x, y, z = thing.position
-    moved = thing.shifted(position[0] - x, position[1] - y, position[2] - z)
-    if rotation is None:
-        return moved
-    rx, ry, rz = vector(rotation, "rotation")
-    return moved.but(rotation=(rx % 360.0, ry % 360.0, rz % 360.0))
-
-
-def _copy(thing: KitchenObject, number_: int) -> KitchenObject:
-    spec = replace(
-        thing.spec,
-        object_id=f"{thing.object_id}_copy_{number_}",
-        name=f"{thing.spec.name}_copy_{number_}",
-    )
-    return thing.but(spec=spec)
-
-
-def _arranged(world: KitchenState, placed: Sequence[KitchenObject]) -> KitchenState:
-    fixed = [t for t in world.things.values() if t.spec.is_fixture]
-    spaces = [
-        Solid(t.object_id, t.object_type, t.box) for t in (*fixed, *placed) if t.can("receptacle")
-    ]
-    rested = []
-    for thing in placed:
-        holder = holder_of(Solid(thing.object_id, thing.object_type, thing.box), spaces)
-        rested.append(thing.but(parents=(holder,) if holder else ()))
-    by_id = {t.object_id: t for t in (*fixed, *rested)}
-    return world.but(things=KitchenObjects(by_id), held=None)
-
-
-def random_spawn(world: KitchenState, context: Context, args: Args) -> Result:
-    """Execute `InitialRandomSpawn`: move every pickupable object to a random place.
-
-    The place is one that the placement table allows; objects without room stay. The same
-    `randomSeed` gives the same scene.
-    """
-    chance = random.Random(f"spawn/{int(number(args, 'randomSeed', 0.0))}")
-    shut_out = set(_texts(args, "excludedReceptacles"))
-    stays = set(_texts(args, "excludedObjectIds"))
-    in_view = bool(args.get("forceVisible", False))
-    world = _duplicated(world, args)
-    loose = [
-        t
-        for t in world.things.values()
-        if t.can("pickupable")
-        and not t.inert
-        and t.object_id != world.held
-        and t.object_id not in stays
-    ]
-    chance.shuffle(loose)
-    # Large objects and vessels go first because they need the most room and may hold others.
-    loose.sort(key=lambda t: (not t.can("receptacle"), -round(t.box.footprint, 2)))
-    for thing in loose:
-        world = _spawned(world, context, world.things[thing.object_id], shut_out, in_view, chance)
-    return world, None
-
-
-def _texts(args: Args, name: str) -> list[str]:
-    return [] if args.get(name) is None else [str(v) for v in entries(args[name], name)]
-
-
-def _duplicated(world: KitchenState, args: Args) -> KitchenState:
-    wanted = args.get("numDuplicatesOfType")
-    copies: list[KitchenObject] = []
-    for entry in [] if wanted is None else entries(wanted, "numDuplicatesOfType"):
-        if not isinstance(entry, dict) or "objectType" not in entry:
-            raise ActionFailedError(
-                "ArgumentException: numDuplicatesOfType needs objectType and count"
-            )
-        same = [
-            t
-            for t in world.things.values()
-            if t.object_type == entry["objectType"] and t.can("pickupable") and not t.inert
-        ]
-        if not same:
-            continue
-        more = int(number(entry, "count", 1.0)) - len(same)
-        copies += [_copy(same[0], k) for k in range(1, max(0, min(more, 50)) + 1)]
-    return world.changed(*copies) if copies else world
-
-
-def _spawned(
-    world: KitchenState,
-    context: Context,
-    thing: KitchenObject,
-    shut_out: set[str],
-    in_view: bool,
-    chance: random.Random,
-) -> KitchenState:
-    facts = context.room.facts.types.get(thing.object_type)
-    allowed = facts.placeable_in if facts is not None else frozenset()
-    places = [
-        t
-        for t in world.things.values()
-        if t.can("receptacle")
-        and t.object_type in allowed
-        and t.object_type not in shut_out
-        and t.object_id not in (thing.object_id, world.held)
-        and not t.inert
-        and not (in_view and t.object_type in CLOSED_BOXES and not t.is_open)
-        and thing.object_id not in world.things.ancestors(t.object_id)
-        and not (t.object_type in context.room.facts.accepts_only and _taken(world, t))
-    ]
-    chance.shuffle(places)
-    lifted = world.changed(thing.turned_back().but(parents=()))
-    for receptacle in places:
-        rested = place(
-            lifted, context.room, lifted.things[thing.object_id], receptacle, True, chance
-        )
-        if rested is None:
-            continue
-        rested = rested.but(parents=holders(world, rested, receptacle))
-        return world.moved(thing, rested)
-    return world
-
-
-def _taken(world: KitchenState, receptacle: KitchenObject) -> bool:
-    return bool(world.things.contents.get(receptacle.object_id))
-
-
-# Action table -------------------------------------------------------------------------------------
 
 Handler = Callable[[KitchenState, Context, Args], Result]
 
@@ -223,6 +32,7 @@ class ActionSpec(Value):
         run: Returns the new state and `actionReturn`, or raises ActionFailedError.
         seconds: Simulated duration.
         open_ended: Whether unknown arguments are ignored.
+        asks: Whether it only returns something and changes nothing.
     """
 
     run: Handler
@@ -230,6 +40,7 @@ class ActionSpec(Value):
     optional: tuple[str, ...] = ()
     seconds: float = STEP_TIME
     open_ended: bool = False
+    asks: bool = False
 
     @cached_property
     def allowed(self) -> frozenset[str]:
@@ -237,19 +48,21 @@ class ActionSpec(Value):
         return frozenset({*self.required, *self.optional}) | _ALWAYS
 
 
-class BadRequestError(Exception):
-    """AI2-THOR does not know the action or one of its arguments."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
-        self.message = message
-
-
 _ALWAYS = frozenset({"action", "forceAction", "renderImage", "agentId", "sequenceId"})
 _OBJECT = ("objectId",)
 _SCREEN = ("x", "y")
 _MOVE = ("moveMagnitude", "snapToGrid")
+_POSES = ("positions", "rotations", "horizons", "standings", "maxDistance", "maxPoses")
+_WAYS = MappingProxyType(
+    {
+        "Ahead": (0.0, 0.0, 1.0),
+        "Back": (0.0, 0.0, -1.0),
+        "Left": (-1.0, 0.0, 0.0),
+        "Right": (1.0, 0.0, 0.0),
+        "Up": (0.0, 1.0, 0.0),
+        "Down": (0.0, -1.0, 0.0),
+    }
+)
 _POSE = ("position", "x", "y", "z", "rotation", "horizon", "standing")
 
 ACTIONS: Mapping[str, ActionSpec] = MappingProxyType(
@@ -262,6 +75,7 @@ ACTIONS: Mapping[str, ActionSpec] = MappingProxyType(
         "RotateRight": ActionSpec(partial(navigation.rotate, sign=1), (), ("degrees",)),
         "LookUp": ActionSpec(partial(navigation.look, sign=-1), (), ("degrees",)),
         "LookDown": ActionSpec(partial(navigation.look, sign=1), (), ("degrees",)),
+        "RotateLook": ActionSpec(navigation.rotate_look, (), ("rotation", "horizon")),
         "Teleport": ActionSpec(navigation.teleport, (), _POSE),
         "TeleportFull": ActionSpec(
             navigation.teleport, ("position", "rotation", "horizon", "standing"), _POSE
@@ -270,11 +84,25 @@ ACTIONS: Mapping[str, ActionSpec] = MappingProxyType(
             navigation.reachable_positions,
             (),
             ("gridSize", "maxStepCount", "directionsRelativeAgent"),
+            asks=True,
         ),
         "GetInteractablePoses": ActionSpec(
-            navigation.interactable_poses,
-            _OBJECT,
-            ("positions", "rotations", "horizons", "standings", "maxDistance", "maxPoses"),
+            navigation.interactable_poses, _OBJECT, _POSES, asks=True
+        ),
+        "PositionsFromWhichItemIsInteractable": ActionSpec(
+            navigation.positions_of_interaction, _OBJECT, ("horizon", *_POSES), asks=True
+        ),
+        "GetShortestPath": ActionSpec(
+            navigation.shortest_path,
+            (),
+            ("objectId", "objectType", "position", "allowedError"),
+            asks=True,
+        ),
+        "GetShortestPathToPoint": ActionSpec(
+            navigation.shortest_path, ("target",), ("position", "allowedError"), asks=True
+        ),
+        "GetObjectInFrame": ActionSpec(
+            navigation.object_in_frame, _SCREEN, ("checkVisible",), asks=True
         ),
         "Crouch": ActionSpec(partial(navigation.set_standing, standing=False)),
         "Stand": ActionSpec(partial(navigation.set_standing, standing=True)),
@@ -290,7 +118,24 @@ ACTIONS: Mapping[str, ActionSpec] = MappingProxyType(
         "ThrowObject": ActionSpec(
             manipulation.throw, (), ("moveMagnitude", "autoSimulation"), FALL_TIME
         ),
-        "OpenObject": ActionSpec(manipulation.set_openness, _OBJECT, (*_SCREEN, "openness")),
+        "MoveHeldObject": ActionSpec(hand.move, (), ("ahead", "right", "up", "forceVisible")),
+        **{
+            f"MoveHeldObject{way}": ActionSpec(
+                partial(hand.move_along, axis=axis), ("moveMagnitude",), ("forceVisible",)
+            )
+            for way, axis in _WAYS.items()
+        },
+        "RotateHeldObject": ActionSpec(hand.rotate, (), ("pitch", "yaw", "roll", "rotation")),
+        "PushObject": ActionSpec(pushing.push, _OBJECT, (*_SCREEN, "moveMagnitude")),
+        "PullObject": ActionSpec(
+            partial(pushing.push, turn=180.0), _OBJECT, (*_SCREEN, "moveMagnitude")
+        ),
+        "DirectionalPush": ActionSpec(
+            pushing.push, _OBJECT, (*_SCREEN, "moveMagnitude", "pushAngle")
+        ),
+        "OpenObject": ActionSpec(
+            manipulation.set_openness, _OBJECT, (*_SCREEN, "openness", "moveMagnitude")
+        ),
         "CloseObject": ActionSpec(
             partial(manipulation.set_openness, default=0.0), _OBJECT, _SCREEN
         ),
@@ -304,9 +149,28 @@ ACTIONS: Mapping[str, ActionSpec] = MappingProxyType(
         "FillObjectWithLiquid": ActionSpec(state_changes.fill, _OBJECT, (*_SCREEN, "fillLiquid")),
         "EmptyLiquidFromObject": ActionSpec(state_changes.empty, _OBJECT, _SCREEN),
         "UseUpObject": ActionSpec(state_changes.use_up, _OBJECT, _SCREEN),
-        "SetObjectPoses": ActionSpec(set_object_poses, ("objectPoses",), ("placeStationary",)),
+        "RemoveFromScene": ActionSpec(scene_changes.remove, _OBJECT),
+        "DisableObject": ActionSpec(scene_changes.disable, _OBJECT),
+        "EnableObject": ActionSpec(scene_changes.enable, _OBJECT),
+        "TeleportObject": ActionSpec(
+            scene_changes.teleport_object,
+            ("objectId", "position"),
+            ("rotation", "forceKinematic", "allowTeleportOutOfHand", "makeUnbreakable"),
+        ),
+        "PlaceObjectAtPoint": ActionSpec(
+            scene_changes.place_at_point,
+            ("objectId", "position"),
+            ("rotation", "forceKinematic", "allowTeleportOutOfHand"),
+        ),
+        "GetSpawnCoordinatesAboveReceptacle": ActionSpec(
+            scene_changes.spawn_coordinates, _OBJECT, ("anywhere",), asks=True
+        ),
+        "SetObjectStates": ActionSpec(scene_changes.set_object_states, ("SetObjectStates",)),
+        "SetObjectPoses": ActionSpec(
+            scene_setup.set_object_poses, ("objectPoses",), ("placeStationary",)
+        ),
         "InitialRandomSpawn": ActionSpec(
-            random_spawn,
+            scene_setup.random_spawn,
             (),
             (
                 "randomSeed",
@@ -320,12 +184,83 @@ ACTIONS: Mapping[str, ActionSpec] = MappingProxyType(
                 "minFreePerReceptacleType",
             ),
         ),
-        "SetTemperatureDecayTime": ActionSpec(set_decay_time, ("decayTime",)),
-        "EnableTemperatureDecay": ActionSpec(partial(set_decay, decays=True)),
-        "DisableTemperatureDecay": ActionSpec(partial(set_decay, decays=False)),
-        "Initialize": ActionSpec(initialize, open_ended=True),
+        "SetTemperatureDecayTime": ActionSpec(scene_setup.set_decay_time, ("decayTime",)),
+        "EnableTemperatureDecay": ActionSpec(partial(scene_setup.set_decay, decays=True)),
+        "DisableTemperatureDecay": ActionSpec(partial(scene_setup.set_decay, decays=False)),
+        "PausePhysicsAutoSim": ActionSpec(
+            partial(cameras.pause, paused=True), (), ("agentManagerOnly",)
+        ),
+        "UnpausePhysicsAutoSim": ActionSpec(partial(cameras.pause, paused=False)),
+        "AdvancePhysicsStep": ActionSpec(
+            cameras.advance, (), ("timeStep", "simSeconds", "allowAutoSimulation")
+        ),
+        "GetMapViewCameraProperties": ActionSpec(cameras.map_view_properties, asks=True),
+        "ToggleMapView": ActionSpec(cameras.toggle_map_view),
+        "AddThirdPartyCamera": ActionSpec(
+            cameras.add, ("position", "rotation"), cameras.CAMERA_ARGUMENTS
+        ),
+        "UpdateThirdPartyCamera": ActionSpec(
+            cameras.update, ("thirdPartyCameraId",), cameras.CAMERA_ARGUMENTS
+        ),
+        "Initialize": ActionSpec(scene_setup.initialize, open_ended=True),
     }
 )
+
+
+_TEXTURES = "has no textures, colours or lamps to change"
+_SHAPES = "knows only the boxes of objects, no shapes"
+_PHYSICS = "has no physics engine: nothing is kinematic, and no force acts on parts of objects"
+_STRAIGHT = "moves the hand by MoveHeldObject and RotateHeldObject only"
+_REBUILDS = "plays only the packaged scenes and recorded ones"
+
+UNSUPPORTED: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys(
+            (
+                "RandomizeMaterials",
+                "ResetMaterials",
+                "RandomizeColors",
+                "ResetColors",
+                "RandomizeLighting",
+                "ChangeColorOfMaterials",
+                "SetSkybox",
+            ),
+            _TEXTURES,
+        ),
+        **dict.fromkeys(
+            (
+                "GetCoordinateFromRaycast",
+                "PerformRaycast",
+                "Get2DSemanticHull",
+                "Get2DSemanticHulls",
+                "GetVisibleObjects",
+            ),
+            _SHAPES,
+        ),
+        **dict.fromkeys(
+            (
+                "TouchThenApplyForce",
+                "MakeAllObjectsMoveable",
+                "MakeAllObjectsStationary",
+                "MakeAllObjectsUnbreakable",
+                "MakeObjectBreakable",
+                "MakeObjectsStaticKinematicMassThreshold",
+                "SetMassProperties",
+                "StackBooks",
+            ),
+            _PHYSICS,
+        ),
+        **dict.fromkeys(
+            ("MoveHandDelta", "MoveHandMagnitude", "MoveHandToXYZ", "RotateHand"), _STRAIGHT
+        ),
+        **dict.fromkeys(
+            ("CreateHouse", "CreateObject", "CreateObjectAtLocation", "SpawnAsset"), _REBUILDS
+        ),
+        "RandomToggleStateOfAllObjects": "sets states by SetObjectStates only",
+        "RandomToggleSpecificState": "sets states by SetObjectStates only",
+    }
+)
+"""AI2-THOR's actions that the kitchen refuses, with the reason."""
 
 
 _PUT_BOTH = ActionSpec(
@@ -340,7 +275,8 @@ def find_action(name: str, args: Mapping[str, Any], profile: Profile = THOR_5) -
     """Return the action with this name after checking its arguments."""
     spec = ACTIONS.get(name)
     if spec is None:
-        raise BadRequestError("InvalidAction", f"Invalid action: {name}")
+        why = f" (hvr's kitchen {UNSUPPORTED[name]})" if name in UNSUPPORTED else ""
+        raise BadRequestError("InvalidAction", f"Invalid action: {name}{why}")
     if profile.put_names_both and name == "PutObject":
         spec = _PUT_BOTH
     if not spec.open_ended and not spec.allowed.issuperset(args):
@@ -373,3 +309,7 @@ def _still_missing(missing: list[str], args: Mapping[str, Any], spec: ActionSpec
     if "objectId" in missing and on_screen:
         return [key for key in missing if key != "objectId"]
     return missing
+
+
+QUERIES = frozenset(name for name, spec in ACTIONS.items() if spec.asks)
+"""Actions that change nothing but return something."""

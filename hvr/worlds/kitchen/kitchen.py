@@ -11,8 +11,11 @@ from hvr.errors import UsageError
 from hvr.values import Value
 from hvr.worlds.environment import EnvironmentSetup, Event
 from hvr.worlds.geometry import Box, Vec
-from hvr.worlds.kitchen.action_context import ActionFailedError, Context
-from hvr.worlds.kitchen.actions import CAMERA_PLANES, BadRequestError, find_action
+from hvr.worlds.kitchen.action_context import ActionFailedError, BadRequestError, Context
+from hvr.worlds.kitchen.actions import find_action
+from hvr.worlds.kitchen.cameras import map_view_camera
+from hvr.worlds.kitchen.hand import hand_rotation
+from hvr.worlds.kitchen.scene_setup import CAMERA_PLANES
 from hvr.worlds.kitchen.state import (
     HAND_AHEAD,
     HAND_BELOW,
@@ -126,19 +129,18 @@ class MetadataBuilder:
         return lambda: self.build(world, answer)
 
     def build(self, world: KitchenState, answer: ActionReply) -> dict[str, Any]:
-        camera, settings = world.agent.camera, world.settings
+        settings = world.settings
         self._update_objects(world)
         result = answer.result
         return {
             "objects": list(self._objects),
             "isSceneAtRest": True,
             "agent": _agent(world.agent),
-            "heldObjectPose": _held_pose(world.agent),
+            "heldObjectPose": _held_pose(world),
             "arm": None,
             "fov": settings.field_of_view,
-            "cameraPosition": {"x": camera.x, "y": camera.y, "z": camera.z},
-            "cameraOrthSize": -1.0,
-            "thirdPartyCameras": [],
+            **self._camera(world),
+            "thirdPartyCameras": [dict(camera) for camera in world.extras.cameras],
             "collided": False,
             "collidedObjects": [],
             "inventoryObjects": _inventory(world),
@@ -153,6 +155,19 @@ class MetadataBuilder:
             "currentTime": round(world.time, 4),
             "sceneBounds": self._bounds,
             "actionReturn": dict(result) if isinstance(result, Mapping) else result,
+        }
+
+    def _camera(self, world: KitchenState) -> dict[str, Any]:
+        if world.extras.map_view:
+            above = map_view_camera(self._room)
+            return {
+                "cameraPosition": above["position"],
+                "cameraOrthSize": above["orthographicSize"],
+            }
+        camera = world.agent.camera
+        return {
+            "cameraPosition": {"x": camera.x, "y": camera.y, "z": camera.z},
+            "cameraOrthSize": -1.0,
         }
 
     def _update_objects(self, world: KitchenState) -> None:
@@ -218,7 +233,9 @@ class MetadataBuilder:
             entry = object_dict(thing, contents, held, carried)
             entry.update(visible=seen, isInteractable=seen, distance=distance)
             if held:  # a held object turns with the agent
-                entry["rotation"] = {"x": 0.0, "y": world.agent.yaw, "z": 0.0}
+                turned = any(world.extras.hand_turn)
+                rotation = hand_rotation(world) if turned else (0.0, world.agent.yaw, 0.0)
+                entry["rotation"] = vec_dict(rotation)
         self._cache[object_id] = (thing, contents, carried, entry)
         return entry
 
@@ -234,12 +251,13 @@ def _agent(agent: AgentPose) -> dict[str, Any]:
     }
 
 
-def _held_pose(agent: AgentPose) -> dict[str, Any]:
+def _held_pose(world: KitchenState) -> dict[str, Any]:
+    right, up, ahead = world.extras.hand_shift
     return {
-        "position": vec_dict(agent.hand),
-        "rotation": {"x": agent.horizon, "y": agent.yaw, "z": 0.0},
-        "localPosition": {"x": 0.0, "y": -HAND_BELOW, "z": HAND_AHEAD},
-        "localRotation": {"x": 0.0, "y": 0.0, "z": 0.0},
+        "position": vec_dict(world.hand),
+        "rotation": vec_dict(hand_rotation(world)),
+        "localPosition": vec_dict((right, up - HAND_BELOW, ahead + HAND_AHEAD)),
+        "localRotation": vec_dict(world.extras.hand_turn),
     }
 
 
@@ -362,10 +380,13 @@ class Kitchen:
             raise ValueError(error.message) from None
         try:
             world, result = spec.run(self._world, self._context, kwargs)
+        except BadRequestError as error:
+            self._publish(ActionReply(name, False, error.message, error.code))
+            raise ValueError(error.message) from None
         except ActionFailedError as error:
             self._world = settle(self._world, self._room)
             return self._publish(ActionReply(name, False, error.message, error.code))
-        self._world = settle(world, self._room, spec.seconds)
+        self._world = settle(world, self._room, 0.0 if world.extras.paused else spec.seconds)
         return self._publish(ActionReply(name, True, "", None, result))
 
     def snapshot(self) -> Snapshot:

@@ -49,7 +49,8 @@ def pickup(world: KitchenState, context: Context, args: Args) -> Result:
         # AI2-THOR lists all nested receptacles as parents, so drop those that stay behind.
         if not carried.issuperset(inner.parents):
             taken.append(inner.but(parents=tuple(p for p in inner.parents if p in carried)))
-    return world.changed(*taken).but(held=thing.object_id).carried(), thing.object_id
+    after = world.changed(*taken).but(held=thing.object_id)
+    return after.with_hand_reset().carried(), thing.object_id
 
 
 def put(world: KitchenState, context: Context, args: Args) -> Result:
@@ -133,7 +134,7 @@ def drop(world: KitchenState, context: Context, _args: Args) -> Result:
     """Execute `DropHandObject`: the object falls below the hand; an egg breaks on the floor."""
     if world.held is None:
         raise ActionFailedError("Nothing is in the agent's hand to drop!")
-    x, y, z = world.agent.hand
+    x, y, z = world.hand
     return _fall(world, context, x, y, z, breaks=FRAGILE)
 
 
@@ -152,7 +153,7 @@ def throw(world: KitchenState, context: Context, args: Args) -> Result:
     if not room.walkable(x, z):
         x, z = min(room.grid, key=lambda p: (round(math.dist(p, aim), 6), p))
     breaks = FRAGILE if power < HARD_THROW else None
-    return _fall(world, context, x, agent.hand[1], z, breaks=breaks)
+    return _fall(world, context, x, world.hand[1], z, breaks=breaks)
 
 
 def _fall(
@@ -184,8 +185,12 @@ DRAWER_TRAVEL = 0.815
 def set_openness(
     world: KitchenState, context: Context, args: Args, *, default: float = 1.0
 ) -> Result:
-    """Execute `OpenObject` or `CloseObject`; closing a closed object succeeds."""
-    openness = number(args, "openness", default)
+    """Execute `OpenObject` or `CloseObject`; closing a closed object succeeds.
+
+    `moveMagnitude` is the old name of `openness`; its 0 means fully open.
+    """
+    old = number(args, "moveMagnitude", 0.0) if default else 0.0
+    openness = number(args, "openness", old or default)
     thing = target(world, context, args)
     if not thing.can("openable"):
         raise ActionFailedError(f"{thing.object_id} is not an Openable object")

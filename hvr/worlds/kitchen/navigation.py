@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
-from hvr.worlds.geometry import Vec
+from hvr.worlds.geometry import GridPoint, Vec, grid_distances
 from hvr.worlds.kitchen.action_context import (
     ActionFailedError,
     Args,
@@ -17,8 +18,8 @@ from hvr.worlds.kitchen.action_context import (
     number,
     vector,
 )
-from hvr.worlds.kitchen.state import AgentPose, KitchenState
-from hvr.worlds.kitchen.visibility import GRID, HORIZONS, QUARTERS, Point, PoseQuery, Room, poses
+from hvr.worlds.kitchen.state import AgentPose, KitchenObject, KitchenState
+from hvr.worlds.kitchen.visibility import GRID, HORIZONS, Point, PoseQuery, Room, object_at, poses
 
 _FARTHEST = 50.0
 """Upper bound on the length of a room in metres. It bounds the collision checks of a long move."""
@@ -95,6 +96,23 @@ def look(world: KitchenState, context: Context, args: Args, *, sign: int) -> Res
     return world.with_agent(AgentPose(agent.position, agent.yaw, horizon, agent.standing)), None
 
 
+def rotate_look(world: KitchenState, _context: Context, args: Args) -> Result:
+    """Execute `RotateLook`: turn to a rotation and horizon; a missing one stays unchanged."""
+    agent = world.agent
+    yaw = agent.yaw if args.get("rotation") is None else _yaw(args["rotation"]) % 360.0
+    horizon = number(args, "horizon", agent.horizon)
+    _check_horizon(horizon)
+    return world.with_agent(AgentPose(agent.position, yaw, horizon, agent.standing)), None
+
+
+def _check_horizon(horizon: float) -> None:
+    if not HORIZON_UP - 1e-6 <= horizon <= HORIZON_DOWN + 1e-6:
+        raise ActionFailedError(
+            f"ArgumentOutOfRangeException: Each horizon must be in "
+            f"[{HORIZON_UP:g}:{HORIZON_DOWN:g}]. You gave {horizon:g}."
+        )
+
+
 def set_standing(world: KitchenState, _context: Context, _args: Args, *, standing: bool) -> Result:
     """Execute `Stand` or `Crouch`, which raise and lower the camera."""
     agent = world.agent
@@ -118,11 +136,7 @@ def teleport(world: KitchenState, context: Context, args: Args) -> Result:
     if not forced(args):
         _check_place(world, context.room, position)
         position = (position[0], context.room.agent_height, position[2])
-        if not HORIZON_UP - 1e-6 <= horizon <= HORIZON_DOWN + 1e-6:
-            raise ActionFailedError(
-                f"ArgumentOutOfRangeException: Each horizon must be in "
-                f"[{HORIZON_UP:g}:{HORIZON_DOWN:g}]. You gave {horizon:g}."
-            )
+        _check_horizon(horizon)
     return world.with_agent(AgentPose(position, yaw % 360.0, horizon, standing)), None
 
 
@@ -141,7 +155,7 @@ def _check_place(world: KitchenState, room: Room, position: Vec) -> None:
         raise ActionFailedError(f"Teleport position {shown} is not on the grid of size {grid:g}.")
     if not room.stands(x, z):
         raise ActionFailedError(f"Collided with: {_blocker(world, x, z)}.")
-    if abs(y - room.agent_height) > 0.1:
+    if abs(y - room.agent_height) > 0.05:
         raise ActionFailedError(
             f"After teleporting and adjusting agent position to floor, there was too large a "
             f"change({abs(y - room.agent_height):.4f} > 0.05) in the y component."
@@ -158,23 +172,135 @@ def reachable_positions(world: KitchenState, context: Context, args: Args) -> Re
     grid = number(args, "gridSize", world.settings.grid_size)
     if grid < 0.02:
         raise ActionFailedError("ArgumentOutOfRangeException: gridSize must be >= 0.02")
-    return world, [{"x": x, "y": y, "z": z} for x, z in context.room.points(grid)]
+    points = context.room.points(grid)
+    if args.get("directionsRelativeAgent"):
+        points = _points_along_agent(world, context.room, grid)
+    return world, [{"x": x, "y": y, "z": z} for x, z in points]
+
+
+def _points_along_agent(world: KitchenState, room: Room, grid: float) -> tuple[Point, ...]:
+    """Return the points of a grid through the agent, turned by its yaw, that can be walked to."""
+    turn = math.radians(world.agent.yaw)
+    x0, _, z0 = world.agent.position
+
+    def at(point: GridPoint) -> Point:
+        right, ahead = point
+        x = x0 + right * math.cos(turn) + ahead * math.sin(turn)
+        z = z0 - right * math.sin(turn) + ahead * math.cos(turn)
+        return round(x, 5), round(z, 5)
+
+    def is_open(_before: GridPoint, after: GridPoint) -> bool:
+        return room.snap(*at((after[0] * grid, after[1] * grid))) in room.grid_set
+
+    reached = grid_distances((0.0, 0.0), is_open, 1.0)
+    return tuple(sorted(at((right * grid, ahead * grid)) for right, ahead in reached))
+
+
+def shortest_path(world: KitchenState, context: Context, args: Args) -> Result:
+    """Execute `GetShortestPath` or `GetShortestPathToPoint`.
+
+    The path leads over the grid, from `position` or the agent, to the nearest point from which the
+    object is in reach, or to the point of the grid nearest to `target`.
+    """
+    room = context.room
+    start = _nearest(room, vector(args.get("position") or _here(world), "position"))
+    if "target" in args:
+        ends = {_nearest(room, vector(args["target"], "target"))}
+    else:
+        ends = {
+            (pose["x"], pose["z"])
+            for pose in poses(world, room, _wanted(world, args).object_id, PoseQuery())
+        }
+    steps = grid_distances(start, lambda _, after: after in room.grid_set)
+    near = [(steps[end], end) for end in ends if end in steps]
+    if not near:
+        raise ActionFailedError("Path to target could not be found")
+    corners = _corners(steps, min(near)[1])
+    y = room.agent_height
+    return world, {"corners": [{"x": x, "y": y, "z": z} for x, z in corners]}
+
+
+def _wanted(world: KitchenState, args: Args) -> KitchenObject:
+    if args.get("objectId") is not None:
+        return existing(world, args["objectId"])
+    kind = args.get("objectType")
+    found = [t for t in world.things.values() if t.object_type == kind and not t.inert]
+    if len(found) != 1:
+        raise ActionFailedError(
+            f"GetShortestPath needs an objectId, or an objectType with one object, not {kind!r}"
+        )
+    return found[0]
+
+
+def _here(world: KitchenState) -> dict[str, float]:
+    x, y, z = world.agent.position
+    return {"x": x, "y": y, "z": z}
+
+
+def _nearest(room: Room, place: Vec) -> Point:
+    x, _, z = place
+    return min(room.grid, key=lambda point: (round(math.dist(point, (x, z)), 6), point))
+
+
+def _corners(steps: Mapping[Point, int], end: Point) -> list[Point]:
+    """Return the points of a shortest path at which its direction changes, with both ends."""
+    path = [end]
+    while steps[path[-1]]:
+        x, z = path[-1]
+        around = ((x + GRID, z), (x - GRID, z), (x, z + GRID), (x, z - GRID))
+        before = [p for p in around if steps.get(p, math.inf) < steps[path[-1]]]
+        # Going straight on gives the fewest corners.
+        on = (2 * x - path[-2][0], 2 * z - path[-2][1]) if len(path) > 1 else before[0]
+        path.append(on if on in before else before[0])
+    inner = [
+        here
+        for last, here, after in zip(path, path[1:], path[2:], strict=False)
+        if (here[0] - last[0], here[1] - last[1]) != (after[0] - here[0], after[1] - here[1])
+    ]
+    return [path[0], *inner, *path[-1:]][::-1] if len(path) > 1 else path
 
 
 def interactable_poses(world: KitchenState, context: Context, args: Args) -> Result:
-    """Execute `GetInteractablePoses`: return poses from which the object is in reach."""
+    """Execute `GetInteractablePoses`: return poses from which the object is in reach.
+
+    As in AI2-THOR, rotations default to multiples of `rotateStepDegrees`, and the agent may stand
+    or crouch.
+    """
     object_id = existing(world, args["objectId"]).object_id
     positions, standings = args.get("positions"), args.get("standings")
+    step = world.settings.rotate_step
+    turns = tuple(step * turn for turn in range(math.ceil(360.0 / step - 1e-9)))
     max_distance = None if args.get("maxDistance") is None else number(args, "maxDistance", 1.5)
     query = PoseQuery(
         positions=None if positions is None else _points(positions),
-        rotations=_numbers(args.get("rotations"), QUARTERS),
+        rotations=_numbers(args.get("rotations"), turns),
         horizons=_numbers(args.get("horizons"), HORIZONS),
         max_distance=max_distance,
-        standings=(True,) if standings is None else _flags(standings),
+        standings=(True, False) if standings is None else _flags(standings),
     )
     options = poses(world, context.room, object_id, query)
     return world, options[: int(number(args, "maxPoses", len(options)))]
+
+
+def positions_of_interaction(world: KitchenState, context: Context, args: Args) -> Result:
+    """Execute `PositionsFromWhichItemIsInteractable`: return the fields of the poses as lists."""
+    query = {"objectId": args["objectId"], "horizons": [number(args, "horizon", 30.0)]}
+    _, found = interactable_poses(world, context, {**args, **query})
+    return world, {
+        name: [float(pose[name]) for pose in found]
+        for name in ("x", "z", "rotation", "standing", "horizon")
+    }
+
+
+def object_in_frame(world: KitchenState, context: Context, args: Args) -> Result:
+    """Execute `GetObjectInFrame`: return the id of the visible object at an image point."""
+    x, y = number(args, "x", -1.0), number(args, "y", -1.0)
+    if not (0.0 <= x <= 1.0 and 0.0 <= y <= 1.0):
+        raise ActionFailedError("ArgumentOutOfRangeException: x and y must be in [0:1]")
+    found = object_at(world, context.room, x, y)
+    if found is None:
+        raise ActionFailedError(f"Unable to find an object at ({x:g}, {y:g}) of the image.")
+    return world, found
 
 
 def pass_time(world: KitchenState, _context: Context, _args: Args) -> Result:

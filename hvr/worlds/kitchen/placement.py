@@ -237,6 +237,52 @@ def holders(
     return tuple(parents)
 
 
+def holder_of_box(
+    world: KitchenState, thing: KitchenObject, before: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Return the receptacles of an object judged from its box, or `before` if they still hold it.
+
+    Its own contents do not count.
+    """
+    inside = {thing.object_id, *world.things.deep_contents(thing.object_id)}
+    spaces = [
+        Solid(t.object_id, t.object_type, t.box)
+        for t in world.things.values()
+        if t.can("receptacle") and not t.inert and t.object_id not in inside
+    ]
+    holder = holder_of(Solid(thing.object_id, thing.object_type, thing.box), spaces)
+    if holder is None or holder in before:
+        return before
+    return (holder,)
+
+
+def free_spots(
+    world: KitchenState, room: Room, receptacle: KitchenObject, reach: float | None
+) -> list[Vec]:
+    """Return the points of a receptacle's lattice that nothing stands on, nearest first.
+
+    Args:
+        reach: Maximum horizontal distance from the agent in metres; None for any.
+    """
+    height, agent = surface_height(receptacle), world.agent.position
+    around = {receptacle.object_id, *world.things.ancestors(receptacle.object_id)}
+    band = receptacle.box._replace(y0=height, y1=height + _FLAT)
+    taken = [
+        box
+        for object_id, box in world.things.bodies.items()
+        if object_id not in around and box.overlaps(band)
+    ]
+    taken += room.holes.get(receptacle.object_id, ())
+    walled = receptacle.object_type in ("CounterTop", "DiningTable")
+    return [
+        (x, height, z)
+        for x, z in _lattice(receptacle.box, agent)
+        if (reach is None or math.hypot(x - agent[0], z - agent[2]) <= reach)
+        and not any(box.over(x, z) for box in taken)
+        and not (walled and room.walkable(x, z))
+    ]
+
+
 def landing(
     world: KitchenState, room: Room, x: float, z: float, below: float, thing_id: str
 ) -> KitchenObject:

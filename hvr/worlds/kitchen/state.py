@@ -383,6 +383,29 @@ _ARGUMENTS = MappingProxyType(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class SceneExtras:
+    """The rarely used part of a state.
+
+    Args:
+        cameras: Metadata of the third-party cameras.
+        disabled: Objects that `DisableObject` took out of the scene.
+        hand_shift: Offset of the hand from its default place (right, up, ahead), in metres.
+        hand_turn: Local rotation of the hand in degrees.
+        paused: Whether simulated time stands still between actions.
+        map_view: Whether the agent's camera shows the room from above.
+    """
+
+    cameras: tuple[Mapping[str, Any], ...] = ()
+    disabled: tuple[KitchenObject, ...] = ()
+    hand_shift: Vec = (0.0, 0.0, 0.0)
+    hand_turn: Vec = (0.0, 0.0, 0.0)
+    paused: bool = False
+    map_view: bool = False
+
+
+NO_EXTRAS = SceneExtras()
+
 # State --------------------------------------------------------------------------------------------
 # States are immutable: a failed action leaves the state unchanged, a snapshot is a reference, and
 # an event can describe its own state at any later time.
@@ -412,11 +435,6 @@ class AgentPose:
         eye = Camera.of_agent(self.position, self.yaw, self.horizon)
         return eye if self.standing else eye._replace(y=eye.y - CROUCH)
 
-    @property
-    def hand(self) -> Vec:
-        """World position of the hand."""
-        return self.camera.at(0.0, -HAND_BELOW, HAND_AHEAD)
-
 
 @dataclass(frozen=True)
 class KitchenState:
@@ -433,6 +451,7 @@ class KitchenState:
     timers: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     steps: int = 0
     settings: KitchenSettings = field(default_factory=KitchenSettings)
+    extras: SceneExtras = NO_EXTRAS
 
     @classmethod
     def initial(cls, scene: Scene, settings: KitchenSettings | None = None) -> KitchenState:
@@ -471,7 +490,20 @@ class KitchenState:
     def with_agent(self, agent: AgentPose) -> KitchenState:
         """Return the state with a new agent pose; the held object moves along."""
         world = self.but(agent=agent)
-        return world.carried() if world.held else world
+        return world.with_hand_reset().carried() if world.held else world
+
+    def with_hand_reset(self) -> KitchenState:
+        """Return the state with the hand at its default place."""
+        extras = self.extras
+        if extras.hand_shift == extras.hand_turn == NO_EXTRAS.hand_turn:
+            return self
+        return self.but(extras=replace(extras, hand_shift=(0.0,) * 3, hand_turn=(0.0,) * 3))
+
+    @property
+    def hand(self) -> Vec:
+        """World position of the hand."""
+        right, up, ahead = self.extras.hand_shift
+        return self.agent.camera.at(right, up - HAND_BELOW, HAND_AHEAD + ahead)
 
     def carried(self) -> KitchenState:
         """Return the state with the held object and its contents at the hand."""
@@ -479,7 +511,7 @@ class KitchenState:
             return self
         held = self.things[self.held]
         x, y, z = held.position
-        hx, hy, hz = self.agent.hand
+        hx, hy, hz = self.hand
         delta = (hx - x, hy - y, hz - z)
         if not any(delta):
             return self

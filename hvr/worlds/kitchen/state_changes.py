@@ -114,7 +114,7 @@ def _let_go(
     world: KitchenState, context: Context, held: KitchenObject
 ) -> tuple[KitchenState, KitchenObject]:
     """Put the held object on the surface below the hand, or on the nearest one in front."""
-    x, y, z = world.agent.hand
+    x, y, z = world.hand
     onto = landing(world, context.room, x, z, y, held.object_id)
     if onto.object_type == "Floor":
         near = _surface_in_front(world, context)
@@ -127,7 +127,7 @@ def _let_go(
 
 
 def _surface_in_front(world: KitchenState, context: Context) -> KitchenObject | None:
-    x, _, z = world.agent.hand
+    x, _, z = world.hand
     near = [
         (round(t.box.distance(x, z), 4), t.object_id)
         for t in world.things.values()
@@ -275,7 +275,7 @@ def settle(world: KitchenState, room: Room, seconds: float = STEP_TIME) -> Kitch
     if changed:
         things = things.updated(changed.values())
     return KitchenState(
-        things, world.agent, world.held, time, timers, world.steps + 1, world.settings
+        things, world.agent, world.held, time, timers, world.steps + 1, world.settings, world.extras
     )
 
 

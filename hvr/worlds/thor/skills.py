@@ -133,7 +133,8 @@ class _Robot:
         return list(event.metadata["actionReturn"] or ()) if event else []
 
     def poses(self, object_id: str) -> list[dict[str, Any]]:
-        return self.ask("GetInteractablePoses", objectId=object_id)
+        standing = self.ask("GetInteractablePoses", objectId=object_id, standings=[True])
+        return standing or self.ask("GetInteractablePoses", objectId=object_id)
 
     def teleport(self, pose: Mapping[str, Any]) -> bool:
         return self.try_send(

@@ -96,7 +96,7 @@ def test_what_is_refused_changes_nothing(asked: list[dict[str, Any]]) -> None:
             "only the agent 'default'",
         ),
         ({"action": "Initialize", "renderInstanceSegmentation": True}, "InvalidArgument", "RGB"),
-        ({"action": "AddThirdPartyCamera"}, "InvalidAction", "no third-party cameras"),
+        ({"action": "RandomizeMaterials"}, "InvalidAction", "no textures"),
         ({"action": "ChangeResolution", "x": 0, "y": 300}, "InvalidArgument", "pixels"),
         ({"action": "ChangeResolution", "x": True, "y": 300}, "InvalidArgument", "pixels"),
         ({"action": "Reset", "sceneName": "FloorPlan99"}, "InvalidArgument", "unknown scene"),
