@@ -293,19 +293,15 @@ def _parameters(domain: Domain) -> Iterator[LintFinding]:
 _TIMES = ("at start", "over all", "at end")
 
 
-def check_problem(domain: Domain, problem: Problem, seconds: float) -> Iterator[LintFinding]:
-    """Yield findings about unreachable actions and goals, missing values and unused objects.
-
-    Args:
-        seconds: The time limit for the exploration of reachable facts.
-    """
+def check_problem(domain: Domain, problem: Problem) -> Iterator[LintFinding]:
+    """Yield findings about unreachable actions and goals, missing values and unused objects."""
     yield from _missing_values(domain, problem)
     yield from _unused_objects(domain, problem)
     yield from _timed_literals(domain, problem)
     try:
         task = Task(domain, problem)
         yield from _goal_now(task)
-        reachable = Reachable(task, seconds)
+        reachable = Reachable(task)
     except HvrError as error:
         yield issue(
             "HVR317", f"Reachability was not explored: {error}.", problem.name, in_problem=True
@@ -525,16 +521,13 @@ def _given(timed: TimedInitial) -> tuple[Atom | FunctionTerm, object]:
 __all__ = ["LintFinding", "lint"]
 
 
-def lint(
-    domain: Domain, problem: Problem | None = None, *, seconds: float = 2.0
-) -> list[LintFinding]:
+def lint(domain: Domain, problem: Problem | None = None) -> list[LintFinding]:
     """Return the lint findings for a model.
 
     Without a problem, declarations that some problem may use are omitted or only noted.
 
     Args:
         problem: A problem; unreachable actions and goals are then reported for this problem.
-        seconds: The time limit for the exploration of reachable facts.
 
     Returns:
         The findings, those about the domain first, sorted by rule.
@@ -545,5 +538,5 @@ def lint(
         *check_actions(domain),
     ]
     if problem is not None:
-        findings += check_problem(domain, problem, seconds)
+        findings += check_problem(domain, problem)
     return sorted(findings, key=lambda finding: (finding.in_problem, finding.rule))

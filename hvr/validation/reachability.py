@@ -8,6 +8,7 @@ PDDL planning tasks").
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -32,6 +33,9 @@ from hvr.validation.occurrences import schemas_of, without_times
 
 MOST_INSTANCES = 200_000
 """Maximum number of instances of actions and rules."""
+MOST_LOOKUPS = 500_000
+"""Maximum number of lookups of relations, two seconds of work; unlike a time limit, it gives the
+same result on every machine."""
 
 _ALL = ("at start", "over all", "at end")
 _NONE = Relation()
@@ -47,18 +51,26 @@ class _Clause:
     heads: tuple[Atom, ...]
 
 
+class _LimitError(Exception):
+    pass
+
+
 class Reachable:
     """The actions that can apply in a task, and the atoms that can become true.
+
+    Args:
+        seconds: A time limit in addition to the limits on instances and lookups.
 
     Attributes:
         complete: Whether the exploration finished, or found every action applicable and every goal
             atom reachable. If not, more may be reachable.
     """
 
-    def __init__(self, task: Task, seconds: float) -> None:
+    def __init__(self, task: Task, seconds: float = math.inf) -> None:
         self.task = task
         self.actions: set[str] = set()
         self._end = monotonic() + seconds
+        self._lookups = 0
         self._relations: dict[str, Relation] = {}
         self._new: deque[Atom] = deque()
         self._seen: set[tuple[int, tuple[str, ...]]] = set()
@@ -76,6 +88,12 @@ class Reachable:
         if self.task.is_static(predicate):
             return self.task.static_facts.relation(predicate)
         return self._relations.get(predicate, _NONE)
+
+    def _counted(self, predicate: str) -> Relation:
+        self._lookups += 1
+        if self._lookups > MOST_LOOKUPS:
+            raise _LimitError
+        return self.relation(predicate)
 
     def _explore(self) -> bool:
         """Derive atoms to a fixed point, or until all goals are found; return whether complete."""
@@ -106,7 +124,7 @@ class Reachable:
         return True
 
     def _fire(self, number: int, clause: _Clause, seed: dict[str, str]) -> bool:
-        """Derive the consequences of a clause; return whether the time sufficed."""
+        """Derive the consequences of a clause; return whether the limits sufficed."""
         members = self.task.members
         if any(v.name in seed and seed[v.name] not in members(v.types) for v in clause.variables):
             return True
@@ -115,31 +133,38 @@ class Reachable:
             return True
         if monotonic() > self._end:
             return False
-        open_ = [v for v in clause.variables if v.name not in seed]
         # Consequences are added after the join, because relations must not grow during it.
         following: list[Atom] = []
-        complete = True
-        for count, match in enumerate(
-            bindings(open_, clause.literals, seed, self.relation, members)
-        ):
+        try:
+            for atoms in self._derived(number, clause, seed):
+                following += atoms
+            complete = True
+        except _LimitError:
+            complete = False
+        for atom in following:
+            self._reach(atom)
+        return complete
+
+    def _derived(self, number: int, clause: _Clause, seed: dict[str, str]) -> Iterator[list[Atom]]:
+        """Yield the consequences of each new instance of a clause."""
+        open_ = [v for v in clause.variables if v.name not in seed]
+        matches = bindings(open_, clause.literals, seed, self._counted, self.task.members)
+        for count, match in enumerate(matches):
             if clause.owner:
                 self.actions.add(clause.owner)
                 self._unseen.discard(clause.owner)
             if not clause.heads:
-                break
+                return
             key = number, tuple([match[v.name] for v in clause.variables])
             if key not in self._seen:
                 self._seen.add(key)
-                for head in clause.heads:
-                    args = tuple([match.get(a, a) for a in head.args])
-                    following.append(Atom(head.predicate, args))
+                yield [
+                    Atom(head.predicate, tuple([match.get(a, a) for a in head.args]))
+                    for head in clause.heads
+                ]
             late = count % 256 == 255 and monotonic() > self._end
             if late or len(self._seen) >= MOST_INSTANCES:
-                complete = False
-                break
-        for atom in following:
-            self._reach(atom)
-        return complete
+                raise _LimitError
 
     def _reach(self, atom: Atom) -> None:
         if self.task.is_static(atom.predicate):

@@ -212,7 +212,7 @@ def test_too_many_instances_are_no_reason_to_wait() -> None:
         f"(:init (at r0) {doors}) (:goal (held m)))",
         model,
     )
-    found = lint(model, problem, seconds=0.2)
+    found = lint(model, problem)
     assert about(found, "HVR317") == ["big"]
     assert not about(found, "HVR310")
 
