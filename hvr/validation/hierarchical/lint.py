@@ -18,12 +18,9 @@ _NOT_FOR_HIERARCHIES = frozenset({"HVR307", "HVR311", "HVR313"})
 
 
 def lint_hddl(
-    domain: HierarchicalDomain, problem: HierarchicalProblem | None = None, *, seconds: float = 2.0
+    domain: HierarchicalDomain, problem: HierarchicalProblem | None = None
 ) -> list[LintFinding]:
     """Return the lint findings for a hierarchical model.
-
-    Args:
-        seconds: The time limit for the exploration of reachable facts.
 
     Returns:
         The findings, those about the domain first, sorted by rule.
@@ -31,7 +28,7 @@ def lint_hddl(
     flat = _with_methods(domain)
     findings = [
         adapted
-        for one in lint(flat, None if problem is None else problem.problem, seconds=seconds)
+        for one in lint(flat, None if problem is None else problem.problem)
         if (adapted := _of_hierarchy(one)) is not None
     ]
     findings += _requirements(domain)
