@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import fsum
 from random import Random
 from statistics import fmean, stdev
 from typing import Any
@@ -32,17 +33,25 @@ def bootstrap_interval(groups: Sequence[Sequence[float]]) -> tuple[float, float]
     filled = [group for group in groups if group]
     if sum(map(len, filled)) < 2:
         return None
+    if len(values := {value for group in filled for value in group}) == 1:
+        return (*values, *values)
     # A fixed seed makes the interval reproducible.
     rng = Random(0)
     means = sorted(
-        fmean(
-            fmean(rng.choices(group, k=len(group))) if len(group) > 1 else group[0]
-            for group in rng.choices(filled, k=len(filled))
-        )
+        fmean([_resampled_mean(group, rng) for group in rng.choices(filled, k=len(filled))])
         for _ in range(RESAMPLES)
     )
     outside = round(RESAMPLES * (1 - LEVEL) / 2)
     return means[outside], means[-1 - outside]
+
+
+def _resampled_mean(group: Sequence[float], rng: Random) -> float:
+    size = len(group)
+    if size == 1:
+        return group[0]
+    # The same sample as rng.choices returns, in half the time.
+    random = rng.random
+    return fsum([group[int(random() * size)] for _ in range(size)]) / size
 
 
 # Statistics ---------------------------------------------------------------------------------------

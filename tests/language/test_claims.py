@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib import resources
 from itertools import permutations
 
@@ -51,7 +51,7 @@ class Scene:
     def taxonomy(self) -> Taxonomy:
         return self.readers["grammar"].taxonomy
 
-    @property
+    @cached_property
     def here(self) -> list[str]:
         """The classes whose name means them alone."""
         taxonomy = self.taxonomy
@@ -63,11 +63,11 @@ class Scene:
         entries = lexicon.lookup(self.taxonomy.label(object_class))
         return [getattr(e, "object_class", "") for e in entries] == [object_class]
 
-    @property
+    @cached_property
     def things(self) -> list[str]:
         return [c for c in self.here if self.taxonomy.plays(c, PORTABLE)]
 
-    @property
+    @cached_property
     def furniture(self) -> list[str]:
         places = {p for c in self.things for p in self.taxonomy.places(c)}
         found = [c for c in self.here if c in places and c not in self.things]

@@ -395,12 +395,24 @@ def _added(effect: Expression, binding: Mapping[str, str], task: Task) -> Iterat
         case And(operands):
             for operand in operands:
                 yield from _added(operand, binding, task)
-        case Forall(variables, body):
+        case Forall(variables, body) if _adds(body):
             for row in product(*(task.members(v.types) for v in variables)):
                 inner = {v.name: o for v, o in zip(variables, row, strict=True)}
                 yield from _added(body, {**binding, **inner}, task)
         case _:
             pass
+
+
+def _adds(effect: Expression) -> bool:
+    match effect:
+        case Atom():
+            return True
+        case And(operands):
+            return any(map(_adds, operands))
+        case Forall(_, body):
+            return _adds(body)
+        case _:
+            return False
 
 
 def _moves_to(action: GroundAction, moves: Collection[str]) -> Iterator[GroundAction]:
