@@ -69,6 +69,7 @@ def test_few_classes_share_a_name(modules: tuple[Module, ...]) -> None:
     assert len(homonyms) <= MOST_HOMONYMS, homonyms
 
 
+@pytest.mark.slow
 def test_no_function_is_longer_than_a_screen(modules: tuple[Module, ...]) -> None:
     functions = (function for module in modules for function in functions_of(module))
     assert [f for f in functions if f.lines > LONGEST_FUNCTION] == []
@@ -78,6 +79,7 @@ def test_the_formatter_decides(modules: tuple[Module, ...]) -> None:
     assert sum(module.source.count("# fmt: skip") for module in modules) < MOST_UNFORMATTED
 
 
+@pytest.mark.slow
 def test_rooms_import_each_other_without_a_cycle(
     modules: tuple[Module, ...], rooms: tuple[str, ...]
 ) -> None:
@@ -141,6 +143,7 @@ def test_a_folder_of_the_repository_is_foreign() -> None:
     assert foreign_imports(house, NOT_INSTALLED) == ["hvr/low/door.py:1 imports tests.conftest"]
 
 
+@pytest.mark.slow
 def test_homonyms_are_public_and_in_two_modules() -> None:
     text = "class A: ...\nclass _B: ...\ndef f():\n    class C: ...\n"
     assert homonyms_of(_house(**{"low/door": text, "high/roof": text + "class D: ..."})) == {

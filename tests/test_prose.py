@@ -87,6 +87,7 @@ MODULES = sorted(path for folder in CODE for path in (ROOT / folder).rglob("*.py
 PAGES = sorted([*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", CODE)
 def test_docstrings_and_comments_are_plain(folder: str) -> None:
     found = {
@@ -97,6 +98,7 @@ def test_docstrings_and_comments_are_plain(folder: str) -> None:
     assert found == {}
 
 
+@pytest.mark.slow
 def test_messages_and_help_texts_are_plain() -> None:
     found = {
         str(path.relative_to(ROOT)): wrong

@@ -120,6 +120,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         hvr.nothing  # noqa: B018
 
 
+@pytest.mark.slow
 def test_the_functions_may_be_called_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for number in (1, 2):
@@ -131,6 +132,7 @@ def test_the_functions_may_be_called_twice(tmp_path: Path, monkeypatch: pytest.M
         assert isinstance(report, hvr.ValidationReport) and report.valid
 
 
+@pytest.mark.slow
 def test_a_plan_is_verified_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for package in ("torch", "torch_geometric", "safetensors"):
         pytest.importorskip(package)
@@ -168,6 +170,7 @@ def test_a_string_is_a_text_and_a_path_is_a_file(
         hvr.validate(*files, "plan.txt")
 
 
+@pytest.mark.slow
 def test_the_cell_of_the_readme_runs_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     (cell,) = re.findall(r"```python\n(.+?)```", text, re.DOTALL)
@@ -179,6 +182,7 @@ def test_the_cell_of_the_readme_runs_twice(tmp_path: Path, monkeypatch: pytest.M
         exec(compile(cell, "README.md", "exec"), names)
 
 
+@pytest.mark.slow
 def test_solve_lint_and_judge_take_texts_files_and_values(tmp_path: Path) -> None:
     files = tmp_path / "d.pddl", tmp_path / "p.pddl"
     for path, text in zip(files, (DOMAIN, PROBLEM), strict=True):

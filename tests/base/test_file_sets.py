@@ -92,6 +92,7 @@ def test_any_sets_that_fail_to_be_written_at_any_step(
     assert read(folder) == sets[-1]
 
 
+@pytest.mark.slow
 @posix
 def test_a_kill_at_any_step_leaves_one_of_both(tmp_path: Path) -> None:
     folder = tmp_path / "set"
@@ -186,6 +187,7 @@ def writes(source: str) -> list[int]:
     return found
 
 
+@pytest.mark.slow
 def test_all_that_hvr_keeps_is_written_whole() -> None:
     found = {
         str(path.relative_to(ROOT)): lines

@@ -45,6 +45,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> hvr.Run:
     return hvr.plan("make coffee", options=hvr.Options(save=folder))
 
 
+@pytest.mark.slow
 def test_a_run_is_a_line_and_a_table_with_the_scene(run: hvr.Run) -> None:
     end = f"goal reached after {len(run.steps)} steps"
     assert repr(run) == f"<Run 'make coffee' in {run.scene}: {end}; {run.folder}>"

@@ -100,6 +100,7 @@ def test_a_console_keeps_styles_and_spells_commands_out() -> None:
     assert "[link=http://example.org]" in shown and ":mug:" in shown
 
 
+@pytest.mark.slow
 def test_every_console_of_rich_is_this_one() -> None:
     for path in ROOT.rglob("*.py"):
         if path.name == "printable.py":

@@ -73,6 +73,7 @@ def test_line_ends_and_a_byte_order_mark_make_no_difference(
     assert repr(READERS[form](other)) == repr(READERS[form](plain))
 
 
+@pytest.mark.slow
 @given(JSON, st.sampled_from(list(WAYS)))
 def test_any_json_is_read_as_it_was_meant(value: Any, way: str) -> None:
     text = json.dumps(value, indent=1, ensure_ascii=False) + "\n"

@@ -30,6 +30,7 @@ def invoke(hvr_: Hvr) -> Invoke:
     return lambda *arguments: hvr_("bench", *arguments)
 
 
+@pytest.mark.slow
 def test_a_bench_is_run_shown_and_gone_on_with(invoke: Invoke, tmp_path: Path) -> None:
     done = invoke(*FEW, "--save", "b", "--per-task")
     assert done.code == 0, done.out
@@ -47,6 +48,7 @@ def test_a_bench_is_run_shown_and_gone_on_with(invoke: Invoke, tmp_path: Path) -
     assert len((tmp_path / "b.csv").read_text().splitlines()) == 9
 
 
+@pytest.mark.slow
 def test_json_alone_is_on_standard_output(invoke: Invoke) -> None:
     done = invoke(*FEW, "--json", "--save", "b")
     document = json.loads(done.out)
@@ -58,6 +60,7 @@ def test_json_alone_is_on_standard_output(invoke: Invoke) -> None:
     assert "Compared" in invoke("show", "b", "--compare", "old.json").out
 
 
+@pytest.mark.slow
 def test_errors_in_cells_give_an_exit_code_of_theirs(
     invoke: Invoke, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -99,6 +102,7 @@ def test_what_cannot_be_used_is_said_first(
     assert ended.code == 2
 
 
+@pytest.mark.slow
 def test_another_bench_is_not_mixed_in(invoke: Invoke) -> None:
     assert invoke(*FEW, "--save", "b").code == 0
     assert invoke(*FEW, "--save", "b", "--no-execute").code == 2

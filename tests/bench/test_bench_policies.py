@@ -51,6 +51,7 @@ def benched(tmp_path_factory: pytest.TempPathFactory) -> Summary:
     return summarise(BenchFolder(folder).results())
 
 
+@pytest.mark.slow
 def test_policies_are_measured_as_settings_are(benched: Summary) -> None:
     symbolic = benched.row("policy:symbolic", NO_MODEL)
     assert symbolic is not None and symbolic.cells == 2 and not symbolic.errors
@@ -85,6 +86,7 @@ def test_nothing_that_latex_would_read_is_left(text: str) -> None:
     assert not set(written) & set("&%$#_{}~^\\")
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(st.floats(0, 1), min_size=1, max_size=4), min_size=2, max_size=8))
 def test_an_interval_is_within_the_values_and_always_the_same(groups: list[list[float]]) -> None:
     bounds = bootstrap_interval(groups)
@@ -95,6 +97,7 @@ def test_an_interval_is_within_the_values_and_always_the_same(groups: list[list[
     assert bootstrap_interval(groups) == bounds
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_mean_about_as_often_as_they_say() -> None:
     rng = random.Random(1)
     held = 0

@@ -102,6 +102,7 @@ def test_unknown_values_stay_unknown() -> None:
 # --- tables ---
 
 
+@pytest.mark.slow
 def test_tables_for_the_terminal_say_what_is_simulated() -> None:
     summary = summarise(results())
     texts = [printed(table) for table in main_tables(summary)]
@@ -138,6 +139,7 @@ def test_csv_has_a_line_for_each_cell() -> None:
     assert lines[-1]["pc"] == ""
 
 
+@pytest.mark.slow
 def test_a_json_document_is_read_again(tmp_path: Path) -> None:
     document = to_json({"subject": {}, "starts": []}, results(), summarise(results()))
     path = tmp_path / "old.json"
@@ -155,6 +157,7 @@ def test_a_json_document_is_read_again(tmp_path: Path) -> None:
 # --- comparison ---
 
 
+@pytest.mark.slow
 def test_a_difference_counts_where_it_exceeds_the_spread() -> None:
     old = [made("T1", 0, 0.4), made("T1", 1, 0.6), made("T2", 0, 0.5), made("T2", 1, 0.5)]
     new = [made("T1", 0, 0.5), made("T1", 1, 0.7), made("T2", 0, 0.3), made("T2", 1, 0.3)]
@@ -233,6 +236,7 @@ def page(cell_results: list[CellResult], folder: Path) -> Page:
     return Page(render(BenchFolder(folder).manifest(), cell_results, summarise(cell_results)))
 
 
+@pytest.mark.slow
 def test_the_page_has_the_papers_tables_beside_hvrs(tmp_path: Path) -> None:
     document = page(results(), tmp_path)
     assert not document.open
@@ -257,6 +261,7 @@ def test_the_page_has_the_papers_tables_beside_hvrs(tmp_path: Path) -> None:
     assert document.tables["Paper, table 4, Phi3"][-1][0] == "avg"
 
 
+@pytest.mark.slow
 def test_the_page_says_simulated_everywhere_a_simulation_is_shown(tmp_path: Path) -> None:
     document = page(results(), tmp_path)
     named = [t for t in document.texts if "scripted" in t and "{" not in t]
@@ -272,6 +277,7 @@ def test_a_page_of_one_cell_and_one_of_errors(tmp_path: Path) -> None:
     assert "Errors" in document.headings
 
 
+@pytest.mark.slow
 def test_the_same_results_give_the_same_page(tmp_path: Path) -> None:
     run_bench(tmp_path, [r.cell for r in results()], bench_cells.quick, CellOptions())
     bench = BenchFolder(tmp_path)

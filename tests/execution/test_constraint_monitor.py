@@ -20,6 +20,7 @@ from tests.execution.execution_worlds import Ran, Tampered, symbolic
 from tests.planning.search.test_constraints import watched_tasks
 
 
+@pytest.mark.slow
 @settings(max_examples=60, suppress_health_check=list(HealthCheck))
 @given(watched_tasks(), st.data())
 def test_what_is_left_judges_the_rest_as_the_validator_judges_all(
@@ -66,6 +67,7 @@ def before_the(number: int, action: str, happening: str, **arguments: object) ->
     return Tampered(Kitchen("FloorPlan1"), hook)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [1, 2, 9])
 def test_constraints_are_kept_through_recovery(number: int) -> None:
     knife, opened = "(holding knife-1)", "(opened fridge-1)"

@@ -76,6 +76,7 @@ def test_it_is_looked_first_where_such_things_are_kept(world: World) -> None:
     assert not world.search_order(["tomato-1"], fridge), "a tomato is put nowhere else"
 
 
+@pytest.mark.slow
 def test_the_robot_looks_for_a_fork_and_closes_what_it_opened_for_nothing() -> None:
     ran = run("put the fork on the dining table", scene=SCENE, sensors=DOORS)
     assert ran.finished.reached and ran.finished.replans == 0 and not ran.failures
@@ -89,6 +90,7 @@ def test_the_robot_looks_for_a_fork_and_closes_what_it_opened_for_nothing() -> N
     assert len(run("put the fork on the dining table", scene=SCENE).steps) < len(ran.steps)
 
 
+@pytest.mark.slow
 def test_two_doors_are_not_opened_at_once_while_looking() -> None:
     wanted = "put the fork on the dining table and never have two doors open"
     ran = run(wanted, scene=SCENE, sensors=DOORS)
@@ -102,6 +104,7 @@ def test_two_doors_are_not_opened_at_once_while_looking() -> None:
         assert len(open_now) < 2
 
 
+@pytest.mark.slow
 def test_where_nothing_is_left_to_look_into_the_goal_is_impossible() -> None:
     def locked(kitchen: Kitchen, action: str, _count: int, args: dict[str, object]) -> object:
         jammed = action == "OpenObject" and "Drawer" in str(args["objectId"])

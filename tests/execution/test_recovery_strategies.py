@@ -81,6 +81,7 @@ def test_a_dropped_thing_out_of_sight_is_looked_for() -> None:
     assert (ran.recoveries[0].strategy, ran.recoveries[0].outcome) == ("look around", "found mug-1")
 
 
+@pytest.mark.slow
 def test_what_remains_is_told_when_nothing_helps() -> None:
     def smash(kitchen: Kitchen) -> None:
         kitchen.step("BreakObject", objectId=the(kitchen, "Mug"), forceAction=True)

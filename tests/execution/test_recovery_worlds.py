@@ -86,6 +86,7 @@ def test_clearing_a_place_is_a_goal_of_its_own() -> None:
     assert "(not (on spoon-1 plate-1))" in stage.text and "(hand_empty)" in stage.text
 
 
+@pytest.mark.slow
 def test_a_refusal_retracts_what_it_contradicts_and_the_lost_object_is_searched_for() -> None:
     fault = Fault(
         FaultKind.MOVED, FaultTiming(step=1), FaultEffect(target="mug-1", place="diningtable-1")

@@ -74,6 +74,7 @@ def test_a_step_stays_that_changes_what_was_not_flagged() -> None:
     assert check(validator.state, plan, Opinion(((2, ""),))).plan == plan
 
 
+@pytest.mark.slow
 @settings(max_examples=60, suppress_health_check=list(HealthCheck), deadline=None)
 @given(
     st.lists(st.sampled_from(ACTIONS), max_size=8),

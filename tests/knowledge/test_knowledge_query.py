@@ -136,6 +136,7 @@ def test_depth_is_named(graph: KnowledgeGraph) -> None:
     assert caught.value.exit_code == 2
 
 
+@pytest.mark.slow
 def test_rows_beyond_the_limit_are_left_out_and_that_is_said(graph: KnowledgeGraph) -> None:
     everything = "SELECT * { ?s ?p ?o }"
     size = len(graph.query(everything))

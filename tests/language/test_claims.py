@@ -168,6 +168,7 @@ def everywhere(test: Callable[..., None]) -> Callable[..., None]:
 # Two things to a place ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @everywhere
 def test_two_things_go_to_one_place(scene: str, kind: str) -> None:
     def generate(s: Scene) -> Iterator[Sentence]:
@@ -184,6 +185,7 @@ def test_two_things_go_to_one_place(scene: str, kind: str) -> None:
 # Two places ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @everywhere
 def test_of_two_places_one_describes_or_both_are_asked_about(scene: str, kind: str) -> None:
     def generate(s: Scene) -> Iterator[Sentence]:
@@ -201,6 +203,7 @@ def test_of_two_places_one_describes_or_both_are_asked_about(scene: str, kind: s
     check(scene, kind, generate)
 
 
+@pytest.mark.slow
 @everywhere
 def test_a_chain_of_places_is_in_stages(scene: str, kind: str) -> None:
     def generate(s: Scene) -> Iterator[Sentence]:
@@ -214,6 +217,7 @@ def test_a_chain_of_places_is_in_stages(scene: str, kind: str) -> None:
     check(scene, kind, generate)
 
 
+@pytest.mark.slow
 @everywhere
 def test_a_thing_is_moved_to_another_place_than_it_has(scene: str, kind: str) -> None:
     def generate(s: Scene) -> Iterator[Sentence]:
@@ -239,6 +243,7 @@ def heads() -> list[str]:
     return [word for word in words if not word.endswith("ly")]  # adverbs are no heads
 
 
+@pytest.mark.slow
 @everywhere
 def test_an_unknown_head_of_a_compound_is_refused(scene: str, kind: str) -> None:
     def generate(s: Scene) -> Iterator[Sentence]:
@@ -255,6 +260,7 @@ def test_an_unknown_head_of_a_compound_is_refused(scene: str, kind: str) -> None
     check(scene, kind, generate)
 
 
+@pytest.mark.slow
 @everywhere
 def test_of_a_compound_of_two_things_the_first_is_not_done(scene: str, kind: str) -> None:
     def generate(s: Scene) -> Iterator[Sentence]:
@@ -283,6 +289,7 @@ DISMISSALS = (
 )
 
 
+@pytest.mark.slow
 @everywhere
 def test_what_is_dismissed_is_not_done(scene: str, kind: str) -> None:
     def generate(s: Scene) -> Iterator[Sentence]:
@@ -297,6 +304,7 @@ def test_what_is_dismissed_is_not_done(scene: str, kind: str) -> None:
     check(scene, kind, generate)
 
 
+@pytest.mark.slow
 @everywhere
 def test_what_is_dismissed_cannot_also_be_asked_for(scene: str, kind: str) -> None:
     def generate(s: Scene) -> Iterator[Sentence]:
@@ -313,6 +321,7 @@ def test_what_is_dismissed_cannot_also_be_asked_for(scene: str, kind: str) -> No
 # Numbers and contradictions -----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @everywhere
 def test_nothing_is_done_to_none(scene: str, kind: str) -> None:
     def generate(s: Scene) -> Iterator[Sentence]:

@@ -122,6 +122,7 @@ def test_other_words_are_left_alone(word):
     assert corrections((word,), LEXICON) == (Corrected((word,)),)
 
 
+@pytest.mark.slow
 @given(st.sampled_from(sorted(w for w in LEXICON.words if len(w) > 6)), st.data())
 def test_what_is_corrected_is_near_and_known(word, data):
     at = data.draw(st.integers(1, len(word) - 1))

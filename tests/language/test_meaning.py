@@ -219,6 +219,7 @@ def affording(scene: str) -> list[tuple[str, str, str]]:
     ]
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_what_is_in_a_dish_goes_with_it(policy: SymbolicPolicy, read, data) -> None:
     scene = data.draw(st.sampled_from(("1", "16", "21")))

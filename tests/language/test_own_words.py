@@ -151,6 +151,7 @@ def test_paraphrases_of_many_sentences_are_read_as_their_goals(file: str) -> Non
     assert not wrong
 
 
+@pytest.mark.slow
 def test_a_text_with_many_ways_to_split_it_is_given_up() -> None:
     reader, inventory = scene("FloorPlan1")
     text = "either " + " or ".join(["a mug is clean and a cup is clean"] * 30) + " zzz"

@@ -52,6 +52,7 @@ def test_misspelt_requests_are_never_done_against_the_words(name: str, file: str
     assert outcomes["read"] >= 0.85 * total and outcomes["asked"] <= 0.02 * total, outcomes
 
 
+@pytest.mark.slow
 def test_misspelt_requests_in_a_world_of_facts() -> None:
     world = WorldFolder(find_world("laboratory"))
     problem, _ = world.problem(None)

@@ -216,6 +216,7 @@ def test_a_reply_that_is_nested_deeply_is_an_error(provider: str, status: int) -
     assert isinstance(error, ModelError)
 
 
+@pytest.mark.slow
 @given(st.recursive(
     st.none() | st.booleans() | st.floats() | st.text() | st.sampled_from(["error", "429"]),
     lambda inner: st.lists(inner) | st.dictionaries(

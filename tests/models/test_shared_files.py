@@ -89,6 +89,7 @@ def test_all_processes_have_one_limit_a_minute(tmp_path: Path) -> None:
     assert sum(line.endswith(" 1") for line in lines) == 25
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.floats(0, 50), st.integers(1, 60)), max_size=25))
 def test_a_shared_window_counts_as_an_own_one(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[float, int]]

@@ -22,6 +22,7 @@ PROBLEM = parse_problem(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("last", "holds"), [("(open ?g)", True), ("(in ?g o3)", False)])
 def test_facts_bind_the_variables(last: str, holds: bool) -> None:
     links = " ".join(f"(in ?{a} ?{b})" for a, b in zip("abcdef", "bcdefg", strict=True))

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -88,6 +89,7 @@ def plans(draw: st.DrawFn) -> tuple[str, list[tuple[str, ...]], int]:
     return "".join(parts), [tuple(words) for words in steps], slips
 
 
+@pytest.mark.slow
 @many
 @given(plans(), st.booleans())
 def test_all_steps_of_a_plan_are_read(
@@ -106,6 +108,7 @@ def test_all_steps_of_a_plan_are_read(
         assert len(surplus) == slips
 
 
+@pytest.mark.slow
 @many
 @given(plans(), st.booleans())
 def test_all_steps_of_a_plan_in_a_text_are_read(
@@ -159,6 +162,7 @@ def split(text: str) -> list[str]:
     return text.replace("(", " ( ").replace(")", " ) ").split()
 
 
+@pytest.mark.slow
 @many
 @given(st.data(), st.booleans())
 def test_all_actions_of_a_domain_are_read(data: st.DataObject, lenient: bool) -> None:
@@ -184,6 +188,7 @@ def test_all_actions_of_a_domain_are_read(data: st.DataObject, lenient: bool) ->
         assert any("too many" in w.message for w in warnings)
 
 
+@pytest.mark.slow
 @many
 @given(st.data(), st.booleans())
 def test_all_facts_and_goals_of_a_problem_are_read(data: st.DataObject, lenient: bool) -> None:

@@ -65,6 +65,7 @@ def _places(world: tuple[Domain, Problem]) -> list[object]:
     return [getattr(item, "location", None) for part in parts for item in walk(part)]
 
 
+@pytest.mark.slow
 @given(worlds(EVERYTHING))
 @law(30)
 def test_comments_in_every_gap_change_neither_the_values_nor_their_places(world: World) -> None:

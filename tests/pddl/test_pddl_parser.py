@@ -476,6 +476,7 @@ def closed(text: str) -> str:
     return text + ")" * (text.count("(") - text.count(")"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["(and ", "(not ", "(imply (not (clean m1)) (not "])
 def test_nesting_up_to_the_limit_works_and_beyond_is_refused(kitchen: Domain, kind: str) -> None:
     problem = parse_problem(PROBLEM, kitchen)
@@ -548,6 +549,7 @@ def test_variables_of_merged_quantifiers_keep_their_types(kitchen: Domain) -> No
     assert (types["?a7"], types["?b7"]) == (("object",), ("mug",))
 
 
+@pytest.mark.slow
 def test_sums_and_conditions_of_effects_may_be_nested_deeply() -> None:
     text = closed(
         "(define (domain d) (:predicates (p)) (:functions (f)) (:action a :effect (and "
@@ -564,6 +566,7 @@ def test_sums_and_conditions_of_effects_may_be_nested_deeply() -> None:
     assert operator.apply_numbers(0, (0,)) == (5001,)
 
 
+@pytest.mark.slow
 def test_all_parts_of_deep_nesting_count(kitchen: Domain) -> None:
     problem = parse_problem(PROBLEM, kitchen)
     state = Task(kitchen, problem).initial

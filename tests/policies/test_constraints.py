@@ -31,6 +31,7 @@ def planned(policy: SymbolicPolicy, request: str, *constraints: str) -> Planned:
     return policy.plan(stage.replace(constraints=constraints), world.graph, inventory)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("request_", "constraint", "without"),
     [
@@ -47,6 +48,7 @@ def test_something_else_is_used(
     assert all(without not in action.args for action in plan.actions)
 
 
+@pytest.mark.slow
 def test_doors_are_closed_before_others_are_opened(policy: SymbolicPolicy) -> None:
     free = planned(policy, "cool the apple and put a mug in a cabinet")
     bound = planned(policy, "cool the apple and put a mug in a cabinet", ONE_DOOR)
@@ -75,6 +77,7 @@ def test_what_stands_open_counts_though_the_goal_has_no_use_for_it(policy: Symbo
     assert closed == ["cabinet-1", "fridge-1"]
 
 
+@pytest.mark.slow
 def test_what_cannot_be_kept_is_said(policy: SymbolicPolicy) -> None:
     with pytest.raises(ImpossibleGoalError, match="that keeps"):
         planned(policy, "cool the apple", "(always (not (opened fridge-1)))")

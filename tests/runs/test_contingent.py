@@ -24,6 +24,7 @@ def test_contingent_requests(tmp_path: Path, sight: str) -> None:
     assert failed_conditions(tmp_path, sight, every=9) == []
 
 
+@pytest.mark.slow
 def test_both_branches_are_proven_and_saved(tmp_path: Path) -> None:
     options = hvr.Options(scene="FloorPlan1", sight="doors", save=tmp_path / "run")
     run = hvr.plan(EGG, options=options)
@@ -35,6 +36,7 @@ def test_both_branches_are_proven_and_saved(tmp_path: Path) -> None:
         assert hvr.validate(run.folder / "domain.pddl", *files).valid
 
 
+@pytest.mark.slow
 def test_a_dry_run_shows_the_look_and_both_branches(tmp_path: Path) -> None:
     options = hvr.Options(scene="FloorPlan1", sight="doors", execute=False, save=tmp_path / "run")
     run = hvr.plan(EGG, options=options)
@@ -59,6 +61,7 @@ def test_what_hvr_cannot_wait_for_is_refused() -> None:
             reader.goals(text, inventory)
 
 
+@pytest.mark.slow
 def test_all_stages_of_a_branch_are_proven(tmp_path: Path) -> None:
     text = "if the egg is in the fridge, put the egg in the sink, then put the egg in the microwave"
     options = hvr.Options(scene="FloorPlan1", sight="doors", execute=False, save=tmp_path / "run")

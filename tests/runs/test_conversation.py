@@ -21,6 +21,7 @@ def test_dialogues_end_as_they_should(tmp_path: Path) -> None:
     assert failed_dialogues(tmp_path, every=6) == []
 
 
+@pytest.mark.slow
 def test_a_question_is_answered_in_words(tmp_path: Path) -> None:
     with hvr.Conversation(hvr.Options(scene="FloorPlan1", save=tmp_path / "c")) as robot:
         reply = robot.say("wash the mug and the plate or the cup")
@@ -45,6 +46,7 @@ def test_answers(answer: str, number: int | None) -> None:
     assert chosen(answer, ("the mug is clean", "the cup is clean")) == number
 
 
+@pytest.mark.slow
 def test_what_cannot_be_undone_is_said(tmp_path: Path) -> None:
     with hvr.Conversation(hvr.Options(scene="FloorPlan1", save=tmp_path / "c")) as robot:
         robot.say("slice the apple")
@@ -86,6 +88,7 @@ def test_a_new_request_replaces_the_question_before(tmp_path: Path) -> None:
         assert second.kind == "question" and second.choices != first.choices
 
 
+@pytest.mark.slow
 def test_one_request_is_undone_at_a_time(tmp_path: Path) -> None:
     with hvr.Conversation(hvr.Options(scene="FloorPlan1", save=tmp_path / "c")) as robot:
         robot.say("open the fridge")

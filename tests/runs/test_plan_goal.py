@@ -65,6 +65,7 @@ def run(
     return ended, behaviour.purposes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("provider", SERVERS)
 def test_a_goal_is_said_back_planned_for_and_reached(provider: str, hvr_: Hvr) -> None:
     script = Script([COFFEE])
@@ -89,6 +90,7 @@ WRONG: Mapping[str, tuple[str, str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", WRONG)
 def test_what_is_wrong_is_sent_back_and_mended(what: str, hvr_: Hvr) -> None:
     answer, said = WRONG[what]
@@ -100,6 +102,7 @@ def test_what_is_wrong_is_sent_back_and_mended(what: str, hvr_: Hvr) -> None:
     assert said in drafts[0]["problem"] and drafts[1]["problem"] == ""
 
 
+@pytest.mark.slow
 def test_a_goal_that_stays_wrong_ends_the_run_with_what_is_wrong(hvr_: Hvr) -> None:
     ended, asked = run(hvr_, Script([goal("cooked Mug"), goal("cooked Cup"), goal("cooked Plate")]))
     assert (ended.code, asked) == (1, ["goal", "correct_goal", "correct_goal"])
@@ -112,6 +115,7 @@ def test_a_goal_that_repeats_a_wrong_one_is_not_asked_for_again(hvr_: Hvr) -> No
     assert (ended.code, asked) == (1, ["goal", "correct_goal"])
 
 
+@pytest.mark.slow
 def test_what_is_so_already_is_no_error_where_nothing_else_is_asked(hvr_: Hvr) -> None:
     ended, asked = run(
         hvr_, Script([goal("on Spatula CounterTop")]), "put a spatula on the counter top"
@@ -127,12 +131,14 @@ def test_a_model_that_finds_no_goal_is_believed(hvr_: Hvr) -> None:
     assert "the model finds no goal in this request: there is no piano" in ended.err
 
 
+@pytest.mark.slow
 def test_what_the_model_left_out_is_no_plain_success(hvr_: Hvr) -> None:
     answer = json.loads(COFFEE) | {"left_out": ["quickly"]}
     ended, _ = run(hvr_, Script([json.dumps(answer)]), "make coffee quickly", options=())
     assert ended.code == 0 and "hvr did not read 'quickly'" in ended.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", ["I cannot do that.", '{"stages": "coffee"}', '{"goal": 1}'])
 def test_an_answer_in_another_form_is_asked_for_again_and_then_named(
     answer: str, hvr_: Hvr
@@ -150,6 +156,7 @@ def test_a_refusal_of_the_provider_is_named(hvr_: Hvr) -> None:
     assert ended.code == 4 and "the provider's filter withheld the answer" in ended.err
 
 
+@pytest.mark.slow
 def test_stages_are_planned_one_after_the_other(hvr_: Hvr) -> None:
     stages = [[{"predicate": "opened", "args": ["Fridge"]}],
               [{"predicate": "opened", "args": ["Fridge"], "holds": False}]]  # fmt: skip
@@ -160,6 +167,7 @@ def test_stages_are_planned_one_after_the_other(hvr_: Hvr) -> None:
     assert ended.out.count("\nplan: ") == 2
 
 
+@pytest.mark.slow
 def test_a_run_is_repeated_from_its_folder(hvr_: Hvr) -> None:
     first, _ = run(hvr_, Script([WRONG["an unknown predicate"][0], COFFEE]))
     again = hvr_("plan", "--llm", "replay:run", "--save", "again", "--no-verify", "--quiet")

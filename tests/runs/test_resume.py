@@ -436,6 +436,7 @@ def test_the_same_options_are_no_contradiction(
     assert (ended.code, ended.err) == (0, "")
 
 
+@pytest.mark.slow
 def test_a_run_that_is_finished_or_none_is_refused(whole: Path, hvr_: Hvr, tmp_path: Path) -> None:
     for folder, words in (
         (whole, ": this run is finished"),
@@ -453,6 +454,7 @@ def test_a_run_that_is_finished_or_none_is_refused(whole: Path, hvr_: Hvr, tmp_p
     assert [p.name for p in tmp_path.iterdir()] == ["task.json"]
 
 
+@pytest.mark.slow
 def test_nobody_gets_a_key_or_starts_a_program_by_a_folder(
     broken: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -497,6 +499,7 @@ def test_bad_options_leave_no_folder_and_the_first_failure_leaves_one(
     assert ended.code == 2 and "plan --resume" not in ended.err and not (tmp_path / "a").exists()
 
 
+@pytest.mark.slow
 def test_an_error_that_nobody_foresaw_leaves_an_account(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

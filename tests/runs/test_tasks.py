@@ -98,6 +98,7 @@ def test_a_harder_task_is_long_and_its_ground_truth_is_carried_out(
         assert perform(kitchen, names, step.name, step.args).success, step
 
 
+@pytest.mark.slow
 def test_a_plan_that_breaks_a_constraint_is_no_success() -> None:
     truth = load_task("T19").ground_truth
     assert keeps_constraints(truth.scene, load_task("T19").constraints, truth.steps)

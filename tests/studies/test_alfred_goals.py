@@ -134,6 +134,7 @@ def test_judging_by_events() -> None:
     assert missing(two, **apple, object_sliced=True) == ""
 
 
+@pytest.mark.slow
 def test_demonstrations_of_every_kind(
     demonstrations: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

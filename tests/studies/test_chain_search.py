@@ -31,6 +31,7 @@ def check(graph: NavigationGraph, chain: ToolChain, facts: CallFacts, goal: Call
     assert facts.covers(goal)
 
 
+@pytest.mark.slow
 @given(GRAPHS, MEANINGS, st.sampled_from("abcdef"))
 def test_what_is_found_is_a_chain_and_nothing_is_found_where_nothing_is(
     graph: NavigationGraph, start: frozenset[str], wanted: str

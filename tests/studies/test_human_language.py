@@ -60,6 +60,7 @@ def test_what_is_said_in_both_parts_is_left_out_of_both(tmp_path: Path) -> None:
     assert by_part == {"kept": [("Warm the potato",)], "tuning": [("Go",)]}
 
 
+@pytest.mark.slow
 def test_sentences_are_judged_by_the_goal_of_the_demonstration(tmp_path: Path) -> None:
     """The goal is a heated potato in the fridge; each sentence asks for something else."""
     files = _files(tmp_path, {KEPT: [

@@ -124,6 +124,7 @@ def run(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_recorded_episodes_agree(shared: Path) -> None:
     done = run("thor_traces.py", "--data", str(shared / "ai2thor" / "traces"))
     assert done.returncode == 0, done.stdout + done.stderr
@@ -153,6 +154,7 @@ def test_a_difference_is_found(tmp_path: Path, kitchen: Kitchen, names: Names) -
     assert done.returncode == 2 and "not a recorded episode" in done.stdout
 
 
+@pytest.mark.slow
 def test_experts_can_be_replayed(shared: Path) -> None:
     data = shared / "alfred" / "train_kitchen.jsonl.gz"
     done = run("alfred_replay.py", "--data", str(data), "--limit", "30", "--seen")

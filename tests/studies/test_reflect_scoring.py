@@ -69,6 +69,7 @@ def baseline(lab: Lab) -> Baseline:
     return lab.baseline(load_task("T2"), "FloorPlan16")
 
 
+@pytest.mark.slow
 def test_the_baseline_is_quiet(lab: Lab, baseline: Baseline) -> None:
     assert baseline.failures == 0
     assert baseline.planned.plan.actions == tuple(s.action for s in baseline.steps)

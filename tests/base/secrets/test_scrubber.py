@@ -33,6 +33,7 @@ keys = st.text("abcXYZ019-_./+=", min_size=8, max_size=60).filter(
 )
 
 
+@pytest.mark.slow
 @given(keys, st.integers(0, 30), st.text(max_size=20), st.text(max_size=20))
 def test_any_key_is_found_in_any_spelling_between_any_texts(
     key: str, way: int, before: str, behind: str

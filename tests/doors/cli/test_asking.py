@@ -26,6 +26,7 @@ def test_elsewhere_it_is_refused_with_both_readings(capsys):
     assert all(reading in printed["error"] for reading in printed["readings"])
 
 
+@pytest.mark.slow
 def test_a_reading_is_chosen_by_its_number(capsys):
     assert main([*TWO_WAYS, "--reading", "2", "--dry-run", "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
@@ -34,6 +35,7 @@ def test_a_reading_is_chosen_by_its_number(capsys):
     assert "must be between 1 and 2" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("answer", "code"), [("1", 0), ("", 2)])
 def test_on_a_terminal_one_question_is_asked(monkeypatch, answer, code):
     asked: list[tuple[str, ...]] = []
@@ -61,6 +63,7 @@ def test_a_reading_is_chosen_in_words():
     assert output.ask_reading(readings, lambda _prompt: "neither", lambda _line: None) is None
 
 
+@pytest.mark.slow
 def test_chat_from_a_pipe_prints_one_object_per_reply(capsys, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("open the fridge\nis it open?\nbye\nundo\n"))
     assert main(["chat", "--json", "--scene", "FloorPlan1"]) == 0

@@ -135,6 +135,7 @@ def test_a_plan_of_no_problem_is_no_success(capsys: pytest.CaptureFixture[str]) 
     assert "skipped on request: plans/lights/p09.fd.log" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("repository")
 def test_settings_pair_by_pattern(capsys: pytest.CaptureFixture[str]) -> None:
     Path("pyproject.toml").write_text(

@@ -58,6 +58,7 @@ def test_what_is_there_is_shown_with_what_to_do_about_the_rest(
     assert found["python"]["status"] == "works"
 
 
+@pytest.mark.slow
 def test_a_server_that_does_not_run_is_broken(hvr_: Hvr, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HVR_LLM", "openai:m")
     with socket.create_server(("127.0.0.1", 0)) as server:

@@ -283,6 +283,7 @@ def test_each_critique_names_a_call_and_repairs_stay_together(
     assert len(repaired.tools) == len(calls) - len(verdict.removed) + added
 
 
+@pytest.mark.slow
 def test_right_logs_of_tau2_and_bfcl_stay_whole() -> None:
     data = Path(__file__).parents[4] / "shared" / "data" / "toolworlds"
     if not data.is_dir():

@@ -65,6 +65,7 @@ def test_a_plan_that_misses_the_request_is_refused_with_reasons(
     assert verdict.findings
 
 
+@pytest.mark.slow
 def test_a_doubt_of_the_network_alone_is_no_refusal() -> None:
     known = load_kitchen_verifier()
     strict = replace(known, thresholds=replace(known.thresholds, graph=1.0))
@@ -85,6 +86,7 @@ def test_the_goal_that_hvr_reads_is_a_second_vote() -> None:
     assert not other.accepted and "no verdict" in other.brief()[0]
 
 
+@pytest.mark.slow
 def test_a_sure_network_outvotes_the_reading_but_never_a_missing_thing() -> None:
     known = load_kitchen_verifier()
     plan = causal_links((kitchen(), PLAN))

@@ -66,6 +66,7 @@ def test_without_anything_learnt_texts_change_nothing() -> None:
     assert TextModel().same_request(said) == pytest.approx(0.95)
 
 
+@pytest.mark.slow
 def test_a_plan_that_speaks_of_other_things_is_not_for_the_request(judge: Judge) -> None:
     own = told(100)
     other = replace(own, request=own.request.replace("100", "999").replace(NAMES[4], "Madrid"))
@@ -79,6 +80,7 @@ def test_a_plan_that_speaks_of_other_things_is_not_for_the_request(judge: Judge)
     assert judge.judge([silent])[0].score > wrong.score
 
 
+@pytest.mark.slow
 def test_plans_without_texts_are_learnt_from_all_the_same() -> None:
     plans = [replace(p, steps=()) for p in small_plans()]
     judge = fit_judge(embedded(), plans)

@@ -129,6 +129,7 @@ def test_the_plan_of_least_risk_shares_most_with_the_probable_ones() -> None:
     assert int(values.argmax()) in (1, 2, 3) and values[0] < values.max()
 
 
+@pytest.mark.slow
 def test_right_plans_score_above_wrong_ones_of_every_kind(judge: Judge) -> None:
     right = score(judge, GOOD)
     wrong = {
@@ -281,6 +282,7 @@ def _trial(gain: float, *, right: bool, plan: int) -> Trial:
     return Trial(plan, draft if right else other, opinion, False)
 
 
+@pytest.mark.slow
 def test_changes_that_were_no_gain_are_not_made() -> None:
     helped = [_trial(0.1 + i / 100, right=False, plan=i) for i in range(60)]
     hurt = [_trial(0.1 + i / 100, right=True, plan=i) for i in range(60)]

@@ -90,6 +90,7 @@ def test_a_sentence_names_objects_and_kinds() -> None:
     assert mentioned(listed, inventory) == ("mug", "drawers", "apple", "butter knife")
 
 
+@pytest.mark.slow
 @given(st.text(max_size=60))
 @settings(max_examples=40, deadline=None)
 def test_whatever_is_asked_something_can_be_told(text: str) -> None:

@@ -22,6 +22,7 @@ from tests.command_line import Hvr
 CLASSICAL = tuple(f for f in FAMILIES if f not in ("jugs", "cellar"))
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(st.sampled_from(FAMILIES), st.sampled_from(LEVELS[:4]), st.integers(0, 10**6))
 def test_the_plan_is_valid_and_has_the_best_length(family: str, level: int, seed: int) -> None:
@@ -32,6 +33,7 @@ def test_the_plan_is_valid_and_has_the_best_length(family: str, level: int, seed
     assert report.steps == problem.best == len(problem.plan) > 0
 
 
+@pytest.mark.slow
 @settings(max_examples=12)
 @given(
     st.sampled_from(CLASSICAL), st.sampled_from(LEVELS[:3]), st.integers(0, 10**6), st.booleans()
@@ -44,6 +46,7 @@ def test_a_planner_agrees(family: str, level: int, seed: int, solvable: bool) ->
     assert (None if result.plan is None else len(result.plan)) == problem.best
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_higher_levels_have_longer_plans(family: str) -> None:
     means = [sum(graded(family, level, s).best or 0 for s in range(8)) for level in (1, 3, 4)]

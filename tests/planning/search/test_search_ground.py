@@ -154,6 +154,7 @@ def test_special_cases(actions: str) -> None:
         check(task, reduce=reduce)
 
 
+@pytest.mark.slow
 @SLOW
 @given(st.one_of(tasks, room_tasks(), loose_tasks()), st.booleans())
 def test_testing_clauses_in_turn_keeps_the_length_of_shortest_plans(
@@ -169,6 +170,7 @@ def test_special_cases_with_clauses_in_turn(actions: str) -> None:
         test_special_cases(actions)
 
 
+@pytest.mark.slow
 def test_each_of_many_in_one_of_many_is_not_multiplied_out() -> None:
     domain = parse_domain("""(define (domain d) (:requirements :adl) (:types box ball)
         (:predicates (in ?b - ball ?x - box) (shut ?x - box) (checked))

@@ -38,6 +38,7 @@ def test_deep_conditions_are_planned_with(derived: bool, tmp_path: Path) -> None
     assert [str(step) for step in found.steps] == ["(switch)", "(look)"]
 
 
+@pytest.mark.slow
 def test_a_deep_negation_of_a_negation_holds_where_the_condition_does() -> None:
     goal = nested(LEVELS)
     text = DOMAIN.replace("(:derived (shown) DERIVED)", "").replace("CONDITION", "(seen)")

@@ -56,6 +56,7 @@ def run(
     return result
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(__import__("signal"), "SIGSTOP"), reason="programs cannot pause")
 def test_one_that_never_ends_does_not_keep_others_waiting(tmp_path: Path) -> None:
     endless = Script("endless", code="while True: pass")
@@ -66,6 +67,7 @@ def test_one_that_never_ends_does_not_keep_others_waiting(tmp_path: Path) -> Non
     assert result.ends["endless"][0] == PlannerEnd.OUT_OF_TIME
 
 
+@pytest.mark.slow
 def test_no_more_work_at_a_time_than_there_are_slots(tmp_path: Path) -> None:
     code = f"{BUSY.format(0.2)}\nopen('done', 'w').write(repr(time.time()))\nsys.exit(12)"
     started = time.time()

@@ -62,6 +62,7 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
     return domain, problem
 
 
+@pytest.mark.slow
 def test_a_plan_is_found_proven_and_saved(hvr_: Hvr, tmp_path: Path) -> None:
     folder = tmp_path / "solved"
     ended = hvr_("solve", DOMAIN, PROBLEM, "--save", folder, "--json")
@@ -76,6 +77,7 @@ def test_a_plan_is_found_proven_and_saved(hvr_: Hvr, tmp_path: Path) -> None:
     assert again.code == 2 and "--save" in again.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("planner", ["fast-downward", "downward", "up:fast-downward"])
 def test_each_planner_plans_for_conditional_effects(files: tuple[Path, Path], planner: str) -> None:
     solution = solve(*files, SolveOptions(planner))
@@ -83,6 +85,7 @@ def test_each_planner_plans_for_conditional_effects(files: tuple[Path, Path], pl
     assert solution.planner == planner
 
 
+@pytest.mark.slow
 def test_there_is_no_plan_only_if_that_is_proven(hvr_: Hvr, files: tuple[Path, Path]) -> None:
     domain, problem = files
     problem.write_text(lift((1, 3)).replace("(next f2 f3)", ""))
@@ -146,6 +149,7 @@ def test_a_planner_ends_with_its_context(files: tuple[Path, Path], tmp_path: Pat
     assert running.code is not None
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(people=st.lists(st.integers(0, 3), min_size=1, max_size=4), start=st.integers(0, 3))
 def test_blocks_say_what_matters(people: list[int], start: int) -> None:
@@ -171,6 +175,7 @@ def _holds(task: Task, literals: tuple[str, ...], state: int) -> bool:
     return {text for text in literals if not text.startswith("(not ")} <= true - negated
 
 
+@pytest.mark.slow
 def test_constraints_are_kept_by_the_plans(files: tuple[Path, Path]) -> None:
     domain, problem = files
     text = lift((1, 3)).replace(
@@ -247,6 +252,7 @@ SHELF = """(define (domain shelf) (:requirements :adl :action-costs) (:types box
   (:action force :effect (and (full) (increase (total-cost) 9))))"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("condition", "goal", "cost"),
     [

@@ -101,6 +101,7 @@ def test_without_a_plan_nothing_is_proven(hvr_: Hvr, tmp_path: Path) -> None:
     assert "no plan was found" in ended.err and "larger" not in ended.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("json_", [False, True])
 def test_the_base_install_plans_in_time(hvr_: Hvr, tmp_path: Path, json_: bool) -> None:
     (tmp_path / "d.pddl").write_text(ROBOTS)

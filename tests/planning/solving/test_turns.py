@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import islice
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -43,6 +44,7 @@ def test_without_a_record_all_have_turns_that_grow() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.dictionaries(st.sampled_from(PLANNERS), st.floats(0.1, 60)), min_size=8, max_size=20

@@ -226,6 +226,7 @@ answers = st.fixed_dictionaries(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @given(answers)
 @settings(max_examples=150, deadline=None)
 def test_whatever_is_written_is_sent_back_or_is_a_condition_of_the_kitchen(

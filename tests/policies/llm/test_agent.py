@@ -88,17 +88,20 @@ def test_tools_look_act_and_say_what_is_wrong() -> None:
     assert record.blocks[0].repaired and record.planner_calls == 1
 
 
+@pytest.mark.slow
 def test_an_empty_plan_is_questioned_once() -> None:
     model = Caller([FINISH, FINISH])
     assert write(model).plan.actions == ()
     assert model.result(1).startswith("The plan is empty.")
 
 
+@pytest.mark.slow
 def test_giving_up_has_a_reason() -> None:
     with pytest.raises(ImpossibleGoalError, match="gives up: no beans"):
         write(Caller([("give_up", {"reason": "no beans"})]))
 
 
+@pytest.mark.slow
 def test_a_model_that_writes_no_calls_ends() -> None:
     broken = ModelError("the model called no tool", kind="schema")
     model = Caller([broken] * 3)

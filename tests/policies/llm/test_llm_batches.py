@@ -42,6 +42,7 @@ def asked(fake: Fake) -> list[str]:
     return [request.purpose for request in fake.requests]
 
 
+@pytest.mark.slow
 def test_blocks_of_all_macro_actions_come_from_one_prompt() -> None:
     fake = model(BOTH)
     record = write(fake, "HVR+")
@@ -49,6 +50,7 @@ def test_blocks_of_all_macro_actions_come_from_one_prompt() -> None:
     assert [len(block.actions) for block in record.blocks] == [2, 2]
 
 
+@pytest.mark.slow
 def test_a_block_that_the_answer_lacks_is_asked_for_alone() -> None:
     fake = model(f"Macro action 1: Take the cup\n{TAKE}")
     record = write(fake, "HVR+")
@@ -56,6 +58,7 @@ def test_a_block_that_the_answer_lacks_is_asked_for_alone() -> None:
     assert record.blocks[1].achieved
 
 
+@pytest.mark.slow
 def test_only_the_block_that_is_wrong_is_corrected() -> None:
     fake = model(BOTH.replace("(pick_up, cup-1)\n", "", 1))
     record = write(fake, "HVR+")
@@ -63,6 +66,7 @@ def test_only_the_block_that_is_wrong_is_corrected() -> None:
     assert [block.tries for block in record.blocks] == [1, 0]
 
 
+@pytest.mark.slow
 def test_a_macro_action_that_names_its_objects_costs_one_call() -> None:
     fake = model(BOTH)
     write(fake, "HVR+-batching")
@@ -70,6 +74,7 @@ def test_a_macro_action_that_names_its_objects_costs_one_call() -> None:
     assert asked(fake).count("select") == 1
 
 
+@pytest.mark.slow
 def test_a_prompt_says_what_a_block_is_judged_by_and_what_is_meant() -> None:
     fake = model(BOTH)
     write(fake, "HVR+")
@@ -99,6 +104,7 @@ def test_without_knowledge_prompts_have_the_words_of_the_paper() -> None:
     assert "blocks" not in asked(fake)
 
 
+@pytest.mark.slow
 def test_a_meal_is_told_as_the_ontology_has_it() -> None:
     fake = model(BOTH)
     write(fake, "HVR+", "serve a vegan meal")

@@ -439,6 +439,7 @@ ONE_AFTER_THE_OTHER = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_step_that_breaks_what_the_request_forbids_is_sent_back_with_the_reason() -> None:
     fake = model(answer_of(*TWO_OPEN), answer_of(*ONE_AFTER_THE_OTHER))
     record = write(fake, "HVR+constraints-retrieval", ONE_DOOR)
@@ -450,6 +451,7 @@ def test_a_step_that_breaks_what_the_request_forbids_is_sent_back_with_the_reaso
     assert "(opened microwave-1) must be false; it was made true by step 2" in prompt
 
 
+@pytest.mark.slow
 def test_without_the_switch_and_without_the_request_the_block_is_good() -> None:
     for setting, request in (("HVR", ONE_DOOR), ("HVR+constraints", EGG)):
         (block,) = write(model(answer_of(*TWO_OPEN)), setting, request).blocks
@@ -457,6 +459,7 @@ def test_without_the_switch_and_without_the_request_the_block_is_good() -> None:
         assert block.actions == steps(*TWO_OPEN)
 
 
+@pytest.mark.slow
 def test_the_planner_mends_what_breaks_a_constraint_and_elimination_keeps_it() -> None:
     fake = model(answer_of(*TWO_OPEN), answer_of(*TWO_OPEN))
     record = write(fake, "HVR+-retrieval", ONE_DOOR)

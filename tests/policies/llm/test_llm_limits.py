@@ -49,6 +49,7 @@ def test_a_macro_plan_that_stays_too_long_ends_the_plan() -> None:
     assert model.asked("macro_plan") == 2 and model.asked("block") == 0
 
 
+@pytest.mark.slow
 def test_a_macro_plan_of_as_many_as_allowed_is_taken() -> None:
     titles = "\n".join(f"{i}. Pick up mug {'x' * 500}" for i in range(LIMITS.macro_limit))
     model = Fake({**SMALL, "macro_plan": titles})
@@ -58,6 +59,7 @@ def test_a_macro_plan_of_as_many_as_allowed_is_taken() -> None:
     assert max(len(block.macro.name) for block in record.blocks) <= 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", ["toggle_on faucet-1", "pick_up zork-7"])
 def test_a_block_that_is_too_long_is_cut_and_the_model_is_told(line: str) -> None:
     model = Fake({**SMALL, "block": answer_of(*[line] * 20_000)})

@@ -52,6 +52,7 @@ def fits(text: str, schema: Any) -> bool:
     return jsonschema.Draft202012Validator(schema).is_valid(json.loads(text))
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(st.data())
 def test_a_block_is_read_as_it_was_written(data: st.DataObject) -> None:
@@ -70,6 +71,7 @@ def test_a_block_is_read_as_it_was_written(data: st.DataObject) -> None:
     assert not read.unread
 
 
+@pytest.mark.slow
 def test_conditions_are_read_as_they_were_written() -> None:
     fact = Atom("contains", ("mug-1", "coffee"))
     text = conditions_answer(world().task, [((), (fact, Not(Atom("hand_empty", ()))))])
@@ -175,6 +177,7 @@ def test_unreadable_answers_are_counted_and_survived() -> None:
     assert [a.name for a in record.plan.actions][-1] == "pick_up"
 
 
+@pytest.mark.slow
 def test_questions_are_those_of_the_pipeline() -> None:
     graph, inventory = scene()
     model = Structured({"plan": TAKE})

@@ -481,6 +481,7 @@ def test_repeated_and_foreign_steps_find_their_place_in_the_plan() -> None:
 CHROMIUM = next((p for n in ("chromium", "google-chrome") if (p := shutil.which(n))), "")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not CHROMIUM, reason="neither chromium nor google-chrome is installed")
 @pytest.mark.parametrize(
     ("fragment", "clicks", "chosen"), [("#", 2, 2), ("#3", 0, 3), ("#3", 1, 4)]

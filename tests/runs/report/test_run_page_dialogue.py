@@ -25,6 +25,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save
 
 
+@pytest.mark.slow
 def test_the_page_shows_the_dialogue_in_its_order(folder: Path) -> None:
     story = read_story(folder)
     checks = [turn.good for turn in story.turns if turn.good is not None]
@@ -40,6 +41,7 @@ def test_the_page_shows_the_dialogue_in_its_order(folder: Path) -> None:
     assert f"All {len(story.asked)} prompts and answers" in text
 
 
+@pytest.mark.slow
 def test_a_run_without_a_model_has_no_dialogue(tmp_path: Path) -> None:
     plan("wash the plate", options=Options(save=tmp_path / "r", execute=False))
     assert "How the plan was made" not in render(read_story(tmp_path / "r"))

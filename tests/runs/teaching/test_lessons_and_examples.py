@@ -82,6 +82,7 @@ def test_no_prompt_is_repeated(rows: list[Row]) -> None:
     assert len(set(prompts)) == len(prompts)
 
 
+@pytest.mark.slow
 def test_the_same_options_give_the_same_examples(rows: list[Row]) -> None:
     assert list(examples(Teaching(worlds=("blocksworld",), count=15, error=0.3))) == rows
 

@@ -83,6 +83,7 @@ def _odd(draw: st.DrawFn) -> object:
     return [odd] * draw(st.integers(1, 3))
 
 
+@pytest.mark.slow
 @given(_odd())
 def test_a_result_that_is_no_json_is_of_another_type_and_no_refusal(result: object) -> None:
     write = ToolSchema("write", effect=Effect.WRITES)

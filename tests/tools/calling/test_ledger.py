@@ -103,6 +103,7 @@ def test_idempotent_tools_may_be_called_again(tmp_path: Path) -> None:
         assert GuardedTools(again, "bank", None, ledger, approve).call_with(PAY, SAID).ok
 
 
+@pytest.mark.slow
 @given(
     st.dictionaries(
         st.text(max_size=3), st.integers(-9, 9) | st.floats(-9, 9).map(round) | st.text(max_size=3)

@@ -40,6 +40,7 @@ def at(value: Json, place: Place) -> Json:
     return value
 
 
+@pytest.mark.slow
 @given(ARGUMENTS)
 def test_leaves_are_all_that_arguments_hold(arguments: dict[str, Json]) -> None:
     leaves = dict(leaf_values(ToolCall("t", arguments)))
@@ -56,6 +57,7 @@ def test_leaves_are_all_that_arguments_hold(arguments: dict[str, Json]) -> None:
             todo += [((*place, n), v) for n, v in enumerate(value)]
 
 
+@pytest.mark.slow
 @given(ARGUMENTS, st.data())
 def test_what_is_supported_is_what_has_a_source_that_allows_it(
     arguments: dict[str, Json], data: st.DataObject

@@ -50,6 +50,7 @@ def world(folder: Path, text: str = FORMS[0]) -> WorldFile:
     return WorldFile(folder)
 
 
+@pytest.mark.slow
 @given(
     st.sampled_from(FORMS),
     st.dictionaries(

@@ -87,6 +87,7 @@ def test_a_run_leaves_its_folder_and_its_page(hvr_: Hvr, tmp_path: Path) -> None
     assert hvr_("tools", "run", "parcels", "redirect", "--save", str(folder)).code == 2
 
 
+@pytest.mark.slow
 def test_exit_codes_say_what_became_of_it(hvr_: Hvr) -> None:
     assert hvr_("tools", "plan", "parcels", "pick-up").code == 0
     assert hvr_("tools", "plan", "parcels", "--goal", "book_pickup").code == 2

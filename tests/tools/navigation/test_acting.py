@@ -46,6 +46,7 @@ def parcels(
     return carried(guarded, found, ToolGoals(task.done, task.known, task.values)), tools.state()
 
 
+@pytest.mark.slow
 def test_ids_are_looked_up_and_the_state_is_as_wanted() -> None:
     run, state = parcels("pick-up")
     assert run.exit_code == 0 and state["parcels"]["P-1003"]["slot"] == "S-11"
@@ -61,30 +62,35 @@ def test_what_the_state_refuses_is_said_and_not_called_again() -> None:
     assert [outcome.call.tool for outcome in run.outcomes] == ["cancel_parcel"]
 
 
+@pytest.mark.slow
 def test_a_dry_run_writes_nothing() -> None:
     first = open_tools(load_world("parcels")).state()
     run, state = parcels("claim", CallPolicy(dry=True))
     assert run.exit_code == 4 and state == first
 
 
+@pytest.mark.slow
 def test_the_budget_of_calls_ends_a_run() -> None:
     run, _ = parcels("pick-up", CallPolicy(budget=2))
     assert run.exit_code == 4
     assert sum(o.failure is not CallFailure.NOT_ALLOWED for o in run.outcomes) == 2
 
 
+@pytest.mark.slow
 def test_a_reading_tool_that_comes_back_is_tried_again() -> None:
     run, _ = parcels("pick-up", faults={"list_parcels": ToolFault(CallFailure.TIMED_OUT, 3)})
     assert run.exit_code == 0
     assert sum(outcome.failure is CallFailure.TIMED_OUT for outcome in run.outcomes) == 2
 
 
+@pytest.mark.slow
 def test_a_writing_tool_that_may_have_worked_is_not_called_again() -> None:
     run, _ = parcels("pick-up", faults={"book_pickup": ToolFault(CallFailure.TIMED_OUT)})
     assert run.exit_code == 1
     assert [o.call.tool for o in run.outcomes].count("book_pickup") == 1
 
 
+@pytest.mark.slow
 def test_of_several_values_none_is_written_by_guessing() -> None:
     world = load_world("parcels")
     tools = open_tools(world)
@@ -129,6 +135,7 @@ def hostile_run(tools: PythonTools, log: Path | None = None, secrets: bool = Fal
     return carried(guarded, found, ToolGoals((name,), (), values))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "result",
     [

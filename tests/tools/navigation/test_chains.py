@@ -45,6 +45,7 @@ def test_the_way_to_a_call_leads_over_what_it_needs() -> None:
     assert chain == ToolChain((), ("find_user", "list_orders", "cancel"))
 
 
+@pytest.mark.slow
 def test_a_tool_that_failed_gives_way_to_another() -> None:
     other = tool("find_user_by_name", "email", "user")
     tools, goal = (FIND_USER, other), known("user")

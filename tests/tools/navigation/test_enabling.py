@@ -80,6 +80,7 @@ def test_of_several_calls_in_between_none_is_credited() -> None:
     assert learnt.of("renew") == ()
 
 
+@pytest.mark.slow
 def test_a_refused_tool_is_reached_over_what_makes_it_possible() -> None:
     steps = [NavigationTool("renew", frozenset({"loan"}), frozenset()),
              NavigationTool("pay_fine", frozenset({"loan"}), frozenset())]  # fmt: skip
@@ -125,6 +126,7 @@ def test_a_damaged_file_is_named(text: str, tmp_path: Path) -> None:
         read_conditions(path)
 
 
+@pytest.mark.slow
 def test_a_write_that_makes_a_goal_possible_is_proposed_and_not_made(
     tmp_path: Path, hvr_: Hvr
 ) -> None:

@@ -132,6 +132,7 @@ def test_a_look_up_whose_tool_works_again_is_made_again() -> None:
 LENT = ToolRequest((GoalCall("lend", {"book_id": EntityQuery()}),), (NamedValue("title", "Emma"),))
 
 
+@pytest.mark.slow
 def test_costs_come_from_the_log_and_what_calls_show_is_added(tmp_path: Path) -> None:
     log, tools = tmp_path / "graph.jsonl", library()
     failing = FaultyTools(tools, {"find": ToolFault(CallFailure.TIMED_OUT)})

@@ -55,6 +55,7 @@ EVENTS = st.one_of(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @given(st.lists(EVENTS, max_size=25))
 def test_a_graph_is_rebuilt_from_its_log_byte_for_byte(events: list[GraphEvent]) -> None:
     graph = NavigationGraph()
@@ -69,6 +70,7 @@ def test_a_graph_is_rebuilt_from_its_log_byte_for_byte(events: list[GraphEvent])
     assert graph_text(again).encode() == graph_text(graph).encode()
 
 
+@pytest.mark.slow
 @given(st.lists(CALLS, max_size=12), st.randoms())
 def test_the_order_of_calls_does_not_matter(calls: list[ObservedCall], random: object) -> None:
     other = list(calls)
@@ -76,6 +78,7 @@ def test_the_order_of_calls_does_not_matter(calls: list[ObservedCall], random: o
     assert graph_text(rebuilt(calls)) == graph_text(rebuilt(other))
 
 
+@pytest.mark.slow
 @given(st.lists(GRAPH_TOOLS, max_size=6, unique_by=lambda tool: tool.name), st.randoms())
 def test_tools_may_come_in_any_order_or_at_once(tools: list[GraphTool], random: object) -> None:
     other = list(tools)
@@ -84,6 +87,7 @@ def test_tools_may_come_in_any_order_or_at_once(tools: list[GraphTool], random: 
     assert graph_text(NavigationGraph.of(tools)) == graph_text(one_by_one)
 
 
+@pytest.mark.slow
 @given(st.lists(EVENTS, max_size=25))
 def test_links_go_both_ways_and_end_where_something_is(events: list[GraphEvent]) -> None:
     graph = rebuilt(events)
@@ -98,6 +102,7 @@ def test_links_go_both_ways_and_end_where_something_is(events: list[GraphEvent])
         assert set(graph.outputs.targets(name)) == tool.gives
 
 
+@pytest.mark.slow
 @given(st.lists(CALLS, max_size=15), CALLS)
 def test_a_call_touches_only_what_it_names(calls: list[ObservedCall], call: ObservedCall) -> None:
     before = rebuilt(calls)
@@ -112,6 +117,7 @@ def test_a_call_touches_only_what_it_names(calls: list[ObservedCall], call: Obse
             assert after.calls.get(source, target) == evidence
 
 
+@pytest.mark.slow
 @given(st.lists(CALLS, max_size=15), TIMES)
 def test_a_look_changes_no_weight(calls: list[ObservedCall], time: float) -> None:
     before = rebuilt(calls)

@@ -40,6 +40,7 @@ def test_what_a_wanted_look_up_gave_is_shown_without_keys(world: Path, hvr_: Hvr
     assert results["find"]["book_id"] == "B-7" and results["find"]["token"] == "***"
 
 
+@pytest.mark.slow
 def test_a_run_that_is_interrupted_is_in_its_folder(world: Path, hvr_: Hvr, tmp_path: Path) -> None:
     run = tmp_path / "run"
     request = f"send it with {KEY}"

@@ -187,6 +187,7 @@ def test_what_is_said_not_to_be_meant_gives_no_value() -> None:
     assert goals(found) == [("cancel_parcel", {"parcel_id": EntityQuery(), "reason": "late"})]
 
 
+@pytest.mark.slow
 def test_descriptions_and_choices_among_several_are_kept_as_far_as_they_are_said() -> None:
     cheapest = {"name": "parcel_id", "order": "least", "by": "price",
                 "constraints": said(city="Bern", colour="red")}  # fmt: skip
@@ -274,6 +275,7 @@ def _goals(draw: st.DrawFn) -> dict[str, Any]:
     return goal(tool.name, **{name: draw(_ARGUMENTS[name]) for name in sorted(names)})
 
 
+@pytest.mark.slow
 @given(st.sampled_from(_SENTENCES), st.lists(_goals(), min_size=1, max_size=4))
 def test_whatever_a_model_answers_only_what_is_said_and_ordered_is_kept(
     text: str, some: list[dict[str, Any]]

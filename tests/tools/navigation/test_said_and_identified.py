@@ -99,6 +99,7 @@ def test_what_contradicts_what_was_said_is_not_written(library: Library) -> None
     assert question["kind"] == "confirm" and "Dune, not Emma" in question["why"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("title", "loan"), [("Dune", "l2"), ("Emma", "l3")])
 def test_the_one_that_meets_what_was_said_is_written(
     library: Library, title: str, loan: str
@@ -124,11 +125,13 @@ def test_amounts_and_addresses_of_results_are_asked_for(library: Library) -> Non
     assert told["ask"] == ["quantity", "address"]
 
 
+@pytest.mark.slow
 def test_a_tool_that_may_write_is_no_look_up(library: Library) -> None:
     code, _ = library.run("get_card", email="ann@lib.org")
     assert code == 2 and library.written == []
 
 
+@pytest.mark.slow
 def test_the_property_of_the_described_thing_is_the_answer(library: Library) -> None:
     _, told = library.run("date", email="ann@lib.org", title="Dune")
     assert told["values"] == {"date": "2026-11-02"}

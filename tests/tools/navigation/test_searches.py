@@ -95,6 +95,7 @@ def cheapest_cost(
     return min(ways, default=None)
 
 
+@pytest.mark.slow
 @given(STEPS, PRICES, MEANINGS, MEANINGS, st.frozensets(st.sampled_from("abcdef"), max_size=2))
 def test_no_cheapest_chain_is_lost_by_leaving_out_what_is_too_dear(
     tools: list[NavigationTool],

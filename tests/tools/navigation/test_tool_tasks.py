@@ -151,6 +151,7 @@ class Said:
         return self._said
 
 
+@pytest.mark.slow
 def test_a_call_in_doubt_is_repeated_if_the_user_says_that_it_was_not_done() -> None:
     for said, complete in ((False, True), (True, True), (None, False)):
         inner, state = shop([("lamp", "pending")])
@@ -161,6 +162,7 @@ def test_a_call_in_doubt_is_repeated_if_the_user_says_that_it_was_not_done() -> 
         assert (state["orders"]["#100"]["status"] == "cancelled") is (said is False)
 
 
+@pytest.mark.slow
 def test_a_call_in_doubt_is_settled_by_a_look_up_that_shows_what_it_writes() -> None:
     inner, state = shop([("lamp", "pending")])
     before = carry_out(GuardedTools(inner, "shop"), cancelled("lamp")).outcomes
@@ -174,6 +176,7 @@ def test_a_call_in_doubt_is_settled_by_a_look_up_that_shows_what_it_writes() -> 
         "cancel_order", "get_order_details", "cancel_order"]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_conditions_are_trusted_when_confirmed_and_then_another_entity_is_taken() -> None:
     learnt = LearntConditions()
     statuses = ("pending", "delivered", "pending", "pending", "delivered", "delivered")
@@ -239,6 +242,7 @@ def every(thing: str) -> ToolRequest:
     return ToolRequest((GoalCall("cancel_order", {"order_id": query}),), FACTS)
 
 
+@pytest.mark.slow
 @settings(max_examples=8)
 @given(st.lists(st.tuples(st.sampled_from(THINGS[:2]), st.just("pending")), min_size=1, max_size=5))
 def test_all_means_each_entity_that_meets_what_was_said_once(orders: list[tuple[str, str]]) -> None:
@@ -264,6 +268,7 @@ def test_what_is_refused_for_one_of_all_is_done_for_the_others_and_told() -> Non
     assert "only a pending order" in went.decision.why
 
 
+@pytest.mark.slow
 def test_one_of_all_of_which_a_condition_is_known_to_fail_is_named() -> None:
     learnt = LearntConditions()
     for number, status in enumerate(("pending", "delivered") * 3):

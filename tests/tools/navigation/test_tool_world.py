@@ -65,6 +65,7 @@ def yes(proposed: ProposedCall) -> bool | None:
     return True if proposed.before is None else None
 
 
+@pytest.mark.slow
 def test_a_request_is_planned_proposed_and_carried_out_once(folder: Path) -> None:
     with hvr.open_tools(folder, trust=True) as world:
         chain = world.plan("emma").chain
@@ -229,6 +230,7 @@ def test_a_pydantic_ai_toolset_asks_and_writes_only_what_is_approved(folder: Pat
         assert answer(True).output == "Done." and lent(folder) == ["B-7 Eve"]
 
 
+@pytest.mark.slow
 def test_a_world_that_begins_anew_repeats_no_call_silently(folder: Path) -> None:
     seen = "\nstate: dict = {}\n"  # neither visible values nor the ledger are saved
     (folder / "desk.py").write_text(DESK + seen)
