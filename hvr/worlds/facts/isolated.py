@@ -89,9 +89,13 @@ class IsolatedEnvironment:
             "scene": scene,
             "path": sys.path,
         }
-        self._reply("starting", max(timeout, _START_S))
-        self.methods = frozenset(self._call("opening", "open", **about))
-        """The environment's optional methods."""
+        try:
+            self._reply("starting", max(timeout, _START_S))
+            self.methods = frozenset(self._call("opening", "open", **about))
+            """The environment's optional methods."""
+        except BaseException:
+            self._end()
+            raise
 
     def reset(self) -> None:
         """See `FactEnvironment`."""
