@@ -5,23 +5,32 @@ import { build } from "esbuild";
 
 const out = new URL("../hvr/doors/studio/assets/", import.meta.url).pathname;
 await mkdir(out, { recursive: true });
-const { metafile } = await build({
-  entryPoints: { studio: "src/main.tsx" },
-  metafile: true,
+const options = {
   bundle: true,
+  metafile: true,
   minify: true,
-  format: "esm",
   target: "es2022",
   jsx: "automatic",
   jsxImportSource: "preact",
   legalComments: "none",
   outdir: out,
-});
+};
+// The page, the script of shared files, and the room's library, which both load when they need it.
+const built = await Promise.all([
+  build({ ...options, entryPoints: { studio: "src/main.tsx" }, format: "esm" }),
+  build({ ...options, entryPoints: { share: "src/share.tsx" }, format: "iife" }),
+  build({ ...options, entryPoints: { room: "src/views/room3d.ts" }, format: "iife", globalName: "hvrRoom" }),
+]);
 await build({ entryPoints: { studio: "src/style.css" }, bundle: true, minify: true, outdir: out });
+for (const name of ["share.js", "room.js"]) {
+  if (/<\/script|<!--/i.test(await readFile(out + name, "utf8"))) {
+    throw new Error(`${name} cannot be embedded in a page: it contains "</script" or "<!--"`);
+  }
+}
 const packages = new Set(
-  Object.keys(metafile.inputs).flatMap(
-    (path) => path.match(/node_modules\/((?:@[^/]+\/)?[^/]+)\//)?.[1] ?? [],
-  ),
+  built
+    .flatMap(({ metafile }) => Object.keys(metafile.inputs))
+    .flatMap((path) => path.match(/node_modules\/((?:@[^/]+\/)?[^/]+)\//)?.[1] ?? []),
 );
 let licences = "The studio's page contains these packages.\n";
 for (const name of [...packages].sort()) {
@@ -36,7 +45,7 @@ for (const name of [...packages].sort()) {
 await writeFile(`${out}LICENSES.txt`, licences);
 await copyFile("index.html", `${out}index.html`);
 let total = 0;
-for (const name of ["index.html", "studio.js", "studio.css"]) {
+for (const name of ["index.html", "studio.js", "studio.css", "room.js", "share.js"]) {
   const size = gzipSync(await readFile(out + name)).length;
   total += size;
   console.log(`${name}: ${(size / 1000).toFixed(1)} kB gzipped`);

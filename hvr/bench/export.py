@@ -1,4 +1,4 @@
-"""A bench as CSV, JSON, LaTeX tables in the paper's form, and an HTML page."""
+"""A bench as CSV, JSON, LaTeX tables in the paper's form, and a report for the studio."""
 
 from __future__ import annotations
 
@@ -13,23 +13,9 @@ from typing import Any
 
 from hvr.bench.cells import COLUMNS, CellResult, Scores
 from hvr.bench.summary import Row, Stat, Summary
-from hvr.bench.tables import before_after, bounds, with_spread
+from hvr.bench.tables import Delta, before_after, bounds, with_spread
 from hvr.models.meter import MeteredUse
-from hvr.runs.report.charts import (
-    Series,
-    bars,
-    bullets,
-    definitions,
-    element,
-    escaped,
-    fill,
-    page,
-    paragraph,
-    scatter,
-    side_by_side,
-    stacked,
-    table,
-)
+from hvr.runs.report.sections import Part, Series, bars, report, scatter, section, stacked, table
 from hvr.runs.tasks import label as task_label
 
 # Export -------------------------------------------------------------------------------------------
@@ -230,7 +216,7 @@ def paper_tables() -> PaperTables:
 
 
 # Page ---------------------------------------------------------------------------------------------
-# A self-contained HTML page with hvr's tables beside the paper's, and plots.
+# hvr's tables beside the paper's, and charts; the studio draws them.
 
 _SECTIONS = {
     "success": "Valid plans that reach the goal",
@@ -268,33 +254,45 @@ _MOST_KINDS = 14
 _MOST_ERRORS = 50
 
 
-def render(manifest: Mapping[str, Any], results: Sequence[CellResult], summary: Summary) -> str:
-    """Return the HTML page."""
+def bench_report(
+    manifest: Mapping[str, Any],
+    results: Sequence[CellResult],
+    summary: Summary,
+    deltas: Sequence[Delta] | None = None,
+) -> dict[str, Any]:
+    """Return the bench as a report: hvr's tables beside the paper's, with charts.
+
+    Args:
+        deltas: The changes since another bench, if the benches are compared.
+    """
     summary = summary.beside()
     names = [summary.label(m) for m in summary.models]
     paper = paper_tables()
-    body = fill(
-        "hvr.bench",
-        "bench.html",
-        about=_about(manifest, results, names),
-        simulated=_simulated(summary),
-        summary=_summary(summary),
-        plots="\n".join(_plots(summary)),
-        costs=_costs(summary),
-        special=_special(summary),
-        tasks="\n".join(_charts_by_task(summary)),
-        errors=_errors(results),
-        source=escaped(paper.source),
-        inconsistencies=bullets(map(escaped, paper.inconsistencies)),
+    source = (
+        f"{paper.source}. Its plans and ground truths are for other scenes than hvr's, so compare "
+        "orders of magnitude rather than digits. Known inconsistencies within the paper:"
     )
-    return page(f"hvr bench: {', '.join(names)}", body)
+    sections = [
+        *_compared(deltas),
+        section("Summary (table 2)", *_summary(summary), text=[_NOTE]),
+        section("Charts", *_plots(summary)),
+        section("Cost", _costs(summary)),
+        section("T5 and T5bis (table 4)", *_special(summary)),
+        *_by_task(summary),
+        *_errors(results),
+        section("About the paper's numbers", text=[source, *paper.inconsistencies]),
+    ]
+    about = _about(manifest, results, names)
+    return report(f"hvr bench: {', '.join(names)}", sections, about, _simulated(summary))
 
 
-def _about(manifest: Mapping[str, Any], results: Sequence[CellResult], names: Sequence[str]) -> str:
+def _about(
+    manifest: Mapping[str, Any], results: Sequence[CellResult], names: Sequence[str]
+) -> Mapping[str, str]:
     subject, starts = manifest["subject"], manifest["starts"]
     last = starts[-1] if starts else {}
     failed = sum(not r.finished for r in results)
-    facts = {
+    return {
         "Models": ", ".join(names),
         "Settings": ", ".join(subject["settings"]),
         "Tasks": ", ".join(subject["tasks"]),
@@ -304,28 +302,51 @@ def _about(manifest: Mapping[str, Any], results: Sequence[CellResult], names: Se
         "Machine": f"Python {last.get('python')}, {last.get('system')}, {last.get('machine')}",
         "Started": ", ".join(str(s.get("time")) for s in starts),
     }
-    return definitions(facts.items())
+
+
+def _compared(deltas: Sequence[Delta] | None) -> Iterator[Part]:
+    if deltas is None:
+        return
+    known = {True: "yes", False: "no", None: "unknown"}
+    rows = [
+        (
+            COLUMNS[one.measure].title if one.measure in COLUMNS else one.measure,
+            one.model,
+            one.setting,
+            one.task,
+            *(f"{value:.3g}" for value in (one.old.mean, one.new.mean, one.difference)),
+            known[one.beyond_spread],
+        )
+        for one in deltas
+    ]
+    header = ("measure", "model", "setting", "task", "before", "now", "change", "beyond the spread")
+    yield section("Changes since the other bench", table("All differences", header, rows))
 
 
 def _simulated(summary: Summary) -> str:
     names = [summary.label(m) for m in summary.models if summary.simulated(m)]
     if not names:
         return ""
-    return fill("hvr.bench", "simulated.html", names=escaped(", ".join(names)))
-
-
-def _summary(summary: Summary) -> str:
-    note = (
-        "Means in per cent, except calls, with ± the standard deviation over seeds; the paper's "
-        "measures are averaged over T1 to T12. Goal: valid plans that reach the goal. Executed: "
-        "executed plans that reached the goal. Over: extra steps over the shortest known plan, for "
-        "plans that reach the goal. In budget: goals reached within the step budget, for tasks "
-        "with one. MPV and AABV: (before) after correction. Conditions: goal conditions that hold."
+    return (
+        f"Simulated, not a language model: {', '.join(names)}. The answers come from the ground "
+        "truth with errors at a given rate, so these numbers show what each part of the pipeline "
+        "repairs, not what a language model achieves."
     )
-    parts: list[str] = []
+
+
+_NOTE = (
+    "Means in per cent, except calls, with ± the standard deviation over seeds; the paper's "
+    "measures are averaged over T1 to T12. Goal: valid plans that reach the goal. Executed: "
+    "executed plans that reached the goal. Over: extra steps over the shortest known plan, for "
+    "plans that reach the goal. In budget: goals reached within the step budget, for tasks "
+    "with one. MPV and AABV: (before) after correction. Conditions: goal conditions that hold."
+)
+
+
+def _summary(summary: Summary) -> Iterator[Part]:
     for model in summary.models:
         rows = [row for row in summary.rows if row.model == model]
-        parts += _own(summary, model, rows)
+        yield from _own(summary, model, rows)
     for model in MODELS:
         values = paper_tables().summary(model)
         lengths = [
@@ -338,14 +359,11 @@ def _summary(summary: Summary) -> str:
         ]
         correct = [(s, *(_number(row[key]) for _, _, key in _MAIN)) for s, row in values.items()]
         titles = [title for title, *_ in (*_LENGTHS, *_VERIFIED)]
-        parts.append(
-            table(f"Paper, table 2, {model}", ("setting", *(t for t, *_ in _MAIN)), correct)
-        )
-        parts.append(table(f"Paper, table 2, {model}, continued", ("setting", *titles), lengths))
-    return side_by_side(*parts) + paragraph(note, "note")
+        yield table(f"Paper, table 2, {model}", ("setting", *(t for t, *_ in _MAIN)), correct)
+        yield table(f"Paper, table 2, {model}, continued", ("setting", *titles), lengths)
 
 
-def _own(summary: Summary, model: str, rows: Sequence[Row]) -> Iterator[str]:
+def _own(summary: Summary, model: str, rows: Sequence[Row]) -> Iterator[Part]:
     label = summary.label(model)
     plans = (*_LEADING, *(pair[:2] for pair in _MAIN))
     yield table(
@@ -396,7 +414,7 @@ def _has_bounds(rows: Sequence[Row], key: str) -> bool:
     return any(key in row.stats and row.stats[key].low is not None for row in rows)
 
 
-def _plots(summary: Summary) -> Iterator[str]:
+def _plots(summary: Summary) -> Iterator[Part]:
     for model in summary.models:
         label = summary.label(model)
         for title, key in (("Goals reached", "success"), ("PC", "pc")):
@@ -404,18 +422,17 @@ def _plots(summary: Summary) -> Iterator[str]:
             names = [task_label(task) for task in summary.tasks]
             yield bars(f"{title} by task and setting, per cent · {label}", names, series)
             yield _table_of(summary, model, key)
-        yield _calls(summary, model)
-        yield _failures(summary, model)
+        yield from _calls(summary, model)
+        yield from _failures(summary, model)
 
 
 def _series(summary: Summary, model: str, setting: str, key: str) -> Series:
     stats = {t: summary.stats.get((key, model, setting, t)) for t in summary.tasks}
-    return Series(
-        summary.name(setting), {task_label(task): stat.mean for task, stat in stats.items() if stat}
-    )
+    values = {task_label(task): stat.mean for task, stat in stats.items() if stat}
+    return summary.name(setting), values
 
 
-def _calls(summary: Summary, model: str) -> str:
+def _calls(summary: Summary, model: str) -> Iterator[Part]:
     rows = [r for r in summary.rows if r.model == model]
     known = [r for r in rows if {"pc", "calls"} <= r.stats.keys()]
     points = [(summary.name(r.setting), r.stats["calls"].mean, r.stats["pc"].mean) for r in known]
@@ -428,26 +445,22 @@ def _calls(summary: Summary, model: str) -> str:
         )
         for r in known
     ]
-    return side_by_side(
-        scatter(
-            title, "model calls per task (mean)", points, [*map(summary.name, summary.settings)]
-        ),
-        table("Values of the chart", ("setting", "calls", "PC"), lines),
-    )
+    yield scatter(title, "model calls per task (mean)", points)
+    yield table("Values of the chart", ("setting", "calls", "PC"), lines)
 
 
-def _failures(summary: Summary, model: str) -> str:
+def _failures(summary: Summary, model: str) -> Iterator[Part]:
     rows = [r for r in summary.rows if r.model == model]
     totals: dict[str, int] = {}
     for row in rows:
         for kind, count in row.failures.items():
             totals[kind] = totals.get(kind, 0) + count
     if not totals:
-        return element("p", escaped(f"No failures · {summary.label(model)}"))
+        return
     kinds = sorted(totals, key=lambda kind: (-totals[kind], kind))
     shown = kinds[:_MOST_KINDS]
     series = [
-        Series(summary.name(r.setting), {k: float(r.failures[k]) for k in shown if k in r.failures})
+        (summary.name(r.setting), {k: float(r.failures[k]) for k in shown if k in r.failures})
         for r in rows
     ]
     lines = [(kind, *(str(r.failures.get(kind, 0)) for r in rows)) for kind in kinds]
@@ -455,15 +468,12 @@ def _failures(summary: Summary, model: str) -> str:
         "Only the first inapplicable step of a plan counts, by the predicates of its violated "
         "condition. Unmapped: lines of answers that match no action."
     )
-    return side_by_side(
-        stacked(f"Failures by kind · {summary.label(model)}", shown, series),
-        table(
-            "Values of the chart", ("kind", *(summary.name(r.setting) for r in rows)), lines, note
-        ),
-    )
+    yield stacked(f"Failures by kind · {summary.label(model)}", shown, series)
+    header = ("kind", *(summary.name(r.setting) for r in rows))
+    yield table("Values of the chart", header, lines, note)
 
 
-def _costs(summary: Summary) -> str:
+def _costs(summary: Summary) -> Part:
     rows = [
         (
             summary.label(row.model),
@@ -476,14 +486,13 @@ def _costs(summary: Summary) -> str:
     return table("Means per task; – if unknown", header, rows)
 
 
-def _special(summary: Summary) -> str:
+def _special(summary: Summary) -> Iterator[Part]:
     measures, tasks = ("pc", "ld", "epv"), ("T5bis", "T5")
     header = ("setting", *(f"{m.upper()} {t}" for m in measures for t in tasks))
-    parts = []
     for model in summary.models:
         if not set(tasks) <= set(summary.tasks):
-            lacks = f"{summary.label(model)}: the bench lacks T5 or T5bis."
-            parts.append(element("p", escaped(lacks)))
+            lacks = "The bench lacks T5 or T5bis."
+            yield table(f"hvr, {summary.label(model)}", header, (), lacks)
             continue
         places = [(m, t) for m in measures for t in tasks]
         rows = [
@@ -493,19 +502,17 @@ def _special(summary: Summary) -> str:
             )
             for s in summary.settings
         ]
-        parts.append(table(f"hvr, {summary.label(model)}", header, rows))
+        yield table(f"hvr, {summary.label(model)}", header, rows)
     for name in MODELS:
         rows = [
             (setting, *(_number(values[name][m][t]) for m in measures for t in tasks))
             for setting, values in paper_tables().special().items()
         ]
-        parts.append(table(f"Paper, table 4, {name}", header, rows))
-    return side_by_side(*parts)
+        yield table(f"Paper, table 4, {name}", header, rows)
 
 
-def _charts_by_task(summary: Summary) -> Iterator[str]:
+def _by_task(summary: Summary) -> Iterator[Part]:
     for measure, title in _SECTIONS.items():
-        yield element("h3", escaped(title))
         staged = measure in ("mpv", "aabv")
         keys = [f"{measure}_before", f"{measure}_after"] if staged else [measure]
         own = [_table_of(summary, model, key) for model in summary.models for key in keys]
@@ -515,10 +522,10 @@ def _charts_by_task(summary: Summary) -> Iterator[str]:
             for stage in (("before", "after") if staged else ("",))
             if measure in TABLES
         ]
-        yield side_by_side(*own, *theirs)
+        yield section(f"By task: {title}", *own, *theirs)
 
 
-def _table_of(summary: Summary, model: str, key: str) -> str:
+def _table_of(summary: Summary, model: str, key: str) -> Part:
     rows = [
         (
             summary.name(s),
@@ -530,7 +537,7 @@ def _table_of(summary: Summary, model: str, key: str) -> str:
     return table(caption, ("setting", *map(task_label, summary.tasks)), rows)
 
 
-def _paper(measure: str, model: str, stage: str) -> str:
+def _paper(measure: str, model: str, stage: str) -> Part:
     values = paper_tables().per_task(measure, model, stage)
     columns = list(next(iter(values.values())))
     rows = [(s, *(_number(values[s].get(c)) for c in columns)) for s in SETTINGS if s in values]
@@ -539,10 +546,10 @@ def _paper(measure: str, model: str, stage: str) -> str:
     return table(f"Paper, table {number}, {model}{when}", ("setting", *columns), rows)
 
 
-def _errors(results: Sequence[CellResult]) -> str:
+def _errors(results: Sequence[CellResult]) -> Iterator[Part]:
     failed = [r for r in results if not r.finished]
     if not failed:
-        return ""
+        return
     rows = [
         (
             f"{task_label(r.cell.task)} {r.cell.setting} {r.cell.model} seed {r.cell.seed}",
@@ -554,7 +561,7 @@ def _errors(results: Sequence[CellResult]) -> str:
     more = len(failed) - len(rows)
     note = f"and {more} more" if more else ""
     caption = "Not included in the means above; a resumed bench retries them"
-    return "<h2>Errors</h2>" + table(caption, ("cell", "kind", "error"), rows, note)
+    yield section("Errors", table(caption, ("cell", "kind", "error"), rows, note))
 
 
 def _pair(values: Mapping[str, float | None], name: str) -> str:

@@ -1,6 +1,7 @@
 /** What the server answers, and the calls that ask for it. */
 
 import type { ToolGraph } from "./model/tools";
+import type { RunDocument } from "./model/story";
 
 export interface Problem {
   file: string;
@@ -100,11 +101,9 @@ export interface RunEvent {
   [key: string]: unknown;
 }
 
-export interface RunData {
+export interface RunLog {
   name: string;
   about: Record<string, unknown>;
-  before: Scene | null;
-  after: Scene | null;
   events: RunEvent[];
   calls?: Record<string, unknown>[];
 }
@@ -155,7 +154,8 @@ export const contents = () => get<Contents>("/studio/index");
 export const readText = async (file: string) =>
   (await get<{ text: string }>(`/studio/text?file=${encodeURIComponent(file)}`)).text;
 export const saveText = (file: string, text: string) => post("/studio/text", { file, text });
-export const readRun = (name: string) => get<RunData>(`/studio/run?name=${encodeURIComponent(name)}`);
+export const readRun = (name: string) => get<RunDocument>(`/studio/run?name=${encodeURIComponent(name)}`);
+export const readLog = (name: string) => get<RunLog>(`/studio/log?name=${encodeURIComponent(name)}`);
 export const readGraph = (file: string) => get<ToolGraph>(`/studio/tools?file=${encodeURIComponent(file)}`);
 export const trace = (texts: Texts, signal?: AbortSignal) => post<Trace>("/v1/trace", texts, signal);
 export const repair = (texts: Texts) => post<Repair>("/v1/repair", texts);

@@ -1,31 +1,15 @@
 /** The studio: one page, with a view for each address. */
 
 import { render } from "preact";
-import { useEffect, useState } from "preact/hooks";
 import { contents } from "./api";
 import { address, useRoute } from "./router";
+import { useTheme } from "./theme";
 import { Problem, useLoaded, Waiting } from "./ui";
 import { Compare } from "./views/compare";
 import { Gallery } from "./views/gallery";
 import { RoomView } from "./views/room";
 import { Tools } from "./views/tools";
 import { Workbench } from "./views/workbench";
-
-type Theme = "dark" | "light";
-
-function useTheme(): [Theme, () => void] {
-  const system = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-  const [theme, setTheme] = useState<Theme>((localStorage.getItem("theme") as Theme | null) ?? system);
-  useEffect(() => {
-    document.documentElement.dataset.theme = theme;
-  }, [theme]);
-  const change = () => {
-    const next = theme === "dark" ? "light" : "dark";
-    localStorage.setItem("theme", next);
-    setTheme(next);
-  };
-  return [theme, change];
-}
 
 function App() {
   const route = useRoute();

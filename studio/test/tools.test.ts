@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { RunData } from "../src/api";
+import type { RunLog } from "../src/api";
 import {
   absence,
   decisions,
@@ -76,11 +76,9 @@ test("links that no call took are only possible", () => {
 });
 
 test("each call says where its arguments come from", () => {
-  const run: RunData = {
+  const run: RunLog = {
     name: "r",
     about: { verdict: "Done." },
-    before: null,
-    after: null,
     events: [
       { event: "plan", plan: { optimal: true, blocks: [{ actions: [{ action: "call-find_user" }] }] } },
       { event: "step", action: "(call-find_user)", success: true, sent: [{ action: "find_user" }] },

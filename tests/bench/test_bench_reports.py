@@ -6,15 +6,15 @@ import csv
 import io
 import json
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
 from statistics import stdev
+from typing import Any
 
 import pytest
 from rich.console import Console
 
 from hvr.bench.cells import Cell, CellOptions, CellResult, plan_cells
-from hvr.bench.export import HEADER, render, to_csv, to_json
+from hvr.bench.export import HEADER, bench_report, to_csv, to_json
 from hvr.bench.folder import BenchFolder
 from hvr.bench.runner import run_bench
 from hvr.bench.summary import Stat, summarise
@@ -185,62 +185,38 @@ def test_means_are_compared_over_the_tasks_of_both() -> None:
     assert delta.difference == 0.0
 
 
-# --- the page ---
+# --- the report of the studio ---
 
 
-class Page(HTMLParser):
-    """Collects the text of table cells, and checks that every element is closed."""
+class Shown:
+    """The tables, headings and texts of a report."""
 
-    VOID = frozenset({"meta", "rect", "line", "circle"})
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.tables: dict[str, list[list[str]]] = {}
-        self.headings: list[str] = []
-        self.texts: list[str] = []
-        self.links: list[str] = []
-        self.rows: list[list[str]] = []
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.links += [v or "" for k, v in attrs if k in ("src", "href")]
-        if tag not in self.VOID:
-            self.open.append(tag)
-        if tag == "caption":
-            self.rows = []
-        if tag == "tr":
-            self.rows.append([])
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag not in self.VOID:
-            assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.texts.append(data)
-        match self.open[-1:]:
-            case ["caption"]:
-                self.tables[data] = self.rows
-            case ["td"] | ["th"]:
-                self.rows[-1].append(data)
-            case ["h2"] | ["h3"]:
-                self.headings.append(data)
+    def __init__(self, report: dict[str, Any]) -> None:
+        self.headings = [section["title"] for section in report["sections"]]
+        parts = [part for section in report["sections"] for part in section["parts"]]
+        self.tables = {
+            part["title"]: [part["header"], *part["rows"]]
+            for part in parts
+            if part["kind"] == "table"
+        }
+        names = [series["name"] for part in parts for series in part.get("series", ())]
+        cells = [cell for rows in self.tables.values() for row in rows for cell in row]
+        self.texts = [*self.headings, *(part["title"] for part in parts), *names, *cells]
+        self.warning = report["warning"]
 
 
-def page(cell_results: list[CellResult], folder: Path) -> Page:
+def page(cell_results: list[CellResult], folder: Path) -> Shown:
     cells = [r.cell for r in cell_results]
     bench = BenchFolder(folder)
     with bench.locked():
         bench.open(cells, CellOptions(), {})
-    return Page(render(BenchFolder(folder).manifest(), cell_results, summarise(cell_results)))
+    manifest = BenchFolder(folder).manifest()
+    return Shown(bench_report(manifest, cell_results, summarise(cell_results)))
 
 
 @pytest.mark.slow
 def test_the_page_has_the_papers_tables_beside_hvrs(tmp_path: Path) -> None:
     document = page(results(), tmp_path)
-    assert not document.open
-    assert not document.links  # the page is self-contained
     for number in range(5, 17):
         assert any(f"table {number}," in caption for caption in document.tables)
     paper = document.tables["Paper, table 11, Gemini"]
@@ -265,7 +241,7 @@ def test_the_page_has_the_papers_tables_beside_hvrs(tmp_path: Path) -> None:
 def test_the_page_says_simulated_everywhere_a_simulation_is_shown(tmp_path: Path) -> None:
     document = page(results(), tmp_path)
     named = [t for t in document.texts if "scripted" in t and "{" not in t]
-    assert len(named) > 10
+    assert len(named) > 10 and "Simulated, not a language model" in document.warning
     assert [t for t in named if "(simulated)" not in t] == []
 
 
@@ -273,7 +249,7 @@ def test_a_page_of_one_cell_and_one_of_errors(tmp_path: Path) -> None:
     page([made("T1", 0, 1.0)], tmp_path / "one")
     failed = replace(made("T1", 0, 0.0), scores=None, error="<script>alert(1)</script> & co")
     document = page([failed], tmp_path / "error")
-    assert "<script>alert(1)</script> & co" in document.texts  # as text, not as an element
+    assert "<script>alert(1)</script> & co" in document.texts
     assert "Errors" in document.headings
 
 
@@ -281,5 +257,7 @@ def test_a_page_of_one_cell_and_one_of_errors(tmp_path: Path) -> None:
 def test_the_same_results_give_the_same_page(tmp_path: Path) -> None:
     run_bench(tmp_path, [r.cell for r in results()], bench_cells.quick, CellOptions())
     bench = BenchFolder(tmp_path)
-    pages = {render(bench.manifest(), r, summarise(r)) for r in (bench.results(),) * 2}
+    pages = {
+        json.dumps(bench_report(bench.manifest(), r, summarise(r))) for r in (bench.results(),) * 2
+    }
     assert len(pages) == 1

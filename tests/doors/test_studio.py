@@ -35,7 +35,7 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "problem.plan").write_text("(pick-up a)\n(stack a b)\n")
     run = tmp_path / "runs" / "coffee"
     run.mkdir(parents=True)
-    about = {"request": "make coffee", "scene": "FloorPlan1", "state": "running", "reached": None}
+    about = {"request": "make coffee", "scene": "FloorPlan1", "state": "started", "reached": None}
     (run / "task.json").write_text(json.dumps(about))
     lines = ['{"event": "step", "step": 1, "action": "(wait)", "success": true}', '{"event": "st']
     (run / "trace.jsonl").write_text("\n".join(lines))
@@ -123,8 +123,9 @@ def test_models_and_runs_are_listed(client: TestClient) -> None:
 
 def test_a_run_that_is_being_written_is_shown_as_far_as_it_is(client: TestClient) -> None:
     found = client.get("/studio/run?name=coffee").json()
-    assert [event["step"] for event in found["events"]] == [1]
-    assert found["before"] is None
+    assert [step["number"] for step in found["story"]["steps"]] == [1]
+    assert found["story"]["state"] == "killed"  # the lock of the folder is free
+    assert found["story"]["note"].startswith("Not recorded in this run")
     for name in ("", "..", "../runs/coffee", "nothing"):
         assert client.get("/studio/run", params={"name": name}).status_code == 400
 
@@ -142,7 +143,7 @@ def test_a_run_of_tools_has_its_calls_and_its_graph(client: TestClient, folder: 
         "pick-up": "answer",
         "coffee": None,
     }
-    found = client.get("/studio/run?name=pick-up").json()
+    found = client.get("/studio/log?name=pick-up").json()
     assert [call["tool"] for call in found["calls"]] == ["find"]
     graph = client.get("/studio/tools?file=runs/pick-up/graph.jsonl").json()
     assert [one["name"] for one in graph["tools"]] == ["find"]

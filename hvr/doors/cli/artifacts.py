@@ -102,17 +102,23 @@ def _certificate(files: list[Path], options: BatchOptions, result: Judged) -> di
 
 # Pictures -----------------------------------------------------------------------------------------
 
-SUFFIXES: Mapping[str, tuple[str, ...]] = {"gantt": (".svg", ".html"), "values": (".svg",)}
+SUFFIXES: Mapping[str, tuple[str, ...]] = {
+    "gantt": (".svg", ".html"),
+    "values": (".svg",),
+    "html": (".html", ".htm"),
+}
 """File endings that each option supports."""
 
 
-def named_pictures(gantt: str | None, values: str | bool | None) -> dict[str, Path]:
+def named_pictures(
+    gantt: str | None, values: str | bool | None, html: str | None
+) -> dict[str, Path]:
     """Return the file of each option that names one.
 
     Raises:
         UsageError: A file has an ending that the option does not support.
     """
-    named = {"gantt": gantt, "values": values}
+    named = {"gantt": gantt, "values": values, "html": html}
     pictures = {option: Path(file) for option, file in named.items() if isinstance(file, str)}
     for option, path in pictures.items():
         endings = SUFFIXES[option]
@@ -131,7 +137,7 @@ def check_pictures(pictures: Mapping[str, Path], suite: Suite) -> None:
         suite: The plans to judge.
 
     Raises:
-        UsageError: The suite has several plans.
+        UsageError: The suite has several plans, or a page of standard input is requested.
         DataFileError: A file cannot be written.
     """
     for option, path in pictures.items():
@@ -139,35 +145,56 @@ def check_pictures(pictures: Mapping[str, Path], suite: Suite) -> None:
         plans = sum(len(job.plans) for job in suite.jobs)
         if plans != 1:
             raise UsageError(f"--{option} requires one plan, got {plans}")
+        if _is_page(path) and STDIN in (*(job := suite.jobs[0]).plans, job.problem, job.domain):
+            raise UsageError(f"--{option} cannot show standard input: name the files")
 
 
-def draw_charts(pictures: Mapping[str, Path], results: Iterable[Judged]) -> Iterator[Judged]:
+def _is_page(path: Path) -> bool:
+    return path.suffix.lower() != ".svg"
+
+
+def draw_charts(
+    pictures: Mapping[str, Path], results: Iterable[Judged], suite: Suite
+) -> Iterator[Judged]:
     """Pass on the only result and draw its pictures.
 
     Raises:
         UsageError: The plan is hierarchical or could not be read, so there is nothing to draw.
         DataFileError: A file cannot be written.
     """
+    pages = {option: path for option, path in pictures.items() if _is_page(path)}
+    drawn = {option: path for option, path in pictures.items() if option not in pages}
     for result in results:
         if result.timeline is not None:
             title = f"{Path(result.plan).name}: {result.report.outcome.value}"
-            for option, path in pictures.items():
-                write_whole(path, _picture(option, path, result, title))
-            yield result
-            continue
+            for option, path in drawn.items():
+                write_whole(path, _picture(option, result, title))
         yield result
-        names = " and ".join(map(str, pictures.values()))
-        raise UsageError(f"{names} not written: no plan over time to draw")
+        if drawn and result.timeline is None:
+            names = " and ".join(map(str, drawn.values()))
+            raise UsageError(f"{names} not written: no plan over time to draw")
+        for option, path in pages.items():
+            _write_page(option, path, suite)
 
 
-def _picture(option: str, path: Path, result: Judged, title: str) -> str:
+def _write_page(option: str, path: Path, suite: Suite) -> None:
+    from hvr.doors.studio.documents import plan_document
+    from hvr.doors.studio.sharing import shared_page
+
+    job = suite.jobs[0]
+    side = "picture" if option == "gantt" else "steps"
+    files = [Path(name) for name in (job.domain, job.problem, job.plans[0])]
+    try:
+        document = plan_document(files[0], files[1], files[2], side=side)
+    except HvrError as error:
+        raise UsageError(f"{path} not written: {error}") from error
+    write_whole(path, shared_page(document, f"hvr: {files[2].name}"))
+
+
+def _picture(option: str, result: Judged, title: str) -> str:
+    from hvr.runs.report.plan_timelines import draw_curves, draw_gantt
+
     assert result.timeline is not None
     if option == "values":
-        from hvr.runs.report.plan_timelines import draw_curves
-
         return draw_curves(result.values or (), title, result.timeline)
-    from hvr.runs.report import plan_timelines
-
-    if path.suffix.lower() == ".html":
-        return plan_timelines.gantt_page(result.timeline, title)
-    return plan_timelines.draw_gantt(result.timeline, title)
+    return draw_gantt(result.timeline, title)

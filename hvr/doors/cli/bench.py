@@ -111,8 +111,6 @@ def check_report(args: argparse.Namespace) -> None:
 def report(folder: Path, results: Sequence[CellResult], args: argparse.Namespace) -> None:
     """Print results, and write the requested files."""
     from hvr.bench import export
-    from hvr.bench import export as latex
-    from hvr.bench import export as page
     from hvr.bench.folder import BenchFolder
     from hvr.bench.summary import summarise
     from hvr.bench.tables import compare, load_results
@@ -124,9 +122,12 @@ def report(folder: Path, results: Sequence[CellResult], args: argparse.Namespace
     if args.csv is not None:
         write_whole(args.csv, export.to_csv(results))
     if args.latex is not None:
-        write_whole(args.latex, latex.to_latex(summary))
+        write_whole(args.latex, export.to_latex(summary))
     if args.html is not None:
-        write_whole(args.html, page.render(manifest, results, summary))
+        from hvr.doors.studio.sharing import shared_page
+
+        document = export.bench_report(manifest, results, summary, deltas)
+        write_whole(args.html, shared_page(document, document["title"]))
     if args.json:
         document = export.to_json(manifest, results, summary)
         if deltas is not None:

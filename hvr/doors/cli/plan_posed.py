@@ -188,12 +188,11 @@ def _understood(posed: PosedRun) -> Understood:
 def _save(
     args: argparse.Namespace, posed: PosedRun, run: WorldRun, path: Path, about: Mapping[str, Any]
 ) -> None:
-    from hvr.runs.report.run_page.page import render
-    from hvr.runs.report.run_page.reading import read_story
+    from hvr.doors.studio.sharing import shared_run
 
     problem = run.plans[0].task.problem if run.plans else posed.problem
     save_run(path, posed.domain, problem, run, request=posed.request, about=about)
-    page = render(read_story(path))
+    page = shared_run(path)
     write_whole(path / "run.html", page)
     if args.html is not None:
         write_whole(args.html, page)

@@ -59,11 +59,10 @@ def write_page(run: Path, html: Path) -> None:
             be written.
     """
     from hvr.doors.cli.output import check_writable, write_whole
-    from hvr.runs.report.run_page.page import render
-    from hvr.runs.report.run_page.reading import read_story
+    from hvr.doors.studio.sharing import shared_run
 
     check_writable(html)
-    write_whole(html, render(read_story(run)))
+    write_whole(html, shared_run(run))
 
 
 def _lines(story: Story) -> list[str]:

@@ -305,6 +305,7 @@ def _add_planner_options(parser: argparse.ArgumentParser) -> None:
         "folder for domain, problem, plan and solution.json; new or empty",
         metavar="FOLDER",
     )
+    add_path(parser, "--html", "write the plan as one page: its steps and states")
 
 
 def _add_set_options(parser: argparse.ArgumentParser) -> None:
@@ -377,6 +378,8 @@ def run_solve(args: argparse.Namespace) -> int:
     if is_problem_set(args):
         if args.csv is not None:
             check_writable(args.csv)
+        if args.html is not None:
+            raise UsageError("this option requires one problem", field="html")
         return solve_problem_set(args)
     for name in ("csv", "reference"):
         if getattr(args, name) is not None:
@@ -389,8 +392,10 @@ def run_solve(args: argparse.Namespace) -> int:
         raise UsageError(f"{args.save} exists and is not an empty folder", field="save")
     if not hasattr(args, "spec"):
         refuse_model_options(args, "none is used: name one with --llm")
+    if args.html is not None:
+        check_writable(args.html)
     if args.execute or hasattr(args, "spec"):
-        for name in ("anytime", "alias", "search"):
+        for name in ("anytime", "alias", "search", "html"):
             if getattr(args, name):
                 raise UsageError("this cannot be combined with --execute or --llm", field=name)
     if args.execute:
@@ -439,16 +444,31 @@ def _solved_for_goal(args: argparse.Namespace) -> int:
     asked, meant, meter = posed_with_model_goal(args)
     with problem_files(meant) as (domain, problem):
         solution = judged_by_own_goal(asked, _solution(args, domain, problem), meter)
-        if args.save is not None:
-            _save(args.save, domain, problem, solution)
+        _keep(args, domain, problem, solution)
     return _print_solution(args, solution)
 
 
 def _solved(args: argparse.Namespace, domain: Path, problem: Path) -> int:
     solution = _solution(args, domain, problem)
+    _keep(args, domain, problem, solution)
+    return _print_solution(args, solution)
+
+
+def _keep(args: argparse.Namespace, domain: Path, problem: Path, solution: Solution) -> None:
+    """Write the folder and the page, as far as they are asked for."""
     if args.save is not None:
         _save(args.save, domain, problem, solution)
-    return _print_solution(args, solution)
+    if args.html is None:
+        return
+    if solution.steps is None:
+        print(f"{args.html} was not written: there is no plan to show", file=sys.stderr)
+        return
+    from hvr.doors.studio.documents import plan_document
+    from hvr.doors.studio.sharing import shared_page
+    from hvr.pddl import print_plan
+
+    document = plan_document(domain, problem, print_plan(solution.steps))
+    write_whole(args.html, shared_page(document, f"hvr: a plan for {problem.name}"))
 
 
 def _solution(args: argparse.Namespace, domain: Path, problem: Path) -> Solution:

@@ -99,14 +99,13 @@ def _carried_out(
 
 def _save(args: argparse.Namespace, posed: PosedProblem, run: WorldRun) -> None:
     """Write the folder of the run, with its page."""
-    from hvr.runs.report.run_page.page import render
-    from hvr.runs.report.run_page.reading import read_story
+    from hvr.doors.studio.sharing import shared_run
 
     own = posed.world.environment if posed.world is not None else ""
     about = {"env": own or "the domain itself", "seed": args.seed}
     goal = goal_text(posed.problem.goal, posed.words)
     save_run(args.save, posed.domain, posed.problem, run, request=goal, about=about)
-    write_whole(args.save / "run.html", render(read_story(args.save)))
+    write_whole(args.save / "run.html", shared_run(args.save))
 
 
 @contextmanager

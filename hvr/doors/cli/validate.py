@@ -225,6 +225,9 @@ def _add_detail_options(parser: argparse.ArgumentParser) -> None:
         help="draw a single plan over time, as a picture (.svg) or a page (.html)",
     )
     asking.add_argument(
+        "--html", metavar="FILE", help="write a single plan as one page: its steps and states"
+    )
+    asking.add_argument(
         "--certificate",
         metavar="FILE",
         help="write a proof of the verdict on a single plan, for hvr check",
@@ -309,7 +312,7 @@ def run_validate(args: argparse.Namespace) -> int:
         if args.files or args.watch or written:
             raise UsageError(
                 "--serve cannot be combined with files, --watch, --output-file, --format, "
-                "--certificate, --gantt or --values FILE"
+                "--certificate, --gantt, --html or --values FILE"
             )
         from hvr.doors.cli.verdict_streams import serve
 
@@ -329,8 +332,8 @@ def _judge_rows(args: argparse.Namespace, request: _Request) -> int:
     shown = _pictures(args) or args.certificate or args.format or args.json
     if args.files or args.watch or args.serve or shown:
         raise UsageError(
-            "--rows cannot be combined with other files, --watch, --serve, --gantt, --values FILE, "
-            "--certificate or --format: it writes a line of JSON per row"
+            "--rows cannot be combined with other files, --watch, --serve, --gantt, --html, "
+            "--values FILE, --certificate or --format: it writes a line of JSON per row"
         )
     from hvr.doors.cli.verdict_streams import judge_rows
 
@@ -339,11 +342,11 @@ def _judge_rows(args: argparse.Namespace, request: _Request) -> int:
 
 
 def _pictures(given: argparse.Namespace) -> dict[str, Path]:
-    if given.gantt is None and not isinstance(given.values, str):
+    if given.gantt is None and given.html is None and not isinstance(given.values, str):
         return {}
     from hvr.doors.cli.artifacts import named_pictures
 
-    return named_pictures(given.gantt, given.values)
+    return named_pictures(given.gantt, given.values, given.html)
 
 
 def _flag(group: argparse._ArgumentGroup, name: str, text: str, *short: str) -> None:
@@ -459,7 +462,7 @@ def _validate(request: _Request) -> int:
     if request.pictures:
         from hvr.doors.cli.artifacts import draw_charts
 
-        results = draw_charts(request.pictures, results)
+        results = draw_charts(request.pictures, results, suite)
     if request.certificate is not None:
         from hvr.doors.cli.artifacts import certify
 

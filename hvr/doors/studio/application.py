@@ -6,7 +6,7 @@ import asyncio
 import hmac
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import suppress
 from importlib import resources
 from pathlib import Path
@@ -27,12 +27,17 @@ from hvr.doors.http.guards import cookie_of
 from hvr.doors.lsp.models import Models
 from hvr.doors.schema import ErrorAnswer
 from hvr.doors.service import Service
+from hvr.doors.studio.documents import run_document
 from hvr.doors.studio.tool_files import find_graphs, read_graph
 from hvr.errors import DataFileError, HvrError
+from hvr.runs.folder import read_status
+
+Endpoint = Callable[[Request], Awaitable[Response]]
 
 _KINDS = {
     "index.html": "text/html; charset=utf-8",
     "studio.js": "text/javascript; charset=utf-8",
+    "room.js": "text/javascript; charset=utf-8",
     "studio.css": "text/css; charset=utf-8",
 }
 _POLICY = (
@@ -80,10 +85,12 @@ class _Studio:
             Route("/", self._asset, methods=["GET"]),
             Route("/studio.js", self._asset, methods=["GET"]),
             Route("/studio.css", self._asset, methods=["GET"]),
+            Route("/room.js", self._asset, methods=["GET"]),
             Route("/studio/index", self._index, methods=["GET"]),
             Route("/studio/text", self._text, methods=["GET"]),
             Route("/studio/text", self._save, methods=["POST"]),
-            Route("/studio/run", self._run, methods=["GET"]),
+            Route("/studio/run", self._answering(self._read_run), methods=["GET"]),
+            Route("/studio/log", self._answering(self._read_log), methods=["GET"]),
             Route("/studio/tools", self._tools, methods=["GET"]),
             WebSocketRoute("/studio/lsp", self._language_server),
         ]
@@ -127,10 +134,11 @@ class _Studio:
             found = [path for path in folder.iterdir() if (path / "task.json").is_file()]
             found.sort(key=lambda path: path.stat().st_mtime, reverse=True)
             for path in found[:_MOST_RUNS]:
-                with suppress(OSError, ValueError):
-                    about = json.loads((path / "task.json").read_text(encoding="utf-8"))
-                    keys = ("request", "scene", "state", "reached", "began", "decision")
-                    yield {"name": path.name} | {key: about.get(key) for key in keys}
+                with suppress(OSError, DataFileError):
+                    about, state = read_status(path)
+                    keys = ("request", "scene", "reached", "began", "decision")
+                    told = {key: about.get(key) for key in keys}
+                    yield {"name": path.name, **told, "state": state.value}
 
     async def _text(self, request: Request) -> Response:
         name = request.query_params.get("file", "")
@@ -158,26 +166,33 @@ class _Studio:
 
     # Runs
 
-    async def _run(self, request: Request) -> Response:
-        try:
-            found = await asyncio.to_thread(self._read_run, request.query_params.get("name", ""))
-        except HvrError as error:
-            return _refused(error)
-        return JSONResponse(found)
+    def _answering(self, read: Callable[[str], dict[str, Any]]) -> Endpoint:
+        """Return a handler that answers with what is read of the run with the given name."""
+
+        async def handle(request: Request) -> Response:
+            try:
+                found = await asyncio.to_thread(read, request.query_params.get("name", ""))
+            except HvrError as error:
+                return _refused(error)
+            return JSONResponse(found)
+
+        return handle
 
     def _read_run(self, name: str) -> dict[str, Any]:
-        """Return the files of a run so far; the run may still be going on."""
+        """Return the document of a run, which may still be in progress."""
         if not name or "/" in name or name in (".", ".."):
             raise DataFileError("a run is named by its folder below runs/")
-
-        def document(file: str) -> Any:
-            with suppress(DataFileError, ValueError):
-                return json.loads(self._folder.read(f"runs/{name}/{file}"))
-            return None
-
-        about = document("task.json")
-        if about is None:
+        folder = self._folder.path / self._folder.resolved(f"runs/{name}")
+        if not folder.is_dir():
             raise DataFileError(f"runs/{name} is not a run")
+        for file in folder.iterdir():
+            self._folder.resolved(f"runs/{name}/{file.name}")  # a link may lead elsewhere
+        return run_document(folder)
+
+    def _read_log(self, name: str) -> dict[str, Any]:
+        """Return the events and calls of a run so far."""
+        if not name or "/" in name or name in (".", ".."):
+            raise DataFileError("a run is named by its folder below runs/")
 
         def lines(file: str) -> Iterator[Any]:
             with suppress(DataFileError):
@@ -186,14 +201,12 @@ class _Studio:
                     with suppress(ValueError):
                         yield json.loads(line)
 
-        return {
-            "name": name,
-            "about": about,
-            "before": document("scene-before.json"),
-            "after": document("scene-after.json"),
-            "events": list(lines("trace.jsonl")),
-            "calls": list(lines("calls.jsonl")),
-        }
+        try:
+            about = json.loads(self._folder.read(f"runs/{name}/task.json"))
+        except ValueError:
+            raise DataFileError(f"runs/{name} is not a run") from None
+        events, calls = list(lines("trace.jsonl")), list(lines("calls.jsonl"))
+        return {"name": name, "about": about, "events": events, "calls": calls}
 
     # Tools
 

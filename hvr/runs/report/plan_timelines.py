@@ -6,16 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from math import ceil, floor, log10
 
-from hvr.runs.report.charts import (
-    element,
-    escaped,
-    legend,
-    page,
-    rectangle,
-    svg_document,
-    table,
-    tooltip,
-)
+from hvr.runs.report.charts import element, escaped, rectangle, svg_document, tooltip
 from hvr.validation.report import decimal_text
 from hvr.validation.timeline import Curve, CurvePiece, Timeline, TimelineStep
 
@@ -265,37 +256,6 @@ def draw_gantt(timeline: Timeline, title: str) -> str:
         *parts,
         width=width,
         height=height,
-    )
-
-
-def gantt_page(timeline: Timeline, title: str) -> str:
-    """Return an HTML page with the chart, the failures, and a table of steps."""
-    why = "".join(element("p", escaped(f.text), class_="warning") for f in timeline.failures)
-    rows = [
-        (str(step.number), str(step), decimal_text(step.start), decimal_text(step.end))
-        for step in timeline.steps
-    ]
-    listed = table("Steps", ("Step", "Action", "Start", "End"), rows)
-    chart = element("div", draw_gantt(timeline, ""), class_="wide")
-    body = element("h1", escaped(title)) + why + chart + _key() + listed
-    return page(title, body, styles=(".wide{overflow-x:auto}" + _KEY_STYLE,))
-
-
-_KEY_STYLE = (
-    ".key .bar{fill:#56b4e9}.key .mark{fill:#e69f00}.key .process{fill:#009e73}"
-    ".key .failed{fill:#f6c5c0;stroke:#c0392b}"
-)
-
-
-def _key() -> str:
-    return legend(
-        [
-            ("bar", "action"),
-            ("mark", "instantaneous action, event or timed literal"),
-            ("process", "process"),
-            ("failed", "fails"),
-        ],
-        "key",
     )
 
 

@@ -1,23 +1,12 @@
-"""Verdicts on plans: the plan graph with coloured risks, and the page of a judged plan."""
+"""The plan graph of a verdict, with coloured risks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from hvr.judging.reports import suggestion, summary
-from hvr.judging.verdict import Critique, CritiqueKind, PlanVerdict
 from hvr.judging.verifier.graph import START, PlanGraph
 from hvr.judging.verifier.verdict import Verdict
-from hvr.runs.report.charts import (
-    element,
-    escaped,
-    page,
-    paragraph,
-    rectangle,
-    svg_document,
-    table,
-    tooltip,
-)
+from hvr.runs.report.charts import element, escaped, rectangle, svg_document, tooltip
 
 # Plan graph ---------------------------------------------------------------------------------------
 
@@ -162,49 +151,3 @@ def _shade(risk: float) -> str:
 
 def _short(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1] + "…"
-
-
-# Judged page --------------------------------------------------------------------------------------
-
-
-def judged_page(judged: Iterable[tuple[str, str, PlanVerdict]]) -> str:
-    """Return an HTML page of plans, each given as name, goal and verdict."""
-    parts = []
-    for name, goal, verdict in judged:
-        parts.append(element("h2", escaped(name)))
-        parts.append(paragraph(goal, "note"))
-        parts.append(element("p", escaped(summary(verdict))))
-        parts.append(table("The plan", ("step", "action", "finding", "reason"), _rows(verdict)))
-        parts += [element("p", escaped(line)) for line in suggestion(verdict)]
-        evidence = list(_evidence(verdict))
-        if evidence:
-            header = ("step", "effect", "needed by", "undone by")
-            parts.append(table("Effects of these steps", header, evidence))
-    return page("Judged plan", "\n".join((element("h1", "Judged plan"), *parts)))
-
-
-def _rows(verdict: PlanVerdict) -> Iterable[tuple[str, str, str, str]]:
-    at: dict[int, list[Critique]] = {}
-    for critique in verdict.critiques:
-        at.setdefault(critique.index, []).append(critique)
-    for number in range(1, len(verdict.plan) + 2):
-        mark, why = "", ""
-        for critique in at.get(number, ()):
-            if critique.kind is not CritiqueKind.MISSING:
-                mark, why = critique.kind.value, critique.reason
-            else:
-                names = " ".join(map(str, critique.actions)) or "?"
-                yield "+", names, critique.kind.value, critique.reason
-        if number <= len(verdict.plan):
-            action = str(verdict.plan[number - 1])
-            yield str(number), action, mark, why
-
-
-def _evidence(verdict: PlanVerdict) -> Iterable[tuple[str, str, str, str]]:
-    for critique in verdict.critiques:
-        for link in critique.links:
-            readers = ", ".join(
-                "the goal" if reader > len(verdict.plan) else str(reader) for reader in link.readers
-            )
-            undone = "" if link.undone_by is None else str(link.undone_by)
-            yield str(critique.index), link.literal, readers or "nothing", undone

@@ -1,121 +1,184 @@
-/** What the robot has done to its room after each step, from the scene before and the run's events. */
+/** What a room looks like after each step of a run, from the scene before and the facts of the steps. */
 
-import type { RoomObject, RunData, Scene } from "../api";
+import type { RoomObject, Scene } from "../api";
+import { type Changes, observed, type RunDocument } from "./story";
 import { words } from "./trace";
-
-export interface RoomStep {
-  number: number;
-  action: string;
-  success: boolean;
-  asExpected: boolean;
-  error: string;
-  remarks: string[];
-}
 
 export interface RoomState {
   objects: Map<string, RoomObject>;
   agent: { x: number; z: number; yaw: number };
   held: string | null;
+  /** Number of the step after which each object was last in view; 0 is the beginning. */
+  seen: Map<string, number>;
 }
 
-interface StepEvent {
-  step: number;
-  action: string;
-  success: boolean;
-  error?: string;
-  difference?: { missing?: string[]; unexpected?: string[] };
-  failures?: { explanation?: string }[];
-}
+/** What AI2-THOR calls visible: this near, in metres, and within this angle of the view's middle. */
+const NEAR = 1.5;
+const ANGLE = 45;
 
-/** Return the executed steps of a run. */
-export function stepsOfRun(run: RunData): RoomStep[] {
-  return run.events
-    .filter((event) => event.event === "step")
-    .map((event) => {
-      const step = event as unknown as StepEvent;
-      const wrong = [...(step.difference?.missing ?? []), ...(step.difference?.unexpected ?? [])];
-      return {
-        number: step.step,
-        action: step.action,
-        success: step.success,
-        asExpected: step.success && wrong.length === 0,
-        error: step.error ?? "",
-        remarks: (step.failures ?? []).map((one) => one.explanation ?? "").filter(Boolean),
-      };
-    });
-}
+const WORDS: Record<string, string> = {
+  opened: "open",
+  toggled: "on",
+  sliced: "sliced",
+  cracked: "cracked",
+  cooked: "cooked",
+  hot: "hot",
+  cold: "cold",
+  dirty: "dirty",
+  broken: "broken",
+};
 
 function start(scene: Scene): RoomState {
-  const objects = new Map(scene.objects.map((one) => [one.name, { ...one, state: [...one.state] }]));
-  return { objects, agent: { ...scene.agent }, held: scene.held };
-}
-
-function copy(state: RoomState): RoomState {
-  const objects = new Map([...state.objects].map(([name, one]) => [name, { ...one, state: [...one.state] }]));
-  return { objects, agent: { ...state.agent }, held: state.held };
+  const objects = new Map(scene.objects.map((one) => [one.name, one]));
+  const seen = new Map(scene.objects.map((one) => [one.name, 0]));
+  return { objects, agent: scene.agent, held: scene.held, seen };
 }
 
 /** Return the state after each step, beginning with the one before the first. */
-export function roomStates(run: RunData): RoomState[] {
+export function roomStates(run: RunDocument): RoomState[] {
   if (run.before === null) {
     return [];
   }
-  const grid = run.before.grid;
+  const pieces = new Map((run.after?.objects ?? []).map((one) => [one.name, one]));
   const states = [start(run.before)];
-  for (const step of stepsOfRun(run)) {
-    const next = copy(states[states.length - 1] as RoomState);
-    if (step.success) {
-      applied(next, words(step.action), grid);
-    }
+  for (const step of run.story.steps) {
+    const before = states[states.length - 1] as RoomState;
+    const next = changed({ ...before, agent: step.pose ?? before.agent }, observed(step), pieces);
+    next.seen = looked(next, run.sight, step.number);
     states.push(next);
   }
   return states;
 }
 
-function applied(state: RoomState, [name, first, second]: string[], grid: [number, number][]): void {
-  const thing = first === undefined ? undefined : state.objects.get(first);
-  if (thing === undefined) {
+/** Return where the model of the world would have things after a step; null where it is not known. */
+export function expectedState(before: RoomState, run: RunDocument, at: number): RoomState | null {
+  const step = run.story.steps[at - 1];
+  if (!step?.expected) {
+    return null;
+  }
+  const pieces = new Map((run.after?.objects ?? []).map((one) => [one.name, one]));
+  return changed({ ...before, agent: step.pose ?? before.agent }, step.expected, pieces);
+}
+
+/** Return the names of things that are elsewhere, or otherwise, than the robot expects. */
+export function differing(one: RoomState, other: RoomState): string[] {
+  return [...one.objects.values()]
+    .filter((mine) => {
+      const theirs = other.objects.get(mine.name);
+      return (
+        theirs === undefined ||
+        mine.place !== theirs.place ||
+        [...mine.state].sort().join() !== [...theirs.state].sort().join() ||
+        (one.held === mine.name) !== (other.held === mine.name)
+      );
+    })
+    .map((mine) => mine.name);
+}
+
+function changed(state: RoomState, [added, deleted]: Changes, pieces: Map<string, RoomObject>): RoomState {
+  const next = { ...state, objects: new Map(state.objects) };
+  for (const fact of deleted) {
+    ended(next, words(fact));
+  }
+  for (const fact of added) {
+    begun(next, words(fact), pieces);
+  }
+  return next;
+}
+
+function ended(state: RoomState, [name = "", first = "", second]: string[]): void {
+  const thing = state.objects.get(first);
+  if (!thing) {
     return;
   }
-  if (name === "navigate_to_obj") {
-    state.agent = besides(thing, grid, state.agent);
-  } else if (name === "pick_up") {
-    state.held = thing.name;
-    thing.place = null;
-  } else if ((name === "put_on" || name === "put_in") && second !== undefined) {
-    const place = state.objects.get(second);
+  if (name === "holding" && state.held === first) {
     state.held = null;
-    thing.place = second;
-    if (place !== undefined) {
-      thing.box = laid(thing, place, state);
-    }
-  } else if (name === "open" || name === "close") {
-    flag(thing, "open", name === "open");
-  } else if (name === "toggle_on" || name === "toggle_off") {
-    flag(thing, "on", name === "toggle_on");
-  } else if (name === "slice") {
-    flag(thing, "sliced", true);
+  } else if ((name === "on" || name === "in") && thing.place === second) {
+    state.objects.set(first, { ...thing, place: null });
+  } else if (name === "present") {
+    state.objects.delete(first);
+  } else if (name === "filled") {
+    const kept = thing.state.filter((word) => !word.startsWith("filled"));
+    state.objects.set(first, { ...thing, state: kept });
+  } else if (WORDS[name]) {
+    state.objects.set(first, { ...thing, state: thing.state.filter((word) => word !== WORDS[name]) });
   }
 }
 
-function flag(thing: RoomObject, word: string, value: boolean): void {
-  thing.state = thing.state.filter((one) => one !== word);
-  if (value) {
-    thing.state.push(word);
+function begun(
+  state: RoomState,
+  [name = "", first = "", second]: string[],
+  pieces: Map<string, RoomObject>,
+): void {
+  if (name === "present") {
+    const piece = pieces.get(first);
+    if (piece) {
+      state.objects.set(first, piece);
+    }
+    return;
+  }
+  const thing = state.objects.get(first);
+  if (!thing) {
+    return;
+  }
+  if (name === "holding") {
+    state.held = first;
+    state.objects.set(first, { ...thing, place: null });
+  } else if ((name === "on" || name === "in") && second !== undefined) {
+    const place = state.objects.get(second);
+    const box = place ? laid(thing, place, state, name === "in") : thing.box;
+    state.objects.set(first, { ...thing, place: second, box });
+    state.held = state.held === first ? null : state.held;
+  } else if (name === "contains" || (name === "filled" && !filling(thing))) {
+    const kept = thing.state.filter((word) => !word.startsWith("filled"));
+    state.objects.set(first, { ...thing, state: [...kept, `filled with ${second ?? "something"}`] });
+  } else if (WORDS[name] && !thing.state.includes(WORDS[name])) {
+    state.objects.set(first, { ...thing, state: [...thing.state, WORDS[name]] });
   }
 }
 
-/** Return the pose at the walkable point nearest to a thing, turned towards it. */
-function besides(thing: RoomObject, grid: [number, number][], from: RoomState["agent"]): RoomState["agent"] {
-  const [x, z] = middle(thing.box);
-  const near = grid.length > 0 ? grid : [[from.x, from.z] as [number, number]];
-  let best = near[0] as [number, number];
-  for (const point of near) {
-    if (Math.hypot(point[0] - x, point[1] - z) < Math.hypot(best[0] - x, best[1] - z)) {
-      best = point;
+/** Return what a thing is filled with; empty for nothing. */
+export function filling(one: RoomObject): string {
+  return one.state.find((word) => word.startsWith("filled with "))?.slice("filled with ".length) ?? "";
+}
+
+/** Return when each object was last in view, after a step. */
+function looked(state: RoomState, sight: string, step: number): Map<string, number> {
+  const seen = new Map(state.seen);
+  for (const one of state.objects.values()) {
+    if (inView(one, state, sight)) {
+      seen.set(one.name, step);
     }
   }
-  return { x: best[0], z: best[1], yaw: (Math.atan2(x - best[0], z - best[1]) * 180) / Math.PI };
+  return seen;
+}
+
+function inView(one: RoomObject, state: RoomState, sight: string): boolean {
+  if (sight !== "doors" && sight !== "visible") {
+    return true;
+  }
+  for (let inside = one.place; inside !== null; ) {
+    const place = state.objects.get(inside);
+    if (!place) {
+      break;
+    }
+    if (place.kind === "storage" && one.enclosed && !place.state.includes("open")) {
+      return false;
+    }
+    inside = place.place;
+  }
+  if (sight === "doors" || state.held === one.name) {
+    return true;
+  }
+  const [x, z] = nearest(one.box, state.agent);
+  const [dx, dz] = [x - state.agent.x, z - state.agent.z];
+  const turn = (Math.atan2(dx, dz) * 180) / Math.PI - state.agent.yaw;
+  const off = Math.abs(((((turn + 180) % 360) + 360) % 360) - 180);
+  return Math.hypot(dx, dz) <= NEAR && (off <= ANGLE || Math.hypot(dx, dz) < 0.3);
+}
+
+function nearest(box: RoomObject["box"], to: { x: number; z: number }): [number, number] {
+  return [Math.min(Math.max(to.x, box[0]), box[3]), Math.min(Math.max(to.z, box[2]), box[5])];
 }
 
 export function middle(box: RoomObject["box"]): [number, number] {
@@ -123,18 +186,22 @@ export function middle(box: RoomObject["box"]): [number, number] {
 }
 
 /** Return the box of a thing on or in a place, beside what is there already. */
-function laid(thing: RoomObject, place: RoomObject, state: RoomState): RoomObject["box"] {
-  const size = [thing.box[3] - thing.box[0], thing.box[4] - thing.box[1], thing.box[5] - thing.box[2]];
-  const there = [...state.objects.values()].filter((one) => one.place === place.name && one !== thing);
+function laid(thing: RoomObject, place: RoomObject, state: RoomState, inside: boolean): RoomObject["box"] {
+  const [w, h, d] = [0, 1, 2].map((axis) => (thing.box[axis + 3] ?? 0) - (thing.box[axis] ?? 0)) as [
+    number,
+    number,
+    number,
+  ];
+  const there = [...state.objects.values()].filter(
+    (one) => one.place === place.name && one.name !== thing.name,
+  );
   const [cx, cz] = middle(place.box);
-  const width = place.box[3] - place.box[0] - (size[0] as number);
+  const width = place.box[3] - place.box[0] - w;
   const free = [0, 0.25, -0.25, 0.4, -0.4].find((part) =>
-    there.every((one) => Math.abs(middle(one.box)[0] - (cx + part * width)) > (size[0] as number)),
+    there.every((one) => Math.abs(middle(one.box)[0] - (cx + part * width)) > w),
   );
   const x = cx + (free ?? 0) * Math.max(0, width);
-  const inside = place.state.includes("open") || place.kind === "storage" || place.kind === "basin";
-  const y = inside ? place.box[1] + 0.02 : place.box[4];
-  const [w, h, d] = size as [number, number, number];
+  const y = inside || place.kind === "floor" ? place.box[1] + 0.02 : place.box[4];
   return [x - w / 2, y, cz - d / 2, x + w / 2, y + h, cz + d / 2];
 }
 
@@ -154,24 +221,57 @@ export function people(objects: Iterable<{ name: string; type: string }>): Map<s
   );
 }
 
+function the(name: string, names: Map<string, string>): string {
+  const known = names.get(name);
+  if (known === undefined) {
+    return name;
+  }
+  return /\d$/.test(known) ? known : `the ${known}`;
+}
+
 /** Return an action in words: `(put_on mug-1 table-1)` becomes "put the mug on the table". */
 export function told(action: string, names: Map<string, string>): string {
   const [name = "", ...args] = words(action);
-  const [first, second] = args.map((one) => {
-    const known = names.get(one) ?? one;
-    return /\d$/.test(known) ? known : `the ${known}`;
-  });
+  const [first = "", second = ""] = args.map((one) => the(one, names));
   const sentence: Record<string, string> = {
     navigate_to_obj: `go to ${first}`,
     pick_up: `pick up ${first}`,
     put_on: `put ${first} on ${second}`,
     put_in: `put ${first} in ${second}`,
-    open: `open ${first}`,
-    close: `close ${first}`,
+    open_obj: `open ${first}`,
+    close_obj: `close ${first}`,
     toggle_on: `switch on ${first}`,
     toggle_off: `switch off ${first}`,
-    slice: `slice ${first}`,
+    slice_obj: `slice ${first}`,
+    crack_obj: `crack ${first}`,
     pour: `pour ${first} into ${second}`,
   };
   return sentence[name] ?? [name.replaceAll("_", " "), ...args.map((one) => names.get(one) ?? one)].join(" ");
+}
+
+/** Return a fact in words: `(not (on mug-1 table-1))` becomes "the mug is not on the table". */
+export function factWords(fact: string, names: Map<string, string>, holds = true): string {
+  const negated = /^\(not (\(.*\))\)$/.exec(fact);
+  if (negated?.[1]) {
+    return factWords(negated[1], names, !holds);
+  }
+  const [name = "", ...args] = words(fact);
+  const [first = "", second = ""] = args.map((one) => the(one, names));
+  const no = holds ? "" : "not ";
+  const sentence: Record<string, string> = {
+    holding: `the robot ${holds ? "holds" : "does not hold"} ${first}`,
+    hand_empty: `the hand is ${no}empty`,
+    near: `the robot is ${no}near ${first}`,
+    on: `${first} is ${no}on ${second}`,
+    in: `${first} is ${no}in ${second}`,
+    contains: `${first} ${holds ? "contains" : "does not contain"} ${second}`,
+    filled: `${first} is ${no}filled`,
+    opened: `${first} is ${no}open`,
+    toggled: `${first} is ${no}on`,
+    present: `there is ${holds ? "" : "no longer "}${first}`,
+  };
+  return (
+    sentence[name] ??
+    (args.length === 1 && WORDS[name] ? `${first} is ${no}${WORDS[name]}` : `${holds ? "" : "not "}${fact}`)
+  );
 }

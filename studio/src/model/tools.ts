@@ -1,6 +1,6 @@
 /** Tool graphs and decisions of runs, as people read them. */
 
-import type { RunData, RunEvent } from "../api";
+import type { RunLog, RunEvent } from "../api";
 
 export interface Evidence {
   successes: number;
@@ -241,7 +241,7 @@ function planned(event: RunEvent): string[] {
 }
 
 /** Return the decisions of a run of tools in their order, each with its reason. */
-export function decisions(run: RunData): Decision[] {
+export function decisions(run: RunLog): Decision[] {
   const calls = (run.calls ?? []) as unknown as CallRecord[];
   const found: Decision[] = [];
   const add = (one: Partial<Decision> & Pick<Decision, "kind" | "title">) =>

@@ -1,7 +1,7 @@
 /** The graph of tools with their success rates, and the decisions of a run with their reasons. */
 
 import { useMemo } from "preact/hooks";
-import { type Contents, type RunData, readGraph, readRun } from "../api";
+import { type Contents, type RunLog, readGraph, readLog } from "../api";
 import {
   absence,
   callCount,
@@ -92,13 +92,13 @@ export function Tools({ contents, route }: { contents: Contents; route: Route })
 
 interface Loaded {
   graph: ToolGraph | null;
-  run: RunData | null;
+  run: RunLog | null;
 }
 
 function Content({ file, run, route }: { file: string; run: string; route: Route }) {
   const loaded = useLoaded<Loaded>(`${file} ${run}`, async () => ({
     graph: file ? await readGraph(file) : null,
-    run: run ? await readRun(run) : null,
+    run: run ? await readLog(run) : null,
   }));
   if (loaded.error) {
     return <Problem text={loaded.error} />;
@@ -379,7 +379,7 @@ function listed(names: string[]): string {
 }
 
 interface DecisionsProps {
-  run: RunData;
+  run: RunLog;
   tool: string;
   onChoose: (name: string) => void;
 }

@@ -546,14 +546,24 @@ def test_a_picture_is_of_one_plan(call: Call, tmp_path: Path) -> None:
     assert "--gantt must name a .svg or .html file" in err
 
 
-@pytest.mark.parametrize("name", ["plan.svg", "plan.html"])
-def test_a_plan_is_drawn_over_time(call: Call, tmp_path: Path, name: str) -> None:
-    code, out, _ = call(*garden("early.txt"), "--gantt", name)
+def test_a_plan_is_drawn_over_time(call: Call, tmp_path: Path) -> None:
+    code, out, _ = call(*garden("early.txt"), "--gantt", "plan.svg")
     assert code == 1
     assert "invariant at step 1" in out
-    picture = (tmp_path / name).read_text()
+    picture = (tmp_path / "plan.svg").read_text()
     assert "step 1 (water): 0 to 4" in picture
     assert 'class="bar failed"' in picture
+
+
+@pytest.mark.parametrize("option", ["--gantt", "--html"])
+def test_a_plan_is_written_as_a_page(call: Call, tmp_path: Path, option: str) -> None:
+    code, out, _ = call(*garden("early.txt"), option, "plan.html")
+    assert code == 1
+    assert "invariant at step 1" in out
+    page = (tmp_path / "plan.html").read_text()
+    assert '"kind": "plan"' in page and '"outcome": "invalid"' in page
+    code, _, err = call(*garden("early.txt"), "--html", "plan.png")
+    assert code == 2 and "--html must name a .html or .htm file" in err
 
 
 def test_a_certificate_proves_the_verdict(hvr_: Hvr) -> None:

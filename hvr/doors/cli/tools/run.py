@@ -91,10 +91,9 @@ class ToolRunFolder:
         name = type(error).__name__
         said = str(error) or ("interrupted" if isinstance(error, KeyboardInterrupt) else name)
         self._tell(state="broken off", error=name, message=said)
-        from hvr.runs.report.run_page.page import render
-        from hvr.runs.report.run_page.reading import read_story
+        from hvr.doors.studio.sharing import shared_run
 
-        write_whole(self.folder / "run.html", render(read_story(self.folder)))
+        write_whole(self.folder / "run.html", shared_run(self.folder))
 
     def _tell(self, **more: str) -> None:
         text = json.dumps({**more, **self.about}, indent=2, ensure_ascii=False)
@@ -447,10 +446,9 @@ def _results(opened: OpenedRequest, wanted: ToolRequest, done: ToolRun) -> dict[
 
 
 def _save(folder: Path, opened: OpenedRequest, wanted: ToolRequest, done: ToolRun) -> None:
+    from hvr.doors.studio.sharing import shared_run
     from hvr.execution.events import Finished
     from hvr.execution.facts.running import WorldRun, save_run
-    from hvr.runs.report.run_page.page import render
-    from hvr.runs.report.run_page.reading import read_story
 
     world = done.world
     if world is None:
@@ -466,7 +464,7 @@ def _save(folder: Path, opened: OpenedRequest, wanted: ToolRequest, done: ToolRu
     save_run(
         folder, domain.domain, domain.problem, world, request=without_keys(wanted.text), about=about
     )
-    write_whole(folder / "run.html", render(read_story(folder)))
+    write_whole(folder / "run.html", shared_run(folder))
 
 
 def _write_page(

@@ -12,7 +12,6 @@ from hvr.base.texts import read_log
 from hvr.errors import HvrError
 from hvr.models.transcript import NAME
 from hvr.runs.folder import RunState
-from hvr.runs.report.charts import bullets, details, element, escaped, paragraph
 from hvr.runs.report.floor_plan.plan import FloorPlan, Pose, Route
 
 if TYPE_CHECKING:
@@ -29,8 +28,6 @@ _SPEAKERS = {
     "planner": ("Planner", "repairs the block"),
     "best": ("hvr", "returns to the best block: no corrections are left"),
 }
-_MOST = 20_000
-"""Maximum number of characters of a prompt or answer on the page."""
 
 
 @dataclass(frozen=True)
@@ -145,49 +142,6 @@ def _text_of(value: Any) -> str:
     if isinstance(value, Mapping):
         return str(value.get("text") or value.get("message") or "")
     return str(value or "")
-
-
-def dialogue(turns: Iterable[DialogueTurn], asked: Iterable[AskedModel]) -> str:
-    """Return the dialogue as markup; empty if no model was asked."""
-    asked = tuple(asked)
-    if not asked:
-        return ""
-    items = (_item(turn) for turn in turns)
-    exchanges = (
-        details(
-            f"{number}. {one.purpose.replace('_', ' ')}" + (": no answer" if one.error else ""),
-            _whole("asked", one.prompt),
-            _whole("answered", one.answer or one.error),
-        )
-        for number, one in enumerate(asked, 1)
-    )
-    return (
-        element("ol", *items, class_="dialogue")
-        + element("h3", escaped(f"All {len(asked)} prompts and answers, word for word"))
-        + "".join(exchanges)
-    )
-
-
-def _item(turn: DialogueTurn) -> str:
-    kind = {True: "good", False: "bad", None: "open"}[turn.good]
-    mark = {True: " ✓", False: " ✗", None: ""}[turn.good]
-    head = element(
-        "p",
-        element("strong", escaped(turn.speaker)),
-        " ",
-        escaped(turn.title),
-        element("span", mark, class_="mark"),
-        class_="title",
-    )
-    lines = [element("code", escaped(line)) for line in turn.lines if line]
-    body = bullets(lines) if lines else ""
-    problem = paragraph(turn.problem, "problem")
-    return element("li", head, body, problem, class_=f"{kind} {turn.speaker.lower()}")
-
-
-def _whole(title: str, text: str) -> str:
-    shown = text if len(text) <= _MOST else f"{text[:_MOST]}\n… ({len(text)} characters)"
-    return element("p", escaped(title), class_="note") + element("pre", escaped(shown))
 
 
 def _texts(values: Any) -> tuple[str, ...]:
