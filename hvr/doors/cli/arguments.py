@@ -285,7 +285,7 @@ def add_engine_options(
         "--engine",
         metavar="NAME",
         help=(
-            f"{when}where to do the work: here, processes, or ray (the extra ray) (default: "
+            f"{when}engine that does the work: here, processes, or ray (the extra ray) (default: "
             "HVR_ENGINE, then name in [tool.hvr.engine] of pyproject.toml, then processes if "
             "--jobs is above 1)"
         ),

@@ -374,7 +374,7 @@ def run_runs(args: argparse.Namespace) -> int:
 # Publish ------------------------------------------------------------------------------------------
 
 _PUBLISH_DESCRIPTION = """\
-Put the graph of a run on a SPARQL server, replacing any graph of the same name.
+Upload the graph of a run to a SPARQL server, replacing any graph of the same name.
 
 `hvr plan --store URL` does so during the run. This command is for runs that were made without it,
 and for runs whose server failed: these keep their name on the server.

@@ -71,10 +71,10 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
             "plan"),
     Command("chat", "Talk with the robot in one scene: requests, questions, corrections, undo.",
             "chat"),
-    Command("solve", "Find a plan for any PDDL domain and problem, and prove it.", "solve"),
-    Group("world", "Make, check and show worlds: folders with a domain, words and an "
+    Command("solve", "Find and prove a plan for any PDDL domain and problem.", "solve"),
+    Group("world", "Create, check and show worlds: folders with a domain, words and an "
           "environment.", (
-        Command("new", "Make a world from a PDDL domain.", "world"),
+        Command("new", "Create a world from a PDDL domain.", "world"),
         Command("check", "List every mismatch of a world's domain, words, tasks and environment.",
                 "world"),
         Command("show", "Show the contents of a world: types, facts, actions, objects.", "world"),
@@ -86,12 +86,12 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
     )),
     Command("validate", "Validate PDDL plans; report at which step and why a plan fails.",
             "validate"),
-    Command("check", "Check a certificate of hvr validate: does it prove its verdict?", "check"),
+    Command("check", "Check that a certificate of hvr validate proves its verdict.", "check"),
     Command("judge", "Judge a plan step by step: redundant and missing steps, with proofs.",
             "judge"),
     Command("lint", "Find suspicious parts of a PDDL domain and problem.", "lint"),
     Command("mcp", "Serve validation, repair and planning to agents, as an MCP server.", "mcp"),
-    Command("convert", "Print hierarchical plans in other formats; write a run as one.", "convert"),
+    Command("convert", "Convert hierarchical plans to other formats, and runs to HDDL.", "convert"),
     Command("tasks", "List the paper's tasks and harder ones, with the scenes that fit.", "tasks"),
     Command("scenes", "List the scenes of all worlds.", "tasks"),
     Command("show", "Show a saved run: its plans, its steps, and all deviations.", "runs"),
@@ -100,11 +100,11 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
         Command("show", "Show everything known about one object.", "kg"),
         Command("export", "Write the graph as Turtle.", "kg"),
         Command("runs", "List the runs whose graphs are on a server, newest first.", "kg"),
-        Command("publish", "Put the graph of a run on a server.", "kg"),
+        Command("publish", "Upload the graph of a run to a server.", "kg"),
         Command("check", "Check the ontology for contradictions, optionally with the facts of a "
                 "run or a scene.", "kg"),
     )),
-    Group("llm", "Check that a language model answers; sum up what a run used.", (
+    Group("llm", "Check that a language model answers; sum up the usage of a run.", (
         Command("check", "Check whether a model answers.", "llm"),
         Command("usage", "Sum up the calls, tokens, cost and time of a transcript by purpose.",
                 "llm"),
@@ -134,19 +134,18 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
     ), usual="machine"),
     Group("scene", "Draw a scene, or serve one to AI2-THOR's Python client.", (
         Command("show", "Draw the floor plan of a scene with its objects.", "scene"),
-        Command("serve", "Stand in for Unity: AI2-THOR's Python client meets hvr's kitchen.",
+        Command("serve", "Stand in for Unity: serve hvr's kitchen to AI2-THOR's Python client.",
                 "scene"),
     )),
-    Group("verify", "Score a plan: does it do what was asked? Which steps and links are risky, "
-          "and why?", (
+    Group("verify", "Score how well a plan matches its request, with risky steps and links.", (
         Command("plan", "Score a plan; exit code 1 if it scores below the threshold.", "verify"),
         Command("train", "Train a verifier on correct plans over your tools.", "verify"),
         Command("correct", "Correct plans at their risky steps and links.", "verify"),
         Command("evaluate", "Measure how well a verifier separates correct plans from mutated "
                 "ones.", "verify"),
     ), usual="plan"),
-    Group("tools", "Worlds of tools: plan and run requests; find the tools for the steps of a "
-          "plan.", (
+    Group("tools", "Plan and run requests in worlds of tools; find the tools for a plan's "
+          "steps.", (
         Command("plan", "Show the next move for a request to tools, and the cheapest chain of "
                 "calls.", "tools.plan"),
         Command("run", "Carry out a request by calling tools, with monitoring and repair.",
@@ -168,9 +167,9 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
                 "accuracies.", "tools.retrieval"),
     )),
     Command("studio", "Open hvr in a browser: edit, step through, repair and replay.", "studio"),
-    Command("serve", "Serve hvr's operations by HTTP: validate, lint, plan, repair, judge, jobs.",
+    Command("serve", "Serve hvr's operations over HTTP: validate, lint, plan, repair, judge, jobs.",
             "serve"),
-    Command("lsp", "Serve PDDL, HDDL and plans to an editor, by the language server protocol.",
+    Command("lsp", "Support PDDL, HDDL and plans in an editor, as a language server.",
             "lsp"),
     Command("completion", "Print a script that completes commands and options in a shell.",
             "completion"),
