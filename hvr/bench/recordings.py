@@ -8,6 +8,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -16,6 +17,7 @@ from hvr.base.files import writing
 from hvr.bench.cells import Cell
 from hvr.bench.folder import MANIFEST, BenchFolder
 from hvr.errors import DataFileError
+from hvr.models.choice import ModelChoice
 
 _CELLS = "cells.json"
 _FOLDER = "transcripts"
@@ -28,6 +30,7 @@ _UNREADABLE = (
     zlib.error,
     RuntimeError,  # encrypted, or compressed in an unknown way
     KeyError,
+    AttributeError,
     ValueError,
 )
 
@@ -51,9 +54,31 @@ def record_bench(folder: Path, cells: Sequence[Cell], file: Path) -> int:
     return sum(not path.name.endswith(".planner.jsonl") for path in kept)
 
 
+@dataclass(frozen=True, kw_only=True)
+class RecordedOptions:
+    """The options of a recorded bench that its prompts and scores depend on."""
+
+    execute: bool = True
+    embedder: str = ModelChoice.embedder
+    temperature: float = ModelChoice.temperature
+
+
+@dataclass(frozen=True)
+class Recording:
+    """An unpacked recording.
+
+    Args:
+        cassettes: Folder of the transcripts.
+    """
+
+    cells: tuple[Cell, ...]
+    cassettes: Path
+    options: RecordedOptions
+
+
 @contextmanager
-def opened_recording(file: Path) -> Iterator[tuple[tuple[Cell, ...], Path]]:
-    """Unpack a recording; yield its cells and the folder of its transcripts until the end.
+def opened_recording(file: Path) -> Iterator[Recording]:
+    """Unpack a recording; its folder exists until the end of the block.
 
     Raises:
         DataFileError: The file is missing or not a recording.
@@ -67,8 +92,18 @@ def opened_recording(file: Path) -> Iterator[tuple[tuple[Cell, ...], Path]]:
                     raise DataFileError(f"{file}: the recording is larger than 2 GB")
                 data = json.loads(archive.read(listed))
                 cells = decode(tuple[Cell, ...], data, _CELLS, ValueError)
+                options = _options(archive)
                 for member in members:
                     archive.extract(member, place)
         except _UNREADABLE as error:
             raise DataFileError(f"{file} is not a recording of a bench: {error}") from None
-        yield cells, Path(place) / _FOLDER
+        yield Recording(cells, Path(place) / _FOLDER, options)
+
+
+def _options(archive: zipfile.ZipFile) -> RecordedOptions:
+    if MANIFEST not in archive.namelist():
+        return RecordedOptions()
+    subject = json.loads(archive.read(MANIFEST)).get("subject", {})
+    known = {f.name for f in fields(RecordedOptions)}
+    values = {k: v for k, v in subject.get("options", {}).items() if k in known}
+    return decode(RecordedOptions, values, MANIFEST, ValueError)

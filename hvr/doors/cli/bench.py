@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,7 +26,7 @@ from hvr.doors.cli.arguments import (
 from hvr.errors import UsageError
 
 if TYPE_CHECKING:
-    from hvr.bench.cells import Cell, CellResult
+    from hvr.bench.cells import Cell, CellOptions, CellResult
     from hvr.bench.runner import Listen, Progress
     from hvr.bench.summary import Summary
     from hvr.bench.tables import Delta
@@ -276,8 +277,7 @@ def _add_execution_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--execute",
         action=argparse.BooleanOptionalAction,
-        default=True,
-        help="execute plans in the kitchen",
+        help="execute plans in the kitchen (default: yes, or as recorded with --replay)",
     )
     add_path(
         parser,
@@ -308,15 +308,23 @@ def _add_execution_options(parser: argparse.ArgumentParser) -> None:
 
 def run_run(args: argparse.Namespace) -> int:
     """Run the command and return the exit code."""
+    from hvr.bench.cells import CellOptions
     from hvr.bench.recordings import opened_recording
 
     check_report(args)
     if args.price:
         return _price(args)
     if args.replay is None:
-        return _run(args, _cells(args), args.cassettes)
-    with opened_recording(args.replay) as (cells, cassettes):
-        return _run(args, cells, cassettes)
+        options = CellOptions(
+            execute=args.execute is not False, cassettes=args.cassettes, model=model_choice(args)
+        )
+        return _run(args, _cells(args), options)
+    with opened_recording(args.replay) as recording:
+        known = recording.options
+        model = replace(model_choice(args), embedder=known.embedder, temperature=known.temperature)
+        execute = known.execute if args.execute is None else args.execute
+        options = CellOptions(execute=execute, cassettes=recording.cassettes, model=model)
+        return _run(args, recording.cells, options)
 
 
 def _price(args: argparse.Namespace) -> int:
@@ -342,15 +350,13 @@ def _cells(args: argparse.Namespace) -> tuple[Cell, ...]:
     )
 
 
-def _run(args: argparse.Namespace, cells: tuple[Cell, ...], cassettes: Path | None) -> int:
+def _run(args: argparse.Namespace, cells: tuple[Cell, ...], options: CellOptions) -> int:
     from hvr.bench import runner as cell
-    from hvr.bench.cells import CellOptions
     from hvr.bench.recordings import record_bench
     from hvr.bench.runner import run_bench
     from hvr.models.meter import notices
 
     folder = args.save or Path("bench") / f"{datetime.now():%Y%m%d-%H%M%S}"
-    options = CellOptions(execute=args.execute, cassettes=cassettes, model=model_choice(args))
     cell.check_models(cells, options)
     prompts = cell.prompt_digests(options)
     try:

@@ -110,6 +110,8 @@ class AgentWriting:
                 break
             messages.append(Message("assistant", answer.text, answer.calls))
             for call in answer.calls:
+                if self._ended:
+                    break  # a call after `finish` must not change the plan
                 messages.append(Message("tool", self._result(call), call_id=call.id))
         self._predicted.state = self._start
         self.equipment.listen(BlockWritten(1, self.request, self._steps, "model"))
@@ -177,14 +179,7 @@ class AgentWriting:
             return known(call.arguments)
         except ImpossibleGoalError:
             raise
-        except (
-            HvrError,
-            LookupError,
-            TypeError,
-            ValueError,
-            AttributeError,
-            OverflowError,
-        ) as error:
+        except _UNUSABLE as error:
             return f"{call.name}: the arguments cannot be used ({type(error).__name__}: {error})"
 
     # Tools --------------------------------------------------------------------------------
@@ -358,10 +353,6 @@ def make_writing(
     """Return the writing of a plan by the equipment's settings."""
     kind = AgentWriting if equipment.settings.agent else Writing
     return kind(equipment, request, predicted, constraints)
-
-
-def _action(step: Mapping[str, Any]) -> GroundAction:
-    return GroundAction(str(step["do"]), tuple(str(arg) for arg in step.get("args", ())))
 
 
 def _with_note(message: Message, note: str) -> Message:

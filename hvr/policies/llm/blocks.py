@@ -34,7 +34,7 @@ from hvr.policies.llm.repair import (
     broken_constraints,
     remaining_constraints,
 )
-from hvr.policies.llm.schemas import AnswerForm, WorldForms, call_line
+from hvr.policies.llm.schemas import END, AnswerForm, WorldForms, call_line
 from hvr.policies.llm.settings import PolicySettings
 from hvr.validation.report import Failure, explain_literal
 from hvr.validation.validator import Validator
@@ -202,7 +202,8 @@ class BlockWriter:
     ) -> str:
         """Return a block that the model chose action by action among the applicable ones.
 
-        No action leads back to a state that the block had before, so the block ends.
+        No action leads back to a state that the block had before, so the block ends. It has no
+        corrections, since these could contain any action: the planner repairs it.
         """
         task, state = predicted.task, predicted.state
         given = {"macro": work.request, "wanted": "", **values}
@@ -216,6 +217,7 @@ class BlockWriter:
             answer = self.dialogue.ask("step", form, **given, block=numbered_steps(block))
             chosen = next((a for a in ways if call_line(a) == answer), None)
             if chosen is None:
+                self.dialogue.tally.unreadable += bool(answer) and answer != END
                 break
             block = (*block, *ways[chosen])
             state = run_actions(task, state, ways[chosen])
@@ -249,6 +251,8 @@ class BlockWriter:
         return tuple(actions)
 
     def _most_tries(self, block: Block) -> int:
+        if self.settings.constrained:
+            return 0
         most = self.settings.tries_per_step * max(1, len(block))
         own = self.settings.block_tries
         return most if own is None else min(most, own)
@@ -514,6 +518,8 @@ class BlockBatches:
                 answer = self.dialogue.ask("blocks", form, **values)
                 plain = mark_actions(answer, predicted.arities, predicted.task.objects)
                 self._drafts = list(read_blocks(plain, len(batch)))
+                unread = bool(answer) and not any(self._drafts)
+                self.dialogue.tally.unreadable += unread
                 return self._drafts.pop(0)
             batch = batch[:-1]
         return None

@@ -22,7 +22,13 @@ from hvr.planning.library import Library, MacroMatch, Query, retrieve
 from hvr.planning.plans import AABlock, MacroAction, Plan
 from hvr.planning.search.planners import Planner
 from hvr.policies.llm.action_set import ActionSet
-from hvr.policies.llm.answers import read_conditions, read_macro_plan, read_objects
+from hvr.policies.llm.answers import (
+    MacroConditions,
+    read_conditions,
+    read_macro_plan,
+    read_objects,
+    says_nothing,
+)
 from hvr.policies.llm.blocks import Assignment, BlockBatches, BlockWriter, finish_record
 from hvr.policies.llm.conditions import (
     check_macros,
@@ -138,6 +144,9 @@ class ObjectRetrieval:
 
 _REMAINING = "Reach what is left of the goal"
 """Name of the macro action that hvr appends to the model's macro actions."""
+
+_UNREAD = "no condition can be read in the answer"
+"""Problem of an answer without conditions."""
 
 Macros = tuple[MacroAction, ...]
 Checks = tuple[MacroCheck, MacroCheck]
@@ -325,33 +334,38 @@ class Writing:
         listed = "\n".join(f"{i}. {name}" for i, name in enumerate(titles, start=1))
         form = self._condition_form(titles)
         answer = self._dialogue.ask("conditions", form, **self._world(), macros=listed)
-        written, dropped = self._read_conditions(answer, titles)
+        written, dropped, unread = self._read_conditions(answer, titles)
         macros = (*(match.block.macro for match in known), *written[len(known) :])
         self._listen(ConditionsWritten(macros, dropped))
-        return self._corrected(macros, len(known), self.settings.macro_tries)
+        return self._corrected(macros, len(known), self.settings.macro_tries, unread)
 
-    def _corrected(self, macros: Macros, fixed: int, tries: int) -> tuple[Macros, Checks]:
+    def _corrected(
+        self, macros: Macros, fixed: int, tries: int, unread: bool = False
+    ) -> tuple[Macros, Checks]:
         """Correct conditions until each macro action is applicable or the tries are spent.
 
-        The first `fixed` macro actions keep their conditions.
+        Args:
+            fixed: Number of macro actions at the beginning that keep their conditions.
+            unread: Whether no condition could be read in the answer.
         """
         first = None
         for attempt in range(tries + 1):
             check = check_macros(self._predicted.task, self._predicted.state, macros)
             first = first or check
             self._listen(MacroPlanChecked(check, attempt))
-            if not check.problem or attempt == tries:
+            problem = check.problem or (_UNREAD if unread else "")
+            if not problem or attempt == tries:
                 break
-            values = self._correction(macros, check.problem, attempt + 1)
+            values = self._correction(macros, problem, attempt + 1)
             titles = [m.name for m in macros]
             form = self._condition_form(titles)
             answer = self._dialogue.ask("correct_conditions", form, **values)
-            written, dropped = self._read_conditions(answer, titles, macros)
+            written, dropped, unread = self._read_conditions(answer, titles, macros)
             repeats = written[fixed:] == macros[fixed:]
             self._dialogue.tally.repeated += repeats
             macros = (*macros[:fixed], *written[fixed:])
             self._listen(ConditionsWritten(macros, dropped))
-            if repeats and self.settings.structured:
+            if repeats and (self.settings.structured or unread):
                 break  # the next answer would be the same
         assert first is not None
         return macros, (first, check)
@@ -373,10 +387,14 @@ class Writing:
 
     def _read_conditions(
         self, answer: str, titles: Sequence[str], earlier: Sequence[MacroAction] = ()
-    ) -> tuple[Macros, tuple[str, ...]]:
+    ) -> tuple[Macros, tuple[str, ...], bool]:
+        """Return the macro actions, the dropped conditions, and whether nothing could be read."""
         written = read_conditions(answer, len(titles))
+        unread = all(one == MacroConditions() for one in written) and not says_nothing(answer)
+        self._dialogue.tally.unreadable += unread and bool(answer)
         mapper = self._mapper_of(self._names)
-        return with_conditions(titles, written, mapper, self._predicted.nearness, earlier)
+        macros = with_conditions(titles, written, mapper, self._predicted.nearness, earlier)
+        return (*macros, unread)
 
     def _condition_form(self, titles: Sequence[str]) -> AnswerForm | None:
         return self._forms.conditions(titles, self._names) if self.settings.structured else None

@@ -59,6 +59,14 @@ FINISH = ("finish", {})
 
 
 @pytest.mark.slow
+def test_calls_after_the_end_change_nothing() -> None:
+    take = {"steps": [do("pick_up", "mug-1")]}
+    calls = [("apply", take), FINISH, ("undo", {"count": 9}), ("give_up", {"reason": "bored"})]
+    answer = Answer(text="", calls=tuple(ModelToolCall(f"c{n}", *c) for n, c in enumerate(calls)))
+    assert [a.name for a in write(Caller([answer])).plan.actions][-1] == "pick_up"
+
+
+@pytest.mark.slow
 def test_tools_look_act_and_say_what_is_wrong() -> None:
     wrong = [do("pick_up", "mug-1"), do("open_obj", "mug-1")]
     model = Caller(

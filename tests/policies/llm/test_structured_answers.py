@@ -23,7 +23,7 @@ from hvr.policies.llm.questions import Questions, conditions_answer, steps_answe
 from hvr.policies.llm.scene_prediction import PredictedScene
 from hvr.policies.llm.schemas import WorldForms, fact_json
 from hvr.policies.llm.settings import decided, settings_named
-from tests.policies.llm.llm_worlds import policy, predicted_scene, scene
+from tests.policies.llm.llm_worlds import Fake, policy, predicted_scene, scene
 
 jsonschema = pytest.importorskip("jsonschema")
 
@@ -164,6 +164,37 @@ def test_a_repeated_correction_is_not_asked_for_again() -> None:
     assert model.count("correct_block") == 1
     assert record.repeated == 1 and record.blocks[0].repaired
     assert [a.name for a in record.plan.actions][-1] == "pick_up"
+
+
+@pytest.mark.slow
+def test_a_constrained_block_is_repaired_by_the_planner_and_not_corrected() -> None:
+    answers = {"select": {"kinds": ["Mug"]}, "macro_plan": TITLES, "conditions": HELD}
+    for step, unreadable in (("done", 0), ("(fly, mug-1)", 1)):
+        model = Structured({**answers, "step": {"next": step}})
+        graph, inventory = scene()
+        record = structured(model, "HVR++constrained").write("take the mug", graph, inventory)
+        assert (model.count("step"), model.count("correct_block")) == (1, 0)
+        assert record.unreadable == unreadable and record.blocks[0].repaired
+        assert [a.name for a in record.plan.actions][-1] == "pick_up"
+
+
+@pytest.mark.slow
+def test_conditions_that_cannot_be_read_are_asked_for_again() -> None:
+    """An answer without conditions is corrected, and once more only if the answer changes."""
+    answers: dict[str, str] = {"select": "Mug", "macro_plan": "1. Take the mug"}
+    held = "1. Take the mug\nPreconditions: none\nPostconditions: (holding mug-1)"
+    for answer, correction, unreadable in (
+        ("The robot takes it.", held, 1),
+        ("The robot takes it.", "It does.", 2),
+        ("Preconditions: none\nPostconditions: none", "", 0),
+    ):
+        model = Fake({**answers, "conditions": answer, "correct_conditions": correction,
+                      "block": "1. (pick_up, mug-1)"})  # fmt: skip
+        graph, inventory = scene()
+        record = policy(model, "HVR+-direct").write("take the mug", graph, inventory)
+        assert record.unreadable == unreadable
+        asked = [request.purpose for request in model.requests].count("correct_conditions")
+        assert asked == min(unreadable, 1)
 
 
 @pytest.mark.slow

@@ -4,7 +4,12 @@ They are independent of the planning task, never raise, and take linear time.
 """
 
 from hvr.policies.llm.answers.actions import Actions, ActionText, read_actions
-from hvr.policies.llm.answers.conditions import LiteralText, MacroConditions, read_conditions
+from hvr.policies.llm.answers.conditions import (
+    LiteralText,
+    MacroConditions,
+    read_conditions,
+    says_nothing,
+)
 from hvr.policies.llm.answers.plans import read_blocks, read_macro_plan, read_objects
 
 __all__ = [
@@ -17,4 +22,5 @@ __all__ = [
     "read_conditions",
     "read_macro_plan",
     "read_objects",
+    "says_nothing",
 ]

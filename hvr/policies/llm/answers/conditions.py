@@ -265,6 +265,12 @@ def read_conditions(text: str, count: int) -> tuple[MacroConditions, ...]:
     return tuple(result)
 
 
+def says_nothing(text: str) -> bool:
+    """Return whether a line says that there are no conditions, as in `Preconditions: none`."""
+    lines = (_SIDE.sub("", line).strip(" \t.*-") for line in text.lower().splitlines())
+    return any(line and line in _NOTHING for line in lines)
+
+
 def _conditions(entry: _Entry) -> MacroConditions:
     pre, wrong = read_literals("\n".join(entry.pre))
     post, also = read_literals("\n".join(entry.post))
