@@ -13,13 +13,16 @@ from hvr.policies.llm.settings import decided, is_agent, is_goal, settings_named
 
 # Tokens of a plan, in and out: means over T1 to T9 with the simulated model at an error rate of 0.1
 # (docs/results/live.md). A weaker model needs more corrections, a reasoning model more tokens. The
-# agent was not measured with a capable model: ten turns are assumed.
+# agent and constrained plans were not measured with a capable model: ten turns and twenty steps are
+# assumed.
 _TOKENS: Mapping[str, tuple[int, int]] = {
     "batching": (7_700, 3_400),
     "hierarchical": (9_800, 2_900),
     "whole": (3_500, 400),
     "goal": (2_300, 300),
     "agent": (40_000, 1_500),
+    "constrained": (20_000, 1_800),
+    "whole, constrained": (60_000, 400),
 }
 _SPREAD = 3
 """Factor between the mean and an expensive plan."""
@@ -52,6 +55,8 @@ def _tokens(setting: str) -> tuple[int, int]:
     if is_goal(setting):
         return _TOKENS["goal"]
     settings = settings_named(decided(setting, True))
+    if settings.constrained:
+        return _TOKENS["constrained" if settings.hierarchical else "whole, constrained"]
     if not settings.hierarchical:
         return _TOKENS["whole"]
     return _TOKENS["batching" if settings.batching else "hierarchical"]
