@@ -277,7 +277,7 @@ def test_another_bench_in_the_folder_is_refused(
     what: str,
 ) -> None:
     run_bench(tmp_path, some(), bench_cells.quick, OPTIONS)
-    with pytest.raises(UsageError, match=f"with other .*{what}"):
+    with pytest.raises(UsageError, match=f"with different .*{what}"):
         run_bench(tmp_path, cells, bench_cells.quick, options, prompts=prompts)
 
 
