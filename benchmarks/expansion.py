@@ -32,9 +32,8 @@ from hvr.execution.world import World, open_world
 from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.retrieval.context import object_context
 from hvr.knowledge.retrieval.embedders import make_embedder
-from hvr.knowledge.retrieval.expansion import expand
 from hvr.knowledge.retrieval.inventory import Inventory
-from hvr.knowledge.retrieval.selection import PER_CLASS, select
+from hvr.knowledge.retrieval.selection import PER_CLASS, expand, select
 from hvr.models.model import estimate_tokens
 from hvr.runs.tasks import PaperTask, load_task
 from hvr.worlds.kitchen import Kitchen

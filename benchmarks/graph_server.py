@@ -35,8 +35,7 @@ from knowledge import kitchen, kitchen_triples, queries
 from pyoxigraph import NamedNode, Quad, RdfFormat, Store, serialize
 
 from hvr.knowledge.ontology import load_ontology
-from hvr.knowledge.shared_graph import ONTOLOGY, RUN
-from hvr.knowledge.sparql_server import ServerAddress, SparqlServer
+from hvr.knowledge.sparql_server import ONTOLOGY, RUN, ServerAddress, SparqlServer
 from hvr.knowledge.terms import PREFIXES
 
 _ONTOLOGY = f"{ONTOLOGY}measured"

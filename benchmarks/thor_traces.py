@@ -40,7 +40,7 @@ from inputs import measured
 from hvr.errors import HvrError
 from hvr.worlds.kitchen import Kitchen
 from hvr.worlds.thor import types
-from hvr.worlds.thor.recorded import scene_from_metadata
+from hvr.worlds.thor.imported_scenes import scene_from_metadata
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "ai2thor" / "traces"
 """Default path of the recordings, beside the hvr checkout."""

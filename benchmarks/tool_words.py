@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.conditions import conditions
 from benchmarks.inputs import records
 from hvr.base.texts import read_json
-from hvr.knowledge.retrieval.text_vectors import TextVectors
+from hvr.knowledge.retrieval.embedders import TextVectors
 from hvr.knowledge.world_file import load_world
 from hvr.tools.calling.benchmark_worlds import READING_FUNCTIONS
 from hvr.tools.calling.worlds import meanings_file, open_tools

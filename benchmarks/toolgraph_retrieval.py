@@ -114,7 +114,7 @@ class Bench:
     """Data, encoder and models of one run."""
 
     def __init__(self, options: argparse.Namespace) -> None:
-        from hvr.knowledge.retrieval.text_vectors import TextVectors
+        from hvr.knowledge.retrieval.embedders import TextVectors
 
         self.options = options
         self.layers: list[Layer] = [layer for layer in LAYERS if layer in options.layers]

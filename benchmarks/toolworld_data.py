@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.inputs import records
 from hvr.base.texts import read_json
 from hvr.errors import DataFileError
-from hvr.knowledge.retrieval.text_vectors import TextVectors
+from hvr.knowledge.retrieval.embedders import TextVectors
 from hvr.tools.calling.calls import CallFailure, CallOutcome, ToolCall
 from hvr.tools.calling.log import ValueOrigin, ValueSource, log_line, trace
 from hvr.tools.catalogue.reading import read_tools

@@ -39,7 +39,7 @@ from toolworlds import DATA, read_rows
 
 from hvr.base.extras import load_apart
 from hvr.errors import DataFileError
-from hvr.knowledge.retrieval.text_vectors import TextVectors
+from hvr.knowledge.retrieval.embedders import TextVectors
 from hvr.tools.catalogue.formats import read_tool
 from hvr.tools.navigation.chains import NextMove
 from hvr.tools.navigation.turn_judge import TurnDecision, TurnJudge, one_thread

@@ -55,7 +55,7 @@ from toolworld_data import SHARED, Understood, call_set, parted, tool_sets, unde
 
 from hvr.base.extras import need_gnn
 from hvr.errors import DataFileError, UsageError
-from hvr.knowledge.retrieval.text_vectors import TextVectors
+from hvr.knowledge.retrieval.embedders import TextVectors
 from hvr.tools.catalogue.schema import Catalogue
 from hvr.tools.navigation.graph import ObservedCall
 from hvr.tools.navigation.graph_log import MeaningNames

@@ -39,7 +39,7 @@ from inputs import measured
 from toolworld_data import SHARED, RecordedRun, Understood, call_set, parted, tool_sets, understood
 
 from hvr.errors import UsageError
-from hvr.knowledge.retrieval.text_vectors import TextVectors
+from hvr.knowledge.retrieval.embedders import TextVectors
 from hvr.tools.calling.log import ValueSource
 from hvr.tools.navigation.chains import CallFacts, NavigationTool, ToolChain, cheapest_chain
 from hvr.tools.navigation.experience import learnt_counts, learnt_tools

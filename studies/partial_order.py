@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hvr.pddl import GroundAction, Task
-from hvr.planning.macro_actions import support
+from hvr.planning.plans import support
 from hvr.planning.search.ground import Literals
 
 Blocks = Sequence[Sequence[GroundAction]]

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from hvr.base.files import data_path
-from hvr.execution.explanation import literal_clause
+from hvr.execution.deviations import literal_clause
 from hvr.execution.world import open_world
 from hvr.judging.verifier.kitchen.kitchen_verifier import kitchen_tools
 from hvr.judging.verifier.kitchen.linked_plan import Fact, say_action, say_ends
@@ -23,7 +23,7 @@ from hvr.judging.verifier.kitchen.step_features import NameMatch, name_match
 from hvr.knowledge.ontology import load_ontology
 from hvr.knowledge.retrieval.context import class_context, object_context
 from hvr.pddl import Atom, Domain, GroundAction, Not, parse_domain
-from hvr.planning.macro_actions import block_name
+from hvr.planning.plans import block_name
 from hvr.policies.llm.prompts import load_prompts
 from hvr.runs.simulated.answers import steps_sentence
 from hvr.worlds.kitchen import Kitchen

@@ -40,8 +40,7 @@ from hvr.knowledge.ontology import load_ontology
 from hvr.knowledge.triples import ActionEvent
 from hvr.pddl import GroundAction, parse_domain
 from hvr.pddl import Task as PddlTask
-from hvr.planning.macro_actions import macro_blocks
-from hvr.planning.plans import AABlock, Planned
+from hvr.planning.plans import AABlock, Planned, macro_blocks
 from hvr.planning.search.fast_downward import SearchResult, solve
 from hvr.planning.search.planners import FastDownward, Planner
 from hvr.policies.symbolic import SymbolicPolicy
@@ -49,8 +48,8 @@ from hvr.runs.tasks import load_task, task_ids
 from hvr.validation.minimise import reaches_goal
 from hvr.validation.sequences import is_simple
 from hvr.worlds.kitchen import Kitchen
-from hvr.worlds.naming import Names
 from hvr.worlds.scenes import load_scene, scene_names
+from hvr.worlds.thor.observe import Names
 from hvr.worlds.thor.skills import perform
 from studies.partial_order import Blocks, Pairs, block_order, sample_linearization
 

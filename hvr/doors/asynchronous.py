@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hvr.pddl import Domain, Problem
     from hvr.planning.solving.race import FoundPlan
     from hvr.planning.solving.solve import Solution
-    from hvr.runs.recording import Listener
+    from hvr.runs.folder import Listener
     from hvr.runs.request import Options
     from hvr.runs.result import Run
     from hvr.validation.batch import BatchOptions

@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from typing import Generic
 
 from hvr.errors import ImpossibleGoalError, InvalidPlanError, PddlError, PlannerError, UsageError
-from hvr.execution.detection import goal_unmet, predicted_failure
-from hvr.execution.deviations import Deviation, constraint_broken
+from hvr.execution.deviations import Deviation, constraint_broken, literal_clause, negated
 from hvr.execution.events import Event, Finished, Noticed, PlanReady, Recovery, Replanning
-from hvr.execution.explanation import literal_clause, negated
+from hvr.execution.monitor import goal_unmet, predicted_failure
 from hvr.execution.recovery import (
     PLAN_REPAIRS,
     REPLANNING_STRATEGIES,

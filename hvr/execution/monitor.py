@@ -3,34 +3,335 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from hvr.execution.detection import detect, not_applicable
 from hvr.execution.deviations import (
+    PLACE_PREDICATES,
     Deviation,
     DeviationKind,
     Difference,
+    Explanation,
+    RawDeviation,
     Side,
+    UnexplainedDifferences,
+    atom_of,
+    classify_refusal,
     compare_states,
+    literal_clauses,
+    negated,
     subjects,
 )
 from hvr.execution.events import StepDone
-from hvr.execution.explanation import literal_clauses, negated
-from hvr.execution.observation import Expected, Observed, Truth, sorts_of
+from hvr.execution.observation import Expected, Observed, SoundKind, Truth, sorts_of
 from hvr.execution.recovery import BeliefMonitor
-from hvr.pddl import Atom, Expression, GroundAction, Not, State, Task
-from hvr.pddl.formulas import changes_of
-from hvr.pddl.model import ActionSchema
+from hvr.knowledge.wording import Wording
+from hvr.pddl import Atom as Atom_pddl
+from hvr.pddl import Expression as Expression_pddl
+from hvr.pddl import GroundAction as GroundAction_pddl
+from hvr.pddl import Not as Not_pddl
+from hvr.pddl import State, Task
+from hvr.pddl.formulas import Atom, Expression, Not, changes_of
+from hvr.pddl.model import ActionSchema, GroundAction
 from hvr.pddl.state import Conjunction, set_bits
 from hvr.planning.plans import Planned
-from hvr.validation.report import Failure, StepReport
+from hvr.validation.report import Failure, StepReport, ValidationReport
 from hvr.validation.trajectory import ConstraintMonitor, with_constraints
 from hvr.validation.validator import Validator
+from hvr.worlds.thor.types import FLOOR
 
 if TYPE_CHECKING:
     from hvr.execution.world import World
+
+
+# Detection ----------------------------------------------------------------------------------------
+# Detection of deviations: compare the expected and the observed outcome of one step.
+#
+# The functions here neither act nor keep state.
+#
+# A refused step should have changed nothing and is compared with the state before it. A
+# completed step is compared with the effects that the domain predicts. Each difference gets one
+# explanation, the first that fits: the held object was lost; the action was refused; an effect did
+# not occur; another agent changed the rest, or the belief was wrong.
+
+
+def detect(
+    step: int, action: GroundAction, expected: Expected, observed: Observed
+) -> tuple[Deviation, ...]:
+    """Return every deviation from the expected outcome of one step."""
+    differences = UnexplainedDifferences(action, expected, observed)
+    if observed.success and not differences:
+        return ()
+    search = _Diagnosis(step, differences)
+    # The order matters: each search removes the differences that it explains.
+    search.dropped()
+    if observed.success:
+        search.missing_effects()
+    else:
+        search.refused()
+    search.remaining_differences()
+    return tuple(search.deviations)
+
+
+def not_applicable(step: int, action: GroundAction, observed: Observed) -> Deviation:
+    """Return the deviation of a step that is not attempted because a precondition does not hold."""
+    finding = classify_refusal(action, observed)
+    text = Explanation(action, ()).sentence(finding)
+    return Deviation(finding.kind, Side.PRE, finding.literals, step, action, text, finding.objects)
+
+
+def goal_unmet(step: int, unmet: Iterable[Expression], wording: Wording | None = None) -> Deviation:
+    """Return the deviation of a completed plan that did not reach its goal."""
+    literals = tuple(unmet)
+    finding = RawDeviation(DeviationKind.GOAL_UNMET, literals, subjects(literals))
+    text = Explanation(None, (), wording).sentence(finding)
+    return Deviation(finding.kind, Side.POST, literals, step, None, text, finding.objects)
+
+
+def predicted_failure(
+    step: int, report: ValidationReport, wording: Wording | None = None
+) -> Deviation:
+    """Return the deviation of a plan that a seemingly harmless difference has invalidated."""
+    broken = report.failure
+    literals = (
+        ()
+        if broken is None
+        else tuple(u.formula if u.wanted else Not(u.formula) for u in broken.literals)
+    )
+    if broken is None or broken.action is None:
+        return goal_unmet(step, literals, wording)
+    kind, names = DeviationKind.MISSING_PRECONDITION, subjects(literals) or broken.action.args
+    finding = RawDeviation(kind, literals, names)
+    text = Explanation(broken.action, (), wording).sentence(finding)
+    return Deviation(kind, Side.PRE, literals, step, broken.action, text, names)
+
+
+@dataclass
+class _Diagnosis:
+    """Explain the differences of one step, one kind of deviation after another.
+
+    Args:
+        left: The unexplained differences; each explanation removes the differences it covers.
+    """
+
+    step: int
+    left: UnexplainedDifferences
+    deviations: list[Deviation] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.action = self.left.action
+        self.expected, self.observed = self.left.expected, self.left.observed
+
+    def dropped(self) -> None:
+        """Explain objects that should still be in the hand but are not.
+
+        This comes first because a lost object explains the most: where it lies now, the pieces it
+        broke into, and why the action was refused.
+        """
+        for atom in sorted(self.left.missing, key=str):
+            if atom.predicate != "holding" or atom not in self.expected.before:
+                continue
+            if self._consumed(atom):
+                continue  # the action itself empties the hand
+            name, now = atom.args[0], self._place_of(atom.args[0])
+            instead = [a.args[0] for a in self.left.unexpected if a.predicate == "holding"]
+            kind = DeviationKind.WRONG_OBJECT if instead else DeviationKind.DROPPED
+            side = Side.PRE if atom in self.observed.unmet else Side.POST
+            self._add(RawDeviation(kind, (atom,), (name, *instead, *now)), side)
+            pieces = {a.args[0] for a in self.left.unexpected if a.predicate == "present"}
+            self.left.forget({name, *pieces})
+
+    def refused(self) -> None:
+        """Explain a refusal, unless a change of the room does.
+
+        If a difference violates a precondition, another agent caused it: `remaining_differences`
+        reports it, and it explains the refusal.
+        """
+        unmet = set(self.observed.unmet)
+        explained = {literal for d in self.deviations for literal in d.literals}
+        partly_executed = self._partly_executed()
+        if unmet & (explained | self.left.literals) and not partly_executed:
+            return
+        observed = replace(self.observed, unmet=()) if partly_executed else self.observed
+        self._add(classify_refusal(self.action, observed), Side.PRE)
+        if partly_executed:  # its partial effects are not deviations of their own
+            self.left.forget(self.left.touched())
+
+    def missing_effects(self) -> None:
+        """Explain effects that are not visible although the action was reported as done."""
+        effects, differences = self.left.effects(), self.left.literals
+        wrong = [e for e in effects if e in differences]
+        if not wrong:
+            return
+        touched = self.left.touched()
+        finding = self._wrong_object(wrong) or self._misplaced(wrong)
+        if finding is None:
+            drifting = self.observed.sorts.drifting
+            main = [
+                e
+                for e in effects
+                if self._seen(atom_of(e))
+                and (atom_of(e).predicate != "near" or len(effects) == 1)
+                and not (
+                    isinstance(e, Not) and atom_of(e).predicate in drifting
+                )  # drifts back in its own time
+            ]
+            nothing = all(e in wrong for e in main) and not self._has_changed(touched)
+            kind = DeviationKind.NO_EFFECT if nothing else DeviationKind.WRONG_EFFECT
+            finding = RawDeviation(kind, tuple(wrong), subjects(wrong) or self.action.args)
+        self._add(finding, Side.POST)
+        hand = any(atom_of(e).predicate == "holding" for e in wrong)
+        self.left.forget(touched | set(finding.objects), hand=hand, only=self.expected.effects)
+        if finding.kind is DeviationKind.DROPPED:  # also covers the pieces it broke into
+            self.left.forget(finding.objects)
+        if finding.kind is DeviationKind.WRONG_OBJECT:
+            # The action's effects on the other object, whichever they are, have the same cause.
+            self.left.forget(None, only=self.expected.effects)
+
+    def remaining_differences(self) -> None:
+        """Explain the remaining differences, grouped by likely common cause."""
+        for literals in self.left.groups():
+            names = subjects(literals) or ("hand",)
+            last = self.observed.last_seen.get(names[0])
+            needed = any(e in self.observed.unmet for e in literals)
+            message = (self.observed.error,) if needed and self.observed.error else ()
+            kind = self._kind_of_difference(literals, names[0], last)
+            self._add(
+                RawDeviation(kind, literals, names, message, last),
+                Side.PRE if needed else Side.POST,
+            )
+
+    def _kind_of_difference(
+        self, literals: Iterable[Expression], name: str, last: int | None
+    ) -> DeviationKind:
+        # An older sighting needs no other agent: the belief may have been wrong all along.
+        seen = self.observed.seen
+        if seen is not None and last is not None and last < self.step - 1:
+            return DeviationKind.MISPERCEIVED if name in seen else DeviationKind.MISSING_OBJECT
+        touched = self.left.touched()
+        own = self.observed.success and all(
+            atom_of(e).predicate in self.expected.effects and touched & set(atom_of(e).args)
+            for e in literals
+        )
+        return DeviationKind.WRONG_EFFECT if own else DeviationKind.CHANGED_BY_OTHERS
+
+    def _consumed(self, atom: Atom) -> bool:
+        """Return whether the action itself has consumed the held object, like a cracked egg."""
+        gone = Atom("present", atom.args)
+        return (
+            atom not in self.expected.after
+            and gone in self.expected.before - self.expected.after
+            and self.observed.value(gone) is Truth.FALSE
+        )
+
+    def _partly_executed(self) -> bool:
+        return any(self._consumed(a) for a in self.left.missing if a.predicate == "holding")
+
+    def _wrong_object(self, wrong: Iterable[Expression]) -> RawDeviation | None:
+        """Return the deviation if another object had the effect, such as the wrong burner."""
+        # Objects that the plan does not name appear only in `lost` and `gained`.
+        before = self.expected.before | self.observed.lost
+        gained = self.left.unexpected | self.observed.gained
+        lost = self.left.missing | self.observed.lost
+        irrelevant = {"near", "present"} | self.observed.sorts.remembered
+        # A changed state identifies the object better than a changed place, so try states first.
+        for literal in sorted(wrong, key=lambda e: atom_of(e).predicate in PLACE_PREDICATES):
+            meant = atom_of(literal)
+            if not meant.args or meant.predicate in irrelevant:
+                continue
+            undone = isinstance(literal, Not)
+            others = lost & before if undone else gained - before
+            for other in sorted(others, key=str):
+                same = other.predicate == meant.predicate and other.args[1:] == meant.args[1:]
+                if same and other.args[:1] != meant.args[:1]:
+                    should: Expression = other if undone else Not(other)
+                    objects = (meant.args[0], other.args[0])
+                    return RawDeviation(DeviationKind.WRONG_OBJECT, (literal, should), objects)
+        return None
+
+    def _misplaced(self, wrong: Iterable[Expression]) -> RawDeviation | None:
+        """Return the deviation if a moved object is at neither its old nor its intended place."""
+        for literal in wrong:
+            if not isinstance(literal, Atom) or literal.predicate not in PLACE_PREDICATES | {
+                "holding"
+            }:
+                continue
+            name, now = literal.args[0], self._place_of(literal.args[0])
+            pieces = {a.args[0] for a in self.left.unexpected if a.predicate == "present"}
+            if pieces and self._broken(name):
+                lies = self._place_of(min(pieces))
+                objects = (name, *lies, *sorted(pieces)) if lies else (name,)
+                return RawDeviation(DeviationKind.DROPPED, (literal,), objects)
+            before = {
+                a.args[1]
+                for a in self.expected.before | self.observed.lost
+                if a.predicate in PLACE_PREDICATES and a.args[0] == name
+            }
+            heard = self._heard(name, SoundKind.DROPPED)
+            was = bool(before) or Atom("holding", (name,)) in self.expected.before
+            elsewhere = bool(now) and was and not before.issuperset(now)
+            if self.observed.scene.held == name or not (heard or elsewhere):
+                continue
+            there = self.observed.scene.objects.get(now[0]) if now else None
+            on_floor = there is None or there.object_type == FLOOR
+            if literal.predicate == "holding" or on_floor:
+                return RawDeviation(DeviationKind.DROPPED, (literal,), (name, *now))
+            return RawDeviation(
+                DeviationKind.WRONG_OBJECT, (literal,), (name, *literal.args[1:], *now)
+            )
+        return None
+
+    def _broken(self, name: str) -> bool:
+        present = Atom("present", (name,))
+        was = self.expected.before & self.expected.after
+        return present in was and self.observed.value(present) is Truth.FALSE
+
+    def _heard(self, name: str, noise: SoundKind) -> bool:
+        o = self.observed.scene.objects.get(name)
+        return o is not None and any(
+            s.noise is noise and s.object_type == o.object_type for s in self.observed.sounds
+        )
+
+    def _place_of(self, name: str) -> tuple[str, ...]:
+        o = self.observed.scene.objects.get(name)
+        return o.parents[:1] if o is not None else ()
+
+    def _has_changed(self, names: Collection[str]) -> bool:
+        """Return whether a predicate that the action can change has changed for some objects.
+
+        Temperature drifts by itself and `near` follows from the robot's position, so neither shows
+        that the action had an effect.
+        """
+        return any(
+            not set(a.args).isdisjoint(names)
+            and self._seen(a)
+            and a.predicate in self.expected.effects - self.observed.sorts.drifting - {"near"}
+            for a in self.expected.before ^ self.observed.atoms
+        )
+
+    def _seen(self, atom: Atom) -> bool:
+        return self.observed.value(atom) is not Truth.NOT_SEEN
+
+    def _add(self, finding: RawDeviation, side: Side) -> None:
+        explanation = Explanation(self.action, self.observed.sounds)
+        evidence = (*finding.evidence, *explanation.heard(finding))
+        self.deviations.append(
+            Deviation(
+                kind=finding.kind,
+                side=side,
+                literals=finding.literals,
+                step=self.step,
+                action=self.action,
+                explanation=explanation.sentence(finding),
+                objects=finding.objects,
+                evidence=evidence,
+            )
+        )
+
+
+# --------------------------------------------------------------------------------------------------
 
 
 class PlanMonitor(BeliefMonitor):
@@ -46,16 +347,16 @@ class PlanMonitor(BeliefMonitor):
         self.constraints = constraints
         self._aside = aside
 
-    def unmet(self, action: GroundAction) -> tuple[Expression, ...]:
+    def unmet(self, action: GroundAction_pddl) -> tuple[Expression_pddl, ...]:
         """Return the precondition literals of an action that do not hold in the observed state."""
         return failed_literals(Validator(self.task, state=self.state).apply(action).failure)
 
-    def unmet_goal(self) -> tuple[Expression, ...]:
+    def unmet_goal(self) -> tuple[Expression_pddl, ...]:
         """Return the goal literals that do not hold in the observed state."""
         missing = failed_literals(Validator(self.task, state=self.state).goal_failure())
         return missing if self._aside else missing or self.constraints.unmet(self.state)
 
-    def goal_support(self) -> frozenset[Atom]:
+    def goal_support(self) -> frozenset[Atom_pddl]:
         """Return facts whose observed values, true or false, suffice for the goal to hold."""
         return frozenset(_support(self.task.goal, self.state))
 
@@ -81,7 +382,7 @@ class SceneMonitor(PlanMonitor):
     ) -> None:
         super().__init__(planned.task, constraints or ConstraintMonitor(), aside=aside)
         self.world = world
-        self._refused = Counter[GroundAction]()
+        self._refused = Counter[GroundAction_pddl]()
         self._names = frozenset(planned.relevant.names)
         self._known = self._names | {c.name for c in self.task.domain.constants}
         fluents = self.task.fluent_predicates
@@ -96,7 +397,7 @@ class SceneMonitor(PlanMonitor):
         return self.task.state(self.observed)
 
     def step(
-        self, number: int, action: GroundAction, block: int, before: State, report: StepReport
+        self, number: int, action: GroundAction_pddl, block: int, before: State, report: StepReport
     ) -> StepDone:
         """Execute an applicable step, and compare the observation with the prediction."""
         believed = before.atoms()
@@ -147,7 +448,11 @@ class SceneMonitor(PlanMonitor):
         )
 
     def _retracted(
-        self, number: int, action: GroundAction, observed: Observed, failures: Iterable[Deviation]
+        self,
+        number: int,
+        action: GroundAction_pddl,
+        observed: Observed,
+        failures: Iterable[Deviation],
     ) -> Iterator[Deviation]:
         """Retract the beliefs that a refusal contradicts, and yield the deviation."""
         self._refused[action] = 0 if observed.success else self._refused[action] + 1
@@ -159,10 +464,10 @@ class SceneMonitor(PlanMonitor):
         revision = self.world.retract(action, self.state, observed, again=again)
         if revision is None:
             return
-        literals: list[Expression] = []
+        literals: list[Expression_pddl] = []
         for atom, value in sorted(revision, key=str):
-            if isinstance(atom, Atom):
-                literals.append(Not(atom) if value else atom)
+            if isinstance(atom, Atom_pddl):
+                literals.append(Not_pddl(atom) if value else atom)
                 self.observed = self.observed | {atom} if value else self.observed - {atom}
         so = literal_clauses(map(negated, literals))
         text = f"{action} was refused, so beliefs about unseen things are revised:  {so}."
@@ -170,7 +475,7 @@ class SceneMonitor(PlanMonitor):
         kind = DeviationKind.MISPERCEIVED
         yield Deviation(kind, Side.PRE, tuple(literals), number, action, text, names)
 
-    def cannot(self, number: int, action: GroundAction) -> Deviation:
+    def cannot(self, number: int, action: GroundAction_pddl) -> Deviation:
         """Return the deviation that makes a step inapplicable in the observed state."""
         observed = Observed(self.observed, self.world.scene, unmet=self.unmet(action))
         return not_applicable(number, action, observed)
@@ -186,11 +491,11 @@ class SceneMonitor(PlanMonitor):
         task, state = self.ahead(self.task.state(self.observed - lost))
         return Validator(task, state=state)
 
-    def _concerns(self, atom: Atom) -> bool:
+    def _concerns(self, atom: Atom_pddl) -> bool:
         return atom.predicate in self.task.fluent_predicates and self._known.issuperset(atom.args)
 
 
-def _support(condition: Conjunction, state: State) -> Iterator[Atom]:
+def _support(condition: Conjunction, state: State) -> Iterator[Atom_pddl]:
     """Yield the atoms that make a condition true: all of a conjunction, one of a disjunction."""
     yield from map(state.task.fluent, set_bits(condition.positive | condition.negative))
     for clause in condition.clauses:
@@ -202,14 +507,14 @@ def _support(condition: Conjunction, state: State) -> Iterator[Atom]:
         yield from _support(next(parts, Conjunction()), state)
 
 
-def failed_literals(failure: Failure | None) -> tuple[Expression, ...]:
+def failed_literals(failure: Failure | None) -> tuple[Expression_pddl, ...]:
     """Return the literals that a validator's failure names, as they should be."""
     if failure is None:
         return ()
-    return tuple(u.formula if u.wanted else Not(u.formula) for u in failure.literals)
+    return tuple(u.formula if u.wanted else Not_pddl(u.formula) for u in failure.literals)
 
 
 @lru_cache(maxsize=256)
 def fluent_predicates(schema: ActionSchema) -> frozenset[str]:
     """Return the names of the predicates that an action can change."""
-    return frozenset(a.predicate for a in changes_of(schema.effect) if isinstance(a, Atom))
+    return frozenset(a.predicate for a in changes_of(schema.effect) if isinstance(a, Atom_pddl))

@@ -36,7 +36,7 @@ from hvr.values import cached_property
 if TYPE_CHECKING:
     import rdflib
 
-    from hvr.knowledge.shared_graph import SharedGraph
+    from hvr.knowledge.sparql_server import SharedGraph
 
 _DEFAULT = DefaultGraph()
 _DERIVED = ("locatedIn", "within")
@@ -279,7 +279,7 @@ class KnowledgeGraph:
     def set_marks(
         self, added: Iterable[tuple[str, str]] = (), removed: Iterable[tuple[str, str]] = ()
     ) -> Change:
-        """Set and clear history marks, as returned by `hvr.knowledge.history.marks`.
+        """Set and clear history marks, as returned by `hvr.knowledge.triples.marks`.
 
         Args:
             added: Pairs of an object and the PDDL name of a mark.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from hvr.errors import LanguageError
-from hvr.knowledge.roles import (
+from hvr.knowledge.ontology import (
     BIN,
     CARRIER,
     DRAIN,

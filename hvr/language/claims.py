@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from hvr.knowledge.roles import INSTRUMENT, OPEN, PLACE, RUNNING
+from hvr.knowledge.ontology import INSTRUMENT, OPEN, PLACE, RUNNING
 from hvr.language.class_choice import substitutes
 from hvr.language.cursor import PAUSES, is_name
 from hvr.language.lexicon import (

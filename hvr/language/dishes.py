@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from hvr.errors import LanguageError, ProposalError
-from hvr.knowledge.roles import (
+from hvr.knowledge.ontology import (
     APPARATUS,
     BASIN,
     BESIDE,
@@ -18,10 +18,10 @@ from hvr.knowledge.roles import (
     SERVED,
     VESSEL,
 )
-from hvr.language.adjectives import apply_adjective, check_compatible, emptied
 from hvr.language.adjuncts import Adjuncts
 from hvr.language.lexicon import Dish, Lexicon, Verb, verb_of
 from hvr.language.meaning import PORTION, Entity, MeaningDraft
+from hvr.language.modifiers import apply_adjective, check_compatible, emptied
 from hvr.language.reference import ReferentReading, Referents
 from hvr.language.syntax import Adjunct, NounGroup, NounPhrase
 from hvr.language.taxonomy import literals, negated

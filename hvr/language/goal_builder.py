@@ -6,13 +6,11 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from hvr.errors import AlreadyThereError, ImpossibleGoalError, MissingObjectError
-from hvr.knowledge.ontology import Ontology
+from hvr.knowledge.ontology import AGENT, CARRIER, CONTAINS, FILLED, OPEN, RUNNING, SLOT, Ontology
 from hvr.knowledge.retrieval.inventory import Inventory
-from hvr.knowledge.roles import AGENT, CARRIER, CONTAINS, FILLED, OPEN, RUNNING, SLOT
-from hvr.language.checks import check
 from hvr.language.meaning import Meaning
 from hvr.language.negation import constraints
-from hvr.language.object_choice import MANY, ObjectChoice
+from hvr.language.object_choice import MANY, ObjectChoice, check
 from hvr.language.taxonomy import Taxonomy, asks, literals
 from hvr.pddl.model import Domain
 from hvr.values import Value

@@ -19,18 +19,16 @@ from hvr.errors import (
 )
 from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.retrieval.inventory import Inventory
-from hvr.language.asides import corrected, pruned
+from hvr.language.asides import corrected, pruned, with_names
 from hvr.language.clauses import read_clauses
 from hvr.language.cursor import PAUSES, Cursor, Picks, expand_idioms, explore
-from hvr.language.foreign import language_of
 from hvr.language.goal_builder import Goal, Stage, goal_of, one_of
 from hvr.language.lexicon import PARTICLES, Dish, FunctionWord, Lexicon, load_lexicon, tokenize
 from hvr.language.meaning import Meaning, MeaningDraft, adapt
 from hvr.language.negation import Forbidding
 from hvr.language.own_words import OwnWords
 from hvr.language.paraphrase import in_order, paraphrase
-from hvr.language.purposes import with_names
-from hvr.language.spelling import Corrected, corrections
+from hvr.language.spelling import Corrected, corrections, language_of
 from hvr.language.taxonomy import Taxonomy
 from hvr.language.verb_phrases import Interpreter
 from hvr.pddl import Domain

@@ -8,8 +8,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from hvr.errors import DataFileError, LanguageError
-from hvr.knowledge.ontology import Ontology
-from hvr.knowledge.roles import AFFORDANCE, FILLED, PORTABLE, THING, roles_of
+from hvr.knowledge.ontology import AFFORDANCE, FILLED, PORTABLE, THING, Ontology, roles_of
 from hvr.knowledge.terms import HIDDEN_LABEL
 from hvr.language.function_words import FUNCTION_WORDS, ROOM_WORDS
 from hvr.values import Value, cached_property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from hvr.errors import LanguageError
-from hvr.knowledge.roles import CARRIER, PLACE, VESSEL, WORKTOP
+from hvr.knowledge.ontology import CARRIER, PLACE, VESSEL, WORKTOP
 from hvr.language.cursor import Picks
 from hvr.language.taxonomy import Taxonomy, asks
 from hvr.values import Value

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import combinations
 
 from hvr.errors import LanguageError
-from hvr.knowledge.roles import CARRIER, FILLED, INSTRUMENT, OPEN, PORTABLE, RUNNING
+from hvr.knowledge.ontology import CARRIER, FILLED, INSTRUMENT, OPEN, PORTABLE, RUNNING
 from hvr.language.adjuncts import Adjuncts
 from hvr.language.cursor import PAUSES, Cursor
 from hvr.language.meaning import Ban, MeaningDraft

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from hvr.errors import LanguageError
-from hvr.knowledge.roles import PLACE, PORTABLE, SLICE, SLICED, STORAGE, VESSEL, WORKTOP
-from hvr.language.adjectives import AdjectiveUse, apply_adjective, qualify
+from hvr.knowledge.ontology import PLACE, PORTABLE, SLICE, SLICED, STORAGE, VESSEL, WORKTOP
 from hvr.language.lexicon import Adjective, Dish
 from hvr.language.meaning import Condition, Entity, MeaningDraft, Nearness, SpatialRelation
+from hvr.language.modifiers import AdjectiveUse, apply_adjective, qualify
 from hvr.language.syntax import Nearby, NounPhrase, how_many
 from hvr.language.taxonomy import Taxonomy, literals
 from hvr.values import Value

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 
 from hvr.errors import ImpossibleGoalError, LanguageError
+from hvr.knowledge.ontology import SLOT, STORAGE, WORKTOP, roles_of
 from hvr.knowledge.retrieval.inventory import Inventory, Position
-from hvr.knowledge.roles import SLOT, STORAGE, WORKTOP, roles_of
 from hvr.knowledge.scene_graph import Extent
 from hvr.language.meaning import Entity, Nearness
 from hvr.language.syntax import PART_OF, Adjunct, Nearby, NounGroup, NounPhrase

@@ -13,8 +13,8 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TypeAlias
 
 from hvr.errors import LanguageError
+from hvr.knowledge.ontology import CONTAINS, FILLED, PLACE, PORTABLE, VESSEL
 from hvr.knowledge.retrieval.inventory import Inventory
-from hvr.knowledge.roles import CONTAINS, FILLED, PLACE, PORTABLE, VESSEL
 from hvr.language.cursor import Cursor, expand_idioms
 from hvr.language.grammar import Reader
 from hvr.language.lexicon import Adjective, tokenize

@@ -7,9 +7,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from hvr.errors import LanguageError
-from hvr.knowledge.ontology import Ontology
-from hvr.knowledge.retrieval.inventory import Inventory
-from hvr.knowledge.roles import (
+from hvr.knowledge.ontology import (
     CONTAINER,
     DIVIDED,
     GROUND,
@@ -21,9 +19,11 @@ from hvr.knowledge.roles import (
     SLICED,
     SLOT,
     SWITCHES,
+    Ontology,
     Roles,
     roles_of,
 )
+from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.language.lexicon import plurals
 from hvr.values import Value, cached_property
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hvr.errors import IncompleteError, LanguageError
-from hvr.knowledge.roles import (
+from hvr.knowledge.ontology import (
     ADJOINS,
     BIN,
     CARRIER,
@@ -15,11 +15,11 @@ from hvr.knowledge.roles import (
     VESSEL,
     WORKTOP,
 )
-from hvr.language.adjectives import apply_adjective, heat_vessel, nothing_at
 from hvr.language.adjuncts import STATIC, Adjuncts
 from hvr.language.dishes import Liquids, Making
 from hvr.language.lexicon import Dish, Lexicon, Noun, Verb, verb_of
 from hvr.language.meaning import NEXT_TO, MeaningDraft, SpatialRelation
+from hvr.language.modifiers import apply_adjective, heat_vessel, nothing_at
 from hvr.language.negation import leave_out
 from hvr.language.reference import ReferentReading, Referents
 from hvr.language.spatial import UNDER, is_level, settle_nearby, with_as_beside

@@ -33,8 +33,7 @@ from hvr.language.paraphrase import paraphrase_constraints
 from hvr.pddl import And, Atom, Domain, Problem, Task, TypedName, parse_constraint, parse_formula
 from hvr.pddl.facts import necessary_literals
 from hvr.pddl.formulas import Forall, Formula, changes_of, substitute
-from hvr.planning.macro_actions import macro_blocks
-from hvr.planning.plans import Plan, Planned, Policy, PolicyContext, Understanding
+from hvr.planning.plans import Plan, Planned, Policy, PolicyContext, Understanding, macro_blocks
 from hvr.planning.search.fast_downward import SearchResult
 from hvr.planning.search.planners import Planner
 from hvr.policies.placing import Placing, check_numbers

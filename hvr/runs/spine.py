@@ -24,15 +24,23 @@ from hvr.errors import (
 from hvr.execution.events import Finished
 from hvr.execution.executor import Executor
 from hvr.execution.world import World, open_world
+from hvr.knowledge.ontology import CONTAINS, FILLED, OPEN, RUNNING, roles_of
 from hvr.knowledge.retrieval.inventory import Inventory
-from hvr.knowledge.roles import CONTAINS, FILLED, OPEN, RUNNING, roles_of
 from hvr.language.goal_builder import Contingency, Goal
 from hvr.models.choice import ModelChoice
 from hvr.pddl import And, Domain, Task, Trajectory, TypedName, parse_constraint, parse_formula
 from hvr.pddl.task import holds_initially
 from hvr.planning.plans import Judgement, Planned, Policy, PolicyContext, Understanding
-from hvr.runs.folder import AFTER, BEFORE, RunFolder
-from hvr.runs.recording import Listener, Recorder, earlier_attempts, recorded_status, shared_graph
+from hvr.runs.folder import (
+    AFTER,
+    BEFORE,
+    Listener,
+    Recorder,
+    RunFolder,
+    earlier_attempts,
+    recorded_status,
+    shared_graph,
+)
 from hvr.runs.request import Options, RunRequest, read_request, resumed
 from hvr.runs.result import Run, result_of, summary
 from hvr.validation.trajectory import grounded_constraints

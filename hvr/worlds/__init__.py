@@ -11,9 +11,8 @@ turns any PDDL domain into a world: a folder with `world.toml` (`facts/folder.py
 
 from hvr.worlds.environment import Environment, Event
 from hvr.worlds.kitchen import Kitchen, Snapshot
-from hvr.worlds.naming import Names
 from hvr.worlds.scenes import Scene, load_scene, scene_names
-from hvr.worlds.thor.observe import scene_graph
+from hvr.worlds.thor.observe import Names, scene_graph
 from hvr.worlds.thor.skills import SKILLS, SkillResult, Step, perform
 
 __all__ = [

@@ -118,7 +118,7 @@ def load_scene(name: str) -> Scene:
             damaged.
     """
     if is_recorded(name):
-        from hvr.worlds.thor.recorded import scene_from_file
+        from hvr.worlds.thor.imported_scenes import scene_from_file
 
         return scene_from_file(Path(name))
     return _packaged(name)

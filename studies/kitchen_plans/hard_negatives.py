@@ -14,7 +14,7 @@ from random import Random
 from hvr.pddl.formulas import Atom
 from hvr.pddl.model import GroundAction
 from hvr.pddl.task import Task
-from hvr.planning.macro_actions import macro_blocks
+from hvr.planning.plans import macro_blocks
 
 WRONG_OBJECT = "wrong object"
 WRONG_PLACE = "wrong place"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hvr.knowledge.retrieval.text_vectors import TextVectors
+from hvr.knowledge.retrieval.embedders import TextVectors
 from hvr.tools.catalogue.schema import Catalogue, own_descriptions
 from hvr.tools.navigation.graph import GraphTool
 from hvr.tools.navigation.graph_log import MeaningNames

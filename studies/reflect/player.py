@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from hvr.execution.detection import goal_unmet
 from hvr.execution.deviations import Deviation
-from hvr.execution.monitor import SceneMonitor
+from hvr.execution.monitor import SceneMonitor, goal_unmet
 from hvr.execution.perception import Sensors
 from hvr.execution.world import open_world
 from hvr.knowledge.ontology import Ontology

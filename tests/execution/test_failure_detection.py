@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hvr.execution.belief import Sight
-from hvr.execution.detection import detect, not_applicable
 from hvr.execution.deviations import Deviation, DeviationKind, Side
+from hvr.execution.monitor import detect, not_applicable
 from hvr.execution.observation import Expected, Observed, Truth
 from hvr.execution.perception import Sensors
 from hvr.knowledge.scene_graph import SceneGraph, SceneObject

@@ -9,9 +9,8 @@ import pytest
 from hvr.errors import ImpossibleGoalError
 from hvr.execution.belief import Sight
 from hvr.execution.events import PlanReady
-from hvr.execution.looking import missing_objects
 from hvr.execution.perception import Sensors
-from hvr.execution.world import World, open_world
+from hvr.execution.world import World, missing_objects, open_world
 from hvr.knowledge.retrieval.context import object_context
 from hvr.pddl import GroundAction
 from hvr.worlds.faults import other_agent

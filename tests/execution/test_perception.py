@@ -11,14 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hvr.execution.belief import Belief, Sight, belief_after_sounds, seen_objects, update_belief
-from hvr.execution.noise import NoiseFilter, View, votes_needed
 from hvr.execution.observation import AudioEvent, SoundKind, audio_events
-from hvr.execution.perception import Sensors
+from hvr.execution.perception import NoiseFilter, Sensors, View, votes_needed
 from hvr.knowledge.scene_graph import SceneGraph, SceneObject
 from hvr.worlds.faults import NoisySensor
 from hvr.worlds.kitchen import Kitchen
-from hvr.worlds.naming import Names
-from hvr.worlds.thor.observe import scene_graph
+from hvr.worlds.thor.observe import Names, scene_graph
 from tests.execution.execution_worlds import just_before, run, the
 
 NAMES = ("mug-1", "apple-1", "fridge-1", "table-1")

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from hvr.knowledge.history import cleared_marks, contents, marks
 from hvr.knowledge.scene_graph import SceneGraph
+from hvr.knowledge.triples import cleared_marks, contents, marks
 from tests.knowledge.knowledge_kitchen import with_
 
 

@@ -9,8 +9,7 @@ import pytest
 
 from hvr.base.files import data_path
 from hvr.errors import DataFileError
-from hvr.execution.deviations import DeviationKind
-from hvr.execution.explanation import Explanation, RawDeviation, literal_clause
+from hvr.execution.deviations import DeviationKind, Explanation, RawDeviation, literal_clause
 from hvr.knowledge.ontology import Ontology, load_ontology
 from hvr.knowledge.wording import Template, load_wording, wording_of
 from hvr.language.lexicon import Noun, load_lexicon

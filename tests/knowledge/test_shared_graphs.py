@@ -20,15 +20,19 @@ from hvr.errors import StoreError, UnknownObjectError, UsageError
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.scene_graph import SceneGraph
-from hvr.knowledge.shared_graph import (
+from hvr.knowledge.sparql_server import (
+    PASSWORD,
+    TOKEN,
+    USER,
+    ServerAddress,
     SharedGraph,
     SharedRun,
+    SparqlServer,
     list_runs,
     publish,
     query_run,
     run_quads,
 )
-from hvr.knowledge.sparql_server import PASSWORD, TOKEN, USER, ServerAddress, SparqlServer
 from hvr.knowledge.triples import ActionEvent, Change
 from tests.command_line import Hvr
 from tests.knowledge.knowledge_kitchen import PIECES

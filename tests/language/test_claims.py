@@ -18,8 +18,8 @@ import pytest
 from hvr.errors import HvrError
 from hvr.execution.facts.sentences import _Requests
 from hvr.execution.world import open_world
+from hvr.knowledge.ontology import PLACE, PORTABLE
 from hvr.knowledge.retrieval.inventory import Inventory
-from hvr.knowledge.roles import PLACE, PORTABLE
 from hvr.knowledge.world_file import find_world, load_world, world_of_scene
 from hvr.language.goal_builder import Goal
 from hvr.language.grammar import Reader, make_reader

@@ -12,7 +12,7 @@ from hvr.planning.plans import Planned
 from hvr.policies.symbolic import SymbolicPolicy
 from hvr.validation import Validator
 from hvr.worlds.kitchen import Kitchen
-from hvr.worlds.naming import Names
+from hvr.worlds.thor.observe import Names
 from hvr.worlds.thor.skills import perform
 from tests.execution.execution_worlds import symbolic
 

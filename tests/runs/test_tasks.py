@@ -24,8 +24,8 @@ from hvr.runs.tasks import PaperTask, expand_ids, load_task, paper_task_ids, tas
 from hvr.validation import Validator
 from hvr.validation.minimise import reaches_goal
 from hvr.worlds.kitchen import Kitchen
-from hvr.worlds.naming import Names
 from hvr.worlds.scenes import load_scene
+from hvr.worlds.thor.observe import Names
 from hvr.worlds.thor.skills import perform
 from studies.partial_order import sample_linearization
 

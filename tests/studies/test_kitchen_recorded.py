@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from hvr.errors import SceneError
 from hvr.worlds import Kitchen, Names
-from hvr.worlds.thor.recorded import scene_from_metadata
+from hvr.worlds.thor.imported_scenes import scene_from_metadata
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 START = Kitchen("FloorPlan1")

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hvr.errors import DataFileError, HvrError, UsageError
-from hvr.knowledge.retrieval.text_vectors import TextVectors
+from hvr.knowledge.retrieval.embedders import TextVectors
 from hvr.tools.catalogue.formats import parameters, result_parameters
 from hvr.tools.catalogue.reading import read_catalogue, read_tool_graph, read_tools
 from hvr.tools.catalogue.schema import Catalogue, Effect, ToolParameter, ToolSchema

@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from hvr.knowledge.retrieval.text_vectors import TextVectors
+from hvr.knowledge.retrieval.embedders import TextVectors
 from hvr.tools.catalogue import schema_matching
 from hvr.tools.catalogue.schema import Catalogue, ToolParameter, ToolSchema
 from hvr.tools.catalogue.schema_matching import complete_linkage, meanings

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hvr.knowledge.retrieval.text_vectors import TextVectors
+from hvr.knowledge.retrieval.embedders import TextVectors
 from hvr.tools.catalogue.formats import read_tool
 from hvr.tools.catalogue.openapi import read_openapi
 from hvr.tools.catalogue.schema import Catalogue, ToolParameter, ToolSchema

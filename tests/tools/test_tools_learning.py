@@ -19,7 +19,7 @@ import numpy as np  # noqa: E402
 
 from hvr.base.locks import digest, file_set_name  # noqa: E402
 from hvr.errors import DataFileError, UsageError  # noqa: E402
-from hvr.knowledge.retrieval.text_vectors import TextVectors  # noqa: E402
+from hvr.knowledge.retrieval.embedders import TextVectors  # noqa: E402
 from hvr.tools.retrieval.decoding import Decoder, Transitions  # noqa: E402
 from hvr.tools.retrieval.retriever import (  # noqa: E402
     LAYERS,

@@ -10,7 +10,7 @@ import pytest
 
 from hvr.worlds import Kitchen
 from hvr.worlds.kitchen.actions import ACTIONS, UNSUPPORTED
-from hvr.worlds.naming import Names
+from hvr.worlds.thor.observe import Names
 
 KITCHEN = Kitchen("FloorPlan1")
 NAMES = Names.from_metadata(KITCHEN.last_event.metadata)

@@ -13,8 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hvr.doors.cli.main import run
-from hvr.worlds.thor.installation import Machine, check_requirements, inspect_machine, is_ready
-from hvr.worlds.thor.options import PLATFORMS, ThorOptions
+from hvr.worlds.thor.installation import (
+    PLATFORMS,
+    Machine,
+    ThorOptions,
+    check_requirements,
+    inspect_machine,
+    is_ready,
+)
 
 COMMIT = "f0825767"
 GOOD = Machine(

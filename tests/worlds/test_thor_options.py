@@ -9,7 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hvr.errors import UsageError
-from hvr.worlds.thor.options import PLATFORMS, QUALITIES, ThorOptions, option_texts, read_options
+from hvr.worlds.thor.installation import (
+    PLATFORMS,
+    QUALITIES,
+    ThorOptions,
+    option_texts,
+    read_options,
+)
 
 _word = st.text(st.characters(codec="ascii", categories=["L", "N", "P"]), max_size=20).filter(
     lambda text: text == text.strip()

@@ -282,8 +282,13 @@ def add_thor_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_thor(args: argparse.Namespace) -> int:
     """Run the command and return the exit code."""
-    from hvr.worlds.thor.installation import check_requirements, inspect_machine, is_ready
-    from hvr.worlds.thor.options import option_texts, read_options
+    from hvr.worlds.thor.installation import (
+        check_requirements,
+        inspect_machine,
+        is_ready,
+        option_texts,
+        read_options,
+    )
 
     options = read_options(option_texts(args.thor_executable, args.thor))
     checks = check_requirements(inspect_machine(options), options)

@@ -108,7 +108,7 @@ def _check(run: Path | None, scene: str | None) -> None:
 
 def _graph_of_server(store: str, run: Path | None) -> KnowledgeGraph:
     from hvr.knowledge.graph import KnowledgeGraph
-    from hvr.knowledge.shared_graph import list_runs, run_quads
+    from hvr.knowledge.sparql_server import list_runs, run_quads
     from hvr.knowledge.world_file import load_world
 
     if run is None:
@@ -124,9 +124,8 @@ def _scene_graph(scene: str) -> KnowledgeGraph:
     from hvr.knowledge.graph import KnowledgeGraph
     from hvr.knowledge.world_file import world_of_scene
     from hvr.worlds.kitchen import Kitchen
-    from hvr.worlds.naming import Names
     from hvr.worlds.scenes import load_scene
-    from hvr.worlds.thor.observe import scene_graph
+    from hvr.worlds.thor.observe import Names, scene_graph
 
     place = load_scene(scene)
     metadata = Kitchen(place).last_event.metadata
@@ -239,7 +238,7 @@ def run_query(args: argparse.Namespace) -> int:
 
 def _asked_of_server(args: argparse.Namespace, text: str) -> QueryResult:
     """Query a server: one run with its ontology, or all named graphs."""
-    from hvr.knowledge.shared_graph import query_run
+    from hvr.knowledge.sparql_server import query_run
 
     if args.scene is not None:
         raise UsageError("a store has runs, not scenes: omit --scene")
@@ -359,7 +358,7 @@ def add_runs_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_runs(args: argparse.Namespace) -> int:
     """Run the command and return the exit code."""
-    from hvr.knowledge.shared_graph import list_runs
+    from hvr.knowledge.sparql_server import list_runs
 
     with open_server(args.store) as server:
         runs = list_runs(server)
@@ -399,9 +398,8 @@ def add_publish_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_publish(args: argparse.Namespace) -> int:
     """Run the command and return the exit code."""
-    from hvr.knowledge.shared_graph import SharedRun, publish
-    from hvr.runs.folder import read_status
-    from hvr.runs.recording import shared_names
+    from hvr.knowledge.sparql_server import SharedRun, publish
+    from hvr.runs.folder import read_status, shared_names
 
     quads = graph_quads(args.run, None)
     about, _ = read_status(args.run)

@@ -345,7 +345,7 @@ def given_options(args: argparse.Namespace) -> dict[str, Any]:
 def _thor_options(given: Mapping[str, Any]) -> list[str]:
     if "thor" not in given and "thor_executable" not in given:
         return []
-    from hvr.worlds.thor.options import option_texts
+    from hvr.worlds.thor.installation import option_texts
 
     return option_texts(given.get("thor_executable"), given.get("thor"))
 

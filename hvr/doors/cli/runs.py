@@ -17,7 +17,7 @@ from hvr.doors.cli.arguments import (
 from hvr.errors import UsageError
 
 if TYPE_CHECKING:
-    from hvr.runs.recording import Listener
+    from hvr.runs.folder import Listener
     from hvr.runs.report.run_page.story import Story
     from hvr.runs.result import Run
 

@@ -29,8 +29,14 @@ from hvr.planning.solving.solve import Solution
 from hvr.policies.facts import ModelPlanner, open_model
 from hvr.validation.report import count
 from hvr.validation.validator import Validator
-from hvr.worlds.facts.environment import FactEnvironment, close_environment, require_untimed
-from hvr.worlds.facts.faults import FaultRule, FaultyWorld, read_faults
+from hvr.worlds.facts.environment import (
+    FactEnvironment,
+    FaultRule,
+    FaultyWorld,
+    close_environment,
+    read_faults,
+    require_untimed,
+)
 from hvr.worlds.facts.timed_environment import domain_environment
 
 # Execution ----------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from hvr.errors import ImpossibleGoalError, LLMError, SimulatorError
-from hvr.execution.contradiction import Revision, contradicted, revised
+from hvr.execution.belief import Revision, contradicted, revised
 from hvr.execution.deviations import Deviation, DeviationKind, Difference, Side
 from hvr.execution.events import StepDone
 from hvr.execution.facts.detection import (

@@ -13,8 +13,15 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from hvr.execution.deviations import Deviation, DeviationKind, Difference, Side, subjects
-from hvr.execution.explanation import literal_clauses, negated
+from hvr.execution.deviations import (
+    Deviation,
+    DeviationKind,
+    Difference,
+    Side,
+    literal_clauses,
+    negated,
+    subjects,
+)
 from hvr.knowledge.wording import Wording
 from hvr.pddl import Arithmetic, Atom, Comparison, Expression, FunctionTerm, GroundAction, Not
 from hvr.pddl import Number as PddlNumber

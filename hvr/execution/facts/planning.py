@@ -16,8 +16,7 @@ from hvr.knowledge.retrieval.relevance import Relevant
 from hvr.pddl import Domain, GroundAction, Problem, State, Step, Task
 from hvr.pddl.printer import print_domain, print_problem
 from hvr.pddl.task import ground_all
-from hvr.planning.macro_actions import landmark_blocks
-from hvr.planning.plans import AABlock, MacroAction, Plan, Planned
+from hvr.planning.plans import AABlock, MacroAction, Plan, Planned, landmark_blocks
 from hvr.planning.search.cheapest import cheap_plan
 from hvr.planning.search.fast_downward import SearchResult
 from hvr.planning.search.objects import relevant_problem

@@ -40,8 +40,7 @@ from hvr.validation.report import StepReport
 from hvr.validation.trajectory import ConstraintMonitor
 from hvr.validation.validator import Validator
 from hvr.values import JsonObject
-from hvr.worlds.facts.environment import FactEnvironment, base_atoms
-from hvr.worlds.facts.faults import FaultyWorld, InjectedFault
+from hvr.worlds.facts.environment import FactEnvironment, FaultyWorld, InjectedFault, base_atoms
 from hvr.worlds.facts.timed_environment import SplitEnvironment, StartsAndEnds, Timing
 
 # Timed --------------------------------------------------------------------------------------------

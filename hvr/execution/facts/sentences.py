@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from hvr.base.printable import nearest
 from hvr.errors import AmbiguousError, LanguageError
-from hvr.execution.explanation import literal_clause
+from hvr.execution.deviations import literal_clause
 from hvr.execution.facts.imperatives import (
     PLACING,
     Imperative,

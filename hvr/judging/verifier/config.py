@@ -21,7 +21,7 @@ class VerifierConfig:
     `small()` trains in minutes on a CPU.
 
     Args:
-        encoder: Text encoder, as named in `hvr.knowledge.retrieval.text_vectors`. The paper uses
+        encoder: Text encoder, as named in `hvr.knowledge.retrieval.embedders`. The paper uses
             `st:intfloat/e5-large`; the default comes with a package and needs no download.
         tool_text: Text of a tool: its description (the paper), or its name and description.
         step_names: Whether to keep tool names in the texts of steps. If a step was written for its

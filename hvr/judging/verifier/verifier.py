@@ -348,6 +348,6 @@ class Verifier:
 
 def make_encoder(config: VerifierConfig) -> Encoder:
     """Return the encoder named in a configuration, with vectors cached on disk."""
-    from hvr.knowledge.retrieval.text_vectors import TextVectors
+    from hvr.knowledge.retrieval.embedders import TextVectors
 
     return TextVectors(config.encoder)

@@ -8,8 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from hvr.knowledge.graph import KnowledgeGraph
-from hvr.knowledge.ontology import Ontology
-from hvr.knowledge.roles import (
+from hvr.knowledge.ontology import (
     CUTTABLE,
     FURNITURE,
     INSTRUMENT,
@@ -17,6 +16,7 @@ from hvr.knowledge.roles import (
     OPEN,
     PIECE_OF,
     SITUATION,
+    Ontology,
     Roles,
     roles_of,
 )

@@ -12,9 +12,7 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from functools import lru_cache
 
-from hvr.knowledge.ontology import Ontology
-from hvr.knowledge.retrieval.inventory import ObjectSelection
-from hvr.knowledge.roles import (
+from hvr.knowledge.ontology import (
     APPARATUS,
     CONTAINS,
     DIVIDED,
@@ -26,8 +24,10 @@ from hvr.knowledge.roles import (
     RUNS_INTO,
     SWITCHES,
     TREATS,
+    Ontology,
     roles_of,
 )
+from hvr.knowledge.retrieval.inventory import ObjectSelection
 from hvr.pddl.formulas import Atom
 
 # Supplies -----------------------------------------------------------------------------------------

@@ -6,10 +6,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hvr.knowledge.ontology import Ontology
+from hvr.knowledge.ontology import BIN, CARRIER, CUTTABLE, SERVED, SLOT, Ontology, roles_of
 from hvr.knowledge.retrieval.inventory import Inventory, ObjectSelection, situation
 from hvr.knowledge.retrieval.means import Means, supplies_of
-from hvr.knowledge.roles import BIN, CARRIER, CUTTABLE, SERVED, SLOT, roles_of
 from hvr.pddl.formulas import (
     And,
     Atom,

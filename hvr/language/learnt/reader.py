@@ -15,9 +15,8 @@ from typing import Any
 
 from hvr.base.extras import load
 from hvr.errors import DataFileError, ImpossibleGoalError, LanguageError
-from hvr.knowledge.ontology import Ontology
+from hvr.knowledge.ontology import CARRIER, DIVIDED, PORTABLE, SLICED, Ontology
 from hvr.knowledge.retrieval.inventory import Inventory
-from hvr.knowledge.roles import CARRIER, DIVIDED, PORTABLE, SLICED
 from hvr.language.claims import Coverage, Gate
 from hvr.language.goal_builder import Goal, goal_of
 from hvr.language.learnt.encoder import (

@@ -15,8 +15,7 @@ from hvr.errors import HvrError, PlannerError, UsageError
 from hvr.pddl import Domain, GroundAction, Problem, Step, Task, parse_domain, parse_problem
 from hvr.pddl.plan import decimal_text
 from hvr.pddl.printer import print_problem
-from hvr.planning.macro_actions import landmark_blocks
-from hvr.planning.plans import AABlock
+from hvr.planning.plans import AABlock, landmark_blocks
 from hvr.planning.solving.portfolio import (
     Portfolio,
     Scout,

@@ -11,17 +11,27 @@ from typing import Any
 from hvr.base.english import squeezed, words
 from hvr.base.printable import nearest
 from hvr.knowledge.graph import KnowledgeGraph
-from hvr.knowledge.retrieval.background import (
+from hvr.knowledge.ontology import (
+    CONTAINER,
+    CONTAINS,
+    FILLED,
+    FITS,
+    LIQUID,
+    PORTABLE,
+    SURFACE,
+    VESSEL,
+)
+from hvr.knowledge.retrieval.context import (
     default_end_states,
     dishes,
+    kind_context,
     known_dishes,
     meanings,
     notes,
+    object_context,
     preferences,
 )
-from hvr.knowledge.retrieval.context import kind_context, object_context
 from hvr.knowledge.retrieval.inventory import Inventory
-from hvr.knowledge.roles import CONTAINER, CONTAINS, FILLED, FITS, LIQUID, PORTABLE, SURFACE, VESSEL
 from hvr.knowledge.wording import wording_of
 from hvr.language.taxonomy import Taxonomy, literals
 from hvr.pddl import Domain

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from hvr.base.printable import nearest
+from hvr.knowledge.ontology import CONTAINS, PORTABLE
 from hvr.knowledge.retrieval.inventory import Inventory
-from hvr.knowledge.roles import CONTAINS, PORTABLE
 from hvr.language.taxonomy import Taxonomy
 from hvr.pddl.formulas import Atom
 from hvr.policies.goal.answer import (

@@ -16,9 +16,9 @@ from hvr.errors import (
     UsageError,
 )
 from hvr.knowledge.graph import KnowledgeGraph
+from hvr.knowledge.ontology import INSTRUMENT, PORTABLE
 from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.knowledge.retrieval.selection import kinds_mentioned
-from hvr.knowledge.roles import INSTRUMENT, PORTABLE
 from hvr.language.goal_builder import Goal, Stage, end_conditions, end_predicates
 from hvr.language.paraphrase import paraphrase
 from hvr.language.taxonomy import Taxonomy

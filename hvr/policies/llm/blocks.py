@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hvr.pddl import Atom, GroundAction, State, Task, Trajectory
-from hvr.planning.macro_actions import block_conditions
-from hvr.planning.plans import MacroAction
+from hvr.planning.plans import MacroAction, block_conditions
 from hvr.planning.search.navigation import Navigation, find_navigation, repair_navigation
 from hvr.policies.llm.answers import read_blocks
 from hvr.policies.llm.answers.actions import mark_actions, read_exact_actions

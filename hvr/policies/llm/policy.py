@@ -8,11 +8,10 @@ from typing import Any, Self
 
 from hvr.errors import ImpossibleGoalError, LanguageError, UsageError
 from hvr.knowledge.graph import KnowledgeGraph
-from hvr.knowledge.retrieval.background import ingredients
-from hvr.knowledge.retrieval.expansion import expand
+from hvr.knowledge.retrieval.context import ingredients
 from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.knowledge.retrieval.relevance import Relevant
-from hvr.knowledge.retrieval.selection import mentioned, select
+from hvr.knowledge.retrieval.selection import expand, mentioned, select
 from hvr.language.goal_builder import Stage
 from hvr.language.grammar import Reader
 from hvr.models.meter import Meter

@@ -9,19 +9,19 @@ from hvr.base.english import singular, squeezed, words
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.graph_reader import predicate_rules
 from hvr.knowledge.hypothetical import assume_atoms, hypothetical_copy
-from hvr.knowledge.retrieval.background import (
+from hvr.knowledge.retrieval.context import (
+    class_context,
     default_end_states,
     dishes,
     ingredients,
     notes,
+    object_context,
     preferences,
 )
-from hvr.knowledge.retrieval.context import class_context, object_context
 from hvr.knowledge.retrieval.embedders import Embedder
-from hvr.knowledge.retrieval.expansion import expand
 from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.knowledge.retrieval.relevance import forbid_untidy_places, relevant_objects
-from hvr.knowledge.retrieval.selection import mentioned, select
+from hvr.knowledge.retrieval.selection import expand, mentioned, select
 from hvr.knowledge.wording import Wording, load_wording
 from hvr.language.function_words import NUMBERS
 from hvr.pddl import (

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from hvr.execution.explanation import literal_clause
+from hvr.execution.deviations import literal_clause
 from hvr.pddl import OBJECT, Atom, Domain, Problem, TypedName
 from hvr.runs.report.charts import SVG, element, escaped, tooltip
 from hvr.worlds.facts.folder import WorldFolder

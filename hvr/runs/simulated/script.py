@@ -26,8 +26,7 @@ from hvr.pddl import (
     parse_formula,
     parse_problem,
 )
-from hvr.planning.macro_actions import block_conditions, block_name
-from hvr.planning.plans import AABlock, MacroAction
+from hvr.planning.plans import AABlock, MacroAction, block_conditions, block_name
 from hvr.runs.simulated.step_errors import Providers, providers_of
 from hvr.runs.tasks import PaperTask
 from hvr.worlds.kitchen import Kitchen

@@ -21,8 +21,8 @@ from hvr.execution.facts.planning import plan_blocks, problem_at
 from hvr.execution.world import open_world
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import Ontology, load_ontology
-from hvr.knowledge.retrieval.expansion import expand
 from hvr.knowledge.retrieval.inventory import Inventory
+from hvr.knowledge.retrieval.selection import expand
 from hvr.knowledge.wording import Wording, load_wording
 from hvr.knowledge.world_file import find_world, is_trusted
 from hvr.language.goal_builder import Stage

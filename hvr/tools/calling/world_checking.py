@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hvr.errors import HvrError
-from hvr.knowledge.retrieval.text_vectors import TextVectors
+from hvr.knowledge.retrieval.embedders import TextVectors
 from hvr.knowledge.world_file import WorldFile, line_of
 from hvr.tools.calling.worlds import SOURCES, listed_tools, meanings_file, open_tools
 from hvr.tools.catalogue.schema import Catalogue

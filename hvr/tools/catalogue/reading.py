@@ -8,7 +8,7 @@ from typing import Any
 
 from hvr.base.texts import read_json, read_json_lines, read_text, read_yaml
 from hvr.errors import DataFileError
-from hvr.knowledge.retrieval.text_vectors import TextVectors
+from hvr.knowledge.retrieval.embedders import TextVectors
 from hvr.tools.catalogue.formats import is_schema, read_tool, tool_list
 from hvr.tools.catalogue.openapi import is_openapi, read_openapi
 from hvr.tools.catalogue.python_functions import read_functions

@@ -26,7 +26,7 @@ from hvr.tools.catalogue.subjects import (
 from hvr.tools.tool_plans import Tool, ToolGraph
 
 if TYPE_CHECKING:
-    from hvr.knowledge.retrieval.text_vectors import TextVectors
+    from hvr.knowledge.retrieval.embedders import TextVectors
 
 
 # Complete-linkage clustering ----------------------------------------------------------------------

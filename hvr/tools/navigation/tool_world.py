@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from hvr.errors import UsageError
-from hvr.knowledge.retrieval.text_vectors import TextVectors
+from hvr.knowledge.retrieval.embedders import TextVectors
 from hvr.knowledge.world_file import WorldFile, load_world
 from hvr.tools.calling.calls import CallOutcome, Json
 from hvr.tools.calling.environment import ListedTools, ToolEnvironment

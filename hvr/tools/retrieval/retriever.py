@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hvr.base.extras import need_gnn
 from hvr.errors import UsageError
-from hvr.knowledge.retrieval.text_vectors import TextVectors
+from hvr.knowledge.retrieval.embedders import TextVectors
 from hvr.tools.datasets import only_seen, tool_text
 from hvr.tools.retrieval.decoding import (
     Decoder,

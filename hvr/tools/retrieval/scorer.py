@@ -23,7 +23,7 @@ from hvr.base.declared import decode
 from hvr.base.locks import digest, file_set_name, read_set, write_set
 from hvr.base.texts import read_bytes, read_json
 from hvr.errors import DataFileError, UsageError
-from hvr.knowledge.retrieval.text_vectors import TextVectors
+from hvr.knowledge.retrieval.embedders import TextVectors
 from hvr.tools.retrieval.decoding import Decoder, Rule, Scores, Transitions
 from hvr.tools.retrieval.retriever import (
     Encodable,

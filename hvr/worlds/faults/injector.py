@@ -21,7 +21,7 @@ from hvr.worlds.faults.perception import (
     misreporting_lens,
     with_noise,
 )
-from hvr.worlds.naming import Names
+from hvr.worlds.thor.observe import Names
 from hvr.worlds.thor.types import STATES
 
 # Statements ---------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from hvr.knowledge.scene_graph import SceneGraph, SceneObject
 from hvr.worlds.environment import Environment, Event
 from hvr.worlds.faults import other_agent
 from hvr.worlds.faults.fault import FaultEffect, Trigger
-from hvr.worlds.naming import Names
+from hvr.worlds.thor.observe import Names
 from hvr.worlds.thor.types import USUAL_LIQUID
 
 # Misreported metadata -----------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hvr.errors import SimulatorError
     from hvr.worlds.thor.environment import Thor
-    from hvr.worlds.thor.options import ThorOptions, read_options
+    from hvr.worlds.thor.installation import ThorOptions, read_options
 
 __all__ = ["SimulatorError", "Thor", "ThorOptions", "read_options"]
 
@@ -17,6 +17,6 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from hvr import errors
-    from hvr.worlds.thor import environment, options
+    from hvr.worlds.thor import environment, installation
 
-    return next(getattr(m, name) for m in (environment, options, errors) if hasattr(m, name))
+    return next(getattr(m, name) for m in (environment, installation, errors) if hasattr(m, name))

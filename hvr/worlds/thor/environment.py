@@ -11,8 +11,14 @@ from typing import Any
 from hvr.base.files import append_json_line, unwritable
 from hvr.errors import SceneError, SimulatorError
 from hvr.worlds.environment import Environment, EnvironmentSetup, Event
-from hvr.worlds.thor.installation import client_arguments, explain_failure, log_file, require_ready
-from hvr.worlds.thor.options import ThorOptions, read_options
+from hvr.worlds.thor.installation import (
+    ThorOptions,
+    client_arguments,
+    explain_failure,
+    log_file,
+    read_options,
+    require_ready,
+)
 from hvr.worlds.thor.skills import Step
 
 # Retries ------------------------------------------------------------------------------------------

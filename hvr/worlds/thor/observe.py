@@ -2,13 +2,182 @@
 
 from __future__ import annotations
 
+import difflib
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from hvr.errors import UnknownObjectError
 from hvr.knowledge.scene_graph import Extent, SceneGraph, SceneObject
-from hvr.worlds.naming import Names
+from hvr.worlds.thor.types import load_facts
+
+# Naming -------------------------------------------------------------------------------------------
+# Conversion between AI2-THOR's object ids and hvr's names.
+#
+# A name is the lower-case type and a number, such as `mug-1`. Objects are numbered per type in the
+# order of their ids. Pieces have names before they exist: bread `bread-n`, which is cut into eight
+# pieces, has the pieces `breadsliced-(8n-7)` to `breadsliced-(8n)`, and egg `egg-n` has
+# `eggcracked-n`. If a simulator creates more pieces than expected, the additional ones are numbered
+# after all expected ones of the type.
+
+_PIECE = re.compile(r"(?P<source>.+)\|(?P<type>[A-Za-z]+)_(?P<k>\d+)")
+_NAME = re.compile(r"(?P<type>[a-z]+)-(?P<number>[1-9]\d*)")
+
+
+class Names:
+    """The names of one scene. They stay the same when objects move or are cut.
+
+    Args:
+        object_types: Type of every object by id. Pieces (`<id>|AppleSliced_0`) are named after
+            their source.
+        slice_base: Number of the first piece in the simulator's ids: 0 in AI2-THOR 5, 1 in 2.1.0.
+    """
+
+    def __init__(self, object_types: Mapping[str, str], slice_base: int = 0) -> None:
+        self._base = slice_base
+        self._facts = load_facts()
+        self._ids: dict[str, str] = {}
+        self._names: dict[str, str] = {}
+        self._types: dict[str, str] = {}
+        self._numbers: dict[str, int] = {}
+        self._sources: dict[str, tuple[str, ...]] = {}
+        by_type: dict[str, list[str]] = {}
+        for object_id in sorted(object_types):
+            if self._split(object_id, object_types) is None:
+                by_type.setdefault(object_types[object_id], []).append(object_id)
+        for object_type, ids in sorted(by_type.items()):
+            for number, object_id in enumerate(ids, start=1):
+                name = f"{object_type.lower()}-{number}"
+                self._ids[name] = object_id
+                self._names[object_id] = name
+                self._types[object_id] = object_type
+                self._numbers[object_id] = number
+            kind = self._facts.pieces_of(object_type)
+            if kind is not None:
+                self._sources[kind[0]] = tuple(ids)
+
+    @classmethod
+    def from_metadata(cls, metadata: Mapping[str, Any]) -> Names:
+        """Return the names for the scene of an event, which should be the first event.
+
+        If the scene already contains pieces, their ids show whether they are counted from 0 or 1.
+        """
+        types = {o["objectId"]: o["objectType"] for o in metadata["objects"]}
+        names = cls(types)
+        first = {i.rpartition("_")[2] for i in types if names._split(i, types) is not None}
+        return names if not first or "0" in first else cls(types, 1)
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """Names of all whole objects, by type and number."""
+        return tuple(self._ids)
+
+    def name(self, object_id: str) -> str:
+        """Return hvr's name of an object."""
+        known = self._names.get(object_id)
+        if known is not None:
+            return known
+        match = _PIECE.fullmatch(object_id)
+        if match and match["source"] in self._types:
+            kind = self._facts.pieces_of(self._types[match["source"]])
+            if kind is not None and kind[0] == match["type"]:
+                number = self._piece_number(match["source"], kind[1], int(match["k"]))
+                if number is not None:
+                    return f"{kind[0].lower()}-{number}"
+        raise UnknownObjectError(
+            f"no object of this scene has the id {object_id!r}"
+            f"{self._suggestion(object_id, self._names)}"
+        )
+
+    def object_id(self, name: str) -> str:
+        """Return AI2-THOR's id of an object, or the future id of an uncut piece."""
+        known = self._ids.get(name)
+        if known is not None:
+            return known
+        piece = self._piece(name)
+        if piece is None:
+            raise UnknownObjectError(
+                f"no object of this scene is called {name!r}{self._suggestion(name, self._ids)}"
+            )
+        source, piece_type, k = piece
+        return f"{source}|{piece_type}_{k}"
+
+    def pieces(self, name: str) -> tuple[str, ...]:
+        """Return the names of an object's pieces, cut or not; empty if it cannot be cut."""
+        object_id = self.object_id(name)
+        kind = self._facts.pieces_of(self._types.get(object_id, ""))
+        if kind is None:
+            return ()
+        piece_type, count = kind
+        first = (self._numbers[object_id] - 1) * count + 1
+        return tuple(f"{piece_type.lower()}-{first + i}" for i in range(count))
+
+    def source(self, name: str) -> str | None:
+        """Return the name of the object that a piece is cut from; None for a whole object."""
+        if name in self._ids:
+            return None
+        piece = self._piece(name)
+        if piece is None:
+            self.object_id(name)  # raises for an unknown name
+            return None
+        return self._names[piece[0]]
+
+    def type_of(self, name: str) -> str:
+        """Return AI2-THOR's type of an object."""
+        object_id = self.object_id(name)
+        known = self._types.get(object_id)
+        return known if known is not None else object_id.rpartition("|")[2].rpartition("_")[0]
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and (name in self._ids or self._piece(name) is not None)
+
+    def _split(self, object_id: str, types: Mapping[str, str]) -> str | None:
+        match = _PIECE.fullmatch(object_id)
+        if match is None or match["source"] not in types:
+            return None
+        kind = self._facts.pieces_of(types[match["source"]])
+        return match["source"] if kind is not None and kind[0] == match["type"] else None
+
+    def _piece_number(self, source: str, count: int, k: int) -> int | None:
+        """Return the number in the name of piece `k`; unexpected pieces come last."""
+        number = self._numbers[source]
+        if count == 1 and k <= 1:
+            return number
+        index = k - self._base
+        if index < 0:
+            return None
+        if index < count:
+            return (number - 1) * count + 1 + index
+        sources = len(self._sources[self._facts.pieces_of(self._types[source])[0]])  # type: ignore[index]
+        return sources * count + (index - count) * sources + number
+
+    def _piece(self, name: str) -> tuple[str, str, int] | None:
+        match = _NAME.fullmatch(name)
+        if match is None:
+            return None
+        for piece_type, sources in self._sources.items():
+            if piece_type.lower() != match["type"]:
+                continue
+            count = self._facts.pieces_of(self._types[sources[0]])[1]  # type: ignore[index]
+            number = int(match["number"]) - 1
+            if number < len(sources) * count:
+                return sources[number // count], piece_type, number % count + self._base
+            extra = number - len(sources) * count
+            if count == 1:
+                return None
+            k = count + extra // len(sources) + self._base
+            return sources[extra % len(sources)], piece_type, k
+        return None
+
+    @staticmethod
+    def _suggestion(unknown: str, known: Iterable[str]) -> str:
+        near = difflib.get_close_matches(unknown, list(known), n=3, cutoff=0.6)
+        return f"; did you mean {', '.join(near)}?" if near else ""
+
+
+# --------------------------------------------------------------------------------------------------
 
 ATTRIBUTES = (
     "receptacle",

@@ -22,8 +22,7 @@ from hvr.errors import UsageError
 from hvr.values import Value
 from hvr.worlds.environment import Environment
 from hvr.worlds.geometry import Box, Camera, grid_distances
-from hvr.worlds.naming import Names
-from hvr.worlds.thor.observe import controls, direct_parents, is_inert
+from hvr.worlds.thor.observe import Names, controls, direct_parents, is_inert
 from hvr.worlds.thor.types import LIDDED
 
 NEAR = 1.0

@@ -9,8 +9,7 @@ from hvr.execution.world import World, open_world
 from hvr.knowledge.hypothetical import assume_atoms, hypothetical_copy
 from hvr.knowledge.retrieval.context import class_context, object_context
 from hvr.knowledge.retrieval.embedders import LexicalEmbedder
-from hvr.knowledge.retrieval.expansion import expand
-from hvr.knowledge.retrieval.selection import select
+from hvr.knowledge.retrieval.selection import expand, select
 from hvr.models.model import estimate_tokens
 from hvr.pddl.formulas import Atom
 from hvr.runs.tasks import load_task

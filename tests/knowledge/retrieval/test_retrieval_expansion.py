@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hvr.execution.world import World, open_world
-from hvr.knowledge.retrieval.expansion import expand
 from hvr.knowledge.retrieval.inventory import Inventory
+from hvr.knowledge.retrieval.selection import expand
 from hvr.pddl.formulas import Atom
 from hvr.worlds.kitchen import Kitchen
 from hvr.worlds.scenes import load_scene

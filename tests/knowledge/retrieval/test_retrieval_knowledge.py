@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hvr.knowledge.ontology import load_ontology
-from hvr.knowledge.retrieval.background import (
+from hvr.knowledge.retrieval.context import (
     default_end_states,
     dishes,
     ingredients,

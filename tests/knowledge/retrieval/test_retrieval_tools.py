@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from hvr.knowledge.ontology import INSTRUMENT
 from hvr.knowledge.retrieval.inventory import Inventory, ObjectSelection
-from hvr.knowledge.roles import INSTRUMENT
 from hvr.pddl.formulas import Atom
 
 

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from benchmarks.long_goals import play
 from hvr.knowledge.ontology import load_ontology
 from hvr.knowledge.retrieval.inventory import Inventory
-from hvr.knowledge.retrieval.room import Capacity
 from hvr.knowledge.scene_graph import Extent
 from hvr.pddl import Atom, Exists, TypedName
-from hvr.policies.placing import Placing
+from hvr.policies.placing import Capacity, Placing
 
 SIDES = st.floats(0.03, 0.5)
 

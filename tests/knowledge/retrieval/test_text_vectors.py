@@ -11,8 +11,8 @@ import pytest
 np = pytest.importorskip("numpy")
 
 from hvr.errors import DataFileError, UsageError  # noqa: E402
-from hvr.knowledge.retrieval import text_vectors  # noqa: E402
-from hvr.knowledge.retrieval.text_vectors import TextVectors, default_folder, hashed_vectors  # noqa: E402
+from hvr.knowledge.retrieval import embedders  # noqa: E402
+from hvr.knowledge.retrieval.embedders import TextVectors, default_folder, hashed_vectors  # noqa: E402
 
 
 class _Counting:
@@ -21,7 +21,7 @@ class _Counting:
     def __init__(self) -> None:
         self.seen: list[str] = []
 
-    def __call__(self, texts: Sequence[str]) -> text_vectors.Vectors:
+    def __call__(self, texts: Sequence[str]) -> embedders.Vectors:
         self.seen += texts
         return hashed_vectors(texts)
 
@@ -29,7 +29,7 @@ class _Counting:
 @pytest.fixture
 def model(monkeypatch: pytest.MonkeyPatch) -> _Counting:
     made = _Counting()
-    monkeypatch.setattr(text_vectors, "_sentence_encoder", lambda _name: made)
+    monkeypatch.setattr(embedders, "_sentence_encoder", lambda _name: made)
     return made
 
 
@@ -80,7 +80,7 @@ def test_only_e5_reads_the_role(model: _Counting, tmp_path: Path) -> None:
 def test_several_writers_at_once(tmp_path: Path) -> None:
     texts = [f"text {i}" for i in range(700)]
 
-    def encode(shift: int) -> text_vectors.Vectors:
+    def encode(shift: int) -> embedders.Vectors:
         rolled = texts[shift:] + texts[:shift]
         return np.roll(TextVectors("st:shared", tmp_path).encode(rolled), shift, axis=0)
 

@@ -10,8 +10,7 @@ from hvr.knowledge.ontology import load_ontology
 from hvr.knowledge.world_file import load_agent
 from hvr.pddl import GroundAction, State, Task, parse_plan, parse_problem
 from hvr.planning.library import Library, Origin, learn
-from hvr.planning.macro_actions import macro_blocks
-from hvr.planning.plans import AABlock, MacroAction, Plan
+from hvr.planning.plans import AABlock, MacroAction, Plan, macro_blocks
 from hvr.runs.tasks import load_task, paper_task_ids
 from hvr.worlds.kitchen import Kitchen
 from hvr.worlds.scenes import load_scene

@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, given, settings
 
 from hvr.knowledge.wording import load_action_annotations
 from hvr.pddl import GroundAction, Task, parse_formula
-from hvr.planning.macro_actions import macro_blocks
+from hvr.planning.plans import macro_blocks
 from hvr.validation.minimise import eliminate, postpone, reaches_goal
 from tests.planning.search.planning_worlds import plans
 

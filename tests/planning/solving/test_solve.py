@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from hvr.errors import PlannerError, UsageError
 from hvr.pddl import Task, parse_domain, parse_problem, read_plan
-from hvr.planning.macro_actions import landmark_blocks
+from hvr.planning.plans import landmark_blocks
 from hvr.planning.search.fast_downward import solve as search
 from hvr.planning.search.ground import build
 from hvr.planning.solving.forward import forward

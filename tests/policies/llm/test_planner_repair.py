@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hvr.errors import PlannerError
 from hvr.pddl import GroundAction, State, Task
-from hvr.planning.macro_actions import block_conditions
+from hvr.planning.plans import block_conditions
 from hvr.planning.search.fast_downward import SearchResult
 from hvr.policies.llm.conditions import conjunction, describe_macros
 from hvr.policies.llm.prediction import PredictedWorld, count_applicable, run_actions

@@ -8,7 +8,7 @@ from hvr.doors.studio.documents import run_document
 from hvr.doors.studio.sharing import shared_run
 from hvr.execution.facts.running import save_run
 from hvr.runs.report.run_page.reading import read_story
-from hvr.worlds.facts.faults import read_faults
+from hvr.worlds.facts.environment import read_faults
 from tests.worlds.facts.small_worlds import acted, rooms
 
 

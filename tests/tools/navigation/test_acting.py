@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from benchmarks.tool_faults import FaultyTools, ToolFault
-from hvr.knowledge.retrieval.text_vectors import TextVectors
+from hvr.knowledge.retrieval.embedders import TextVectors
 from hvr.knowledge.world_file import load_world
 from hvr.tools.calling.calls import CallFailure, CallOutcome, Json, ToolCall
 from hvr.tools.calling.guard import CallPolicy, GuardedTools

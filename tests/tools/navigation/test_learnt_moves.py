@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hvr.errors import DataFileError, UsageError
-from hvr.knowledge.retrieval.text_vectors import TextVectors
+from hvr.knowledge.retrieval.embedders import TextVectors
 from hvr.tools.catalogue.schema import Catalogue, ToolSchema
 from hvr.tools.navigation.chains import NextMove
 from hvr.tools.navigation.request import GoalCall, ToolRequest

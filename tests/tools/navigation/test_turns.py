@@ -62,7 +62,7 @@ def test_an_empty_turn_is_judged_by_what_was_said_last() -> None:
 
 def test_tools_are_voted_for_by_the_nearest_requests_of_other_dialogues() -> None:
     pytest.importorskip("sklearn", reason="scikit-learn is not installed")
-    from hvr.knowledge.retrieval.text_vectors import TextVectors
+    from hvr.knowledge.retrieval.embedders import TextVectors
     from hvr.tools.navigation.turns import FEATURES, ToolNeeds
 
     tools = (COPY, SORT)
@@ -93,7 +93,7 @@ def test_tools_are_voted_for_by_the_nearest_requests_of_other_dialogues() -> Non
 @pytest.mark.slow
 def test_the_move_is_learnt_and_said_with_a_reason() -> None:
     pytest.importorskip("sklearn", reason="scikit-learn is not installed")
-    from hvr.knowledge.retrieval.text_vectors import TextVectors
+    from hvr.knowledge.retrieval.embedders import TextVectors
     from hvr.tools.navigation.turn_judge import TurnJudge
 
     turns = []

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hvr.knowledge.retrieval.text_vectors import TextVectors
+from hvr.knowledge.retrieval.embedders import TextVectors
 from hvr.knowledge.world_file import load_world
 from hvr.tools.calling.calls import Json
 from hvr.tools.calling.worlds import meanings_file, open_tools

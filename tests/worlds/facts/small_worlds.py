@@ -7,8 +7,7 @@ from collections.abc import Collection, Sequence
 from hvr.execution.facts.planning import StatePlanner
 from hvr.execution.facts.running import WorldRun, run_world
 from hvr.pddl import Domain, Problem, parse_domain, parse_problem
-from hvr.worlds.facts.environment import PddlEnvironment
-from hvr.worlds.facts.faults import FaultRule, FaultyWorld
+from hvr.worlds.facts.environment import FaultRule, FaultyWorld, PddlEnvironment
 from hvr.worlds.facts.lexicon import lexicon_for
 
 ROOMS = """

@@ -14,8 +14,15 @@ from hvr.execution.deviations import DeviationKind
 from hvr.execution.events import StepDone
 from hvr.execution.facts.running import run_world, save_run
 from hvr.pddl import parse_domain, parse_problem
-from hvr.worlds.facts.environment import Fact, Observation, PddlEnvironment
-from hvr.worlds.facts.faults import FaultRule, FaultyWorld, WorldFault, read_faults
+from hvr.worlds.facts.environment import (
+    Fact,
+    FaultRule,
+    FaultyWorld,
+    Observation,
+    PddlEnvironment,
+    WorldFault,
+    read_faults,
+)
 from hvr.worlds.facts.lexicon import lexicon_for
 from tests.worlds.facts.small_worlds import ROOMS, TASK, acted, rooms
 

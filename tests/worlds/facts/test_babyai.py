@@ -15,8 +15,7 @@ from hvr.errors import (
     UsageError,
 )
 from hvr.execution.events import StepDone
-from hvr.execution.facts.revealing import PosedRun
-from hvr.language.described import described_stages
+from hvr.execution.facts.revealing import PosedRun, described_stages
 from hvr.language.grammar import Reader
 from hvr.worlds.facts.environment import Observation
 from hvr.worlds.facts.folder import WorldFolder

@@ -8,13 +8,12 @@ from pathlib import Path
 import pytest
 
 from hvr.errors import ImpossibleGoalError
-from hvr.execution.contradiction import contradicted, revised
+from hvr.execution.belief import contradicted, revised
 from hvr.execution.events import StepDone
 from hvr.execution.facts.planning import StatePlanner, problem_at
 from hvr.execution.facts.running import run_world
 from hvr.pddl import GroundAction, Task, parse_domain, parse_problem
-from hvr.worlds.facts.environment import PddlEnvironment
-from hvr.worlds.facts.faults import FaultRule, FaultyWorld, WorldFault
+from hvr.worlds.facts.environment import FaultRule, FaultyWorld, PddlEnvironment, WorldFault
 from hvr.worlds.facts.lexicon import lexicon_for
 
 HERE = Path(__file__).parent / "hidden"

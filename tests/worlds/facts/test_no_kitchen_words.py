@@ -15,8 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from hvr.knowledge.ontology import load_ontology, ontology_of
-from hvr.knowledge.roles import ROLES
+from hvr.knowledge.ontology import ROLES, load_ontology, ontology_of
 from hvr.knowledge.world_file import load_world
 from hvr.pddl import Domain, parse_domain
 
@@ -36,7 +35,7 @@ THE_WORLDS_OWN = (
     "hvr/tools/navigation/words/english.py",
 )
 
-ROLES_FILE = "hvr/knowledge/roles.py"
+ROLES_FILE = "hvr/knowledge/ontology.py"
 """Names roles in English ("filled", "liquid") that ontologies assign."""
 
 FUNCTION_WORDS = "hvr/language/function_words.py", frozenset({"contains", "large"})

@@ -12,8 +12,7 @@ from hvr.base.files import data_path
 from hvr.errors import HvrError, ImpossibleGoalError, LanguageError
 from hvr.execution.facts.planning import StatePlanner
 from hvr.execution.facts.sentences import RequestedProblem, problem_for
-from hvr.knowledge.ontology import load_ontology, ontology_of
-from hvr.knowledge.roles import ROLES, roles_of
+from hvr.knowledge.ontology import ROLES, load_ontology, ontology_of, roles_of
 from hvr.knowledge.world_file import find_world
 from hvr.pddl import Task
 from hvr.validation import Validator

@@ -11,7 +11,7 @@ from hvr.execution.events import StepDone
 from hvr.execution.facts.running import WorldRun, run_world, save_run
 from hvr.pddl import Domain, Problem, parse_domain, parse_problem, read_plan
 from hvr.validation import validate
-from hvr.worlds.facts.faults import FaultyWorld, read_faults
+from hvr.worlds.facts.environment import FaultyWorld, read_faults
 from hvr.worlds.facts.folder import WorldFolder
 from hvr.worlds.facts.lexicon import lexicon_for
 from hvr.worlds.facts.timed_environment import SplitEnvironment

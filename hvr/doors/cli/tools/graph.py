@@ -68,7 +68,7 @@ def meaning_names(args: argparse.Namespace) -> MeaningNames:
         raise UsageError("give descriptions of tools, or a log with --log")
     if not args.files:
         return MeaningNames(Catalogue(()))
-    from hvr.knowledge.retrieval.text_vectors import TextVectors
+    from hvr.knowledge.retrieval.embedders import TextVectors
     from hvr.tools.catalogue.schema_matching import NO_OVERRIDES, meanings, read_overrides
 
     catalogue, own = described_tools(args.files)
@@ -255,7 +255,7 @@ def add_learn_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_learn(args: argparse.Namespace) -> int:
     """Run the command and return the exit code."""
-    from hvr.knowledge.retrieval.text_vectors import TextVectors
+    from hvr.knowledge.retrieval.embedders import TextVectors
     from hvr.tools.navigation.turn_judge import learn_moves, write_moves
     from hvr.tools.navigation.turns import read_dialogues
 

@@ -69,7 +69,7 @@ def add_import_arguments(parser: argparse.ArgumentParser) -> None:
 def run_import(args: argparse.Namespace) -> int:
     """Run the command and return the exit code."""
     from hvr.base.files import write_whole
-    from hvr.knowledge.retrieval.text_vectors import TextVectors
+    from hvr.knowledge.retrieval.embedders import TextVectors
     from hvr.tools.catalogue.reading import read_catalogue
     from hvr.tools.catalogue.schema_matching import (
         MIN_DESCRIPTION_COSINE,

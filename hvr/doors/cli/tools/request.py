@@ -27,7 +27,7 @@ from hvr.tools.catalogue.subjects import meaning_of
 from hvr.values import SCHEMA_VERSION
 
 if TYPE_CHECKING:
-    from hvr.knowledge.retrieval.text_vectors import TextVectors
+    from hvr.knowledge.retrieval.embedders import TextVectors
     from hvr.knowledge.world_file import ToolTask, WorldFile
     from hvr.models.meter import Meter
     from hvr.tools.calling.environment import ToolEnvironment
@@ -138,7 +138,7 @@ def open_request(args: argparse.Namespace) -> OpenedRequest:
     Raises:
         HvrError: The world cannot be opened, or a name does not exist in it.
     """
-    from hvr.knowledge.retrieval.text_vectors import TextVectors
+    from hvr.knowledge.retrieval.embedders import TextVectors
     from hvr.knowledge.world_file import load_world
     from hvr.tools.calling.worlds import meanings_file, open_tools
     from hvr.tools.catalogue.schema_matching import NO_OVERRIDES, meanings, read_overrides
@@ -382,7 +382,7 @@ def _opinion(opened: OpenedRequest, decisions: Path | None) -> TurnDecision | No
     path = opened.world.folder / named if decisions is None and named else decisions
     if path is None:
         return None
-    from hvr.knowledge.retrieval.text_vectors import TextVectors
+    from hvr.knowledge.retrieval.embedders import TextVectors
     from hvr.tools.navigation.turn_judge import read_moves
     from hvr.tools.navigation.turns import Turn, offered
 

@@ -102,7 +102,7 @@ def run_retrieve(args: argparse.Namespace) -> int:
 
 def _retriever(args: argparse.Namespace) -> Retriever:
     """Return a trained retriever, or an untrained one for the tools of a file."""
-    from hvr.knowledge.retrieval.text_vectors import TextVectors
+    from hvr.knowledge.retrieval.embedders import TextVectors
     from hvr.tools.datasets import read_graph
     from hvr.tools.retrieval.retriever import untrained_retriever
     from hvr.tools.retrieval.scorer import load_retriever

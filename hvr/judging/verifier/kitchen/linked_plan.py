@@ -16,7 +16,7 @@ from hvr.pddl.formulas import Atom
 from hvr.pddl.model import GroundAction, Problem
 from hvr.pddl.state import Operator
 from hvr.pddl.task import Task
-from hvr.planning.macro_actions import support
+from hvr.planning.plans import support
 from hvr.planning.search.ground import bits
 from hvr.planning.search.operators import Literals
 from hvr.validation.report import StepReport

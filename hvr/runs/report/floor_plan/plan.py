@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 from hvr.errors import DataFileError
 from hvr.values import Value
 from hvr.worlds.geometry import Box
-from hvr.worlds.naming import Names
 from hvr.worlds.scenes import load_scene, scene_names
-from hvr.worlds.thor.observe import direct_parents
+from hvr.worlds.thor.observe import Names, direct_parents
 from hvr.worlds.thor.types import BASINS, FLOOR, TABLES
 
 # Plan ---------------------------------------------------------------------------------------------
