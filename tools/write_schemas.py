@@ -28,10 +28,11 @@ hvr validate domain.pddl problem.pddl plans/short.txt --json
 [The MCP server](../how-to/mcp.md) takes these requests and gives these answers; `--json` prints
 the same answers. `python -m tools.write_schemas` writes this page from `hvr/doors/schema.py`.
 
-A request contains a text or names its file: `domain` is PDDL text, `domain_file` a path below the
-served folder. Members with a default may be left out. `schema_version` grows when a member of an
-answer changes its meaning or disappears; new members may appear at any time. A type that ends in
-`?` may be null. Types with a capital letter are described at the end.
+A request contains a text or the name of its file: `domain` is PDDL text, `domain_file` a path below
+the served folder. Members with a default may be left out. Each answer also has the integer
+`schema_version`, which grows when a member changes its meaning or disappears; new members may
+appear at any time. A type that ends in `?` may be null. Types with a capital letter are described
+at the end.
 """
 
 
@@ -72,6 +73,8 @@ def _table(schema: dict[str, Any]) -> Iterator[str]:
     yield "| member | type | meaning |"
     yield "| --- | --- | --- |"
     for name, one in schema["properties"].items():
+        if name == "schema_version":  # described once, at the top of the page
+            continue
         default = f" Default: `{json.dumps(one['default'])}`." if "default" in one else ""
         said = f"{one.get('description', '')}{default}".strip().replace("|", "\\|")
         optional = "" if name in schema["required"] or default else " Optional."
