@@ -316,14 +316,14 @@ def _explain(request: schema.ExplainStepRequest) -> schema.StepExplanation:
         raise UsageError(f"step must be at most {len(actions)}, got {request.step}")
     stepper = Stepper(validator.task)
     reports = []
-    makers: _Makers = {}
+    makers: Makers = {}
     for number, action in enumerate(actions, 1):
         if number == request.step:
             before = stepper.fork()
-            conditions = tuple(_conditions(before, action, makers))
+            conditions = tuple(condition_states(before, action, makers))
         reports.append(stepper.apply(action))
         if number < request.step:
-            _keep_changes(makers, reports[-1])
+            keep_changes(makers, reports[-1])
         if number == request.step:
             after = stepper.fork()
     report = reports[request.step - 1]
@@ -333,64 +333,31 @@ def _explain(request: schema.ExplainStepRequest) -> schema.StepExplanation:
         report.ok,
         conditions,
         tuple(_links(before, reports, request.step)),
-        _facts(before),
-        _facts(after),
+        facts_of(before),
+        facts_of(after),
         report,
     )
 
 
 def _trace(request: schema.PlanTextRequest) -> schema.PlanTrace:
-    from hvr.pddl import GroundAction
-    from hvr.pddl.plan import TimedAction
-    from hvr.validation.report import FailureKind
-    from hvr.validation.stepper import Stepper
+    from hvr.doors.plan_traces import trace_hierarchy, trace_steps
+    from hvr.validation.suites import language_of
 
-    validator, steps, report = _checked(request)
-    stepper = Stepper(validator.task)
-    initial = _facts(stepper)
-    failure = report.failure
-    if not all(isinstance(step, GroundAction) for step in steps):
-        timed = [step for step in steps if isinstance(step, TimedAction)]
-        spans = [
-            (str(one.action), float(one.start or 0), float(one.duration or 0)) for one in timed
-        ]
-        traced = [
-            schema.TracedStep(
-                number or 0,
-                "" if action is None else str(action),
-                None if time is None else float(time),
-                True,
-                (),
-                tuple(map(str, added)),
-                tuple(map(str, deleted)),
-            )
-            for number, time, action, added, deleted in validator.trace(steps)
-        ]
-        if (
-            failure is not None
-            and failure.action is not None
-            and failure.kind is not FailureKind.CONSTRAINT
-        ):
-            time = None if failure.time is None else float(failure.time)
-            name = str(failure.action)
-            traced.append(schema.TracedStep(failure.step or 0, name, time, False, (), (), ()))
-        unmet = failure.literals if failure and failure.kind is FailureKind.GOAL else ()
-        missing = tuple(map(str, unmet))
-        return schema.PlanTrace(initial, tuple(traced), tuple(spans), missing, report)
-    found: list[schema.TracedStep] = []
-    makers: _Makers = {}
-    for number, action in enumerate(steps, 1):
-        assert isinstance(action, GroundAction)
-        needs = tuple(_conditions(stepper, action, makers))
-        one = stepper.apply(action)
-        _keep_changes(makers, one)
-        changes = tuple(map(str, one.added)), tuple(map(str, one.deleted))
-        found.append(schema.TracedStep(number, str(action), None, one.ok, needs, *changes))
-        if not one.ok:
-            break
-    failure = stepper.goal_failure()
-    missing = () if failure is None else tuple(map(str, failure.literals))
-    return schema.PlanTrace(initial, tuple(found), (), missing, report)
+    if language_of(request.domain) is None:
+        return trace_steps(*_checked(request))
+    from hvr.pddl.hierarchy.plan import START, read_hierarchical_plan
+    from hvr.validation.hierarchical.conversion import ActionsJudge, read_actions
+    from hvr.validation.hierarchical.verifier import DecompositionVerifier
+
+    verifier = _loaded(request).validator
+    assert isinstance(verifier, DecompositionVerifier)
+    name = _shown(request, "plan")
+    if START in request.plan:
+        plan = read_hierarchical_plan(request.plan, file=name)
+        return trace_hierarchy(verifier, plan, verifier.check(plan))
+    actions = read_actions(request.plan, file=name)
+    report, found = ActionsJudge(verifier).decompose(actions)
+    return trace_hierarchy(verifier, found or actions, report)
 
 
 def _untimed(steps: Sequence[Step]) -> Sequence[Step]:
@@ -418,18 +385,20 @@ def _parts(stepper: Stepper, action: GroundAction) -> Iterator[Expression]:
             yield part
 
 
-_Makers: TypeAlias = "dict[tuple[Expression, bool], int]"
+Makers: TypeAlias = "dict[tuple[Expression, bool], int]"
 """The step that made each fact true or false last."""
 
 
-def _keep_changes(makers: _Makers, report: StepReport) -> None:
+def keep_changes(makers: Makers, report: StepReport) -> None:
+    """Note which facts a step has made true or false."""
     makers.update(dict.fromkeys(((fact, True) for fact in report.added), report.step))
     makers.update(dict.fromkeys(((fact, False) for fact in report.deleted), report.step))
 
 
-def _conditions(
-    stepper: Stepper, action: GroundAction, makers: _Makers
+def condition_states(
+    stepper: Stepper, action: GroundAction, makers: Makers
 ) -> Iterator[schema.ConditionState]:
+    """Yield the parts of a step's precondition before it is applied."""
     from hvr.pddl.formulas import Atom, Not
 
     for part in _parts(stepper, action):
@@ -461,7 +430,8 @@ def _links(
         yield schema.EffectLink(str(fact if wanted else Not(fact)), tuple(needed), undone)
 
 
-def _facts(stepper: Stepper) -> tuple[str, ...]:
+def facts_of(stepper: Stepper) -> tuple[str, ...]:
+    """Return the facts and numbers that hold now, as texts."""
     from hvr.pddl.plan import decimal_text
 
     state = stepper.state
@@ -518,7 +488,7 @@ def _session(state: SessionState) -> schema.SessionAnswer:
         state.session,
         tuple(map(str, stepper.steps)),
         failure is None,
-        _facts(stepper),
+        facts_of(stepper),
         () if failure is None else tuple(map(str, failure.literals)),
         report,
     )

@@ -20,6 +20,7 @@ from hvr.base.declared import Between, json_schema
 from hvr.errors import HvrError
 from hvr.validation.findings import Finding
 from hvr.validation.report import OnFailure, Repair, StepReport, ValidationReport
+from hvr.validation.timeline import Curve, ProcessSpan
 from hvr.values import SCHEMA_VERSION, JsonObject, Value
 
 MAX_TEXT = 10_000_000
@@ -261,24 +262,54 @@ class TracedStep(Value):
     json_shape = "*"
 
 
+class TaskNode(Value):
+    """A task or an action in the decomposition of a hierarchical plan.
+
+    Attributes:
+        task: The ground task or action; empty for the initial tasks.
+        method: Name of the method that decomposes the task; null for an action and for the initial
+            tasks.
+        step: Number of the step; null for a task.
+        children: The indices of the subtasks in the list of nodes.
+    """
+
+    task: str
+    method: str | None
+    step: int | None
+    children: tuple[int, ...]
+
+    json_shape = "*"
+
+
 class PlanTrace(Value):
     """A plan with every change of the state.
 
     Attributes:
         initial: The facts of the initial state that can change.
+        constants: The facts that never change.
+        objects: The type of each object; several if it is declared with `either`.
         steps: The executed steps, and the first that cannot be executed, if any. A step with a
             duration occurs twice: where it starts and where it ends.
         spans: Name, start and duration of each step of a plan with times.
         missing: The unmet parts of the goal after the last step; empty for a plan with times if one
             of its steps cannot be executed.
         report: The verdict.
+        curves: The numbers over time, exactly as they were validated; in a plan without times, each
+            step takes one unit.
+        processes: When the processes (PDDL+) were active.
+        decomposition: The nodes of a hierarchical plan, the root first; empty for other plans.
     """
 
     initial: tuple[str, ...]
+    constants: tuple[str, ...]
+    objects: Mapping[str, tuple[str, ...]]
     steps: tuple[TracedStep, ...]
     spans: tuple[tuple[str, float, float], ...]
     missing: tuple[str, ...]
     report: ValidationReport
+    curves: tuple[Curve, ...] = ()
+    processes: tuple[ProcessSpan, ...] = ()
+    decomposition: tuple[TaskNode, ...] = ()
 
     json_shape = "*"
 

@@ -15,6 +15,7 @@ from hvr.execution.facts.sentences import problem_for
 from hvr.knowledge.world_file import line_of
 from hvr.pddl import Atom, Domain, Problem, Task, parse_problem
 from hvr.policies.llm.prompts import load_prompts
+from hvr.worlds.facts.drawing import DRAWING_FILE, read_drawing
 from hvr.worlds.facts.environment import Observation, close_environment, read_observation
 from hvr.worlds.facts.folder import WorldFolder
 from hvr.worlds.facts.lexicon import WorldLexicon, lexicon_for
@@ -69,6 +70,10 @@ class _Check:
             what = "only durative actions: a world is acted in step by step, without time"
             text = what if domain.durative_actions else "no action: nothing can be done in it"
             self._add(world.domain_file, text, "(domain")
+        drawing = world.domain_file.parent / DRAWING_FILE
+        if drawing.is_file():
+            found = self._read(partial(read_drawing, drawing, domain), drawing)
+            self.findings += found[1] if found else ()
         words: WorldLexicon | None = None
         if all(file.is_file() for file in world.ontology_files):
             words = self._try(lambda: world.words, world.file, "ontology")

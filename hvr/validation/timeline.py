@@ -48,9 +48,13 @@ class TimelineMark(Value):
 
 
 class ProcessSpan(Value):
+    """An interval in which a process was active."""
+
     name: str
     start: Fraction
     end: Fraction
+
+    json_shape = "*"
 
 
 class TimelineFailure(Value):

@@ -1,5 +1,7 @@
 /** What the server answers, and the calls that ask for it. */
 
+import type { Curve } from "./model/curves";
+import type { DrawingRules } from "./model/drawing";
 import type { ToolGraph } from "./model/tools";
 import type { RunDocument } from "./model/story";
 
@@ -54,15 +56,28 @@ export interface Report {
   steps: number;
   executed: number;
   reason?: string | null;
-  failure?: { message: string; step: number | null } | null;
+  failure?: { message: string; step: number | null; action: string | null } | null;
+}
+
+/** A task or an action in a decomposition; the first node is the root. */
+export interface TaskNode {
+  task: string;
+  method: string | null;
+  step: number | null;
+  children: number[];
 }
 
 export interface Trace {
   initial: string[];
+  constants: string[];
+  objects: Record<string, string[]>;
   steps: TracedStep[];
   spans: [string, number, number][];
   missing: string[];
   report: Report;
+  curves: Curve[];
+  processes: { name: string; start: number; end: number }[];
+  decomposition: TaskNode[];
 }
 
 export interface Repair {
@@ -156,7 +171,9 @@ export const readText = async (file: string) =>
 export const saveText = (file: string, text: string) => post("/studio/text", { file, text });
 export const readRun = (name: string) => get<RunDocument>(`/studio/run?name=${encodeURIComponent(name)}`);
 export const readLog = (name: string) => get<RunLog>(`/studio/log?name=${encodeURIComponent(name)}`);
-export const readGraph = (file: string) => get<ToolGraph>(`/studio/tools?file=${encodeURIComponent(file)}`);
+export const readGraph = (file: string) => get<ToolGraph>(`/studio/tools?name=${encodeURIComponent(file)}`);
+export const readDrawing = (domain: string) =>
+  get<DrawingRules | null>(`/studio/drawing?name=${encodeURIComponent(domain)}`);
 export const trace = (texts: Texts, signal?: AbortSignal) => post<Trace>("/v1/trace", texts, signal);
 export const repair = (texts: Texts) => post<Repair>("/v1/repair", texts);
 export const findPlan = (texts: Texts) =>

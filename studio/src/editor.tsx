@@ -129,6 +129,7 @@ export function Editor({ root, file, text, label, line = null, onChange, onLine 
       }),
     });
     view.current = editor;
+    editor.scrollDOM.tabIndex = 0;
     let open = true;
     served(root, file)
       .then((extension) => open && editor.dispatch({ effects: server.reconfigure(extension) }))

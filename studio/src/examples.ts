@@ -1,12 +1,14 @@
 /** Three examples for a folder that is empty, and for those who come for the first time. */
 
 import type { Texts } from "./api";
+import type { DrawingRules } from "./model/drawing";
 
 export interface Example {
   id: string;
   name: string;
   about: string;
   texts: Texts;
+  drawing?: DrawingRules;
 }
 
 const BLOCKS = `(define (domain blocks)
@@ -90,6 +92,14 @@ const FLAT = `(define (problem flat)
   (:goal (and (bright kitchen) (bright bath) (here hall))))
 `;
 
+const TOWERS: DrawingRules = {
+  things: ["hand"],
+  rules: [
+    { fact: ["on", "?x", "?y"], types: [], verb: "above", terms: ["?x", "?y"] },
+    { fact: ["holding", "?x"], types: [], verb: "inside", terms: ["?x", "hand"] },
+  ],
+};
+
 export const EXAMPLES: Example[] = [
   {
     id: "blocks",
@@ -100,6 +110,7 @@ export const EXAMPLES: Example[] = [
       problem: TOWER,
       plan: "(unstack c a)\n(put-down c)\n(stack b c)\n(pick-up a)\n(stack a b)\n",
     },
+    drawing: TOWERS,
   },
   {
     id: "delivery",

@@ -25,6 +25,11 @@ const TRACE: Trace = {
   steps: [step(1, ["(b)"], ["(a)"], [["(a)", 0]]), step(2, ["(c)"], []), step(3, [], ["(b)"], [["(b)", 1]])],
   spans: [],
   missing: [],
+  constants: [],
+  objects: {},
+  curves: [],
+  processes: [],
+  decomposition: [],
   report: { outcome: "valid", steps: 3, executed: 3 },
 };
 
@@ -62,6 +67,19 @@ test("plans are aligned by what they share", () => {
     pairs.flatMap((pair) => pair.right ?? []),
     ["b", "c", "d"],
   );
+});
+
+test("numbers are those of the curves at the time of the step", () => {
+  const piece = { from: 0, to: 3, first: 0, last: 6, coefficients: [0, 2] };
+  const counted = { ...TRACE, initial: ["(a)", "(= (n) 0)"], curves: [{ fluent: "(n)", pieces: [piece] }] };
+  assert.deepEqual(stateAfter(counted, 0), ["(= (n) 0)", "(a)"]);
+  assert.deepEqual(stateAfter(counted, 2), ["(= (n) 4)", "(b)", "(c)"]);
+});
+
+test("steps of a plan with its decomposition are those before the root", () => {
+  const plan = "==>\n0 load van book\n1 drive van depot shop\nroot 10\n10 deliver book -> carry 0 1\n<==\n";
+  assert.deepEqual(stepsOf(plan), ["(load van book)", "(drive van depot shop)"]);
+  assert.deepEqual(linesOfSteps(plan), [2, 3]);
 });
 
 test("steps are read with their lines, without comments", () => {

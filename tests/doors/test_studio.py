@@ -19,6 +19,8 @@ pytest.importorskip("websockets")
 
 from starlette.testclient import TestClient
 
+from hvr.doors.operations import answer
+from hvr.doors.schema import PlanTextRequest
 from hvr.doors.service import Service
 from hvr.doors.studio.application import make_studio
 from hvr.tools.navigation.graph import GraphTool
@@ -145,12 +147,12 @@ def test_a_run_of_tools_has_its_calls_and_its_graph(client: TestClient, folder: 
     }
     found = client.get("/studio/log?name=pick-up").json()
     assert [call["tool"] for call in found["calls"]] == ["find"]
-    graph = client.get("/studio/tools?file=runs/pick-up/graph.jsonl").json()
+    graph = client.get("/studio/tools?name=runs/pick-up/graph.jsonl").json()
     assert [one["name"] for one in graph["tools"]] == ["find"]
     assert [one["target"] for one in graph["outputs"]] == ["user"]
     (folder / "graph.json").write_text(json.dumps(graph))
     assert client.get("/studio/index").json()["graphs"][0] == "graph.json"
-    assert client.get("/studio/tools?file=graph.json").json() == graph
+    assert client.get("/studio/tools?name=graph.json").json() == graph
 
 
 def test_what_is_not_a_tool_graph_is_refused(client: TestClient, folder: Path) -> None:
@@ -163,10 +165,10 @@ def test_what_is_not_a_tool_graph_is_refused(client: TestClient, folder: Path) -
     }
     for name, text in texts.items():
         (folder / name).write_text(text)
-        reply = client.get("/studio/tools", params={"file": name})
+        reply = client.get("/studio/tools", params={"name": name})
         assert reply.status_code == 400
         assert name in reply.json()["message"]
-    assert client.get("/studio/tools?file=../x.json").status_code == 400
+    assert client.get("/studio/tools?name=../x.json").status_code == 400
     assert client.get("/studio/index").status_code == 200
 
 
@@ -224,6 +226,66 @@ def test_the_language_server_answers_through_the_socket(folder: Path) -> None:
         socket.send_text(json.dumps(message))
         answer = json.loads(socket.receive_text())
     assert answer["result"]["capabilities"]["hoverProvider"]
+
+
+def traced(folder: str, plan: str, *, kind: str = "pddl", root: str = "examples") -> dict[str, Any]:
+    place = BLOCKS.parents[1] / root / folder
+    request = PlanTextRequest(
+        domain=(place / f"domain.{kind}").read_text(),
+        problem=(place / f"problem.{kind}").read_text(),
+        plan=plan or (place / "plan.txt").read_text(),
+    )
+    return answer("trace_plan", request)
+
+
+def test_numbers_and_processes_are_traced_exactly() -> None:
+    found = traced("garden", "")
+    level = next(curve for curve in found["curves"] if curve["fluent"] == "(level)")
+    assert [piece["coefficients"] for piece in level["pieces"]] == [[2, 3], [17], [17, 0, -0.5]]
+    assert found["processes"] == [{"name": "(drain)", "start": 6, "end": 10}]
+    early = traced("garden", (BLOCKS.parent / "garden" / "early.txt").read_text())
+    assert early["report"]["outcome"] == "invalid"
+
+
+def test_a_hierarchical_plan_is_traced_with_its_tasks() -> None:
+    found = traced("parcels", "", kind="hddl")
+    nodes = found["decomposition"]
+    assert [nodes[child]["task"] for child in nodes[0]["children"]] == [
+        "(deliver book shop)",
+        "(deliver lamp corner)",
+    ]
+    assert nodes[1]["method"] == "carry"
+    assert [one["step"] for one in nodes if one["step"]] and found["objects"]["van1"] == ["van"]
+    assert sorted(one["step"] for one in nodes if one["step"]) == list(range(1, 8))
+    assert "(road shop corner)" in found["constants"]
+    bare = traced("parcels", "(load van1 book depot)\n", kind="hddl")
+    assert bare["report"]["outcome"] == "invalid"
+
+
+def test_a_decomposition_with_a_cycle_is_drawn_as_far_as_it_is_a_tree() -> None:
+    plan = "==>\n0 load van1 book depot\nroot 10 0\n10 go van1 shop -> drive-on 10 0 99\n<==\n"
+    found = traced("parcels", plan, kind="hddl")
+    assert found["report"]["outcome"] == "invalid"
+    assert [one["task"] for one in found["decomposition"]] == [
+        "",
+        "(go van1 shop)",
+        "(load van1 book depot)",
+    ]
+
+
+def test_the_drawing_rules_beside_a_domain_are_given(client: TestClient, folder: Path) -> None:
+    assert client.get("/studio/drawing?name=domain.pddl").json() is None
+    rule = '[[draw]]\nfact = "(on ?x ?y)"\nabove = ["?x", "?y"]\n'
+    (folder / "drawing.toml").write_text(rule)
+    found = client.get("/studio/drawing?name=domain.pddl").json()
+    assert found["rules"][0]["verb"] == "above"
+    (folder / "drawing.toml").write_text(rule.replace("(on", "(onto"))
+    reply = client.get("/studio/drawing?name=domain.pddl")
+    assert reply.status_code == 400 and "onto" in reply.json()["message"]
+    (folder / "drawing.toml").unlink()
+    (folder / "drawing.toml").symlink_to("/etc/hostname")
+    assert client.get("/studio/drawing?name=domain.pddl").status_code == 400
+    assert client.get("/studio/drawing?name=../domain.pddl").status_code == 400
 
 
 def test_a_plan_is_traced_with_the_causes_of_each_step(folder: Path) -> None:

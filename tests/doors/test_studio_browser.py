@@ -16,7 +16,8 @@ import pytest
 sync_api = pytest.importorskip("playwright.sync_api")
 pytest.importorskip("pygls")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-AXE = Path(__file__).parents[2] / "studio" / "node_modules" / "axe-core" / "axe.min.js"
+ROOT = Path(__file__).parents[2]
+AXE = ROOT / "studio" / "node_modules" / "axe-core" / "axe.min.js"
 if CHROMIUM is None:
     pytest.skip("needs a Chromium browser", allow_module_level=True)
 
@@ -46,6 +47,8 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     (run / "task.json").write_text(json.dumps(about))
     (run / "calls.jsonl").write_text(json.dumps(call) + "\n")
     (run / "trace.jsonl").write_text(json.dumps(step) + "\n")
+    for folder in ("worlds/sokoban", "examples/garden", "examples/parcels"):
+        shutil.copytree(ROOT / folder, root / Path(folder).name)
     server = subprocess.Popen(
         [sys.executable, "-m", "hvr", "studio", str(root), "--no-browser"],
         env={**os.environ, "HVR_STUDIO_TOKEN": "secret"},
@@ -101,10 +104,11 @@ def test_a_broken_plan_is_understood_and_repaired(page: Any) -> None:
     page.wait_for_selector(".failed")
     page.click(".failed button")
     assert "cannot be executed" in page.inner_text(".why")
-    page.click("text=Repair")
-    page.wait_for_selector("text=proven valid", timeout=30_000)
+    page.click("text=Look for a repair")
+    page.wait_for_selector(".proposal .new", timeout=30_000)
+    page.click("text=Apply the repair")
     page.wait_for_selector(".tag.good")
-    page.click("role=tab[name=Picture]")
+    page.click("role=tab[name=Causes]")
     page.wait_for_selector(".node")
     assert "step=3" in page.url
 
@@ -126,9 +130,53 @@ def test_the_steps_are_walked_by_the_keyboard_alone(page: Any) -> None:
 
 def test_a_plan_over_time_is_a_chart(page: Any) -> None:
     page.click("text=Two vans at once")
-    page.click("role=tab[name=Picture]")
+    page.click("role=tab[name='Time line']")
     page.wait_for_selector(".span")
     assert page.locator(".span").count() == 6
+
+
+def test_a_plan_over_time_has_the_curves_of_its_numbers(page: Any) -> None:
+    page.click("text=problem.pddl with plan.txt")
+    page.click("role=tab[name='Time line']")
+    page.wait_for_selector(".curve")
+    assert page.locator(".curve").count() == 2
+    assert page.locator(".process").count() == 1
+    with page.expect_download() as saved:
+        page.click("text=Save SVG")
+    text = saved.value.path().read_text("utf-8")
+    assert text.startswith("<svg") and "class=" not in text
+    with page.expect_download() as saved:
+        page.click("text=Save PNG")
+    assert saved.value.path().read_bytes().startswith(b"\x89PNG")
+    accessible(page)
+
+
+def test_a_hierarchy_is_folded_by_the_keyboard(page: Any) -> None:
+    page.click("text=problem.hddl with plan.txt")
+    page.click("role=tab[name=Tasks]")
+    page.wait_for_selector("[role=treeitem]")
+    before = page.locator("[role=treeitem]").count()
+    page.focus("[role=treeitem][tabindex='0']")
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_selector("[role=treeitem][aria-expanded=false]")
+    assert page.locator("[role=treeitem]").count() < before
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("End")
+    assert "unload van1 lamp corner" in page.evaluate("document.activeElement.textContent")
+    accessible(page)
+
+
+def test_a_world_is_drawn_by_its_rules(page: Any) -> None:
+    page.click("text=storehouse.pddl")
+    page.click("text=Find a plan")
+    page.wait_for_selector(".tag.good", timeout=60_000)
+    page.click("role=tab[name=Drawing]")
+    page.wait_for_selector(".drawn.marked")
+    first = page.locator(".drawn:has(title:text('keeper'))").get_attribute("style")
+    page.click("[aria-label=Forward]")
+    page.wait_for_selector("text=1 of")
+    assert page.locator(".drawn:has(title:text('keeper'))").get_attribute("style") != first
+    accessible(page)
 
 
 def test_hostile_names_are_only_text(page: Any) -> None:
@@ -182,7 +230,7 @@ def test_the_views_are_accessible(page: Any) -> None:
     page.click("text=A tower that falls short")
     page.wait_for_selector(".failed")
     accessible(page)
-    page.click("role=tab[name=Picture]")
+    page.click("role=tab[name=Causes]")
     page.wait_for_selector(".node")
     accessible(page)
     page.click("text=Room")

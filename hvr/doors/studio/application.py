@@ -31,6 +31,7 @@ from hvr.doors.studio.documents import run_document
 from hvr.doors.studio.tool_files import find_graphs, read_graph
 from hvr.errors import DataFileError, HvrError
 from hvr.runs.folder import read_status
+from hvr.worlds.facts.drawing import DRAWING_FILE, drawing_of
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -91,7 +92,8 @@ class _Studio:
             Route("/studio/text", self._save, methods=["POST"]),
             Route("/studio/run", self._answering(self._read_run), methods=["GET"]),
             Route("/studio/log", self._answering(self._read_log), methods=["GET"]),
-            Route("/studio/tools", self._tools, methods=["GET"]),
+            Route("/studio/tools", self._answering(self._read_graph), methods=["GET"]),
+            Route("/studio/drawing", self._answering(self._read_drawing), methods=["GET"]),
             WebSocketRoute("/studio/lsp", self._language_server),
         ]
 
@@ -166,8 +168,8 @@ class _Studio:
 
     # Runs
 
-    def _answering(self, read: Callable[[str], dict[str, Any]]) -> Endpoint:
-        """Return a handler that answers with what is read of the run with the given name."""
+    def _answering(self, read: Callable[[str], dict[str, Any] | None]) -> Endpoint:
+        """Return a handler that answers with what is read under the name in the request."""
 
         async def handle(request: Request) -> Response:
             try:
@@ -208,14 +210,18 @@ class _Studio:
         events, calls = list(lines("trace.jsonl")), list(lines("calls.jsonl"))
         return {"name": name, "about": about, "events": events, "calls": calls}
 
-    # Tools
+    # Tools and drawings
 
-    async def _tools(self, request: Request) -> Response:
-        name = request.query_params.get("file", "")
-        try:
-            return JSONResponse(await asyncio.to_thread(read_graph, self._folder, name))
-        except HvrError as error:
-            return _refused(error)
+    def _read_graph(self, name: str) -> dict[str, Any]:
+        return read_graph(self._folder, name)
+
+    def _read_drawing(self, name: str) -> dict[str, Any] | None:
+        """Return the drawing rules beside a domain; None if there are none."""
+        file = self._folder.resolved(name)
+        text = self._folder.read(name)
+        self._folder.resolved(str(file.parent / DRAWING_FILE))  # a link may lead elsewhere
+        found = drawing_of(self._folder.path / file, text)
+        return None if found is None else found.to_json()
 
     # Language server
 

@@ -79,19 +79,21 @@ def plan_document(
 
     Args:
         plan: The plan's file, or its text.
-        side: The view to begin with: `steps` or `picture`.
+        side: The view to begin with: `steps`, `picture`, `tasks`, `numbers` or `drawing`.
 
     Raises:
         HvrError: A file cannot be read, or there is no plan whose states can be shown.
     """
     from hvr.doors.operations import answer
     from hvr.doors.schema import PlanTextRequest
+    from hvr.worlds.facts.drawing import drawing_of
 
     texts = {
         "domain": read_text(domain),
         "problem": read_text(problem),
         "plan": plan if isinstance(plan, str) else read_text(plan),
     }
+    drawing = drawing_of(domain, texts["domain"])
     request = PlanTextRequest(domain=texts["domain"], problem=texts["problem"], plan=texts["plan"])
     return {
         "schema_version": SCHEMA_VERSION,
@@ -100,6 +102,7 @@ def plan_document(
         "side": side,
         "texts": texts,
         "trace": answer("trace_plan", request),
+        "drawing": drawing and drawing.to_json(),
     }
 
 

@@ -1,10 +1,37 @@
 /** States, differences and causes of a plan, from what each step needs and changes. */
 
 import type { Trace, TracedStep } from "../api";
+import { decimal, valueAt } from "./curves";
 
-/** Return the facts after the first `count` changes, sorted. */
+/** A step with its start and duration. */
+export interface NamedSpan {
+  action: string;
+  start: number;
+  length: number;
+}
+
+/** Return a text, shortened with an ellipsis. */
+export function short(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+}
+
+/** Return the numbers at the time of a change, as facts. */
+function numbersAfter(trace: Trace, count: number): string[] {
+  const time = count === 0 ? 0 : (trace.steps[count - 1]?.time ?? count);
+  return trace.curves.flatMap((curve) => {
+    const value = valueAt(curve, time);
+    return value === null ? [] : [`(= ${curve.fluent} ${decimal(value)})`];
+  });
+}
+
+/** Return the facts and numbers after the first `count` changes, sorted. */
 export function stateAfter(trace: Trace, count: number): string[] {
-  const facts = new Set(trace.initial);
+  const facts = new Set(
+    trace.curves.length > 0 ? trace.initial.filter((fact) => !fact.startsWith("(= ")) : trace.initial,
+  );
+  for (const fact of numbersAfter(trace, count)) {
+    facts.add(fact);
+  }
   for (const step of trace.steps.slice(0, count)) {
     if (!step.ok) {
       break;
@@ -55,6 +82,7 @@ export function chain(all: Cause[], step: number): Set<number> {
 export function words(text: string): string[] {
   return text
     .replace(/^\(|\)$/g, "")
+    .trim()
     .split(/\s+/)
     .filter(Boolean);
 }
@@ -116,6 +144,9 @@ export function align(left: string[], right: string[]): Pair[] {
 
 /** Return the steps of a plan text: one per list in parentheses, without comments. */
 export function stepsOf(plan: string): string[] {
+  if (plan.includes("==>")) {
+    return actionLines(plan).map(([, action]) => `(${action})`);
+  }
   return plan
     .split("\n")
     .map((line) => line.replace(/;.*/, ""))
@@ -125,8 +156,28 @@ export function stepsOf(plan: string): string[] {
 
 /** Return the 1-based line of each step in a plan text. */
 export function linesOfSteps(plan: string): number[] {
+  if (plan.includes("==>")) {
+    return actionLines(plan).map(([line]) => line);
+  }
   return plan.split("\n").flatMap((line, index) => {
     const found = line.replace(/;.*/, "").match(/\([^()]*\)/g) ?? [];
     return found.map(() => index + 1);
   });
+}
+
+/** Return line and action of each step of a plan with its decomposition: `4 load van1 lamp`. */
+function actionLines(plan: string): [number, string][] {
+  const lines = plan.split("\n").map((line) => line.trim());
+  const first = lines.indexOf("==>");
+  const found: [number, string][] = [];
+  for (const [index, line] of lines.entries()) {
+    const action = line.match(/^\d+\s+([^;>]*)$/)?.[1];
+    if (index > first && line.startsWith("root")) {
+      break;
+    }
+    if (index > first && action) {
+      found.push([index + 1, action.toLowerCase().split(/\s+/).join(" ")]);
+    }
+  }
+  return found;
 }

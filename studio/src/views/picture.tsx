@@ -2,8 +2,10 @@
 
 import { useMemo } from "preact/hooks";
 import type { Trace } from "../api";
-import { causes, chain, layout, spoken, words } from "../model/trace";
+import { Export } from "../export";
+import { causes, chain, layout, short, spoken } from "../model/trace";
 import { chooses, Empty } from "../ui";
+import { TimeLine } from "./timeline";
 
 interface Props {
   trace: Trace;
@@ -20,11 +22,7 @@ export function PlanPicture(props: Props) {
   if (props.trace.steps.length === 0) {
     return <Empty title="No step to draw">Write a plan, or let hvr find one.</Empty>;
   }
-  return props.trace.spans.length > 0 ? <Chart {...props} /> : <Causes {...props} />;
-}
-
-function short(text: string, most: number): string {
-  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+  return props.trace.spans.length > 0 ? <TimeLine {...props} /> : <Causes {...props} />;
 }
 
 function Causes({ trace, chosen, onChoose }: Props) {
@@ -36,13 +34,9 @@ function Causes({ trace, chosen, onChoose }: Props) {
   const rows = Math.max(...placed.map((one) => one.row)) + 1;
   return (
     <figure class="picture">
-      <section class="scroll" tabIndex={0} aria-label="What each step makes possible">
-        <svg
-          width={columns * WIDTH}
-          height={rows * HEIGHT + 8}
-          role="img"
-          aria-label={`${placed.length} steps, each to the right of the steps that it depends on`}
-        >
+      <section class="scroll framed" tabIndex={0} aria-label="What each step makes possible">
+        <svg width={columns * WIDTH} height={rows * HEIGHT + 8}>
+          <title>{`${placed.length} steps, each to the right of the steps that it depends on`}</title>
           {all.map((cause) => {
             const from = at.get(cause.from);
             const to = at.get(cause.to);
@@ -83,57 +77,9 @@ function Causes({ trace, chosen, onChoose }: Props) {
       </section>
       <figcaption>
         A line leads from the step that makes a fact true to one that needs it.
-        {trace.steps.length > MOST && ` Only the first ${MOST} of ${trace.steps.length} steps are drawn.`}
+        {trace.steps.length > MOST && ` Only the first ${MOST} of ${trace.steps.length} steps are drawn.`}{" "}
+        <Export name="causes" />
       </figcaption>
-    </figure>
-  );
-}
-
-function Chart({ trace, chosen, onChoose }: Props) {
-  const spans = trace.spans.slice(0, MOST);
-  const end = Math.max(...spans.map(([, start, length]) => start + length), 0.001);
-  const scale = 640 / end;
-  const names = [...new Set(spans.map(([action]) => words(action)[1] ?? ""))];
-  const ticks = Array.from({ length: 6 }, (_, tick) => (end * tick) / 5);
-  return (
-    <figure class="picture">
-      <section class="scroll" tabIndex={0} aria-label="The plan over time">
-        <svg
-          class="chart"
-          viewBox={`0 0 820 ${spans.length * 34 + 40}`}
-          role="img"
-          aria-label={`${spans.length} steps over ${end} units of time`}
-        >
-          {ticks.map((tick) => (
-            <g key={tick} class="tick" transform={`translate(${160 + tick * scale},0)`}>
-              <line y1="0" y2={spans.length * 34 + 8} />
-              <text y={spans.length * 34 + 26} text-anchor="middle">
-                {Number(tick.toFixed(2))}
-              </text>
-            </g>
-          ))}
-          {spans.map(([action, start, length], index) => {
-            const number = trace.steps.findIndex((step) => step.step === index + 1) + 1;
-            const tone = names.indexOf(words(action)[1] ?? "") % 4;
-            return (
-              <g
-                // biome-ignore lint/suspicious/noArrayIndexKey: a step is its place in the plan
-                key={index}
-                class={`span tone${tone} ${chosen === number && number > 0 ? "chosen" : ""}`}
-                transform={`translate(0,${index * 34 + 4})`}
-                {...chooses(() => number > 0 && onChoose(number))}
-              >
-                <title>{`${action}: ${start} to ${start + length}`}</title>
-                <text x="150" y="17" text-anchor="end">
-                  {short(spoken(action), 22)}
-                </text>
-                <rect x={160 + start * scale} width={Math.max(3, length * scale)} height="26" rx="4" />
-              </g>
-            );
-          })}
-        </svg>
-      </section>
-      <figcaption>Steps with the same first object have the same shade.</figcaption>
     </figure>
   );
 }

@@ -2,17 +2,18 @@
 
 import { useCallback, useState } from "preact/hooks";
 import type { Texts, Trace } from "../api";
+import type { DrawingRules } from "../model/drawing";
 import { type Route, replaceValue } from "../router";
 import { Tabs } from "../ui";
-import { PlanPicture } from "./picture";
-import { Stepper } from "./stepper";
+import { PlanSide, type Side, sidesOf } from "./planside";
 
 export interface PlanDocument {
   kind: "plan";
   name: string;
-  side: "steps" | "picture";
+  side: Side;
   texts: Texts;
   trace: Trace;
+  drawing: DrawingRules | null;
 }
 
 const PARTS: readonly { id: keyof Texts; name: string }[] = [
@@ -20,14 +21,11 @@ const PARTS: readonly { id: keyof Texts; name: string }[] = [
   { id: "problem", name: "Problem" },
   { id: "plan", name: "Plan" },
 ];
-const SIDES = [
-  { id: "steps", name: "Steps" },
-  { id: "picture", name: "Picture" },
-] as const;
-
 export function PlanView({ plan, route }: { plan: PlanDocument; route: Route }) {
   const [part, setPart] = useState<keyof Texts>("plan");
-  const side = (route.values.get("side") ?? plan.side) as (typeof SIDES)[number]["id"];
+  const sides = sidesOf(plan.trace, plan.drawing !== null);
+  const wanted = route.values.get("side") ?? plan.side;
+  const side = sides.find((one) => one.id === wanted)?.id ?? "steps";
   const step = Number(route.values.get("step") ?? "0");
   const choose = useCallback((number: number) => replaceValue(route, "step", String(number)), [route]);
   const { report } = plan.trace;
@@ -43,7 +41,7 @@ export function PlanView({ plan, route }: { plan: PlanDocument; route: Route }) 
         <div class="row">
           <Tabs
             label="The plan as"
-            tabs={SIDES}
+            tabs={sides}
             chosen={side}
             onChoose={(id) => replaceValue(route, "side", id)}
           />
@@ -51,11 +49,7 @@ export function PlanView({ plan, route }: { plan: PlanDocument; route: Route }) 
             {report.outcome}
           </span>
         </div>
-        {side === "picture" ? (
-          <PlanPicture trace={plan.trace} chosen={step} onChoose={choose} />
-        ) : (
-          <Stepper trace={plan.trace} chosen={step} onChoose={choose} />
-        )}
+        <PlanSide trace={plan.trace} side={side} rules={plan.drawing} chosen={step} onChoose={choose} />
       </section>
     </div>
   );

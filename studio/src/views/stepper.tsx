@@ -1,5 +1,6 @@
 /** The steps of a plan, one state after the other. */
 
+import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { Trace } from "../api";
 import { causes, chain, spoken, stateAfter } from "../model/trace";
@@ -9,11 +10,13 @@ interface Props {
   /** Number of the change that is shown; 0 is the initial state. */
   chosen: number;
   onChoose: (number: number) => void;
+  /** What can be done about a plan that fails. */
+  remedy?: ComponentChildren;
 }
 
 const MOST_FACTS = 400;
 
-export function Stepper({ trace, chosen, onChoose }: Props) {
+export function Stepper({ trace, chosen, onChoose, remedy }: Props) {
   const [filter, setFilter] = useState("");
   const all = useMemo(() => causes(trace), [trace]);
   const at = Math.max(0, Math.min(chosen, trace.steps.length));
@@ -72,6 +75,14 @@ export function Stepper({ trace, chosen, onChoose }: Props) {
           <div class="why">
             <h3>Step {step.step} cannot be executed</h3>
             <p>{trace.report.failure?.message}</p>
+            {remedy}
+          </div>
+        )}
+        {trace.report.failure && trace.missing.length === 0 && trace.steps.every((one) => one.ok) && (
+          <div class="why">
+            <h3>The plan is not valid</h3>
+            <p>{trace.report.failure.message}</p>
+            {remedy}
           </div>
         )}
         {at === trace.steps.length && trace.missing.length > 0 && (
@@ -84,6 +95,7 @@ export function Stepper({ trace, chosen, onChoose }: Props) {
                 </li>
               ))}
             </ul>
+            {remedy}
           </div>
         )}
         {step && step.needs.length > 0 && (

@@ -1,14 +1,14 @@
 /** A model at work: its texts, the states of its plan, and the plan as a picture. */
 
 import { useCallback, useEffect, useState } from "preact/hooks";
-import { type Contents, findPlan, readText, repair, saveText, type Texts, trace } from "../api";
+import { type Contents, findPlan, readDrawing, readText, repair, saveText, type Texts, trace } from "../api";
 import { Editor } from "../editor";
 import { EXAMPLES } from "../examples";
-import { linesOfSteps } from "../model/trace";
+import type { DrawingRules } from "../model/drawing";
+import { align, linesOfSteps, spoken, stepsOf } from "../model/trace";
 import { type Route, replaceValue } from "../router";
 import { Empty, Problem, Tabs, useLoaded, Waiting } from "../ui";
-import { PlanPicture } from "./picture";
-import { Stepper } from "./stepper";
+import { PlanSide, sidesOf } from "./planside";
 
 type Part = keyof Texts;
 const PARTS: readonly { id: Part; name: string }[] = [
@@ -16,11 +16,6 @@ const PARTS: readonly { id: Part; name: string }[] = [
   { id: "problem", name: "Problem" },
   { id: "plan", name: "Plan" },
 ];
-const SIDES = [
-  { id: "steps", name: "Steps" },
-  { id: "picture", name: "Picture" },
-] as const;
-
 /** Return the names of the texts' files, as the language server should know them. */
 function filesOf(route: Route): Texts {
   const example = route.values.get("example");
@@ -80,10 +75,13 @@ function Bench({ root, files, first, route }: BenchProps) {
   const [part, setPart] = useState<Part>("plan");
   const [note, setNote] = useState("");
   const [busy, setBusy] = useState("");
-  const side = (route.values.get("side") ?? "steps") as (typeof SIDES)[number]["id"];
+  const [proposal, setProposal] = useState<string[] | null>(null);
   const step = Number(route.values.get("step") ?? "0");
   const found = useLoaded(JSON.stringify(texts), (signal) => trace(texts, signal), 250);
   const example = route.values.has("example");
+  const drawing = useLoaded(`drawing ${files.domain}`, () => drawingOf(route, files));
+  const sides = sidesOf(found.data, drawing.data !== null || drawing.error !== "");
+  const side = sides.find((one) => one.id === route.values.get("side"))?.id ?? "steps";
 
   const change = (which: Part, text: string) => setTexts((old) => ({ ...old, [which]: text }));
   const choose = useCallback((number: number) => replaceValue(route, "step", String(number)), [route]);
@@ -105,9 +103,15 @@ function Bench({ root, files, first, route }: BenchProps) {
       if (answer.plan === null) {
         return answer.note || "No repair was found.";
       }
-      change("plan", `${answer.plan.join("\n")}\n`);
-      return "Repaired, and proven valid.";
+      setProposal(answer.plan);
+      return "";
     });
+
+  const apply = () => {
+    change("plan", `${(proposal ?? []).join("\n")}\n`);
+    setProposal(null);
+    setNote("Repaired, and proven valid.");
+  };
 
   const search = () =>
     work("Searching a plan", async () => {
@@ -145,6 +149,7 @@ function Bench({ root, files, first, route }: BenchProps) {
     return () => removeEventListener("keydown", keys);
   });
 
+  const hierarchical = (found.data?.decomposition.length ?? 0) > 0 || files.domain.endsWith(".hddl");
   const outcome = found.data?.report.outcome ?? "";
   // A plan with times has several changes for each step.
   const number = step > 0 ? (found.data?.steps[step - 1]?.step ?? 0) : 0;
@@ -177,7 +182,7 @@ function Bench({ root, files, first, route }: BenchProps) {
         <div class="row">
           <Tabs
             label="The plan as"
-            tabs={SIDES}
+            tabs={sides}
             chosen={side}
             onChoose={(id) => replaceValue(route, "side", id)}
           />
@@ -187,26 +192,90 @@ function Bench({ root, files, first, route }: BenchProps) {
           >
             {found.loading ? "checking…" : outcome || "cannot be checked"}
           </span>
-          <button type="button" onClick={mend} disabled={busy !== "" || outcome !== "invalid"}>
-            Repair
-          </button>
-          <button type="button" class="main" onClick={search} disabled={busy !== ""}>
-            Find a plan
-          </button>
+          {!hierarchical && (
+            <>
+              <button type="button" onClick={mend} disabled={busy !== "" || outcome !== "invalid"}>
+                Repair
+              </button>
+              <button type="button" class="main" onClick={search} disabled={busy !== ""}>
+                Find a plan
+              </button>
+            </>
+          )}
         </div>
         <p class="note" role="status">
           {busy ? `${busy}…` : note}
         </p>
+        {proposal && (
+          <Proposal
+            before={stepsOf(texts.plan)}
+            after={proposal}
+            onApply={apply}
+            onDiscard={() => setProposal(null)}
+          />
+        )}
         {found.error ? (
           <Problem text={found.error} />
         ) : found.data === null ? (
           <Waiting what="Checking the plan" />
-        ) : side === "picture" ? (
-          <PlanPicture trace={found.data} chosen={step} onChoose={choose} />
         ) : (
-          <Stepper trace={found.data} chosen={step} onChoose={choose} />
+          <PlanSide
+            trace={found.data}
+            side={side}
+            rules={drawing.data}
+            error={drawing.error}
+            chosen={step}
+            onChoose={choose}
+            remedy={
+              !hierarchical &&
+              proposal === null && (
+                <button type="button" onClick={mend} disabled={busy !== ""}>
+                  Look for a repair
+                </button>
+              )
+            }
+          />
         )}
       </section>
     </div>
+  );
+}
+
+async function drawingOf(route: Route, files: Texts): Promise<DrawingRules | null> {
+  const example = EXAMPLES.find((one) => one.id === route.values.get("example"));
+  return example ? (example.drawing ?? null) : readDrawing(files.domain);
+}
+
+interface ProposalProps {
+  before: string[];
+  after: string[];
+  onApply: () => void;
+  onDiscard: () => void;
+}
+
+/** A repaired plan beside the present one, before it is applied. */
+function Proposal({ before, after, onApply, onDiscard }: ProposalProps) {
+  const pairs = align(before, after.flatMap(stepsOf));
+  return (
+    <section class="proposal" aria-label="A repair">
+      <p>This plan is proven valid. Steps that it adds are marked +, those that it leaves out −.</p>
+      <ol class="facts changes">
+        {pairs.map((pair, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: rows have no other name
+          <li key={index} class={pair.left === null ? "new" : pair.right === null ? "gone" : ""}>
+            {pair.left === null ? "+ " : pair.right === null ? "− " : ""}
+            {spoken(pair.right ?? pair.left ?? "")}
+          </li>
+        ))}
+      </ol>
+      <div class="row">
+        <button type="button" class="main" onClick={onApply}>
+          Apply the repair
+        </button>
+        <button type="button" onClick={onDiscard}>
+          Keep my plan
+        </button>
+      </div>
+    </section>
   );
 }

@@ -50,7 +50,7 @@ def test_a_new_world_fits(made: Path) -> None:
     assert (world.name, problem.name, goal) == ("rooms", "two", "")
 
 
-@pytest.mark.parametrize("name", ["blocksworld", "laboratory", "logistics"])
+@pytest.mark.parametrize("name", ["blocksworld", "gripper", "laboratory", "logistics", "sokoban"])
 def test_the_worlds_that_hvr_brings_fit(name: str) -> None:
     assert check_world(WorldFolder(find_world(name)), run=True) == ()
 
@@ -59,11 +59,13 @@ def test_every_world_that_hvr_brings_is_looked_at() -> None:
     assert {path.name for path in data_path("worlds").iterdir()} == {
         "babyai",
         "blocksworld",
+        "gripper",
         "home",
         "kitchen",
         "laboratory",
         "logistics",
         "parcels",
+        "sokoban",
     }
 
 
