@@ -33,8 +33,9 @@ def bootstrap_interval(groups: Sequence[Sequence[float]]) -> tuple[float, float]
     filled = [group for group in groups if group]
     if sum(map(len, filled)) < 2:
         return None
-    if len(values := {value for group in filled for value in group}) == 1:
-        return (*values, *values)
+    first = filled[0][0]
+    if all(value == first for group in filled for value in group):
+        return first, first
     # A fixed seed makes the interval reproducible.
     rng = Random(0)
     means = sorted(
