@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,8 +13,9 @@ import pytest
 from benchmarks.inputs import measured, records, tasks_of
 from hvr.errors import DataFileError
 
+ROOT = Path(__file__).parent.parent
 SCRIPTS = sorted(
-    path for path in (Path(__file__).parent.parent / "benchmarks").glob("*.py")
+    path for path in (ROOT / "benchmarks").glob("*.py")
     if 'if __name__ == "__main__"' in path.read_text(encoding="utf-8")
 )  # fmt: skip
 
@@ -65,6 +68,20 @@ def test_a_measurement_ends_with_its_own_exit_code() -> None:
     assert (measured(lambda: 1), measured(lambda: None)) == (1, 0)
     assert measured(lambda: len(tasks_of("T99"))) == 2
     assert tasks_of("T1, T13-T14") == ("T1", "T13", "T14")
+
+
+@pytest.mark.slow
+def test_no_goal_of_a_world_with_hidden_facts_is_missed() -> None:
+    """The page about worlds of facts runs this for three domains and all kinds of faults."""
+    words = "--domains mine --hide --plans 1 --steps 20 --kinds lost-effect".split()
+    ended = subprocess.run(
+        [sys.executable, ROOT / "benchmarks/world_faults.py",
+         "--data", ROOT / "tests/worlds/facts/hidden", *words],
+        capture_output=True, text=True, encoding="utf-8", check=True,
+    )  # fmt: skip
+    (line,) = [line for line in ended.stdout.splitlines() if line.startswith("| mine |")]
+    _, _, plans, faults, *_, missed, _, _ = line.split("|")
+    assert int(plans) == 1 and int(faults) > 10 and int(missed) == 0
 
 
 def test_dialogues_of_the_package_come_in_the_form_of_the_shared_data(tmp_path: Path) -> None:

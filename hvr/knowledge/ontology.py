@@ -191,6 +191,10 @@ class Ontology:
             for a in above:
                 below.setdefault(a, set()).add(name)
         self._below = {c: frozenset(b) for c, b in below.items()}
+        # Not functools.cache, which would keep every ontology until the process ends.
+        self._sometimes: dict[str, frozenset[str]] = {}
+        self._related: dict[tuple[str, str], frozenset[str]] = {}
+        self._one_by_property: dict[str, dict[str, str]] = {}
 
     # --- classes ---
 
@@ -225,11 +229,14 @@ class Ontology:
         affording = self._below.get(_AFFORDING, frozenset())
         return (self.superclasses(cls, reflexive=True) & affording) - set(self.object_types)
 
-    @cache  # noqa: B019 - an ontology lives as long as the process
     def sometimes(self, cls: str) -> frozenset[str]:
         """Return the affordances that only some instances of a class have."""
-        above = self.superclasses(cls, reflexive=True)
-        return frozenset(str(a) for c in above for a in self.annotation(c, "sometimes"))
+        found = self._sometimes.get(cls)
+        if found is None:
+            above = self.superclasses(cls, reflexive=True)
+            found = frozenset(str(a) for c in above for a in self.annotation(c, "sometimes"))
+            self._sometimes[cls] = found
+        return found
 
     # --- labels ---
 
@@ -320,17 +327,19 @@ class Ontology:
         typed = set(self._one_by("pddlType").values())
         return tuple(sorted(c for c in typed if typed.isdisjoint(self._below.get(c, ()))))
 
-    @cache  # noqa: B019 - an ontology lives as long as the process
     def related(self, prop: str, cls: str) -> frozenset[str]:
         """Return the object types related to a class, including inherited relations.
 
         For example, `related("placeableIn", "Mug")` returns the places for mugs.
         """
-        direct = {
-            str(o) for c in self.superclasses(cls, reflexive=True) for o in self.annotation(c, prop)
-        }
-        types = set(self.object_types)
-        return frozenset(t for d in direct for t in self.subclasses(d, reflexive=True) & types)
+        found = self._related.get((prop, cls))
+        if found is None:
+            above = self.superclasses(cls, reflexive=True)
+            direct = {str(o) for c in above for o in self.annotation(c, prop)}
+            types = set(self.object_types)
+            found = frozenset(t for d in direct for t in self.subclasses(d, reflexive=True) & types)
+            self._related[prop, cls] = found
+        return found
 
     # --- queries ---
 
@@ -367,9 +376,12 @@ class Ontology:
             raise UnknownObjectError(f"the ontology has no class {name!r}")
         return name
 
-    @cache  # noqa: B019 - an ontology lives as long as the process
     def _one_by(self, prop: str) -> dict[str, str]:
-        return {str(v): s for s in self.subjects(prop) for v in self.annotation(s, prop)}
+        found = self._one_by_property.get(prop)
+        if found is None:
+            found = {str(v): s for s in self.subjects(prop) for v in self.annotation(s, prop)}
+            self._one_by_property[prop] = found
+        return found
 
 
 def load_ontology(folder: Path | None = None) -> Ontology:

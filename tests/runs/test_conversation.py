@@ -18,7 +18,7 @@ from hvr.language.dialogue import CANCEL, chosen
 
 @pytest.mark.slow
 def test_dialogues_end_as_they_should(tmp_path: Path) -> None:
-    assert failed_dialogues(tmp_path, every=6) == []
+    assert failed_dialogues(tmp_path, every=10) == []
 
 
 @pytest.mark.slow

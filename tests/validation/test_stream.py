@@ -84,7 +84,7 @@ def test_memory_stays_and_rows_are_read_when_needed() -> None:
     try:
         sizes = []
         for _ in range(2):
-            for _ in range(200):
+            for _ in range(80):
                 next(verdicts)
             gc.collect()
             sizes.append(tracemalloc.get_traced_memory()[0])

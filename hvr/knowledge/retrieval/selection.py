@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from hvr.base.english import singular, squeezed, words
 from hvr.knowledge.ontology import (
@@ -256,7 +257,8 @@ def _texts(ontology: Ontology, cls: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*ontology.labels(cls), " ".join(words(cls)))))
 
 
-def _names(ontology: Ontology) -> dict[str, list[str]]:
+@lru_cache(maxsize=4)
+def _names(ontology: Ontology) -> Mapping[str, Sequence[str]]:
     """Return the classes for every name of a kind of object, by `_key`.
 
     Object types precede their superclasses, and labels precede class names: "table" is a

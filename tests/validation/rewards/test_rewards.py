@@ -131,7 +131,7 @@ def test_no_combination_of_signs_takes_quadratic_time() -> None:
     draw = random.Random(0)
     rewards = PlanRewards(Bounds(seconds=0))
     rewards.scores([GOOD], domain=DOMAIN, problem=PROBLEM)
-    for number in range(120):
+    for number in range(48):
         head = "".join(draw.choices(_TOKENS, k=number % 3))
         unit = "".join(draw.choices(_TOKENS, k=1 + number % 2))
         tail = "".join(draw.choices(_TOKENS, k=draw.randrange(3))) + "(take a"
