@@ -173,7 +173,7 @@ def _first(folder: Path, *names: str) -> Path:
     for name in names:
         if (folder / name).exists():
             return folder / name
-    raise DataFileError(f"{folder}: {' and '.join(names)} are missing; one is needed")
+    raise DataFileError(f"{folder}: expected {' or '.join(names)}, found neither")
 
 
 def _per_split(folder: Path) -> dict[str, tuple[ToolPlan, ...]]:

@@ -137,7 +137,7 @@ def test_damaged_files_say_where(tmp_path: Path) -> None:
         read_plans(tmp_path / "none")
     with pytest.raises(DataFileError, match="no such folder"):
         load_data(tmp_path / "none")
-    with pytest.raises(DataFileError, match="has neither tools"):
+    with pytest.raises(DataFileError, match="expected tools"):
         load_data(tmp_path)
 
 
