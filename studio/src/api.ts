@@ -3,6 +3,7 @@
 import type { Curve } from "./model/curves";
 import type { DrawingRules } from "./model/drawing";
 import type { ToolGraph } from "./model/tools";
+import type { ReportDocument } from "./views/report";
 import type { RunDocument } from "./model/story";
 
 export interface Problem {
@@ -33,6 +34,8 @@ export interface Contents {
   runs: RunEntry[];
   /** Files that hold a tool graph. */
   graphs: string[];
+  /** Folders of benches. */
+  benches: string[];
 }
 
 export interface Need {
@@ -55,6 +58,7 @@ export interface Report {
   outcome: string;
   steps: number;
   executed: number;
+  cost?: number | null;
   reason?: string | null;
   failure?: { message: string; step: number | null; action: string | null } | null;
 }
@@ -174,6 +178,8 @@ export const readLog = (name: string) => get<RunLog>(`/studio/log?name=${encodeU
 export const readGraph = (file: string) => get<ToolGraph>(`/studio/tools?name=${encodeURIComponent(file)}`);
 export const readDrawing = (domain: string) =>
   get<DrawingRules | null>(`/studio/drawing?name=${encodeURIComponent(domain)}`);
+export const readBench = (name: string, earlier: string) =>
+  get<ReportDocument>(`/studio/bench?${new URLSearchParams({ name, earlier })}`);
 export const trace = (texts: Texts, signal?: AbortSignal) => post<Trace>("/v1/trace", texts, signal);
 export const repair = (texts: Texts) => post<Repair>("/v1/repair", texts);
 export const findPlan = (texts: Texts) =>

@@ -19,12 +19,15 @@ pytest.importorskip("websockets")
 
 from starlette.testclient import TestClient
 
+from hvr.bench.cells import Cell, CellOptions
+from hvr.bench.folder import BenchFolder
 from hvr.doors.operations import answer
 from hvr.doors.schema import PlanTextRequest
 from hvr.doors.service import Service
 from hvr.doors.studio.application import make_studio
 from hvr.tools.navigation.graph import GraphTool
 from hvr.tools.navigation.graph_log import ToolAdded, event_lines
+from tests.bench.bench_cells import result
 from tests.survivors import wait_for
 
 BLOCKS = Path(__file__).parents[2] / "examples" / "blocks"
@@ -271,6 +274,25 @@ def test_a_decomposition_with_a_cycle_is_drawn_as_far_as_it_is_a_tree() -> None:
         "(go van1 shop)",
         "(load van1 book depot)",
     ]
+
+
+def test_benches_are_reports_of_their_own_folder(client: TestClient, folder: Path) -> None:
+    for name in ("first", "more/second"):
+        bench = BenchFolder(folder / name)
+        cells = [Cell("T1", "FloorPlan1", one, "scripted", 0) for one in ("HVR", "LLM")]
+        with bench.locked():
+            bench.open(cells, CellOptions(), {})
+        for cell in cells:
+            bench.write(result(cell))
+    assert client.get("/studio/index").json()["benches"] == ["first", "more/second"]
+    found = client.get("/studio/bench?name=first").json()
+    assert found["kind"] == "report"
+    changes = client.get("/studio/bench?name=first&earlier=more/second").json()
+    assert len(changes["sections"]) == len(found["sections"]) + 1
+    for query in ("name=", "name=../first", "name=runs/coffee", "name=first&earlier=none"):
+        assert client.get(f"/studio/bench?{query}").status_code == 400
+    (folder / "first" / "cells" / "x.json").symlink_to("/etc/hostname")
+    assert client.get("/studio/bench?name=first").status_code == 400
 
 
 def test_the_drawing_rules_beside_a_domain_are_given(client: TestClient, folder: Path) -> None:

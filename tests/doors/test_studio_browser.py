@@ -166,6 +166,20 @@ def test_a_hierarchy_is_folded_by_the_keyboard(page: Any) -> None:
     accessible(page)
 
 
+def test_plans_runs_and_benches_are_compared(page: Any) -> None:
+    page.click("nav >> text=Compare")
+    page.wait_for_selector("table.pairs")
+    page.select_option("select >> nth=0", "garden/early.txt")
+    page.select_option("select >> nth=1", "garden/late.txt")
+    page.wait_for_selector(".pairs .tag.bad")
+    accessible(page)
+    page.click("role=tab[name=Runs]")
+    page.wait_for_selector("text=Two runs are needed")
+    page.click("role=tab[name=Benches]")
+    page.wait_for_selector("text=No bench here")
+    accessible(page)
+
+
 def test_a_world_is_drawn_by_its_rules(page: Any) -> None:
     page.click("text=storehouse.pddl")
     page.click("text=Find a plan")

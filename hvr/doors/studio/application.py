@@ -27,6 +27,7 @@ from hvr.doors.http.guards import cookie_of
 from hvr.doors.lsp.models import Models
 from hvr.doors.schema import ErrorAnswer
 from hvr.doors.service import Service
+from hvr.doors.studio.benches import bench_document, find_benches
 from hvr.doors.studio.documents import run_document
 from hvr.doors.studio.tool_files import find_graphs, read_graph
 from hvr.errors import DataFileError, HvrError
@@ -94,6 +95,7 @@ class _Studio:
             Route("/studio/log", self._answering(self._read_log), methods=["GET"]),
             Route("/studio/tools", self._answering(self._read_graph), methods=["GET"]),
             Route("/studio/drawing", self._answering(self._read_drawing), methods=["GET"]),
+            Route("/studio/bench", self._bench, methods=["GET"]),
             WebSocketRoute("/studio/lsp", self._language_server),
         ]
 
@@ -129,6 +131,7 @@ class _Studio:
             "models": sorted(found, key=lambda model: str(model["domain"])),
             "runs": list(self._runs(root / "runs")),
             "graphs": find_graphs(self._folder),
+            "benches": find_benches(self._folder),
         }
 
     def _runs(self, folder: Path) -> Iterator[dict[str, Any]]:
@@ -209,6 +212,13 @@ class _Studio:
             raise DataFileError(f"runs/{name} is not a run") from None
         events, calls = list(lines("trace.jsonl")), list(lines("calls.jsonl"))
         return {"name": name, "about": about, "events": events, "calls": calls}
+
+    async def _bench(self, request: Request) -> Response:
+        values = request.query_params
+        earlier = values.get("earlier", "")
+        return await self._answering(lambda name: bench_document(self._folder, name, earlier))(
+            request
+        )
 
     # Tools and drawings
 

@@ -181,3 +181,15 @@ function actionLines(plan: string): [number, string][] {
   }
   return found;
 }
+
+/** Return the parts of a fact, a comparison or an action: `(not (on a b))` is not, `on`, `a b`. */
+export function literalParts(text: string): { not: boolean; name: string; rest: string } {
+  const inner = text.match(/^\(not (\(.*\))\)$/s)?.[1];
+  const [name = "", ...rest] = words(inner ?? text);
+  const flat = rest.join(" ");
+  if (name === "=" && flat.startsWith("(")) {
+    const end = flat.indexOf(")");
+    return { not: inner !== undefined, name: flat.slice(1, end), rest: `= ${flat.slice(end + 1).trim()}` };
+  }
+  return { not: inner !== undefined, name, rest: flat };
+}

@@ -16,7 +16,15 @@ function verdict(run: RunEntry): { text: string; kind: string } {
   return run.reached ? { text: "goal reached", kind: "good" } : { text: "goal not reached", kind: "bad" };
 }
 
+/** Return the name of a model: its folder, or its file if it lies at the top. */
+function modelName(domain: string): string {
+  const parts = domain.split("/");
+  return parts.length > 1 ? parts.slice(0, -1).join(" / ") : domain.replace(/\.\w+$/, "");
+}
+
 export function Gallery({ contents }: { contents: Contents }) {
+  // The problems inside a run belong to it.
+  const models = contents.models.filter((model) => !model.domain.startsWith("runs/"));
   return (
     <div class="page">
       <section aria-labelledby="examples">
@@ -32,7 +40,7 @@ export function Gallery({ contents }: { contents: Contents }) {
       </section>
       <section aria-labelledby="models">
         <h2 id="models">Models in this folder</h2>
-        {contents.models.length === 0 ? (
+        {models.length === 0 ? (
           <Empty title="No domain here">
             <p>
               Put a PDDL domain, problems and plans into <code>{contents.root}</code>, and they appear here.
@@ -40,9 +48,9 @@ export function Gallery({ contents }: { contents: Contents }) {
           </Empty>
         ) : (
           <ul class="list">
-            {contents.models.map((model) => (
+            {models.map((model) => (
               <li key={model.domain}>
-                <span class="path">{model.domain}</span>
+                <strong>{modelName(model.domain)}</strong> <span class="path">{name(model.domain)}</span>
                 <ul>
                   {model.problems.flatMap((problem) => {
                     const plans = problem.plans.length > 0 ? problem.plans : [""];

@@ -3,7 +3,8 @@
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { Trace } from "../api";
-import { causes, chain, spoken, stateAfter } from "../model/trace";
+import { causes, chain, stateAfter } from "../model/trace";
+import { Literal } from "./literal";
 
 interface Props {
   trace: Trace;
@@ -62,7 +63,7 @@ export function Stepper({ trace, chosen, onChoose, remedy }: Props) {
               aria-current={at === index + 1 ? "step" : undefined}
             >
               <span class="number">{one.time === null ? one.step : one.time}</span>
-              <span>{one.action ? spoken(one.action) : "timed fact"}</span>
+              <span>{one.action ? <Literal text={one.action} /> : "timed fact"}</span>
             </button>
           </li>
         ))}
@@ -73,7 +74,7 @@ export function Stepper({ trace, chosen, onChoose, remedy }: Props) {
       <section class="state" aria-label="The chosen step and its state" tabIndex={0}>
         {step && !step.ok && (
           <div class="why">
-            <h3>Step {step.step} cannot be executed</h3>
+            <h3>Why this step fails</h3>
             <p>{trace.report.failure?.message}</p>
             {remedy}
           </div>
@@ -85,13 +86,13 @@ export function Stepper({ trace, chosen, onChoose, remedy }: Props) {
             {remedy}
           </div>
         )}
-        {at === trace.steps.length && trace.missing.length > 0 && (
+        {at === trace.steps.length && (step?.ok ?? true) && trace.missing.length > 0 && (
           <div class="why">
             <h3>The goal lacks</h3>
             <ul class="facts">
               {trace.missing.map((fact) => (
                 <li key={fact} class="gone">
-                  {fact}
+                  <Literal text={fact} />
                 </li>
               ))}
             </ul>
@@ -104,7 +105,7 @@ export function Stepper({ trace, chosen, onChoose, remedy }: Props) {
             <ul class="facts">
               {step.needs.map((need) => (
                 <li key={need.condition} class={need.holds ? "" : "gone"}>
-                  {need.condition}
+                  <Literal text={need.condition} />
                   {need.made_true_by !== null && (
                     <button type="button" class="link" onClick={() => onChoose(need.made_true_by ?? 0)}>
                       {need.made_true_by === 0 ? "from the start" : `by step ${need.made_true_by}`}
@@ -121,12 +122,12 @@ export function Stepper({ trace, chosen, onChoose, remedy }: Props) {
             <ul class="facts">
               {step.added.map((fact) => (
                 <li key={`+${fact}`} class="new">
-                  + {fact}
+                  + <Literal text={fact} />
                 </li>
               ))}
               {step.deleted.map((fact) => (
                 <li key={`-${fact}`} class="gone">
-                  − {fact}
+                  − <Literal text={fact} />
                 </li>
               ))}
               {step.added.length + step.deleted.length === 0 && <li>nothing</li>}
@@ -146,7 +147,7 @@ export function Stepper({ trace, chosen, onChoose, remedy }: Props) {
         <ul class="facts">
           {shown.slice(0, MOST_FACTS).map((fact) => (
             <li key={fact} class={added.has(fact) ? "new" : ""}>
-              {fact}
+              <Literal text={fact} />
             </li>
           ))}
         </ul>

@@ -3,6 +3,7 @@
 import { useMemo, useState } from "preact/hooks";
 import type { TaskNode, Trace } from "../api";
 import { spoken } from "../model/trace";
+import { Literal } from "./literal";
 import { openedDown, rowsOf, stepsBelow } from "../model/tasks";
 
 interface Props {
@@ -116,7 +117,9 @@ export function Tasks({ trace, chosen, onChoose }: Props) {
                 {inner ? (open.has(node) ? "▾" : "▸") : ""}
               </span>
               {one.step !== null && <span class="number">{one.step}</span>}
-              <span class={one.step === null ? "task" : ""}>{spoken(one.task)}</span>
+              <span class={one.step === null ? "task" : "action"}>
+                <Literal text={one.task} />
+              </span>
               {one.method && <span class="faint">by {spoken(one.method)}</span>}
               {one.step === null && (
                 <span class="faint range">

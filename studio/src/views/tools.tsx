@@ -211,10 +211,10 @@ function Drawing({ graph, tool, onChoose }: Chosen) {
         </svg>
       </section>
       <figcaption>
-        <span class="legend good">works</span>
-        <span class="legend middling">fails sometimes</span>
-        <span class="legend bad">fails more often than not</span>
-        <span class="legend possible">fits by its schema, never taken</span>
+        <span class="key good">works</span>
+        <span class="key middling">fails sometimes</span>
+        <span class="key bad">fails more often than not</span>
+        <span class="key possible">fits by its schema, never taken</span>
         {graph.tools.length > MOST && ` The ${MOST} tools with the most calls are drawn.`}
       </figcaption>
     </figure>

@@ -5,9 +5,10 @@ import { type Contents, findPlan, readDrawing, readText, repair, saveText, type 
 import { Editor } from "../editor";
 import { EXAMPLES } from "../examples";
 import type { DrawingRules } from "../model/drawing";
-import { align, linesOfSteps, spoken, stepsOf } from "../model/trace";
+import { align, linesOfSteps, stepsOf } from "../model/trace";
 import { type Route, replaceValue } from "../router";
 import { Empty, Problem, Tabs, useLoaded, Waiting } from "../ui";
+import { Literal } from "./literal";
 import { PlanSide, sidesOf } from "./planside";
 
 type Part = keyof Texts;
@@ -264,7 +265,7 @@ function Proposal({ before, after, onApply, onDiscard }: ProposalProps) {
           // biome-ignore lint/suspicious/noArrayIndexKey: rows have no other name
           <li key={index} class={pair.left === null ? "new" : pair.right === null ? "gone" : ""}>
             {pair.left === null ? "+ " : pair.right === null ? "− " : ""}
-            {spoken(pair.right ?? pair.left ?? "")}
+            <Literal text={pair.right ?? pair.left ?? ""} />
           </li>
         ))}
       </ol>
