@@ -494,6 +494,7 @@ CUTTABLE, CRACKABLE = "cuttable", "breakable open"
 
 # States and relations.
 PRESENT, OPEN, RUNNING = "present", "open", "running"
+REACH = "within reach"
 FILLED, CONTAINS = "filled", "contains"
 PIECE_OF, FITS = "piece of", "fits"
 DIVIDED = "divided"

@@ -10,11 +10,20 @@ from a word that gives a reason. A phrase that asks for an action on a known thi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from hvr.errors import LanguageError
 from hvr.language.cursor import PAUSES, STOPS, Cursor
-from hvr.language.lexicon import PURPOSELESS, Adjective, Lexicon, Verb, stem
+from hvr.language.lexicon import (
+    PARTICLES,
+    PURPOSELESS,
+    Adjective,
+    FunctionWord,
+    Lexicon,
+    Verb,
+    plurals,
+    stem,
+)
 from hvr.language.noun_phrases import read_thing
 from hvr.values import Value
 
@@ -48,6 +57,10 @@ _PERSONS = frozenset(
 """Subjects of statements that do not tell the robot what to do."""
 
 
+_STATED = frozenset({"as you", "as your", "despite", "in spite of", "even with", "speaking of"})
+"""Openings of circumstances that never ask for what they say: 'as you clear the table, …'."""
+
+
 class Pruned(Value):
     """A request without its asides."""
 
@@ -61,11 +74,15 @@ def pruned(text: str, tokens: tuple[str, ...], lexicon: Lexicon) -> Pruned:
     kept: list[str] = []
     asides: list[str] = []
     result = False
-    for start, end in _phrases(cursor):
+    phrases = list(_phrases(cursor))
+    for number, (start, end) in enumerate(phrases):
         result = cursor.function("result", at=start) is not None or (
             result and not (start and tokens[start - 1] in STOPS)
         )
-        cut = start if result else _aside(cursor, start, end)
+        praised = _praised(cursor, number, phrases)
+        cut = start if result else praised or _aside(cursor, start, end)
+        if _locates(cursor, number, phrases):
+            cut = start
         if cut is None:
             manner = [
                 n for n in range(start, end) if _is_adverb(cursor, n) or _describes(cursor, n)
@@ -84,6 +101,26 @@ def pruned(text: str, tokens: tuple[str, ...], lexicon: Lexicon) -> Pruned:
     return Pruned(tuple(kept), tuple(asides))
 
 
+def _praised(cursor: Cursor, number: int, phrases: Sequence[tuple[int, int]]) -> int:
+    """Return where the praise of the only request starts, or 0.
+
+    In 'putting the keys on the shelf helps you find them', the subject is what is asked for.
+    """
+    start, end = phrases[number]
+    at = next((n for n in range(start + 1, end) if cursor.word(n) in _FINITE), 0)
+    asked = at and cursor.word(start).endswith("ing") and cursor.kind(Verb, start)
+    named = asked and any(cursor.named(n) for n in range(start, at))
+    others = (_asks(cursor, *phrase) for n, phrase in enumerate(phrases) if n != number)
+    return at if named and _asks(cursor, start, at) and not any(others) else 0
+
+
+def _locates(cursor: Cursor, number: int, phrases: Sequence[tuple[int, int]]) -> bool:
+    """Return whether a place only belongs to a report: 'on the desk, there's a pen'."""
+    after = cursor.word(phrases[number + 1][0]) if number + 1 < len(phrases) else ""
+    place = cursor.function("prep", "unplaced", at=phrases[number][0])
+    return after in {"there", "there's"} and place is not None
+
+
 def _phrases(cursor: Cursor) -> Iterator[tuple[int, int]]:
     """Yield the start and end of each run of words between pauses, or 'so' before a verb."""
     tokens, start = cursor.tokens, 0
@@ -97,8 +134,11 @@ def _phrases(cursor: Cursor) -> Iterator[tuple[int, int]]:
 
 def _aside(cursor: Cursor, start: int, end: int) -> int | None:
     """Return where the aside in a phrase starts, or None."""
-    stated = cursor.word(start) in _PERSONS or (
-        cursor.word(start).endswith("ing") and _is_statement(cursor, start, end)
+    opened = cursor.function("circumstance", at=start)
+    stated = (
+        cursor.word(start) in _PERSONS
+        or (cursor.word(start).endswith("ing") and _is_statement(cursor, start, end))
+        or (opened is not None and opened.entry.value in _STATED)
     )
     if _opens(cursor, start, end) and (stated or not _asks(cursor, start, end)):
         return start
@@ -122,7 +162,13 @@ def _opens(cursor: Cursor, start: int, end: int) -> bool:
         return not asked and (wish is None or wish.length <= subject.length)
     if cursor.word(start).endswith("ing") and _is_statement(cursor, start, end):
         return True
+    if start and cursor.word(start).endswith("ing") and _has_unknown(cursor, start, end):
+        return True  # ', making the cleaning straightforward'
     return (_is_gerund(cursor, start) and start + 1 < end) or _is_about_unknown(cursor, start, end)
+
+
+def _has_unknown(cursor: Cursor, start: int, end: int) -> bool:
+    return any(not cursor.longest(at) for at in range(start, end))
 
 
 def _is_statement(cursor: Cursor, start: int, end: int) -> bool:
@@ -270,7 +316,8 @@ def _thing_at(cursor: Cursor, at: int) -> bool:
 # Objects named by their purpose: 'something to cut with', 'a soup serving tool'.
 #
 # The ontology gives the purposes of a class (`k:usedFor`). A general word such as 'tool' and the
-# words around it name the classes whose purpose has exactly these words.
+# words around it name the classes whose purpose has exactly these words, or whose purposes and
+# lasting features (`k:feature`) have them all.
 
 _BEFORE, _AFTER = 3, 5
 """Numbers of words before and after a general word that can name its purpose."""
@@ -279,9 +326,21 @@ _BEFORE, _AFTER = 3, 5
 _GENERAL = frozenset(
     "something anything tool tools device utensil implement instrument container item object "
     "vessel receptacle gadget thing equipment appliance holder furniture surface items "
-    "things".split()
+    "things fabric material fixture source collection volume volumes devices tools objects "
+    "containers utensils vegetable fruit place spot seat leaf".split()
 )
-"""General words for things."""
+"""General words for things and places."""
+
+_PLACES = frozenset({"place", "spot"})
+"""General words that need a purpose after them: 'the place where you sleep'."""
+
+_OF = frozenset({"collection", "volume", "volumes", "source"})
+"""General words whose purpose or content may follow 'of'."""
+
+_SETS = (("set", "of"), ("sets", "of"))
+
+_MOST_KINDS = 6
+"""Largest number of kinds that a description may leave open."""
 
 _PRONOUNS = frozenset({"something", "anything"})
 """General words without an article."""
@@ -309,27 +368,58 @@ def with_names(
 
 def _described(cursor: Cursor, at: int) -> tuple[int, int, tuple[str, ...]] | None:
     """Return the start and end of a description and its names, the longest description first."""
-    after = at + 1
-    for start in range(max(0, at - _BEFORE), at + 1):
+    head = cursor.word(at)
+    first = at
+    while first > max(0, at - _BEFORE) and _modifies(cursor, first - 1):
+        first -= 1
+    for start in range(first, at + 1):
         before = frozenset(map(stem, cursor.tokens[start:at]))
-        for end, words in _complements(cursor, after):
-            if names := cursor.lexicon.purposes.get(before | words):
-                return start, end, names
+        for end, words in _complements(cursor, at + 1):
+            if head in _PLACES and start == at and end == at + 1:
+                continue  # 'place' is a verb, too
+            wanted = before | words
+            names = cursor.lexicon.purposes.get(wanted, ())
+            if head not in _PRONOUNS or wanted & cursor.lexicon.descriptive:
+                names = names or _with_features(cursor.lexicon, wanted, stem(head))
+            if names:
+                sets = 2 * (cursor.tokens[max(0, start - 2) : start] in _SETS)
+                if head.endswith("s"):
+                    names = tuple(plurals(name)[0] for name in names)
+                return start - sets, end, names
     return None
+
+
+def _modifies(cursor: Cursor, at: int) -> bool:
+    """Return whether a word can belong to the description of the thing after it."""
+    little = (e.role for n, e in cursor.entries(FunctionWord, at) if n == 1)
+    return cursor.word(at) not in PARTICLES | PAUSES and set(little) <= {"ignored"}
+
+
+def _with_features(lexicon: Lexicon, words: frozenset[str], head: str) -> tuple[str, ...]:
+    """Return the names of the classes that have all features of a description, if they are few."""
+    found = [
+        name
+        for name, features in lexicon.features.items()
+        if words <= features | lexicon.uses.get(name, frozenset())
+        and (head not in lexicon.descriptive or head in features)
+    ]
+    return tuple(found) if words and len(found) <= _MOST_KINDS else ()
 
 
 def _complements(cursor: Cursor, at: int) -> Iterator[tuple[int, frozenset[str]]]:
     """Yield the ends and words of the phrases of purpose after a general word, longest first."""
-    link = cursor.function("serving", at=at)
+    link = cursor.function("serving", *("of",) * (cursor.word(at - 1) in _OF), at=at)
     phrases: list[tuple[int, frozenset[str]]] = [(at, frozenset())]
     words: frozenset[str] = frozenset()
     end = at + (link.length if link else 0)
-    limit = end + _AFTER if link else end
+    after = link or cursor.word(at - 1) in _PRONOUNS  # 'something soft'
+    limit = end + _AFTER if after else end
     while end < min(limit, len(cursor.tokens)) and cursor.word(end) not in PAUSES:
         word = cursor.word(end)
         end += 1
         if word not in PURPOSELESS:
             words |= {stem(word)}
             last = int(cursor.word(end) in PURPOSELESS and not cursor.starts_thing(end + 1))
-            phrases.append((end + last, words))
+            if end + last >= len(cursor.tokens) or not _modifies(cursor, end + last) or not link:
+                phrases.append((end + last, words))
     return iter(phrases[::-1])

@@ -20,6 +20,7 @@ from hvr.language.dialogue import DialogueMemory, Rewriter
 from hvr.language.goal_builder import Contingency, Goal, Stage
 from hvr.language.grammar import Reader
 from hvr.language.lexicon import tokenize
+from hvr.language.negation import prohibits
 from hvr.language.paraphrase import NOTHING_LEFT
 from hvr.language.spelling import corrections
 from hvr.language.statements import SceneStatement, SceneView, StatementJudge, read_statement
@@ -138,6 +139,8 @@ def _goals(
     refusal: HvrError | None = None
     for branch in _with_names(text, statement, truth, judge):
         whole = ". ".join(part for part in (found.before, branch, found.after) if part)
+        if whole and not (branch or found.before) and _only_forbids(whole, reader):
+            whole = ""  # nothing is done, so that nothing forbidden is
         if not whole:
             return (Goal((Stage("(and)"),), paraphrase=(NOTHING_LEFT,)),)
         try:
@@ -148,6 +151,14 @@ def _goals(
             refusal = refusal or error
     assert refusal is not None
     raise refusal
+
+
+def _only_forbids(text: str, reader: Reader) -> bool:
+    """Return whether each sentence of a text forbids something."""
+    tokens = tokenize(text)
+    starts = [n for n in range(len(tokens)) if n == 0 or tokens[n - 1] in STOPS]
+    cursors = [Cursor(text, tokens[n:], reader.lexicon) for n in starts]
+    return bool(cursors) and all(prohibits(cursor) for cursor in cursors)
 
 
 def _with_names(

@@ -141,8 +141,11 @@ def _read_once(cursor: Cursor, taxonomy: Taxonomy) -> Meaning:
         for prohibition in prohibitions:
             forbidding.take(prohibition)
     except LanguageError as error:
+        if type(error) is not LanguageError:
+            raise
         # No other reader may do something else with words that were read whole.
-        raise UnachievableError(str(error)) if type(error) is LanguageError else error from error
+        unread = f"; hvr ignores {', '.join(map(repr, cursor.unread))}" if cursor.unread else ""
+        raise UnachievableError(f"{error}{unread}") from error
     if not draft.requested:
         raise LanguageError(
             f"no action found in {cursor.text.strip()!r}: say a verb and a thing"
@@ -224,6 +227,7 @@ _MOST_CLAUSES = 6
 """Largest number of clauses to read one by one after a refusal."""
 
 _CONDITION = re.compile(r"\b(if|unless|in case|when|whenever|provided that)\b", re.IGNORECASE)
+_OCCASIONS = re.compile(r"\b(?:when|whenever)\b([^,.;!?]*)", re.IGNORECASE)
 
 
 # Reader -------------------------------------------------------------------------------------------
@@ -336,7 +340,23 @@ class Reader:
             return None
         from hvr.language.contingency import conditional_goals
 
-        return conditional_goals(request, self, inventory)
+        try:
+            return conditional_goals(request, self, inventory)
+        except LanguageError:
+            if self._is_occasion(request):
+                with suppress(LanguageError):
+                    return self._read(request, inventory)
+            raise
+
+    def _is_occasion(self, request: str) -> bool:
+        """Return whether each 'when' of a request names nothing here: 'when you have time'."""
+        words = [tokenize(phrase) for phrase in _OCCASIONS.findall(request)]
+        cursors = [Cursor(request, tokens, self.lexicon) for tokens in words]
+        return bool(words) and not any(
+            cursor.named(n) or (n < 2 and cursor.function("pronoun", at=n))
+            for cursor in cursors
+            for n in range(len(cursor.tokens))
+        )
 
     def _read(self, request: str, inventory: Inventory) -> tuple[Goal, ...]:
         found: dict[tuple[Stage, ...], Goal] = {}

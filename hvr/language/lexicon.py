@@ -127,6 +127,8 @@ class Lexicon:
         examples: Examples for error messages, by topic.
         full: Condition of holding a liquid; empty if nothing does.
         purposes: Names of things by the words of their purposes.
+        features: Words for the lasting features of the things of a name.
+        uses: Words of their purposes.
         proposals: Phrases that hint at requests, and the requests.
     """
 
@@ -138,7 +140,14 @@ class Lexicon:
     examples: Mapping[str, str] = field(default_factory=dict)
     full: str = ""
     purposes: Mapping[frozenset[str], tuple[str, ...]] = field(default_factory=dict)
+    features: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    uses: Mapping[str, frozenset[str]] = field(default_factory=dict)
     proposals: Mapping[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
+
+    @cached_property
+    def descriptive(self) -> frozenset[str]:
+        """The words, without endings, for features of any class."""
+        return frozenset[str]().union(*self.features.values())
 
     @cached_property
     def parts(self) -> frozenset[str]:
@@ -245,7 +254,7 @@ def plurals(phrase: str) -> tuple[str, ...]:
 
 
 PURPOSELESS = frozenset(
-    "a an the my your some his her our for to with from in on into of out".split()
+    "a an the my your some his her our for to with from in on into of out it them".split()
 )
 """Words that add nothing to a purpose."""
 
@@ -382,6 +391,8 @@ def load_lexicon(ontology: Ontology) -> Lexicon:
         examples=examples,
         full=f"({filled} ?x)" if filled else "",
         purposes=_purposes(ontology),
+        features=_words_of(ontology, "feature"),
+        uses=_words_of(ontology, "usedFor"),
         proposals={
             tokenize(label): tuple(map(str, ontology.annotation(name, "plainly")))
             for name in ontology.instances("Proposal")
@@ -396,6 +407,15 @@ def _purposes(ontology: Ontology) -> Mapping[frozenset[str], tuple[str, ...]]:
         for purpose in ontology.annotation(name, "usedFor"):
             names.setdefault(stems(str(purpose)), []).append(ontology.label(name))
     return {words: tuple(dict.fromkeys(found)) for words, found in names.items()}
+
+
+def _words_of(ontology: Ontology, prop: str) -> Mapping[str, frozenset[str]]:
+    """Return the words with which an annotation describes each class, by its label."""
+    found: dict[str, frozenset[str]] = {}
+    for name in sorted({name for name, _ in ontology.pairs(prop)}):
+        words = [stems(str(words)) for words in ontology.annotation(name, prop)]
+        found[ontology.label(name)] = frozenset[str]().union(*words)
+    return found
 
 
 def _idioms(ontology: Ontology) -> dict[tuple[str, ...], tuple[str, ...]]:

@@ -126,8 +126,9 @@ def _alternatives(cursor: Cursor, after: str) -> list[NounPhrase]:
     cursor.take("either")
     things = [read_thing(cursor, after)]
     while (at := cursor.after_or()) is not None and cursor.starts_thing(at):
-        if cursor.clause_starts(at) or cursor.function("prep", at=at):
-            break
+        stated = cursor.denying and not (cursor.verb(at) or cursor.split_verb(at))
+        if (cursor.clause_starts(at) and not stated) or cursor.function("prep", at=at):
+            break  # in a condition, 'the mug or the cup is dirty' lists its subjects
         cursor.at = at
         things.append(read_thing(cursor, after))
     return things
@@ -289,6 +290,12 @@ def _head(
             adjectives,
             of=NounPhrase("noun", whole.text, nouns=nouns, dish=dish),
         )
+    return _complemented(cursor, whole)
+
+
+def _complemented(cursor: Cursor, whole: NounPhrase) -> NounPhrase:
+    """Read the complement of 'of' after a noun, if any."""
+    nouns = whole.nouns
     of_word = cursor.function("of")
     more = cursor.function("own", "filler")
     if (
@@ -304,8 +311,8 @@ def _head(
         if {n.object_class for n in nouns} & {n.object_class for n in whole_of.nouns}:
             return whole  # 'the left basin of the sink'
         if _are_fixed(cursor, nouns) and _are_fixed(cursor, whole_of.nouns):
-            return whole.replace(nearby=(*part_of, Nearby(PART_OF, (whole_of,))))
-        return NounPhrase("noun", whole.text, determiner, adjectives, nouns, dish, of=whole_of)
+            return whole.replace(nearby=(*whole.nearby, Nearby(PART_OF, (whole_of,))))
+        return whole.replace(of=whole_of)
     return whole
 
 

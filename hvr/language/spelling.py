@@ -15,7 +15,7 @@ from itertools import product
 
 from hvr.errors import LanguageError
 from hvr.language.function_words import CHAT_WORDS
-from hvr.language.lexicon import FunctionWord, Lexicon
+from hvr.language.lexicon import FunctionWord, Lexicon, stem
 from hvr.values import Value
 
 _SHORTEST = 3
@@ -114,7 +114,9 @@ def candidates(word: str, lexicon: Lexicon) -> tuple[str, ...]:
         >>> candidates("tomatoe", lexicon), candidates("cake", lexicon)
         (('tomato',), ())
     """
-    if len(word) < _SHORTEST or word in _ordinary_words():
+    if len(word) < _SHORTEST or not _ordinary_words().isdisjoint((word, *_bases(word))):
+        return ()
+    if stem(word) in lexicon.descriptive:
         return ()
     letters = set(word)
     near: dict[str, float] = {}
@@ -132,6 +134,14 @@ def candidates(word: str, lexicon: Lexicon) -> tuple[str, ...]:
     close.sort(key=lambda one: (one.endswith("s") != plural, near[one], len(one), one))
     forms = {_meaning(one, lexicon): one for one in reversed(close)}
     return tuple(sorted(forms.values(), key=lambda one: (near[one], one)))
+
+
+def _bases(word: str) -> Iterator[str]:
+    """Yield the possible bases of an inflected word: 'scour' for 'scouring', 'bake' for 'baked'."""
+    for ending in ("ing", "ed"):
+        if word.endswith(ending) and len(word) > len(ending) + _SHORTEST:
+            base = word.removesuffix(ending)
+            yield from (base, f"{base}e", base[:-1] if base[-1] == base[-2] else base)
 
 
 def _meaning(word: str, lexicon: Lexicon) -> frozenset[object]:
@@ -247,7 +257,7 @@ def language_of(tokens: Sequence[str], unknown: Sequence[str]) -> str:
     Examples:
         >>> language_of(("mach", "mir", "einen", "kaffee"), ("mach", "mir", "einen", "kaffee"))
         'German'
-        >>> language_of(("wash", "the", "teapot"), ("teapot",))
+        >>> language_of(("sing", "a", "song"), ("sing", "song"))
         ''
     """
     for token in tokens:
@@ -256,7 +266,10 @@ def language_of(tokens: Sequence[str], unknown: Sequence[str]) -> str:
             return _SCRIPTS[script]
     if 2 * len(unknown) < len(tokens) or len(tokens) < 2:
         return ""
-    found = {name: sum(t in words for t in tokens) for name, words in _WORDS.items()}
+    found = {
+        name: sum(t in words for t in tokens) if words & set(unknown) else 0
+        for name, words in _WORDS.items()
+    }
     most = max(found.values())
     names = [name for name, count in found.items() if count == most]
-    return " or ".join(names) if 3 * most >= len(tokens) else ""
+    return " or ".join(names) if most and 3 * most >= len(tokens) else ""

@@ -445,12 +445,22 @@ class _Questions:
             if not names:
                 words = " or ".join(thing.text for thing in group)
                 raise LanguageError(f"there is no {words} here")
+            self._check_both(group)
             determiners = [thing.determiner for thing in group]
             whole = any(d.count == 0 or d.both or d.each for d in determiners)
             one = len(names) == 1 and any(d.definite for d in determiners)
             every = (whole or one) and not none
             parts.append(SceneStatement(names, every, none, predicate, positive, _least(group)))
         return _joined(parts)
+
+    def _check_both(self, things: Things) -> None:
+        """Refuse 'both mugs' where there is one: the question presupposes two."""
+        for thing in things:
+            if thing.determiner.both and any(noun.plural for noun in thing.nouns):
+                names = self._names((thing,))
+                if len(names) < 2:
+                    only = self.judge.called(names[0]) if names else "none"
+                    raise LanguageError(f"both {thing.text}? There is only {only} here")
 
     def _end(self, cursor: Cursor) -> None:
         cursor.skip_fillers()

@@ -213,8 +213,9 @@ class Interpreter:
         In 'pick up the book and turn on the lamp', the order is part of the request.
         """
         running = self.taxonomy.roles.predicate(RUNNING)
-        switches = clause.verb is not None and running is not None
-        if not (switches and asks(clause.verb.condition or "", running)):
+        if clause.verb is None or running is None:
+            return False
+        if not asks(clause.verb.condition or "", running):
             return False
         hold = verb_of(self.lexicon, "hold").condition or ""
         return any(

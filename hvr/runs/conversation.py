@@ -20,6 +20,7 @@ from hvr.errors import (
     UsageError,
 )
 from hvr.execution.deviations import PLACE_PREDICATES
+from hvr.knowledge.ontology import REACH
 from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.knowledge.wording import wording_of
 from hvr.language.dialogue import CANCEL, DialogueMemory, DialogueQuestion, Rewriter, chosen
@@ -85,11 +86,14 @@ class ConversationReply:
 
 @dataclass(frozen=True)
 class _Done:
-    """A request that was carried out, with the scene before it and its plans."""
+    """A request that was carried out, with the scene before it and its plans.
+
+    `run` is None if an error ended it after it had changed the scene.
+    """
 
     request: str
     before: Inventory
-    run: Run
+    run: Run | None
     planned: tuple[Planned, ...]
 
 
@@ -267,10 +271,16 @@ class Conversation:
         if len(goals) > 1:
             raise AmbiguousError(tuple(in_order(goal.paraphrase) for goal in goals))
         goal = self._keeping(goals[0])
-        done = self._run(text, goal)
+        before = self.inventory()
+        try:
+            done, run = self._run(text, goal)
+        except HvrError:
+            if self.inventory().facts != before.facts:
+                self._done.append(_Done(text, before, None, ()))  # 'undo' restores what was changed
+            raise
         self._remember(done, goal)
         self._done.append(done)
-        return self._told(done, goal)
+        return _told(text, run, goal)
 
     def _keeping(self, goal: Goal) -> Goal:
         """Drop the preferred final conditions that would undo what earlier turns asked for.
@@ -289,7 +299,7 @@ class Conversation:
         stages = (s.replace(ends=tuple(filter(holds, s.ends))) for s in goal.stages)
         return goal.replace(stages=tuple(stages))
 
-    def _run(self, text: str, goal: Goal) -> _Done:
+    def _run(self, text: str, goal: Goal) -> tuple[_Done, Run]:
         self._turns += 1
         path = self._folder.path / f"turn-{self._turns}"
         request: RunRequest = replace(
@@ -306,22 +316,7 @@ class Conversation:
             scene=self._scene,
             goal=goal,
         )
-        return _Done(text, before, run, planned)
-
-    def _told(self, done: _Done, goal: Goal) -> ConversationReply:
-        run = done.run
-        notes = "".join(f"; {note}" for note in goal.notes)
-        steps = run.finished.steps if run.finished else 0
-        if run.reached:
-            said = in_order(goal.paraphrase)
-            text = f"done in {count(steps, 'step')}: {said}" if steps else f"already so: {said}"
-            if goal.unread:
-                text += f"; not read: {', '.join(goal.unread)}"
-            return ConversationReply(kind="done", text=text + notes, request=done.request, run=run)
-        why = run.verdict or (run.finished.reason if run.finished else "")
-        return ConversationReply(
-            kind="failed", text=f"not done: {why}{notes}", request=done.request, run=run
-        )
+        return _Done(text, before, run, planned), run
 
     def _remember(self, done: _Done, goal: Goal) -> None:
         used = _handled(done, goal, self._reader)
@@ -353,6 +348,10 @@ class Conversation:
         if not self._done:
             return ConversationReply(kind="answer", text="nothing yet")
         done = self._done[-1]
+        if done.run is None:
+            return ConversationReply(
+                kind="answer", text=f"an error ended {done.request!r} half-way"
+            )
         blocks = [block.macro.name for ready in done.run.plans for block in ready.plan.blocks]
         return ConversationReply(
             kind="answer", text="; ".join(blocks) or "nothing to do: it already holds"
@@ -373,7 +372,7 @@ class Conversation:
                 fitting = [
                     n
                     for n, action in enumerate(actions)
-                    if names & set(action.args) and _verb_of(action, self._reader) in tokens
+                    if names & set(action.args) and self._imperative(action).split()[0] in tokens
                 ] or [n for n, action in enumerate(actions) if names & set(action.args)]
                 if fitting:
                     return ConversationReply(
@@ -392,7 +391,7 @@ class Conversation:
         step = failure.step - 1 if failure.step is not None else len(without)
         if not 0 <= step < len(without):
             return f"because {asked}"
-        later = _imperative(without[step], self._reader)
+        later = self._imperative(without[step])
         return f"to {later}, which would not work otherwise; {asked}"
 
     # --- undo ----------------------------------------------------------------------------
@@ -414,12 +413,12 @@ class Conversation:
             lost += [self._said(text) for text in wanted if text not in literals]
             goal = Goal((stage,), notes=tuple(filter(None, (_left(lost),))), paraphrase=("undone",))
             try:
-                run = self._run(f"undo: {done.request}", goal)
+                undone, run = self._run(f"undo: {done.request}", goal)
             except (ImpossibleGoalError, PlannerError) as error:
                 last = error
                 continue
-            reply = self._told(run, goal)
-            if run.run.reached:
+            reply = _told(undone.request, run, goal)
+            if run.reached:
                 self._done.pop()
                 self._forget()
             return replace(reply, text=reply.text.replace(": undone", f", undone: {done.request}"))
@@ -450,12 +449,13 @@ class Conversation:
         now = self.inventory()
         can = effects_of(self._reader.domain)
         there = self._reader.taxonomy.is_there
+        reach = self._reader.taxonomy.roles.predicate(REACH)
         wanted: list[str] = []
         lost: list[str] = []
         changes = [(a, True) for a in before.facts - now.facts]
         changes += [(a, False) for a in now.facts - before.facts]
         for atom, held in sorted(changes, key=str):
-            if not atom.args or atom.predicate == "near":
+            if not atom.args or atom.predicate == reach:
                 continue
             names = [n for n in atom.args if n in before.classes]
             if atom.predicate in self._marks or atom.predicate == self._present:
@@ -504,11 +504,36 @@ class Conversation:
         """Return the objects and facts that the robot knows now."""
         return self._scene.world.inventory()
 
+    def _imperative(self, action: GroundAction) -> str:
+        wording = wording_of(self._reader.ontology).actions.get(action.name)
+        if wording is None:
+            return str(action)
+        return wording.imperative.fill([*map(self._label, action.args)]).lower() or str(action)
+
+    def _label(self, name: str) -> str:
+        object_class = self.inventory().classes.get(name)
+        return f"the {self._reader.taxonomy.label(object_class)}" if object_class else name
+
     def _view(self) -> SceneView:
         return SceneView(self.inventory(), frozenset(self._scene.world.perception.unopened))
 
     def _rewriter(self) -> Rewriter:
         return Rewriter(self._reader, self.inventory(), self._memory)
+
+
+def _told(request: str, run: Run, goal: Goal) -> ConversationReply:
+    notes = "".join(f"; {note}" for note in goal.notes)
+    steps = run.finished.steps if run.finished else 0
+    if run.reached:
+        said = in_order(goal.paraphrase)
+        text = f"done in {count(steps, 'step')}: {said}" if steps else f"already so: {said}"
+        if goal.unread:
+            text += f"; not read: {', '.join(goal.unread)}"
+        return ConversationReply(kind="done", text=text + notes, request=request, run=run)
+    why = run.verdict or (run.finished.reason if run.finished else "")
+    return ConversationReply(
+        kind="failed", text=f"not done: {why}{notes}", request=request, run=run
+    )
 
 
 def _left(lost: Sequence[str]) -> str:
@@ -571,20 +596,3 @@ def _binding(
 
 def _same_verb(one: str, other: str) -> bool:
     return bool(one and other) and one.split()[0] == other.split()[0]
-
-
-def _verb_of(action: GroundAction, reader: Reader) -> str:
-    return _imperative(action, reader).split()[0]
-
-
-def _imperative(action: GroundAction, reader: Reader) -> str:
-    wording = wording_of(reader.ontology).actions.get(action.name)
-    if wording is None:
-        return str(action)
-    labels = [_label(name, reader) for name in action.args]
-    return wording.imperative.fill(labels).lower() or str(action)
-
-
-def _label(name: str, reader: Reader) -> str:
-    object_class = reader.taxonomy.class_of_type(name.rpartition("-")[0])
-    return f"the {reader.taxonomy.label(object_class)}" if object_class else name

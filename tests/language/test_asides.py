@@ -28,6 +28,9 @@ BEFORE = (
     "planning a picnic? ",
     "when you're comfortable, ",
     "although there's a bowl on the shelf, ",
+    "as you clear the table, ",
+    "on the shelf, there's a bowl, but ",
+    "when finished cooking, ",
     "since i am ill, ",
 )
 AFTER = (
@@ -36,6 +39,7 @@ AFTER = (
     ". it's a lovely one",
     ", my friends are coming",
     ". that way, everything will be perfectly in place",
+    ", making the clean-up straightforward",
     " before my meeting at nine",
 )
 COURTESIES = ("hello there, ", "could you please ", "hey robot, ", "")
@@ -98,6 +102,20 @@ def test_a_correction_replaces_the_thing(one: str, other: str, words: str) -> No
     assert read(f"wash the {one}, {words} the {other}").stages == read(f"wash the {other}").stages
 
 
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("if both fridges are clean, wash the mug", "There is only the fridge here"),
+        ("make the mug blue", "hvr ignores 'blue'"),
+        ("when it boils, wash the mug", "boil"),
+        ("sing a song", "names no known thing"),
+    ],
+)
+def test_what_is_presupposed_or_ignored_is_said(text: str, why: str) -> None:
+    with pytest.raises(LanguageError, match=why):
+        read(text)
+
+
 def test_it_is_asked_what_a_correction_replaces() -> None:
     with pytest.raises(LanguageError, match="it is not clear what 'the cup' replaces"):
         read("put the mug in the sink, no wait, the cup")
@@ -119,6 +137,13 @@ def test_it_is_asked_what_a_correction_replaces() -> None:
         ("no need to wash the mug, just the plate", "the plate has been washed and is clean"),
         ("bring me something to cut with", "the knife is in the hand"),
         ("put half of the vases in the cabinet", "vase-1 is in a cabinet"),
+        ("putting the mug in the fridge helps us find it", "the mug is in the fridge"),
+        ("wash the crisp red fruit", "the apple has been washed and is clean"),
+        ("put the leafy vegetable in a place that keeps food cold", "the lettuce is in the fridge"),
+        ("switch the microwave on while holding the knife",
+         "the knife is in the hand; then the knife is in the hand; the microwave is on"),
+        ("if the mug or the cup is dirty, wash the plate", "nothing is left to do"),
+        ("if the fridge is open, wash the mug. never open the microwave.", "nothing is left to do"),
     ],
 )  # fmt: skip
 def test_what_people_say(text: str, said: str) -> None:

@@ -8,12 +8,16 @@ import pty
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import hvr
 from benchmarks.dialogues import failed_dialogues
+from hvr.errors import PlannerError
 from hvr.language.dialogue import CANCEL, chosen
+from hvr.runs import conversation
+from hvr.runs.spine import carry_out
 
 
 @pytest.mark.slow
@@ -52,6 +56,22 @@ def test_what_cannot_be_undone_is_said(tmp_path: Path) -> None:
         robot.say("slice the apple")
         reply = robot.say("undo")
         assert reply.kind == "failed" and "cannot be undone: the apple is sliced" in reply.text
+
+
+@pytest.mark.slow
+def test_what_an_error_ended_is_undone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with hvr.Conversation(hvr.Options(scene="FloorPlan1", save=tmp_path / "c")) as robot:
+        with monkeypatch.context() as failing:
+
+            def fail(*args: Any, **kwargs: Any) -> None:
+                carry_out(*args, **kwargs)
+                raise PlannerError("no more time")
+
+            failing.setattr(conversation, "carry_out", fail)
+            assert robot.say("open the fridge").kind == "refused"
+        assert "half-way" in robot.say("what did you do?").text
+        assert robot.say("undo").kind == "done"
+        assert robot.say("is the fridge closed?").text.startswith("yes")
 
 
 @pytest.mark.slow
