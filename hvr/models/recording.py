@@ -69,9 +69,8 @@ class EarlierTranscript:
         Returns:
             None if no earlier attempt had the prompt.
         """
-        # An error at the end interrupted the run and is asked again; the run survived all others.
-        at_end = len(self._ahead) == 1 and self._ahead[0].failed
-        if self._ahead and self._ahead[0].line["digest"] == digest and not at_end:
+        following = self._ahead[0] if self._ahead else None
+        if following and following.line["digest"] == digest and not self._interrupted(following):
             self._used.append(self._ahead.popleft())
             return self._used[-1], True
         # The transcript must stay in the order of the run, so exchanges out of order move aside.
@@ -81,6 +80,15 @@ class EarlierTranscript:
                 self._aside.remove(exchange)
                 return exchange, False
         return None
+
+    def _interrupted(self, exchange: Exchange) -> bool:
+        """Return whether an error ended the attempt, so that its request is asked again.
+
+        A run goes on only after an unreadable answer. The answers to concurrent requests may follow
+        any other error.
+        """
+        survived = (exchange.line["error"] or {}).get("kind") == "schema"
+        return exchange.failed and (len(self._ahead) == 1 or not survived)
 
     def _put_aside(self, count: int) -> None:
         """Move the last exchanges of the transcript to the file beside it."""

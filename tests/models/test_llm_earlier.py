@@ -84,7 +84,7 @@ questions = st.lists(
     st.tuples(
         # Few texts, so that some are asked several times.
         st.sampled_from(["a", "b", "c \u2028 ü"]),
-        st.builds(said, st.text(max_size=5)) | st.just(ModelError("no answer", kind="empty")),
+        st.builds(said, st.text(max_size=5)) | st.just(ModelError("no JSON", kind="schema")),
     ),
     min_size=1,
     max_size=6,

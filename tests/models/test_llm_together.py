@@ -63,3 +63,25 @@ def test_nothing_more_is_sent_after_an_error(tmp_path: Path) -> None:
         if thread.name == "hvr-ask":
             thread.join(20)
     assert begun <= 3 and len(sent) == begun
+
+
+@pytest.mark.parametrize("failing", [{"0"}, {"1", "3"}, {"0", "1", "2", "3"}])
+def test_errors_of_concurrent_requests_are_asked_again(tmp_path: Path, failing: set[str]) -> None:
+    """A resumed run pays for no answer twice, whichever of its requests failed."""
+    sent: list[str] = []
+
+    def outcome(request: Request) -> Answer | ModelError:
+        text = request.messages[0].text
+        sent.append(text)
+        return ModelError("the server failed", kind="server") if text in down else said(text)
+
+    requests, file = [ask(str(n)) for n in range(COUNT)], tmp_path / "llm.jsonl"
+    options, down = ModelOptions(attempts=1), failing
+    first = Meter(stack(Fake(outcome), options, record=file)).answer_all(requests)
+    assert sum(isinstance(one, ModelError) for one in first) == len(failing)
+    down = set()
+    sent.clear()
+    again = Meter(stack(Fake(outcome), options, record=file)).answer_all(requests)
+    assert [one.text for one in again if isinstance(one, Answer)] == ["0", "1", "2", "3"]
+    assert set(sent) == failing and len(sent) == len(failing)
+    assert [e.line["messages"][0]["text"] for e in transcript.read(file)[1]] == list("0123")
