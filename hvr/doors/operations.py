@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from hvr.validation.stepper import Stepper
     from hvr.validation.streaming import ModelCache
     from hvr.validation.validator import Validator
+    from hvr.worlds.faults import Schedule
 
 SOURCES = ("domain", "problem", "plan", "tools")
 """Members that are given as a text or, with `_file` after the name, as a file."""
@@ -525,8 +527,35 @@ def _plan_request(request: schema.PlanRequest) -> Run:
         raise UsageError(f"run must have only letters, digits, '-' and '_', got {request.run!r}")
     save = Path("runs", request.run) if request.run else None
     scene = request.scene or None
-    options = Options(scene=scene, execute=request.execute, budget=seconds, save=save)
-    return plan(request.request, options=options)
+    options = Options(
+        scene=scene, execute=request.execute, budget=seconds, save=save, sight=request.sight or None
+    )
+    if not request.faults:
+        return plan(request.request, options=options)
+    from hvr.base.files import temporary_folder
+
+    with temporary_folder("hvr-faults-") as folder:
+        file = Path(folder) / "faults.json"
+        _schedule(request.faults).save(file)
+        options = replace(options, faults=file)
+        return plan(request.request, options=options)
+
+
+_NOISE = 0.05
+"""Share of states that sensor noise misreports."""
+
+
+def _schedule(names: Sequence[str]) -> Schedule:
+    from hvr.worlds.faults import Fault, FaultKind, Schedule
+    from hvr.worlds.faults.fault import noise
+
+    known = {kind.value: kind for kind in FaultKind}
+    for name in names:
+        if name not in known:
+            raise UsageError(f"no fault named {name!r} (faults: {', '.join(known)})")
+    kinds = (known[name] for name in dict.fromkeys(names))
+    faults = (noise(_NOISE) if kind is FaultKind.NOISE else Fault(kind) for kind in kinds)
+    return Schedule(tuple(faults))
 
 
 def _plan_tools(request: schema.PlanToolsRequest) -> schema.PlanToolsAnswer:

@@ -154,12 +154,18 @@ class PlanRequest(Value):
         execute: Whether to execute the plan in the simulated scene; false plans and proves it.
         run: Name of the new folder of the run, below runs/: letters, digits, "-" and "_"; empty to
             number it.
+        faults: Kinds of faults to inject once each, such as "drop" or "blocked", at the first
+            action that they can affect.
+        sight: What the robot sees: "omniscient", "doors" (nothing behind closed doors) or
+            "visible"; empty for the default.
         seconds: Time limit in seconds.
     """
 
     request: Annotated[str, Between(1, 2_000)]
     scene: str = ""
     execute: bool = False
+    faults: tuple[str, ...] = ()
+    sight: str = ""
     run: Annotated[str, Between(0, 80)] = ""
     seconds: Annotated[float, Between(0.1, MAX_SECONDS)] = 30.0
 

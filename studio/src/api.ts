@@ -173,7 +173,11 @@ export const contents = () => get<Contents>("/studio/index");
 export const readText = async (file: string) =>
   (await get<{ text: string }>(`/studio/text?file=${encodeURIComponent(file)}`)).text;
 export const saveText = (file: string, text: string) => post("/studio/text", { file, text });
-export const readRun = (name: string) => get<RunDocument>(`/studio/run?name=${encodeURIComponent(name)}`);
+/** Read a run; undefined if it is still as it was `seen`. */
+export const readRun = (name: string, seen = "") =>
+  get<(RunDocument & { version: string }) | undefined>(
+    `/studio/run?name=${encodeURIComponent(name)}&seen=${encodeURIComponent(seen)}`,
+  );
 export const readLog = (name: string) => get<RunLog>(`/studio/log?name=${encodeURIComponent(name)}`);
 export const readGraph = (file: string) => get<ToolGraph>(`/studio/tools?name=${encodeURIComponent(file)}`);
 export const readDrawing = (domain: string) =>

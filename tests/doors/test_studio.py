@@ -22,9 +22,11 @@ from starlette.testclient import TestClient
 from hvr.bench.cells import Cell, CellOptions
 from hvr.bench.folder import BenchFolder
 from hvr.doors.operations import answer
-from hvr.doors.schema import PlanTextRequest
+from hvr.doors.schema import PlanRequest, PlanTextRequest
 from hvr.doors.service import Service
 from hvr.doors.studio.application import make_studio
+from hvr.doors.studio.documents import run_document
+from hvr.errors import UsageError
 from hvr.tools.navigation.graph import GraphTool
 from hvr.tools.navigation.graph_log import ToolAdded, event_lines
 from tests.bench.bench_cells import result
@@ -328,3 +330,26 @@ def test_a_plan_is_traced_with_the_causes_of_each_step(folder: Path) -> None:
     needs = {one["condition"]: one["made_true_by"] for one in found["steps"][1]["needs"]}
     assert needs == {"(holding a)": 1, "(clear b)": 0}
     assert found["report"]["outcome"] == "invalid"
+
+
+@pytest.mark.slow
+def test_a_robot_is_asked_with_a_fault_and_recovers(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    request = PlanRequest("make coffee", execute=True, run="hard", faults=("drop",), sight="doors")
+    assert answer("plan_request", request)["reached"]
+    found = run_document(folder / "runs" / "hard")
+    assert found["sight"] == "doors"
+    assert [step for step in found["story"]["steps"] if not step["as_expected"]]
+    with pytest.raises(UsageError, match=r"no fault named 'fire' \(faults: drop, "):
+        answer("plan_request", PlanRequest("make coffee", faults=("fire",)))
+
+
+def test_a_run_that_the_page_has_seen_is_not_sent_again(client: TestClient, folder: Path) -> None:
+    seen = client.get("/studio/run?name=coffee").json()["version"]
+    asked = {"name": "coffee", "seen": seen}
+    assert client.get("/studio/run", params=asked).status_code == 204
+    with (folder / "runs" / "coffee" / "trace.jsonl").open("a") as file:
+        file.write('ep", "step": 2, "action": "(wait)", "success": true}\n')
+    assert client.get("/studio/run", params=asked).status_code == 200

@@ -28,6 +28,7 @@ _EPILOG = """\
 examples:
   hvr show runs/boil
   hvr show runs/boil --html boil.html
+  hvr show runs/boil --svg boil.svg --gif boil.gif
 """
 
 
@@ -36,19 +37,41 @@ def add_show_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EPILOG
     parser.add_argument("run", metavar="RUN", type=Path, help="folder of a run, such as runs/boil")
     add_path(parser, "--html", "write one self-contained page instead of printing")
+    add_path(parser, "--svg", "write an animation that also plays in a README")
+    add_path(parser, "--gif", "write an animated GIF (extra pictures)")
+    add_path(parser, "--apng", "write an animated PNG (extra pictures)")
 
 
 def run_show(args: argparse.Namespace) -> int:
     """Run the command and return the exit code."""
-    if args.html is not None:
-        write_page(args.run, args.html)
-        print(f"wrote {args.html}")
+    files = [file for file in (args.html, args.svg, args.gif, args.apng) if file is not None]
+    if files:
+        _write_files(args)
+        print("\n".join(f"wrote {file}" for file in files))
         return 0
     from hvr.base.printable import one_line
     from hvr.runs.report.run_page.reading import read_story
 
     print("\n".join(map(one_line, _lines(read_story(args.run)))))
     return 0
+
+
+def _write_files(args: argparse.Namespace) -> None:
+    from hvr.doors.cli.output import check_writable, write_whole
+    from hvr.runs.report.animation import animated_picture, animated_svg
+    from hvr.runs.report.run_page.reading import read_story
+
+    for file in (args.html, args.svg, args.gif, args.apng):
+        if file is not None:
+            check_writable(file)
+    if args.html is not None:
+        write_page(args.run, args.html)
+    story = read_story(args.run)
+    if args.svg is not None:
+        write_whole(args.svg, animated_svg(story))
+    for file, form in ((args.gif, "GIF"), (args.apng, "PNG")):
+        if file is not None:
+            write_whole(file, animated_picture(story, form))
 
 
 def write_page(run: Path, html: Path) -> None:

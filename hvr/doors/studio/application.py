@@ -31,7 +31,7 @@ from hvr.doors.studio.benches import bench_document, find_benches
 from hvr.doors.studio.documents import run_document
 from hvr.doors.studio.tool_files import find_graphs, read_graph
 from hvr.errors import DataFileError, HvrError
-from hvr.runs.folder import read_status
+from hvr.runs.folder import LOCK_FILE, STATUS_FILE, read_status
 from hvr.worlds.facts.drawing import DRAWING_FILE, drawing_of
 
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -91,7 +91,7 @@ class _Studio:
             Route("/studio/index", self._index, methods=["GET"]),
             Route("/studio/text", self._text, methods=["GET"]),
             Route("/studio/text", self._save, methods=["POST"]),
-            Route("/studio/run", self._answering(self._read_run), methods=["GET"]),
+            Route("/studio/run", self._run, methods=["GET"]),
             Route("/studio/log", self._answering(self._read_log), methods=["GET"]),
             Route("/studio/tools", self._answering(self._read_graph), methods=["GET"]),
             Route("/studio/drawing", self._answering(self._read_drawing), methods=["GET"]),
@@ -171,6 +171,14 @@ class _Studio:
 
     # Runs
 
+    async def _run(self, request: Request) -> Response:
+        """Answer with a run; without a body if it is as the page has seen it."""
+        name, seen = (request.query_params.get(key, "") for key in ("name", "seen"))
+        with suppress(HvrError):
+            if seen and seen == _version(self._folder.path / self._folder.resolved(f"runs/{name}")):
+                return Response(status_code=204)
+        return await self._answering(self._read_run)(request)
+
     def _answering(self, read: Callable[[str], dict[str, Any] | None]) -> Endpoint:
         """Return a handler that answers with what is read under the name in the request."""
 
@@ -192,7 +200,7 @@ class _Studio:
             raise DataFileError(f"runs/{name} is not a run")
         for file in folder.iterdir():
             self._folder.resolved(f"runs/{name}/{file.name}")  # a link may lead elsewhere
-        return run_document(folder)
+        return {**run_document(folder), "version": _version(folder)}
 
     def _read_log(self, name: str) -> dict[str, Any]:
         """Return the events and calls of a run so far."""
@@ -276,6 +284,16 @@ async def _answers(server: asyncio.subprocess.Process, socket: WebSocket) -> Non
             body = await server.stdout.readexactly(int(sizes[0].partition(b":")[2]))
             await socket.send_text(body.decode())
     await socket.close(1011)
+
+
+def _version(folder: Path) -> str:
+    """Return what differs after each event of a run, and after its end."""
+    parts = []
+    for name in (STATUS_FILE, "trace.jsonl", LOCK_FILE):
+        with suppress(OSError):
+            found = (folder / name).stat()
+            parts.append(f"{name}-{found.st_size}-{found.st_mtime_ns}")
+    return ".".join(parts)
 
 
 def _refused(error: HvrError) -> Response:

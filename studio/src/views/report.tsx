@@ -133,7 +133,7 @@ const colour = (place: number) => COLOURS[place % COLOURS.length] as string;
 
 function Legend({ names }: { names: string[] }) {
   return (
-    <figcaption class="legend">
+    <figcaption class="keys">
       {names.map((name, place) => (
         <span key={name}>
           <svg width="12" height="12" aria-hidden="true">

@@ -2,25 +2,58 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { type Contents, get, type JobState, post, readRun } from "../api";
+import type { RunDocument } from "../model/story";
 import { address, type Route } from "../router";
-import { Empty, Problem, useLoaded, Waiting } from "../ui";
+import { Empty, Problem, Waiting } from "../ui";
 import { Replay } from "./replay";
+
+/** Milliseconds between two looks at a run in progress. */
+const PATIENCE = 500;
+
+/** A run that is read again until it ends, wherever it is carried out. */
+function useRun(name: string, kick: number): { run: RunDocument | null; error: string } {
+  const [run, setRun] = useState<RunDocument | null>(null);
+  const [error, setError] = useState("");
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `kick` reads the run again
+  useEffect(() => {
+    let timer = 0;
+    let ended = false;
+    let seen = "";
+    const read = async () => {
+      try {
+        const found = await readRun(name, seen);
+        if (ended) {
+          return;
+        }
+        if (found) {
+          seen = found.version;
+          setRun(found);
+          setError("");
+        }
+        if (!found || found.story.state === "running") {
+          timer = window.setTimeout(read, PATIENCE);
+        }
+      } catch (problem) {
+        if (!ended) {
+          setError((problem as Error).message);
+        }
+      }
+    };
+    if (name) {
+      read();
+    }
+    return () => {
+      ended = true;
+      clearTimeout(timer);
+    };
+  }, [name, kick]);
+  return { run: run?.name === name ? run : null, error };
+}
 
 export function RoomView({ contents, route }: { contents: Contents; route: Route }) {
   const chosen = route.values.get("run") ?? contents.runs[0]?.name ?? "";
   const [version, setVersion] = useState(0);
-  const loaded = useLoaded(`${chosen} ${version}`, async () => (chosen ? readRun(chosen) : null));
-  const running = loaded.data?.story.state === "running";
-
-  useEffect(() => {
-    // A run that goes on, here or in a terminal, is read again until it ends.
-    if (!running) {
-      return undefined;
-    }
-    const timer = setTimeout(() => setVersion((old) => old + 1), 700);
-    return () => clearTimeout(timer);
-  }, [running, version]);
-
+  const { run, error } = useRun(chosen, version);
   return (
     <div class="roomview">
       <Ask
@@ -29,19 +62,48 @@ export function RoomView({ contents, route }: { contents: Contents; route: Route
           setVersion((old) => old + 1);
         }}
       />
-      {loaded.error && <Problem text={loaded.error} />}
+      {error && <Problem text={error} />}
       {!chosen && <Empty title="No run yet">Ask for something above, such as "make coffee".</Empty>}
-      {chosen && !loaded.data && !loaded.error && <Waiting what="Reading the run" />}
-      {loaded.data && <Replay key={chosen} run={loaded.data} route={route} />}
+      {chosen && !run && !error && <Waiting what="Reading the run" />}
+      {run && <Replay key={chosen} run={run} route={route} />}
     </div>
   );
 }
+
+/** What can go wrong, in words, by the fault's name. */
+const FAULTS: Record<string, string> = {
+  drop: "it drops what it holds",
+  slippery_hand: "a thing slips from its hand",
+  silent_failure: "an action does nothing, and says it worked",
+  failed_action: "an action is refused",
+  missing_step: "an action is never sent",
+  blocked: "something is in the way",
+  occupied: "a place is taken",
+  wrong_object: "another thing is moved instead",
+  swapped: "two switches are swapped",
+  moved_by_other: "another agent moves a thing",
+  changed_by_other: "another agent changes a thing",
+  wrong_perception: "it sees a thing wrongly",
+  sensor_noise: "its sensor is noisy",
+};
+const SIGHTS = [
+  { id: "", name: "everything" },
+  { id: "doors", name: "nothing behind closed doors" },
+  { id: "visible", name: "only what is near and in front of it" },
+];
+const EXAMPLES = [
+  "make coffee",
+  "wash the plate and put it in a cabinet",
+  "put two slices of tomato on a plate",
+];
 
 /** Ask for something; the answer is a run of its own. */
 function Ask({ onRun }: { onRun: (name: string) => void }) {
   const [text, setText] = useState("");
   const [note, setNote] = useState("");
   const [busy, setBusy] = useState(false);
+  const [faults, setFaults] = useState<string[]>([]);
+  const [sight, setSight] = useState("");
 
   const ask = async (event: Event) => {
     event.preventDefault();
@@ -50,9 +112,9 @@ function Ask({ onRun }: { onRun: (name: string) => void }) {
     }
     setBusy(true);
     setNote("Reading, planning and proving…");
-    const name = `studio-${new Date().toISOString().replace(/\D/g, "").slice(2, 14)}`;
+    const name = `studio-${new Date().toISOString().replace(/\D/g, "").slice(2, 17)}`;
     try {
-      const asked = { request: text, execute: true, run: name, seconds: 60 };
+      const asked = { request: text, execute: true, run: name, seconds: 60, faults, sight };
       let job = await post<JobState>("/v1/jobs", { operation: "plan_request", request: asked });
       let shown = false;
       while (job.state === "queued" || job.state === "running") {
@@ -89,12 +151,49 @@ function Ask({ onRun }: { onRun: (name: string) => void }) {
           value={text}
           placeholder="put two slices of tomato on a plate"
           autocomplete="off"
+          list="requests"
           onInput={(event) => setText(event.currentTarget.value)}
         />
+        <datalist id="requests">
+          {EXAMPLES.map((one) => (
+            <option key={one} value={one} />
+          ))}
+        </datalist>
         <button type="submit" class="main" disabled={busy}>
           {busy ? "Working…" : "Go"}
         </button>
       </div>
+      <details>
+        <summary>
+          Make it harder
+          {faults.length > 0 && `: ${faults.length === 1 ? "one fault" : `${faults.length} faults`}`}
+        </summary>
+        <fieldset class="faults">
+          <legend>Let something go wrong, once each</legend>
+          {Object.entries(FAULTS).map(([kind, words]) => (
+            <button
+              key={kind}
+              type="button"
+              aria-pressed={faults.includes(kind)}
+              onClick={() =>
+                setFaults((old) => (old.includes(kind) ? old.filter((one) => one !== kind) : [...old, kind]))
+              }
+            >
+              {words}
+            </button>
+          ))}
+        </fieldset>
+        <label>
+          The robot sees{" "}
+          <select value={sight} onChange={(event) => setSight(event.currentTarget.value)}>
+            {SIGHTS.map((one) => (
+              <option key={one.id} value={one.id}>
+                {one.name}
+              </option>
+            ))}
+          </select>
+        </label>
+      </details>
       <p class="note" role="status">
         {note}
       </p>

@@ -1,0 +1,57 @@
+"""Animations of a run: every step appears, and hostile names stay text."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+from hvr.errors import DataFileError
+from hvr.runs.report.animation import animated_picture, animated_svg
+from hvr.runs.report.run_page.reading import read_story
+from hvr.runs.report.run_page.story import Story
+from hvr.runs.request import Options
+from hvr.runs.spine import plan
+
+
+@pytest.fixture(scope="module")
+def story(tmp_path_factory: pytest.TempPathFactory) -> Story:
+    save = tmp_path_factory.mktemp("run") / "r"
+    plan("make coffee", options=Options(save=save))
+    return read_story(save)
+
+
+@pytest.mark.slow
+def test_every_step_appears_in_its_order(story: Story) -> None:
+    root = ElementTree.fromstring(animated_svg(story))
+    texts = [text.text or "" for text in root.iter("{http://www.w3.org/2000/svg}text")]
+    actions = [step.action for step in story.steps]
+    shown = [text.split(maxsplit=2)[2] for text in texts if text.startswith("ok")]
+    assert shown == actions
+
+
+@pytest.mark.slow
+def test_hostile_names_stay_text_and_keep_to_their_line(story: Story) -> None:
+    name = "</text><script>alert(1)</script>\u202e\x00" + "x" * 10_000
+    hostile = replace(story, request=name, outcome=name)
+    root = ElementTree.fromstring(animated_svg(hostile))
+    assert not [one for one in root.iter() if one.tag.endswith("script")]
+    assert max(len(one.text or "") for one in root.iter() if one.tag.endswith("}text")) <= 64
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ["GIF", "PNG"])
+def test_a_picture_has_a_frame_for_each_line(story: Story, form: str) -> None:
+    image = pytest.importorskip("PIL.Image")
+    found = image.open(BytesIO(animated_picture(story, form)))
+    assert (found.format, found.n_frames) == (form, len(story.steps) + 2)
+
+
+def test_a_run_without_a_room_cannot_be_animated(tmp_path: Path) -> None:
+    (tmp_path / "task.json").write_text('{"state": "finished", "request": "x"}')
+    (tmp_path / "trace.jsonl").write_text('{"event": "finished", "reached": true}\n')
+    with pytest.raises(DataFileError, match="only a run with a room"):
+        animated_svg(read_story(tmp_path))
