@@ -133,11 +133,14 @@ def test_a_plan_is_only_text(show: Any) -> None:
     }  # fmt: skip
     failure = {"message": EVIL, "step": 1}
     trace = {
+        "constants": [EVIL], "objects": {EVIL: [EVIL]}, "curves": [], "processes": [],
+        "decomposition": [],
         "initial": [EVIL], "steps": [step], "spans": [], "missing": [EVIL],
         "report": {"outcome": "invalid", "steps": 1, "executed": 0, "failure": failure},
     }  # fmt: skip
     texts = {"domain": EVIL, "problem": EVIL, "plan": EVIL}
-    page = show({"kind": "plan", "name": EVIL, "side": "steps", "texts": texts, "trace": trace})
+    document = {"kind": "plan", "name": EVIL, "side": "steps", "texts": texts, "trace": trace}
+    page = show({**document, "drawing": None})
     page.click(".failed button")
     assert "<script>" in page.inner_text(".why >> nth=0")
 

@@ -287,7 +287,7 @@ async def _answers(server: asyncio.subprocess.Process, socket: WebSocket) -> Non
 
 
 def _version(folder: Path) -> str:
-    """Return what differs after each event of a run, and after its end."""
+    """Return a mark that changes with each event of a run, and at its end."""
     parts = []
     for name in (STATUS_FILE, "trace.jsonl", LOCK_FILE):
         with suppress(OSError):
