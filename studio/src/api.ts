@@ -173,8 +173,9 @@ export const contents = () => get<Contents>("/studio/index");
 export const readText = async (file: string) =>
   (await get<{ text: string }>(`/studio/text?file=${encodeURIComponent(file)}`)).text;
 export const saveText = (file: string, text: string) => post("/studio/text", { file, text });
+export const readRun = (name: string) => get<RunDocument>(`/studio/run?name=${encodeURIComponent(name)}`);
 /** Read a run; undefined if it is still as it was `seen`. */
-export const readRun = (name: string, seen = "") =>
+export const watchRun = (name: string, seen: string) =>
   get<(RunDocument & { version: string }) | undefined>(
     `/studio/run?name=${encodeURIComponent(name)}&seen=${encodeURIComponent(seen)}`,
   );

@@ -1,7 +1,7 @@
 /** A robot's room: ask for something, watch it, and replay any run. */
 
 import { useEffect, useState } from "preact/hooks";
-import { type Contents, get, type JobState, post, readRun } from "../api";
+import { type Contents, get, type JobState, post, readRun, watchRun } from "../api";
 import type { RunDocument } from "../model/story";
 import { address, type Route } from "../router";
 import { Empty, Problem, Waiting } from "../ui";
@@ -21,7 +21,7 @@ function useRun(name: string, kick: number): { run: RunDocument | null; error: s
     let seen = "";
     const read = async () => {
       try {
-        const found = await readRun(name, seen);
+        const found = await watchRun(name, seen);
         if (ended) {
           return;
         }
