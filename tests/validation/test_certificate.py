@@ -67,18 +67,21 @@ def judge(world: World, plan: object, seed: int) -> str:
     return report.outcome.value
 
 
+@pytest.mark.slow
 @given(planned(Parts(numbers=True, derived=True)))
 @law(44)
 def test_sequences(world: World) -> None:
     judge(world, world.plan, 1)
 
 
+@pytest.mark.slow
 @given(scheduled(Parts(numbers=True, derived=True, durative=True)))
 @law(44)
 def test_plans_in_time(world: World) -> None:
     judge(world, world.timed, 2)
 
 
+@pytest.mark.slow
 def test_most_random_plans_have_a_certificate_of_either_verdict() -> None:
     found: Counter[str] = Counter()
 

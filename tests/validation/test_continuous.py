@@ -86,6 +86,7 @@ def test_powers_of_e_are_enclosed(exponent: Fraction, bits: int) -> None:
     assert high - low <= 8
 
 
+@pytest.mark.slow
 @LAW
 @given(st.integers(1, 9), st.integers(1, 9), st.fractions(0, 20, max_denominator=7))
 def test_drag_is_enclosed(speed: int, drag: int, time: Fraction) -> None:
@@ -104,6 +105,7 @@ def test_drag_is_enclosed(speed: int, drag: int, time: Fraction) -> None:
     assert high - low < 1 << BITS - 30
 
 
+@pytest.mark.slow
 @LAW
 @given(st.integers(1, 4), st.integers(1, 9), st.integers(1, 60))
 def test_what_approaches_a_limit_stays_enclosed(limit: int, begin: int, time: int) -> None:
@@ -147,6 +149,7 @@ def _sine(angle: Decimal) -> Decimal:
     return total
 
 
+@pytest.mark.slow
 @LAW
 @given(
     st.lists(st.integers(-3, 3), min_size=4, max_size=4),
@@ -310,6 +313,7 @@ def test_what_is_proven_is_judged(case: int) -> None:
     assert report.outcome is (Outcome.VALID if valid else Outcome.INVALID), report.explain()
 
 
+@pytest.mark.slow
 def test_a_comparison_that_straddles_is_named() -> None:
     report = check(DRAG, "0: (start)\n1: (stop)", "(<= (v) 0.5)", v=1, k=1)
     assert report.outcome is Outcome.UNKNOWN

@@ -149,6 +149,7 @@ STEPS = st.sampled_from([*ACTIONS, *(ACTIONS[:9] * 20)])
 EDITS = st.lists(st.tuples(st.integers(0, 90), st.integers(0, 3), STEPS), min_size=1, max_size=6)
 
 
+@pytest.mark.slow
 @given(
     st.lists(STEPS, min_size=60, max_size=90),
     EDITS,

@@ -340,6 +340,7 @@ UNKNOWN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", UNKNOWN)
 def test_unknown_by_name(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hvr.validation.continuous.hybrid.MOST_MOMENTS", 20)
@@ -418,6 +419,7 @@ def test_constraints_see_what_lies_between(constraint: str, time: Fraction | Non
     assert (report.failure and report.failure.time) == time, report.explain()
 
 
+@pytest.mark.slow
 @given(
     st.integers(-3, 3),
     st.integers(-3, 3),
@@ -506,6 +508,7 @@ def test_a_parabola_is_told_from_its_beginning_on() -> None:
 rate = st.integers(1, 4)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(rate, rate, rate, st.integers(1, 9), st.integers(0, 5), st.integers(1, 5))
 def test_straight_lines_are_those_of_small_steps(

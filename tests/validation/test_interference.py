@@ -163,6 +163,7 @@ def test_a_condition_at_the_start_is_not_read_later(plan: str) -> None:
     assert judged(plan, "(c)").valid
 
 
+@pytest.mark.slow
 def test_verdicts_agree_with_those_recorded_from_val() -> None:
     """Cases of benchmarks/random_plans.py that no rule specific to VAL decides."""
     cases = [json.loads(line) for line in RECORDED.read_text().splitlines()]

@@ -213,6 +213,7 @@ def test_forks_are_independent(world: World, data: st.DataObject) -> None:
     assert again.cost() == fork.cost()
 
 
+@pytest.mark.slow
 @given(planned(Parts(numbers=True, derived=True)), st.data())
 @law(30)
 def test_ground_rules_derive_what_joins_derive(world: World, data: st.DataObject) -> None:

@@ -47,6 +47,7 @@ PLACES = ["d3/domain.pddl", "d5/p2.pddl", "lonely/domain.pddl"]
 COUNTS = f"{3 * DOMAINS - 1} plans: {3 * DOMAINS - 4} valid, 3 unknown"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_each_fault_is_one_finding_in_every_format(hvr_: Hvr, faulty: Path, jobs: str) -> None:
     files = {form: faulty / f"report.{form}" for form in ("junit", "sarif", "github", "markdown")}
@@ -74,6 +75,7 @@ def test_each_fault_is_one_finding_in_every_format(hvr_: Hvr, faulty: Path, jobs
     assert len(list(junit.iter("skipped"))) == 3
 
 
+@pytest.mark.slow
 def test_without_the_option_they_are_named_and_no_failure(hvr_: Hvr, clean: Path) -> None:
     (clean / "d5" / "p2.plan").unlink()
     add_domain(clean / "lonely", 0)
@@ -84,6 +86,7 @@ def test_without_the_option_they_are_named_and_no_failure(hvr_: Hvr, clean: Path
     assert hvr_("validate", "--require-plans").code == 2
 
 
+@pytest.mark.slow
 def test_a_domain_without_problems_is_read(hvr_: Hvr, clean: Path) -> None:
     add_domain(clean / "lonely", 0)
     (clean / "lonely" / "domain.pddl").write_text("(define (domain blocks) (:action")
@@ -91,6 +94,7 @@ def test_a_domain_without_problems_is_read(hvr_: Hvr, clean: Path) -> None:
     assert ended.code == 2 and "lonely/domain.pddl: unknown: syntax error [HVR001]" in ended.out
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("faulty")
 def test_json_has_every_plan_once(hvr_: Hvr) -> None:
     results = json.loads(hvr_("validate", "--json").out)
@@ -112,6 +116,7 @@ def git(folder: Path, *words: str) -> None:
     subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True)
 
 
+@pytest.mark.slow
 def test_only_what_has_changed_is_judged(hvr_: Hvr, clean: Path) -> None:
     if shutil.which("git") is None:
         pytest.skip("git is not installed")
@@ -136,6 +141,7 @@ def test_only_what_has_changed_is_judged(hvr_: Hvr, clean: Path) -> None:
     assert unknown.code == 2 and "git cannot list the changes" in unknown.err
 
 
+@pytest.mark.slow
 def test_a_baseline_leaves_only_new_findings(hvr_: Hvr, faulty: Path) -> None:
     (faulty / "d1" / "p1.plan").write_text("")
     assert hvr_("validate", "--update-baseline").code == 2

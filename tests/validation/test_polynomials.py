@@ -38,6 +38,7 @@ def sign(number: Fraction | int) -> int:
     return (number > 0) - (number < 0)
 
 
+@pytest.mark.slow
 @given(polynomials, polynomials, small)
 def test_arithmetic_is_that_of_the_values(one: Polynomial, two: Polynomial, time: Fraction) -> None:
     assert (one + two)(time) == one(time) + two(time)
@@ -50,6 +51,7 @@ def test_arithmetic_is_that_of_the_values(one: Polynomial, two: Polynomial, time
         assert one.quotient(two) * two + one.remainder(two) == one
 
 
+@pytest.mark.slow
 @given(st.lists(small, min_size=1, max_size=4))
 def test_rational_roots_are_found_as_numbers(numbers: list[Fraction]) -> None:
     found = roots(from_roots(*numbers), END)
@@ -57,6 +59,7 @@ def test_rational_roots_are_found_as_numbers(numbers: list[Fraction]) -> None:
     assert [root.low for root in found] == sorted({n for n in numbers if 0 < n <= END})
 
 
+@pytest.mark.slow
 @LAW
 @given(polynomials)
 def test_every_change_of_sign_is_a_root_and_between_roots_there_is_none(
@@ -75,6 +78,7 @@ def test_every_change_of_sign_is_a_root_and_between_roots_there_is_none(
     assert all(sign_at(polynomial, root) == 0 for root in found)
 
 
+@pytest.mark.slow
 @LAW
 @given(polynomials, polynomials)
 def test_the_sign_at_a_root_is_that_of_the_value_nearby(
@@ -88,6 +92,7 @@ def test_the_sign_at_a_root_is_that_of_the_value_nearby(
         assert exact == (0 if abs(value) < Fraction(1, 10**40) else sign(value))
 
 
+@pytest.mark.slow
 @LAW
 @given(polynomials, polynomials)
 def test_roots_of_several_polynomials_come_in_order_each_once(

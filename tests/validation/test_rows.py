@@ -102,6 +102,7 @@ def test_engines_agree(name: str) -> None:
     assert [j.to_json() for j in stream(rows, engine=choice)] == [j.to_json() for j in alone]
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from([GOOD, SHORT, ROWS[2]]), max_size=5))
 def test_columns_get_the_verdicts_of_the_stream(rows: list[dict[str, str]]) -> None:
     columns = {name: [row[name] for row in rows] for name in ("domain", "problem", "plan")}

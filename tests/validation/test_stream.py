@@ -30,6 +30,7 @@ ROWS = st.tuples(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(ROWS, max_size=6))
 def test_verdicts_are_those_of_one_plan_at_a_time(rows: list[tuple[int, str]]) -> None:
     texts = [(DOMAIN, problem(count), plan) for count, plan in rows]
@@ -67,6 +68,7 @@ def test_a_row_that_is_none_is_named() -> None:
         next(verdicts)
 
 
+@pytest.mark.slow
 def test_memory_stays_and_rows_are_read_when_needed() -> None:
     taken = 0
 

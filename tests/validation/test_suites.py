@@ -221,6 +221,7 @@ NAMES = st.sampled_from(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @given(st.sets(NAMES, min_size=1))
 def test_no_file_is_passed_over_in_silence(names: set[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -257,6 +258,7 @@ def test_the_plans_of_one_problem_are_its_own_wherever_they_are() -> None:
     assert suite.remarks() == ["not plans: plans/notes.txt"]
 
 
+@pytest.mark.slow
 def test_problems_are_judged_side_by_side_as_one_after_the_other() -> None:
     write("one/domain.pddl", DOMAIN.format(name="d").replace("(:requirements :strips)", ""))
     write("one/p1.pddl", PROBLEM.format(name="p1", domain="e"))

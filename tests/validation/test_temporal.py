@@ -244,6 +244,7 @@ STEPS = st.sampled_from(["(on)", "(off)", "(look)", "(mark a)", "(twice)", "(gon
 TIMES = st.sampled_from(["0", "0.5", "0.5005", "1.", "2", "2.001", "4.9", "6"])
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(TIMES, STEPS), min_size=1, max_size=6),
     st.sampled_from(list(OnFailure)),

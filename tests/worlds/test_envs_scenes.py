@@ -86,6 +86,7 @@ def unpacked(path: Path) -> bytes:
     return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
 
 
+@pytest.mark.slow
 def test_packaged_data_is_what_the_tool_makes(shared: Path, tmp_path: Path) -> None:
     data = shared / "ai2thor" / "object_types.json"
     (tmp_path / "data").mkdir()

@@ -116,6 +116,7 @@ def run(kitchen: Kitchen, names: Names) -> str:
     return "\n".join(lines)
 
 
+@pytest.mark.slow
 def test_two_runs_give_the_same_bytes(names: Names) -> None:
     first, second = (run(Kitchen("FloorPlan1", seed=7), names) for _ in range(2))
     assert first == second
@@ -129,6 +130,7 @@ def test_reset_starts_again(kitchen: Kitchen, names: Names) -> None:
     assert kitchen.reset("FloorPlan2").metadata["sceneName"] == "FloorPlan2_physics"
 
 
+@pytest.mark.slow
 def test_snapshot_and_restore(kitchen: Kitchen, names: Names) -> None:
     run(kitchen, names)
     moment = kitchen.snapshot()

@@ -102,6 +102,7 @@ def test_an_action_that_fails_for_good(how: str, timeout: float, words: list[str
             env.reset()
 
 
+@pytest.mark.slow
 def test_a_process_that_does_not_read_is_an_error_in_time() -> None:
     with Thor("FloorPlan1", behaving("deaf:Pass", timeout=2.0)) as env:
         assert env.step("Pass")

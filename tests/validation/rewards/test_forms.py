@@ -88,6 +88,7 @@ def test_a_line_that_cannot_be_read_is_the_reason() -> None:
     assert "this line may be a step but cannot be parsed: (stack c a))" in says
 
 
+@pytest.mark.slow
 def test_answers_with_right_and_wrong_plans_in_prose() -> None:
     """Every format in every prose: 200 answers with the right plan and 200 with a wrong one."""
     domain = parse_domain(BLOCKS)

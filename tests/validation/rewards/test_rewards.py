@@ -126,6 +126,7 @@ _TOKENS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_no_combination_of_signs_takes_quadratic_time() -> None:
     """A quadratic reader would take 10 s for a sign repeated 100,000 times around others."""
     draw = random.Random(0)

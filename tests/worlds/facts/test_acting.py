@@ -36,6 +36,7 @@ def test_without_faults_nothing_is_noticed() -> None:
     assert env.env.state.holds(problem.goal) and domain.name == "rooms"
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.sampled_from(PLAIN), st.integers(1, 8), st.integers(0, 50))
 @example("other-agent", 4, 0)  # charges just after a charge

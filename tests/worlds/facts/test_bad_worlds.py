@@ -44,6 +44,7 @@ def test_entries_that_lead_to_nothing_are_all_named(hvr_: Hvr, blocks: Path) -> 
     assert f"{blocks}/world.toml:2: prompts: there is no folder {blocks}/sayings" in ended.out
 
 
+@pytest.mark.slow
 def test_a_task_of_a_world_is_named_by_itself(hvr_: Hvr, blocks: Path) -> None:
     assert hvr_("solve", "--world", blocks, "one-tower", "--quiet").code == 0
     two = hvr_("solve", "--world", blocks, "one-tower", "tower")
@@ -52,6 +53,7 @@ def test_a_task_of_a_world_is_named_by_itself(hvr_: Hvr, blocks: Path) -> None:
     assert none.code == 2 and "one-tower" in none.err
 
 
+@pytest.mark.slow
 def test_a_problem_of_another_domain_is_named_and_planned_for(hvr_: Hvr, blocks: Path) -> None:
     (problem, *_) = sorted((blocks / "problems").iterdir())
     text = problem.read_text()

@@ -20,6 +20,7 @@ HERE = Path(__file__).parent / "hidden"
 KINDS = list(WorldFault)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mine", "packing", "workshop"])
 def test_no_reachable_goal_is_missed_and_none_is_falsely_claimed(name: str) -> None:
     domain = parse_domain(HERE / f"{name}.pddl")

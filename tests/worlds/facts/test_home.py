@@ -59,6 +59,7 @@ def test_a_scene_finds_its_world() -> None:
     assert world_of_types(["Fridge", "Pan"]).name == "kitchen"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "sentence",
     [
@@ -83,12 +84,14 @@ def test_what_is_held_meanwhile(sentence: str) -> None:
     assert "(holding " in wanted and "(toggled " in wanted
 
 
+@pytest.mark.slow
 def test_a_lid_hides_nothing_and_carries_things() -> None:
     after = done("put the spray bottle on top of the toilet", "FloorPlan408")
     assert any(str(p).startswith("Toilet|") for p in after["SprayBottle"]["parentReceptacles"])  # type: ignore[attr-defined]
     assert not after["Toilet"]["isOpen"]
 
 
+@pytest.mark.slow
 def test_words_of_a_kitchen_mean_other_things_here() -> None:
     assert "desklamp" in read("turn the lamp off", "FloorPlan301").stages[0].wanted
     kitchen = SymbolicPolicy(
@@ -115,6 +118,7 @@ def test_ground_truths_reach_their_goals(name: str) -> None:
     assert len(steps) == task.optimum[truth.scene].steps
 
 
+@pytest.mark.slow
 def test_a_recorded_room_is_planned_in(tmp_path: Path) -> None:
     file = tmp_path / "room.json"
     metadata = {**Kitchen("FloorPlan201").last_event.metadata, "sceneName": "Lounge_physics"}

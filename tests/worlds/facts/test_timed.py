@@ -129,6 +129,7 @@ def test_an_environment_without_starts_is_refused() -> None:
         carried_out(Still())
 
 
+@pytest.mark.slow
 def test_a_world_of_its_own_process_has_time_to_wait_and_none_to_hang(tmp_path: Path) -> None:
     (tmp_path / "stove.pddl").write_text(STOVE)
     (tmp_path / "tea.pddl").write_text(TEA)

@@ -313,6 +313,7 @@ def test_numbers_are_compared_in_sentences(sentence: str, pddl: str | None) -> N
     assert parse_goal(read.said, domain, problem, words).said == read.said
 
 
+@pytest.mark.slow
 @given(
     st.sampled_from(["the trips", "the way of a and b", "the battery level of r2"]),
     st.sampled_from(["at least ", "at most ", "more than ", "less than ", ""]),

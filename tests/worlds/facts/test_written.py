@@ -78,6 +78,7 @@ def builder(asked: Received) -> Reply:
     return Reply("\n".join(parts))
 
 
+@pytest.mark.slow
 def test_a_model_behind_a_server_plans_is_corrected_and_judged(
     hvr_: Hvr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,6 +159,7 @@ def test_numbers_are_told_and_followed(hvr_: Hvr, rooms_files: tuple[Path, Path]
     assert Validator(task).check((*steps[:1], *rest)).valid
 
 
+@pytest.mark.slow
 def test_macro_actions_are_kept_and_used_again(hvr_: Hvr, tmp_path: Path) -> None:
     library = tmp_path / "library.ttl"
     options = ("solve", "--world", "blocksworld", "--library", library, "--llm")
@@ -171,6 +173,7 @@ def test_macro_actions_are_kept_and_used_again(hvr_: Hvr, tmp_path: Path) -> Non
     assert len(read_library(library).entries) >= 3
 
 
+@pytest.mark.slow
 def test_what_is_out_of_reach_is_proven_where_the_planner_may_repair(
     hvr_: Hvr, rooms_files: tuple[Path, Path]
 ) -> None:
@@ -263,6 +266,7 @@ def test_literals_to_the_letter() -> None:
 GOAL = "(and (on red blue) (on-table blue))"
 
 
+@pytest.mark.slow
 def test_a_model_writes_the_goal_of_a_sentence_and_is_told_what_is_wrong_with_it(
     hvr_: Hvr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -290,6 +294,7 @@ def test_a_model_writes_the_goal_of_a_sentence_and_is_told_what_is_wrong_with_it
     assert Validator(task).check(parse_plan(tmp_path / "run" / "plan.pddl")).valid
 
 
+@pytest.mark.slow
 def test_a_goal_that_is_not_the_one_given_is_no_success(hvr_: Hvr, tmp_path: Path) -> None:
     options = ("--setting", "LLM+P", "--save", tmp_path / "run")
     ended = hvr_("solve", "--world", "logistics", "--llm", "scripted:error=0.5", *options)
