@@ -246,8 +246,16 @@ class Compiler:
                 for instance in self.instances(variables, guard, True, binding):
                     yield self._effect(body, instance, condition, into)
             case When(guard, body):
-                guarded = conjunction((condition, self.condition(guard, binding)))
-                if guarded is not state.FALSE:
+                if isinstance(guard, Atom | Equal | Comparison):
+                    own = self._literal(guard, binding, True)
+                else:
+                    own = yield self._condition(guard, binding, True)
+                guarded = own if condition is state.TRUE else conjunction((condition, own))
+                if guarded is state.FALSE:
+                    return
+                if isinstance(body, Atom | Not | NumericEffect):
+                    self._change(body, binding, guarded, into)
+                else:
                     yield self._effect(body, binding, guarded, into)
             case _:
                 self._change(effect, binding, condition, into)

@@ -13,7 +13,6 @@ from math import prod
 from typing import Any
 
 from hvr.pddl import And, Atom, Expression, Forall, GroundAction, Not, Predicate, State, Task
-from hvr.pddl.state import Operator
 from hvr.pddl.task import binding_of
 from hvr.planning.search.navigation import Navigation
 from hvr.policies.llm.action_set import ActionSet
@@ -429,10 +428,10 @@ def _after(task: Task, state: State, way: Sequence[GroundAction]) -> int | None:
         return run_actions(task, state, way).bits if possible else None
     bits = state.bits
     for action in way:
-        operator = task.try_ground(action)
-        if not isinstance(operator, Operator) or not operator.applicable(bits):
+        # Few actions are applicable, and effects are costly to compile.
+        if task.misfit(action) is not None or not task.precondition(action).holds(bits, ()):
             return None
-        bits = operator.apply(bits)
+        bits = task.ground(action).apply(bits)
     return bits
 
 
