@@ -271,12 +271,23 @@ def _taken_out(choice: ObjectChoice, later: Demand, running: Demand, demands: li
     )
 
 
+def _covers(choice: ObjectChoice, later: int, earlier: int) -> bool:
+    """Return whether the later mention means all objects of a kind, the earlier one's among them.
+
+    'Open every drawer, then close every drawer' has such mentions.
+    """
+    if choice.entities[later].count:
+        return False
+    now, before = set(choice.pool(later)), set(choice.pool(earlier))
+    return bool(before) and before <= now and choice.copies(earlier) == len(before)
+
+
 def _undoes(choice: ObjectChoice, later: Demand, earlier: Demand) -> bool:
     # Any further use of a held thing takes it out of the hand first.
     if earlier.holds and _about(choice, later, earlier.entity):
         return later.text != earlier.text
     # Different things share only the hand.
-    if later.entity != earlier.entity:
+    if later.entity != earlier.entity and not _covers(choice, later.entity, earlier.entity):
         return later.holds and earlier.holds
     methods = choice.taxonomy.methods
     # Things grow cold in the fridge, although no demand says so.
