@@ -74,8 +74,15 @@ def _moved(inventory: Inventory) -> Iterator[_Option]:
         for _, place in (p for p in inventory.pairs("fits") if p[0] == thing):
             if inventory.true("holds_one", place) or inventory.true("pickupable", place):
                 continue
-            relation = "in" if inventory.true("container", place) else "on"
-            yield (thing,), f"({relation} {thing} {place})"
+            if relation := _relation(inventory, place):
+                yield (thing,), f"({relation} {thing} {place})"
+
+
+def _relation(inventory: Inventory, place: str) -> str:
+    """Return how a thing can be at a place; empty for places such as the rim of some sinks."""
+    if inventory.true("container", place):
+        return "in"
+    return "on" if inventory.true("surface", place) else ""
 
 
 def _treated(inventory: Inventory) -> Iterator[_Option]:
@@ -96,8 +103,8 @@ def _cut(inventory: Inventory) -> Iterator[_Option]:
         if not inventory.true("sliceable", whole):
             continue
         for dish in dishes:
-            relation = "in" if inventory.true("container", dish) else "on"
-            if inventory.true("fits", piece, dish):
+            relation = _relation(inventory, dish)
+            if relation and inventory.true("fits", piece, dish):
                 text = f"({relation} {piece} {dish})"
                 yield (whole, dish), text
                 for table in tables:
@@ -114,8 +121,13 @@ def _switched(inventory: Inventory) -> Iterator[_Option]:
 _OPTIONS = {"moved": _moved, "treated": _treated, "cut": _cut, "switched": _switched}
 
 
-def play(seed: int) -> dict[str, Any]:
-    """Plan and play one random goal; return a row with its disagreements."""
+def play(seed: int, least: int = 5, most: int = 9) -> dict[str, Any]:
+    """Plan and play one random goal; return a row with its disagreements.
+
+    Args:
+        least: Smallest number of conditions.
+        most: Largest number of conditions.
+    """
     chance = random.Random(seed)
     scene = chance.choice(SCENES)
     setup = EnvironmentSetup(scene=scene, seed=seed, options=(), folder=None)
@@ -123,17 +135,21 @@ def play(seed: int) -> dict[str, Any]:
     try:
         world = open_world(env)
         try:
-            return {"seed": seed, "scene": scene, **_played(world, chance)}
+            return {
+                "seed": seed,
+                "scene": scene,
+                **_played(world, chance, chance.randint(least, most)),
+            }
         finally:
             world.graph.close()
     finally:
         env.stop()
 
 
-def _played(world: World, chance: random.Random) -> dict[str, Any]:
+def _played(world: World, chance: random.Random, count: int) -> dict[str, Any]:
     domain = load_world().agent.domain()
     policy = SymbolicPolicy(world.graph.ontology, domain, FastDownward(20.0, patience=0.1))
-    goal = random_goal(world.inventory(), chance, chance.randint(5, 9))
+    goal = random_goal(world.inventory(), chance, count)
     steps: list[StepDone] = []
 
     def listen(event: Any) -> None:

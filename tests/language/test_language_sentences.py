@@ -194,6 +194,20 @@ def test_what_later_words_undo_is_reached_first(read, scene, text, literals):
 
 
 @pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        ("open every drawer, then close every drawer", "opened drawer", "not opened drawer"),
+        ("put all plates on the counter, then put all plates in cabinets",
+         "on plate countertop", "in plate cabinet"),
+    ],
+)  # fmt: skip
+def test_a_later_mention_of_all_objects_of_a_kind_undoes_an_earlier_one(read, text, first, last):
+    stages = read("1", text).stages
+    assert len(stages) == 2
+    assert set(stages[0]) == {first} and set(stages[1]) == {last}
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "put the apple in the fridge",

@@ -120,20 +120,16 @@ def _holes(scene: Scene) -> dict[str, tuple[Box, ...]]:
 
 
 def _served_basins(scene: Scene) -> dict[str, tuple[str, ...]]:
-    """Return the basin nearest to each faucet, and its Sink if that is a receptacle itself."""
-    ids = {o.object_id: o for o in scene.objects}
+    """Return the basin nearest to each faucet.
+
+    What a Sink itself holds stands on its rim, beside the basin, where no water reaches it.
+    """
     basins = [o for o in scene.objects if o.object_type == "SinkBasin"]
-    served: dict[str, tuple[str, ...]] = {}
-    for faucet in scene.objects:
-        if faucet.object_type != "Faucet" or not basins:
-            continue
-        basin = min(basins, key=lambda b: (_apart(faucet, b), b.object_id))
-        sink = ids.get(basin.object_id.removesuffix("|SinkBasin"))
-        both: tuple[str, ...] = (basin.object_id,)
-        if sink is not None and sink is not basin and "receptacle" in sink.properties:
-            both = (basin.object_id, sink.object_id)
-        served[faucet.object_id] = both
-    return served
+    return {
+        faucet.object_id: (min(basins, key=lambda b: (_apart(faucet, b), b.object_id)).object_id,)
+        for faucet in scene.objects
+        if faucet.object_type == "Faucet" and basins
+    }
 
 
 def _apart(a: ObjectSpec, b: ObjectSpec) -> float:
