@@ -211,7 +211,7 @@ function whence(call: CallRecord, name: string, calls: CallRecord[]): string {
   const origin = call.origins?.[name];
   const source = call.sources?.find((one) => one.place?.[0] === name);
   if (source?.source === "identified") {
-    return source.why;
+    return plainly(source.why);
   }
   if (origin?.source === "request") {
     return "stated in the request";

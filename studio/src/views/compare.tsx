@@ -185,7 +185,8 @@ function RunPairs({ left, right }: { left: string; right: string }) {
     return <Waiting what="Reading both runs" />;
   }
   const [one, two] = found.data;
-  const names = people([...(one.before?.objects ?? []), ...(two.before?.objects ?? [])]);
+  const objects = [one, two].flatMap((run) => run.before?.objects ?? []);
+  const names = people(new Map(objects.map((thing) => [thing.name, thing])).values());
   const [first, second] = [runMeasures(one), runMeasures(two)];
   return (
     <>

@@ -1,14 +1,17 @@
 /** A fact or an action as people read it: its name, then its objects. */
 
-import { literalParts } from "../model/trace";
+import { literalParts, short } from "../model/trace";
+
+const MOST = 160;
 
 export function Literal({ text }: { text: string }) {
   const { not, name, rest } = literalParts(text);
+  const long = name.length > MOST || rest.length > MOST;
   return (
-    <span class="literal">
+    <span class="literal" title={long ? short(text, 10 * MOST) : undefined}>
       {not && <em>not </em>}
-      <b>{name}</b>
-      {rest && <bdi> {rest}</bdi>}
+      <b>{short(name, MOST)}</b>
+      {rest && <bdi> {short(rest, MOST)}</bdi>}
     </span>
   );
 }

@@ -15,7 +15,7 @@ interface Props {
 const LEFT = 140;
 const WIDTH = 400;
 const ALL = LEFT + WIDTH + 40;
-const LETTERS = 19;
+const LETTERS = 17;
 const LANE = 32;
 const CURVE = 104;
 const MOST = 300;
