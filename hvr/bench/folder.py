@@ -67,7 +67,7 @@ class BenchFolder:
                 f"{self.path} contains a bench with different {', '.join(other)}: choose a new "
                 "folder, or repeat its options to resume it"
             )
-        manifest["starts"].append(this_start())
+        manifest["starts"].append({**this_start(), "cells": len(cells)})
         # Written first: without a manifest, the folder is not recognised as a bench.
         _write(self.path / MANIFEST, manifest)
         for name in ("cells", "transcripts"):

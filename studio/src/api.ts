@@ -3,6 +3,7 @@
 import type { Curve } from "./model/curves";
 import type { DrawingRules } from "./model/drawing";
 import type { ToolGraph } from "./model/tools";
+import type { BoardData } from "./views/board";
 import type { ReportDocument } from "./views/report";
 import type { RunDocument } from "./model/story";
 
@@ -183,8 +184,9 @@ export const readLog = (name: string) => get<RunLog>(`/studio/log?name=${encodeU
 export const readGraph = (file: string) => get<ToolGraph>(`/studio/tools?name=${encodeURIComponent(file)}`);
 export const readDrawing = (domain: string) =>
   get<DrawingRules | null>(`/studio/drawing?name=${encodeURIComponent(domain)}`);
+export type BenchDocument = ReportDocument & { board: BoardData };
 export const readBench = (name: string, earlier: string) =>
-  get<ReportDocument>(`/studio/bench?${new URLSearchParams({ name, earlier })}`);
+  get<BenchDocument>(`/studio/bench?${new URLSearchParams({ name, earlier })}`);
 export const trace = (texts: Texts, signal?: AbortSignal) => post<Trace>("/v1/trace", texts, signal);
 export const repair = (texts: Texts) => post<Repair>("/v1/repair", texts);
 export const findPlan = (texts: Texts) =>

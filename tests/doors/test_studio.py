@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -295,6 +296,27 @@ def test_benches_are_reports_of_their_own_folder(client: TestClient, folder: Pat
         assert client.get(f"/studio/bench?{query}").status_code == 400
     (folder / "first" / "cells" / "x.json").symlink_to("/etc/hostname")
     assert client.get("/studio/bench?name=first").status_code == 400
+
+
+def test_a_bench_in_progress_has_a_board(client: TestClient, folder: Path) -> None:
+    bench = BenchFolder(folder / "live")
+    cells = [Cell("T1", "FloorPlan1", one, "scripted", 0) for one in ("HVR", "HR", "LLM")]
+
+    def board() -> dict[str, Any]:
+        found: dict[str, Any] = client.get("/studio/bench?name=live").json()["board"]
+        return found
+
+    with bench.locked():
+        bench.open(cells, CellOptions(), {})
+        assert (board()["running"], board()["done"], board()["total"]) == (True, 0, 3)
+        assert board()["seconds_left"] is None
+        bench.write(result(cells[0]))
+        bench.write(replace(result(cells[1]), scores=None, error="x", error_kind="NoAnswer"))
+        found = board()
+        assert (found["done"], found["errors"]) == (1, 1)
+        assert ["NoAnswer", 1] in found["causes"]
+        assert found["seconds_left"] >= 0
+    assert board()["running"] is False
 
 
 def test_the_drawing_rules_beside_a_domain_are_given(client: TestClient, folder: Path) -> None:

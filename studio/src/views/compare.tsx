@@ -1,12 +1,13 @@
 /** Plans, runs and benches side by side. */
 
-import { useMemo } from "preact/hooks";
-import { type Contents, readBench, readRun, readText, trace } from "../api";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { type BenchDocument, type Contents, readBench, readRun, readText, trace } from "../api";
 import { actionsOf, runMeasures } from "../model/compare";
 import { people, told } from "../model/room";
 import { align, stepsOf } from "../model/trace";
 import { type Route, replaceValue } from "../router";
 import { count, Empty, Problem, Tabs, useLoaded, Waiting } from "../ui";
+import { Board } from "./board";
 import { Literal } from "./literal";
 import { Report } from "./report";
 
@@ -275,9 +276,7 @@ function Benches({ contents, route }: { contents: Contents; route: Route }) {
   const { benches } = contents;
   const bench = benches.find((one) => one === route.values.get("bench")) ?? benches[0];
   const earlier = benches.find((one) => one === route.values.get("earlier") && one !== bench) ?? "";
-  const found = useLoaded(`bench ${bench} ${earlier}`, async () =>
-    bench ? readBench(bench, earlier) : null,
-  );
+  const found = useBench(bench ?? "", earlier);
   if (!bench) {
     return (
       <Empty title="No bench here">
@@ -308,11 +307,45 @@ function Benches({ contents, route }: { contents: Contents; route: Route }) {
       </div>
       {found.error ? (
         <Problem text={found.error} />
-      ) : !found.data || found.loading ? (
+      ) : !found.data ? (
         <Waiting what="Reading the bench" />
       ) : (
-        <Report report={found.data} />
+        <>
+          <Board board={found.data.board} />
+          <Report report={found.data} />
+        </>
       )}
     </>
   );
+}
+
+/** A bench that is read again until it ends. */
+function useBench(bench: string, earlier: string) {
+  const [found, setFound] = useState<{ key: string; data: BenchDocument | null; error: string } | null>(null);
+  const key = `${bench} ${earlier}`;
+  useEffect(() => {
+    let timer = 0;
+    let ended = false;
+    const read = async () => {
+      try {
+        const data = await readBench(bench, earlier);
+        if (!ended) {
+          setFound({ key, data, error: "" });
+          timer = data.board.running ? window.setTimeout(read, 1000) : 0;
+        }
+      } catch (problem) {
+        if (!ended) {
+          setFound({ key, data: null, error: (problem as Error).message });
+        }
+      }
+    };
+    if (bench) {
+      read();
+    }
+    return () => {
+      ended = true;
+      clearTimeout(timer);
+    };
+  }, [key, bench, earlier]);
+  return found?.key === key ? found : { data: null, error: "" };
 }
