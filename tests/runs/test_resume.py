@@ -261,7 +261,7 @@ def test_a_killed_run_says_so_and_goes_on(
         assert shown.code == 0 and "The run broke off" in shown.out
         resumed_and_killed(folder, number)
     if not spec:
-        assert "after 5 steps, without an account" in read_story(folder).outcome
+        assert "after 5 steps, without a recorded reason" in read_story(folder).outcome
         assert hvr_("kg", "show", "mug-1", "--run", folder).code == 0
     again = hvr_("plan", "--resume", folder, "--quiet")
     assert (again.code, again.err) == (0 if account(whole)["reached"] else 1, "")

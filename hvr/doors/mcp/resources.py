@@ -81,7 +81,7 @@ class Resources:
         except OSError as error:
             raise DataFileError(f"cannot read {one_line(uri)}: {error.strerror}") from error
         known = ", ".join([one.uri for one in TEMPLATES] + [f"{SCHEME}pddl"])
-        raise DataFileError(f"no resource {short(one_line(uri))}; there are {known}")
+        raise DataFileError(f"no resource {short(one_line(uri))}; expected one of {known}")
 
     def _runs(self) -> list[str]:
         runs = self._folder.path / "runs"
