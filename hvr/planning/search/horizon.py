@@ -59,12 +59,14 @@ def solve_in_stages(task: Task, search: Search, seconds: float) -> SearchResult:
         raise PlannerError("the goal has a single condition")
     validator, monitor = Validator(task), ConstraintMonitor.of(task)
     plan: list[GroundAction] = []
-    done, count, operators = 0, -(-len(conditions) // 4), 0
+    done, count, operators = 0, -(-len(conditions) // 8), 0
     while done < len(conditions):
         upto = min(len(conditions), done + count)
         left = started + seconds - time.perf_counter()
+        # A stage that is too much must leave time for smaller ones.
+        share = left / (1 + -(-(len(conditions) - done) // count))
         try:
-            result = search(_stage(task, validator.state, monitor, conditions[:upto]), left / 2)
+            result = search(_stage(task, validator.state, monitor, conditions[:upto]), share)
         except PlannerError:
             if count == 1 or left <= 0:
                 raise
