@@ -23,7 +23,7 @@ pytestmark = [
     pytest.mark.skipif(weights() is None, reason="needs the extra live"),
     pytest.mark.skipif(not os.environ.get("HVR_TEST_LIVE"), reason="needs HVR_TEST_LIVE=1"),
 ]
-SETTINGS = ("LLM", "HVR+", "LLM+P", "AGENT")
+SETTINGS = ("LLM", "HVR+", "LLM+P", "AGENT", "HVR++constrained")
 MOST_CALLS = "12"
 
 
