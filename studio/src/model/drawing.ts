@@ -59,7 +59,8 @@ const LABEL = 22;
 const HEIGHT = 32;
 const CELL = 44;
 const MOST_LABEL = 18;
-const SHELF = 600;
+const INNER = 520;
+const SHELF = 640;
 
 function wordsOf(fact: string): string[] {
   return fact.replace(/[()]/g, " ").trim().split(/\s+/);
@@ -291,7 +292,7 @@ class Arrangement {
     const text = label ? Math.min(this.look(name).letters || name.length, MOST_LABEL) * 8 + 20 : CELL;
     let size = { width: Math.max(label ? 56 : CELL, text), height: label ? HEIGHT : CELL };
     if (inner.length > 0) {
-      const content = this.flow(inner, 360);
+      const content = this.flow(inner, INNER);
       const head = label ? LABEL : GAP;
       size = {
         width: Math.max(label ? text : CELL, content.width + 2 * GAP),
@@ -359,7 +360,7 @@ class Arrangement {
       marked: this.relations.marked.has(name),
       look,
     });
-    const content = this.flow(inner, 360);
+    const content = this.flow(inner, INNER);
     const head = look.label ? LABEL : Math.max(GAP, (own.height - content.height) / 2);
     const middle = left + (own.width - content.width) / 2;
     for (const [one, dx, dy, wide] of content.places) {

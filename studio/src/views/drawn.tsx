@@ -15,6 +15,8 @@ interface Props {
 
 const SAMPLES = 60;
 const PAUSE = 900;
+/** Higher pictures, in pixels, are not enlarged. */
+const MOST_TALL = 400;
 
 export function Drawn({ trace, rules, chosen, onChoose }: Props) {
   const count = trace.steps.length;
@@ -33,6 +35,7 @@ export function Drawn({ trace, rules, chosen, onChoose }: Props) {
     );
   }, [trace, rules, count]);
   const picture = useMemo(() => drawer.picture(stateAfter(trace, at)), [drawer, trace, at]);
+  const scale = Math.max(1, Math.min(1.5, MOST_TALL / picture.height));
   const step = at > 0 ? trace.steps[at - 1] : undefined;
 
   useEffect(() => {
@@ -62,7 +65,7 @@ export function Drawn({ trace, rules, chosen, onChoose }: Props) {
       <section class="scroll framed" tabIndex={0} aria-label="The state as a picture">
         <svg
           viewBox={`0 0 ${picture.width} ${picture.height}`}
-          style={{ minWidth: `${0.8 * picture.width}px`, maxWidth: `${1.5 * picture.width}px` }}
+          style={{ minWidth: `${0.8 * picture.width}px`, maxWidth: `${scale * picture.width}px` }}
         >
           <title>
             {step ? `The state after step ${step.step}, ${spoken(step.action)}` : "The initial state"}
