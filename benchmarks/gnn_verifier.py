@@ -73,8 +73,8 @@ def measure(data: ToolSet, args: argparse.Namespace) -> None:
 def kinds(data: ToolSet, args: argparse.Namespace) -> None:
     """Print the AUC by kind for the networks and the judge."""
     from hvr.judging.verifier.config import VerifierConfig
+    from hvr.judging.verifier.features import ToolEmbeddings
     from hvr.judging.verifier.judgement.fit import fit_judge
-    from hvr.judging.verifier.tool_embeddings import ToolEmbeddings
     from hvr.judging.verifier.verifier import make_encoder
     from studies.plan_network.fit import train
 

@@ -25,7 +25,7 @@ from conditions import conditions
 
 from hvr.tools.calling.calls import Provenance, Source, ToolCall
 from hvr.tools.calling.guard import AgentGuard, CallPolicy, GuardedTools, ProposedCall
-from hvr.tools.calling.ledger import CallLedger
+from hvr.tools.calling.log import CallLedger
 from hvr.tools.calling.mcp_world import McpServer, McpTools
 from hvr.tools.catalogue.schema import Effect
 from tests.tools.calling.paying import PAY, bank, paid

@@ -45,6 +45,7 @@ from inputs import measured, records
 from tool_sets import DATA, ToolSet, add_tool_set, on_tool_set
 
 from hvr.judging.verifier.config import VerifierConfig, no_progress
+from hvr.judging.verifier.features import ToolEmbeddings
 from hvr.judging.verifier.judgement.draft_reader import DraftReader, ReadDraft
 from hvr.judging.verifier.judgement.fit import (
     PlannerErrors,
@@ -62,7 +63,6 @@ from hvr.judging.verifier.judgement.posterior import (
     difference,
     probabilities,
 )
-from hvr.judging.verifier.tool_embeddings import ToolEmbeddings
 from hvr.judging.verifier.verdict import Verdict
 from hvr.judging.verifier.verifier import make_encoder
 from hvr.judging.verifier.wrong_plans import WrongPlans, roc_auc

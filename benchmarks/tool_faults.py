@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from hvr.base.numbers import check_integer, check_real
-from hvr.tools.calling.calls import CallFailure, CallOutcome, Json, ToolCall
-from hvr.tools.calling.environment import ToolEnvironment
+from hvr.tools.calling.calls import CallFailure, CallOutcome, Json, ToolCall, ToolEnvironment
 from hvr.tools.catalogue.schema import Catalogue
 
 FAULT_KINDS = (

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from hvr.base.extras import need_gnn
+from hvr.base.registry import need_gnn
 from hvr.errors import DataFileError, HvrError
 from hvr.tools.datasets import load_data, only_seen, read_plans
 from hvr.tools.tool_plans import ToolGraph, ToolPlan

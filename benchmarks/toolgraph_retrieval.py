@@ -41,7 +41,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from conditions import conditions
 from inputs import measured
 
-from hvr.base.extras import need_gnn
+from hvr.base.registry import need_gnn
 from hvr.errors import HvrError
 from hvr.tools.datasets import (
     ToolData,

@@ -36,7 +36,7 @@ from conditions import conditions
 from inputs import measured
 from toolworld_search import cpu
 
-from hvr.base.extras import need_gnn
+from hvr.base.registry import need_gnn
 from hvr.errors import PlannerError
 from hvr.tools.navigation.chains import CallFacts, cheapest_chain
 from hvr.tools.navigation.experience import learnt_counts, learnt_tools

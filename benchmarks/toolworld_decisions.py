@@ -37,7 +37,7 @@ from conditions import conditions
 from inputs import measured
 from toolworlds import DATA, read_rows
 
-from hvr.base.extras import load_apart
+from hvr.base.registry import load_apart
 from hvr.errors import DataFileError
 from hvr.knowledge.retrieval.embedders import TextVectors
 from hvr.tools.catalogue.formats import read_tool

@@ -64,8 +64,7 @@ from toolworlds import (
 )
 
 from hvr.errors import DataFileError
-from hvr.tools.calling.calls import CallOutcome, Json, ToolCall, find_tool
-from hvr.tools.calling.environment import ToolEnvironment
+from hvr.tools.calling.calls import CallOutcome, Json, ToolCall, ToolEnvironment, find_tool
 from hvr.tools.calling.guard import CallPolicy, GuardedTools
 from hvr.tools.catalogue.schema import Effect, ToolSchema
 from hvr.tools.navigation.execution import carry_out

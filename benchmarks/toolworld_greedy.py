@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from toolworld_findings import entities, trait
 
-from hvr.tools.calling.calls import CallOutcome, Json, ToolCall
-from hvr.tools.calling.environment import ToolEnvironment
+from hvr.tools.calling.calls import CallOutcome, Json, ToolCall, ToolEnvironment
 from hvr.tools.catalogue.schema import Effect
 from hvr.tools.navigation.known_values import compatibility
 from hvr.tools.navigation.request import EntityQuery, Place, ToolRequest, filled, leaves

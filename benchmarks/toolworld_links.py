@@ -53,7 +53,7 @@ from conditions import conditions
 from inputs import measured
 from toolworld_data import SHARED, Understood, call_set, parted, tool_sets, understood
 
-from hvr.base.extras import need_gnn
+from hvr.base.registry import need_gnn
 from hvr.errors import DataFileError, UsageError
 from hvr.knowledge.retrieval.embedders import TextVectors
 from hvr.tools.catalogue.schema import Catalogue

@@ -23,8 +23,7 @@ from dataclasses import dataclass, replace
 from toolworld_findings import POSITION, Findings, FoundValue, Trait
 from toolworlds import SMALL, Scenario, explore, said
 
-from hvr.tools.calling.calls import CallOutcome, Json, ToolCall
-from hvr.tools.calling.environment import ToolEnvironment
+from hvr.tools.calling.calls import CallOutcome, Json, ToolCall, ToolEnvironment
 from hvr.tools.catalogue.schema import Effect, ToolSchema
 from hvr.tools.navigation.known_values import Flow, ParameterMatcher, key, singular_words
 from hvr.tools.navigation.request import (

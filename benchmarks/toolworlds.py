@@ -29,11 +29,10 @@ from typing import Any
 from inputs import records
 from toolworld_findings import POSITION, Findings, FoundValue, Trait
 
-from hvr.base.extras import load_apart
+from hvr.base.registry import load_apart
 from hvr.errors import DataFileError
 from hvr.tools.calling.benchmark_worlds import BfclTools, Tau2Tools
-from hvr.tools.calling.calls import CallOutcome, Json, ToolCall
-from hvr.tools.calling.environment import ToolEnvironment
+from hvr.tools.calling.calls import CallOutcome, Json, ToolCall, ToolEnvironment
 from hvr.tools.catalogue.schema import Effect, ToolSchema
 from hvr.tools.navigation.known_values import Flow, ParameterMatcher, key, plain, singular_words
 from hvr.tools.navigation.queries import call_key

@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from hvr.base.engines.registry import EngineChoice
-    from hvr.doors.asynchronous import aplan as aplan
-    from hvr.doors.asynchronous import asolve as asolve
-    from hvr.doors.asynchronous import avalidate_many as avalidate_many
+    from hvr.doors.python import aplan, asolve, avalidate_many
     from hvr.doors.python import judge as judge
     from hvr.doors.python import lint as lint
     from hvr.doors.python import solve as solve
@@ -101,8 +99,7 @@ __version__ = "0.1.0"
 
 _NAMES = {
     "hvr.base.engines.registry": "EngineChoice",
-    "hvr.doors.asynchronous": "aplan asolve avalidate_many",
-    "hvr.doors.python": "judge lint solve",
+    "hvr.doors.python": "aplan asolve avalidate_many judge lint solve",
     "hvr.errors": (
         "AmbiguousError BudgetError CassetteError ContinuousChangeError DataFileError "
         "GroundingLimitError HvrError ImpossibleGoalError InconsistentEffectError "
@@ -171,7 +168,7 @@ def __getattr__(name: str) -> "Any":
             found = import_module(module)
             return getattr(found, attribute) if attribute else found
         except ModuleNotFoundError as error:
-            from hvr.base.extras import explained
+            from hvr.base.registry import explained
 
             raise explained(error) or error from None
     raise AttributeError(f"module 'hvr' has no attribute {name!r}")

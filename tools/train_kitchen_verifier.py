@@ -30,9 +30,8 @@ import torch
 from hvr.base.files import write_whole
 from hvr.judging.verifier.checkpoint import VALUES
 from hvr.judging.verifier.config import Epoch, VerifierConfig
-from hvr.judging.verifier.features import count_paths
+from hvr.judging.verifier.features import ToolEmbeddings, count_paths
 from hvr.judging.verifier.kitchen.kitchen_verifier import FOLDER, kitchen_tools, reading_of
-from hvr.judging.verifier.tool_embeddings import ToolEmbeddings
 from hvr.judging.verifier.verifier import Verifier, make_encoder
 from studies.kitchen_plans.contrast_groups import kitchen_family
 from studies.kitchen_plans.examples import Example, handles_new, read_examples

@@ -52,7 +52,7 @@ def _others_import() -> bool:
 
 
 def _let_torch_work_alone() -> None:
-    if "hvr.base.extras" in sys.modules:
+    if "hvr.base.registry" in sys.modules:
         set_num_threads = getattr(sys.modules.get("torch"), "set_num_threads", None)
         if set_num_threads is not None:
             set_num_threads(1)

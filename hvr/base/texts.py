@@ -233,7 +233,7 @@ def read_yaml(path: Path) -> Any:
         DataFileError: The file cannot be read or is not such YAML; the message gives the place.
         MissingExtraError: PyYAML is not installed.
     """
-    from hvr.base.extras import load
+    from hvr.base.registry import load
 
     yaml = load("yaml", "pyyaml", "gnn")
 

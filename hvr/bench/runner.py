@@ -34,9 +34,8 @@ from hvr.models.meter import MeteredUse
 from hvr.pddl import Domain, GroundAction, Problem, Task
 from hvr.planning.plans import AABlock, FindObjects, MacroAction, Policy, PolicyContext
 from hvr.planning.search.planners import FastDownward, Planner, RecordedPlanner
-from hvr.policies.agent import AgentPolicy
 from hvr.policies.goal.policy import GoalPolicy, plan_all_stages, uncorrected_record
-from hvr.policies.llm.policy import LLMPolicy
+from hvr.policies.llm.policy import AgentPolicy, LLMPolicy
 from hvr.policies.llm.prompts import load_prompts
 from hvr.policies.llm.record import PlanningRecord
 from hvr.policies.llm.settings import is_agent, is_goal

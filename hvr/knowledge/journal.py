@@ -20,8 +20,7 @@ from io import FileIO
 from pathlib import Path
 from typing import Self
 
-from hvr.base.files import unwritable
-from hvr.base.locks import try_lock
+from hvr.base.files import try_lock, unwritable
 from hvr.errors import StoreError
 
 NAME = "graph.rdfp"

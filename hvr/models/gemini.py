@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from hvr.base.extras import load
+from hvr.base.registry import load
 from hvr.base.texts import parse_json
 from hvr.models.config import KEYLESS, ModelOptions, priced, require_access
 from hvr.models.errors import ModelError, seconds_of

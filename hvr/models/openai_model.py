@@ -29,10 +29,11 @@ from hvr.models.replies import (
     json_at,
     satisfies,
     strict_schema,
+    with_calls,
     with_instruction,
+    without_tools,
 )
 from hvr.models.sdk_calls import SdkModel, error_of
-from hvr.models.tool_calls import with_calls, without_tools
 
 # Dialects -----------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, Generic, TypeAlias, TypeVar
 
-from hvr.base.extras import load
+from hvr.base.registry import load
 from hvr.base.texts import parse_json
 from hvr.models.config import KEYLESS, ModelOptions, require_access
 from hvr.models.errors import ModelError

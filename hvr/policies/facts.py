@@ -23,7 +23,7 @@ from hvr.policies.llm.action_set import ActionSet
 from hvr.policies.llm.agent import make_writing
 from hvr.policies.llm.answers.text import clean
 from hvr.policies.llm.dialogue import Dialogue
-from hvr.policies.llm.equipment import learn_macros, open_equipment
+from hvr.policies.llm.policy import learn_macros, open_equipment
 from hvr.policies.llm.prediction import PredictedFacts
 from hvr.policies.llm.prompts import DEFAULT_PROMPTS
 from hvr.policies.llm.record import PlanningRecord

@@ -15,7 +15,7 @@ POLICIES = Registry(
         "symbolic": "hvr.policies.symbolic:SymbolicPolicy",
         "llm": "hvr.policies.llm.policy:LLMPolicy",
         "goal": "hvr.policies.goal.policy:GoalPolicy",
-        "agent": "hvr.policies.agent:AgentPolicy",
+        "agent": "hvr.policies.llm.policy:AgentPolicy",
     },
     "hvr.policies",
 )

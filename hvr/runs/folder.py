@@ -15,8 +15,15 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from hvr.base.files import append_json_line, unwritable, write_whole, writing
-from hvr.base.locks import Lock, is_locked, try_lock
+from hvr.base.files import (
+    Lock,
+    append_json_line,
+    is_locked,
+    try_lock,
+    unwritable,
+    write_whole,
+    writing,
+)
 from hvr.base.texts import read_json
 from hvr.errors import DataFileError, HvrError, UsageError
 from hvr.execution.events import Event, PlanReady, StepDone, Understood

@@ -43,7 +43,7 @@ def verify(
         DataFileError: A file is missing or damaged.
         PddlError: A PDDL file is invalid.
     """
-    from hvr.base.extras import need_gnn
+    from hvr.base.registry import need_gnn
 
     need_gnn()
     from hvr.judging.verifier.kitchen.kitchen_verifier import judge, load_kitchen_verifier

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hvr.base import declared
-from hvr.base.extras import load
+from hvr.base.registry import load
 from hvr.base.texts import parse_json, read_bytes, unreadable
 from hvr.errors import DataFileError, HvrError, UsageError
 from hvr.pddl.reader import Diagnostic, decode

@@ -20,7 +20,7 @@ from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.knowledge.retrieval.relevance import allow_all_places
 from hvr.language.goal_builder import Stage
 from hvr.pddl import Domain, GroundAction, Problem, Task, parse_domain
-from hvr.runs.scene_judging import scene_problem, with_end_preferences
+from hvr.runs.judging import scene_problem, with_end_preferences
 from hvr.validation import Validator
 from hvr.worlds.kitchen import Kitchen
 from studies.alfred import resolve_id, scene_from_alfred

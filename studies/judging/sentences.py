@@ -18,7 +18,7 @@ from hvr.knowledge.ontology import load_ontology
 from hvr.language.goal_builder import Stage
 from hvr.language.grammar import Reader, make_reader
 from hvr.pddl import GroundAction, Problem
-from hvr.runs.scene_judging import judge_by_goals
+from hvr.runs.judging import judge_by_goals
 from hvr.worlds.kitchen import Kitchen
 from studies.alfred import scene_from_alfred
 from studies.judging.corpus import Case

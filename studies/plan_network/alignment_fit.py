@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from hvr.judging.verifier.config import Epoch, ProgressCallback, VerifierConfig, no_progress
-from hvr.judging.verifier.features import Alignment
-from hvr.judging.verifier.tool_embeddings import Floats, ToolEmbeddings
+from hvr.judging.verifier.features import Alignment, Floats, ToolEmbeddings
 
 MIN_IMPROVEMENT = 1e-3
 """Decrease of the loss that counts as progress for early stopping."""

@@ -13,9 +13,15 @@ from numpy.typing import NDArray
 from hvr.errors import UsageError
 from hvr.judging.verifier.checkpoint import fingerprint
 from hvr.judging.verifier.config import ProgressCallback, VerifierConfig, no_progress
-from hvr.judging.verifier.features import Alignment, Margins, PathCounts, count_paths
+from hvr.judging.verifier.features import (
+    Alignment,
+    Encoder,
+    Margins,
+    PathCounts,
+    ToolEmbeddings,
+    count_paths,
+)
 from hvr.judging.verifier.graph import PlanGraph, plan_graph
-from hvr.judging.verifier.tool_embeddings import Encoder, ToolEmbeddings
 from hvr.judging.verifier.verdict import Thresholds
 from hvr.judging.verifier.verifier import Plan, Verifier, logistic, make_encoder
 from hvr.judging.verifier.wrong_plans import WRONG_PLAN_KINDS, WrongPlans

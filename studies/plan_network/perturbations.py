@@ -20,9 +20,8 @@ from typing import Literal
 import numpy as np
 
 from hvr.judging.verifier.config import VerifierConfig
-from hvr.judging.verifier.features import Alignment, PathCounts
+from hvr.judging.verifier.features import Alignment, Floats, PathCounts, ToolEmbeddings
 from hvr.judging.verifier.graph import PlanGraph, PlanGraphDraft, PlanNode, Span
-from hvr.judging.verifier.tool_embeddings import Floats, ToolEmbeddings
 from hvr.judging.verifier.verifier import logistic
 
 Kind = Literal["REPLACE", "DROP", "COMPRESS", "MADE WRONG"]

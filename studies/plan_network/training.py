@@ -12,15 +12,16 @@ from torch import Tensor, nn
 
 from hvr.judging.verifier.config import Epoch, ProgressCallback, VerifierConfig
 from hvr.judging.verifier.features import (
+    Floats,
     Ints,
     Margins,
     Path,
     PathCounts,
     PlanArrays,
+    ToolEmbeddings,
     paths_of,
     plan_arrays,
 )
-from hvr.judging.verifier.tool_embeddings import Floats, ToolEmbeddings
 from hvr.judging.verifier.verifier import PlanLogits, TrainedNetwork
 from hvr.judging.verifier.wrong_plans import roc_auc
 from studies.plan_network.batch import PlanBatch, select

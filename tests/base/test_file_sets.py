@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hvr.base.locks import digest, file_set_name, read_set, write_set
+from hvr.base.files import digest, file_set_name, read_set, write_set
 from hvr.errors import DataFileError
 from tests.killing import failures, kills
 
@@ -195,7 +195,7 @@ def test_all_that_hvr_keeps_is_written_whole() -> None:
         if (lines := writes(path.read_text(encoding="utf-8")))
     }
     allowed = {str(Path(name)) for name in _ALLOWED}
-    assert found.keys() <= allowed, "use hvr.base.files.write_whole or hvr.base.locks.write_set"
+    assert found.keys() <= allowed, "use hvr.base.files.write_whole or hvr.base.files.write_set"
     assert found.keys() == allowed, "some of these write no more"
 
 

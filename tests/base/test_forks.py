@@ -115,7 +115,7 @@ thread.join()
 _TORCH = """
 if importlib.util.find_spec("torch"):
     import torch
-    import hvr.base.extras
+    import hvr.base.registry
 
     def multiply(_=0):
         numbers = torch.ones(500, 500)

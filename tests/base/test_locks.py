@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from hvr.base.locks import is_locked, try_lock, wait_for_lock
+from hvr.base.files import is_locked, try_lock, wait_for_lock
 
 _HOLDER = """
 import sys, time
 from pathlib import Path
-from hvr.base.locks import try_lock
+from hvr.base.files import try_lock
 assert try_lock(Path(sys.argv[1])) is not None
 print("held", flush=True)
 time.sleep(600)

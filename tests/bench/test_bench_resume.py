@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from hvr.base.locks import is_locked, try_lock
+from hvr.base.files import is_locked, try_lock
 from hvr.bench import folder as bench_folder
 from hvr.bench.cells import CellOptions, CellResult, plan_cells
 from hvr.bench.folder import BenchFolder

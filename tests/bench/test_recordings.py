@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hvr.bench.folder import BenchFolder
-from hvr.bench.recordings import opened_recording
+from hvr.bench.folder import BenchFolder, opened_recording
 from hvr.errors import DataFileError
 from tests.command_line import Hvr
 

@@ -4,8 +4,7 @@ import pytest
 
 from hvr.base.files import data_path
 from hvr.pddl import Task, parse_domain, parse_problem
-from hvr.planning.search.cheapest import cheap_plan
-from hvr.planning.search.objects import relevant_problem
+from hvr.planning.search.cheapest import cheap_plan, relevant_problem
 from hvr.validation.validator import Validator
 
 WALKS = """

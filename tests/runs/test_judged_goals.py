@@ -10,7 +10,7 @@ from hvr.errors import HvrError
 from hvr.judging.verdict import PlanVerdict
 from hvr.language.goal_builder import Goal, Stage
 from hvr.pddl import And, Problem, parse_constraint, parse_formula, parse_plan, parse_problem
-from hvr.runs.scene_judging import JudgedGoal, judge_by_goals
+from hvr.runs.judging import JudgedGoal, judge_by_goals
 from tests.judging.test_symbolic import gripper
 
 TASK = gripper().task

@@ -9,9 +9,8 @@ import pytest
 from hvr.knowledge.retrieval.embedders import TextVectors
 from hvr.tools.catalogue.formats import read_tool
 from hvr.tools.catalogue.openapi import read_openapi
-from hvr.tools.catalogue.schema import Catalogue, ToolParameter, ToolSchema
+from hvr.tools.catalogue.schema import Catalogue, Slot, ToolParameter, ToolSchema, subjects_of
 from hvr.tools.catalogue.schema_matching import meanings, tool_graph
-from hvr.tools.catalogue.subjects import Slot, subjects_of
 
 
 def ref(name: str) -> dict[str, str]:

@@ -17,7 +17,7 @@ pytest.importorskip("torch_geometric")
 
 import numpy as np  # noqa: E402
 
-from hvr.base.locks import digest, file_set_name  # noqa: E402
+from hvr.base.files import digest, file_set_name  # noqa: E402
 from hvr.errors import DataFileError, UsageError  # noqa: E402
 from hvr.knowledge.retrieval.embedders import TextVectors  # noqa: E402
 from hvr.tools.retrieval.decoding import Decoder, Transitions  # noqa: E402

@@ -16,8 +16,8 @@ from multiprocessing.connection import Connection
 from typing import IO, Any, TypeVar
 
 from hvr.base.engines.registry import MAX_ATTEMPTS, DoneCell, LostCellError, Pool, drive
-from hvr.base.extras import load
 from hvr.base.processes import leave_interrupts_to_parent, starting
+from hvr.base.registry import load
 from hvr.errors import UsageError
 
 # Processes ----------------------------------------------------------------------------------------

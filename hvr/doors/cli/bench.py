@@ -309,7 +309,7 @@ def _add_execution_options(parser: argparse.ArgumentParser) -> None:
 def run_run(args: argparse.Namespace) -> int:
     """Run the command and return the exit code."""
     from hvr.bench.cells import CellOptions
-    from hvr.bench.recordings import opened_recording
+    from hvr.bench.folder import opened_recording
 
     check_report(args)
     if args.price:
@@ -329,7 +329,7 @@ def run_run(args: argparse.Namespace) -> int:
 
 def _price(args: argparse.Namespace) -> int:
     from hvr.bench.cells import CellOptions
-    from hvr.bench.prices import price_lines
+    from hvr.bench.summary import price_lines
 
     for line in price_lines(_cells(args), CellOptions(model=model_choice(args))):
         print(line)
@@ -352,7 +352,7 @@ def _cells(args: argparse.Namespace) -> tuple[Cell, ...]:
 
 def _run(args: argparse.Namespace, cells: tuple[Cell, ...], options: CellOptions) -> int:
     from hvr.bench import runner as cell
-    from hvr.bench.recordings import record_bench
+    from hvr.bench.folder import record_bench
     from hvr.bench.runner import run_bench
     from hvr.models.meter import notices
 

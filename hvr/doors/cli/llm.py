@@ -128,7 +128,7 @@ def _ask(chosen: ConfiguredModel, *, full: bool = False) -> dict[str, Any]:
         "usage": asdict(answer.usage),
     }
     if full:
-        from hvr.models.abilities import abilities_of
+        from hvr.models.config import abilities_of
 
         with notices():
             result["abilities"] = abilities_of(model, chosen)

@@ -86,12 +86,13 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
     )),
     Command("validate", "Validate PDDL plans; report at which step and why a plan fails.",
             "validate"),
-    Command("check", "Check that a certificate of hvr validate proves its verdict.", "check"),
+    Command("check", "Check that a certificate of hvr validate proves its verdict.",
+            "certificates"),
     Command("judge", "Judge a plan step by step: redundant and missing steps, with proofs.",
             "judge"),
     Command("lint", "Find suspicious parts of a PDDL domain and problem.", "lint"),
-    Command("mcp", "Serve validation, repair and planning to agents, as an MCP server.", "mcp"),
-    Command("convert", "Convert hierarchical plans to other formats, and runs to HDDL.", "convert"),
+    Command("mcp", "Serve validation, repair and planning to agents, as an MCP server.", "servers"),
+    Command("convert", "Convert hierarchical plans to other formats, and runs to HDDL.", "export"),
     Command("tasks", "List the paper's tasks and harder ones, with the scenes that fit.", "tasks"),
     Command("scenes", "List the scenes of all worlds.", "tasks"),
     Command("show", "Show a saved run: its plans, its steps, and all deviations.", "runs"),
@@ -153,7 +154,7 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
         Command("guard", "Guard an agent's tools, as an MCP server in front of another.",
                 "tools.guard"),
         Command("import", "Read tools from function schemas, MCP, OpenAPI or Python, and match "
-                "their parameters.", "tools.ingest"),
+                "their parameters.", "tools.graph"),
         Command("graph", "Draw the graph of tools and parameters, with success rates of calls.",
                 "tools.graph"),
         Command("learn", "Learn from judged dialogues when to call, find, ask or answer.",
@@ -166,11 +167,11 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
         Command("evaluate", "Compare plans with the correct ones: node F1, link F1, both "
                 "accuracies.", "tools.retrieval"),
     )),
-    Command("studio", "Open hvr in a browser: edit, step through, repair and replay.", "studio"),
+    Command("studio", "Open hvr in a browser: edit, step through, repair and replay.", "servers"),
     Command("serve", "Serve hvr's operations over HTTP: validate, lint, plan, repair, judge, jobs.",
-            "serve"),
+            "servers"),
     Command("lsp", "Support PDDL, HDDL and plans in an editor, as a language server.",
-            "lsp"),
+            "servers"),
     Command("completion", "Print a script that completes commands and options in a shell.",
             "completion"),
 ))  # fmt: skip
@@ -231,7 +232,7 @@ def main(given: Sequence[str]) -> int:
     except KeyboardInterrupt:
         raise
     except ModuleNotFoundError as error:
-        from hvr.base.extras import explained
+        from hvr.base.registry import explained
 
         missing = explained(error)
         if missing is None:

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from hvr.base.engines.registry import EngineChoice
-from hvr.base.files import unwritable, writing
-from hvr.base.locks import try_lock
+from hvr.base.files import try_lock, unwritable, writing
 from hvr.base.printable import one_line
 from hvr.base.texts import parse_json
 from hvr.doors.cli.output import print_json, write_whole

@@ -344,7 +344,7 @@ def _judge_rows(args: argparse.Namespace, request: _Request) -> int:
 def _pictures(given: argparse.Namespace) -> dict[str, Path]:
     if given.gantt is None and given.html is None and not isinstance(given.values, str):
         return {}
-    from hvr.doors.cli.artifacts import named_pictures
+    from hvr.doors.cli.certificates import named_pictures
 
     return named_pictures(given.gantt, given.values, given.html)
 
@@ -447,11 +447,11 @@ def _validate(request: _Request) -> int:
 
         check_apart(request.outputs, suite.files)
     if request.pictures:
-        from hvr.doors.cli.artifacts import check_pictures
+        from hvr.doors.cli.certificates import check_pictures
 
         check_pictures(request.pictures, suite)
     if request.certificate is not None:
-        from hvr.doors.cli.artifacts import check_certificate
+        from hvr.doors.cli.certificates import check_certificate
 
         check_certificate(request.certificate, suite)
     outcomes: Counter[Outcome] = Counter()
@@ -460,11 +460,11 @@ def _validate(request: _Request) -> int:
     except UnusableModelError as error:
         return _refused(request, error, outcomes)
     if request.pictures:
-        from hvr.doors.cli.artifacts import draw_charts
+        from hvr.doors.cli.certificates import draw_charts
 
         results = draw_charts(request.pictures, results, suite)
     if request.certificate is not None:
-        from hvr.doors.cli.artifacts import certify
+        from hvr.doors.cli.certificates import certify
 
         results = certify(request.certificate, results, request.options, suite)
     if request.baseline is not None:

@@ -171,7 +171,7 @@ def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_plan(args: argparse.Namespace) -> int:
     """Run the command and return the exit code."""
-    from hvr.base.extras import need_gnn
+    from hvr.base.registry import need_gnn
 
     need_gnn()
     from hvr.doors.cli.output import check_writable, print_json, write_whole
@@ -267,15 +267,15 @@ def add_train_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_train(args: argparse.Namespace) -> int:
     """Run the command and return the exit code."""
-    from hvr.base.extras import need_gnn
+    from hvr.base.registry import need_gnn
 
     need_gnn()
     from dataclasses import asdict
 
     from hvr.judging.verifier.config import VerifierConfig
+    from hvr.judging.verifier.features import ToolEmbeddings
     from hvr.judging.verifier.judgement.fit import MIN_PLANS, fit_judge
     from hvr.judging.verifier.judgement.judge import save_judge
-    from hvr.judging.verifier.tool_embeddings import ToolEmbeddings
     from hvr.judging.verifier.verifier import make_encoder
     from hvr.tools.datasets import only_seen, read_graph, read_plans
 
@@ -352,7 +352,7 @@ def add_correct_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_correct(args: argparse.Namespace) -> int:
     """Run the command and return the exit code."""
-    from hvr.base.extras import need_gnn
+    from hvr.base.registry import need_gnn
 
     need_gnn()
     from hvr.doors.cli.output import check_writable, print_chunks, write_whole
@@ -437,7 +437,7 @@ def add_evaluate_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_evaluate(args: argparse.Namespace) -> int:
     """Run the command and return the exit code."""
-    from hvr.base.extras import need_gnn
+    from hvr.base.registry import need_gnn
 
     need_gnn()
     from hvr.judging.verifier.judgement.judge import load_judge

@@ -94,7 +94,7 @@ def run_check(args: argparse.Namespace) -> int:
     from hvr.errors import DataFileError
     from hvr.knowledge.world_file import FILE, find_world
     from hvr.policies.world_checks import check_world
-    from hvr.tools.calling.world_checking import check_tools, code_of
+    from hvr.tools.calling.worlds import check_tools, code_of
     from hvr.worlds.facts.folder import WorldFolder
 
     folder = find_world(args.world)
@@ -181,7 +181,7 @@ def _show_tools(world: WorldFile, args: argparse.Namespace) -> int:
     from hvr.base.printable import one_line
     from hvr.doors.cli.output import print_json
     from hvr.errors import UsageError
-    from hvr.tools.calling.world_checking import code_of, overview
+    from hvr.tools.calling.worlds import code_of, overview
 
     for name in ("problem", "svg"):
         if getattr(args, name) is not None:

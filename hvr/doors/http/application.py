@@ -5,7 +5,16 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Coroutine,
+    Iterable,
+    Iterator,
+    Sequence,
+)
 from contextlib import asynccontextmanager
 from time import perf_counter
 from typing import Any
@@ -18,12 +27,133 @@ from starlette.routing import BaseRoute, Route
 
 from hvr.doors.http.guards import Guard, document
 from hvr.doors.http.jobs import BusyError, Jobs, NoJobError
-from hvr.doors.http.metrics import Metrics
 from hvr.doors.http.openapi import PATHS, description, overview
-from hvr.doors.http.planning_api import planning_routes
 from hvr.doors.schema import ErrorAnswer, UnansweredError
 from hvr.doors.service import Service
+from hvr.planning.search.planners import PLANNERS
 from hvr.values import SCHEMA_VERSION
+
+# Metrics ------------------------------------------------------------------------------------------
+# Metrics of the service, in the text format of Prometheus.
+
+
+class Metrics:
+    """Counts answers and their time.
+
+    Args:
+        jobs: Returns the number of jobs by state.
+    """
+
+    def __init__(self, jobs: Callable[[], Counter[str]]) -> None:
+        self._jobs = jobs
+        self._answers: Counter[tuple[str, int]] = Counter()
+        self._seconds: defaultdict[str, float] = defaultdict(float)
+
+    def count(self, path: str, status: int, seconds: float) -> None:
+        """Count an answer."""
+        self._answers[path, status] += 1
+        self._seconds[path] += seconds
+
+    def text(self, pending: int) -> str:
+        """Return all metrics; `pending` is the number of requests being answered."""
+        return "\n".join(self._lines(pending)) + "\n"
+
+    def _lines(self, pending: int) -> Iterator[str]:
+        yield "# HELP hvr_answers_total Answers by path and status."
+        yield "# TYPE hvr_answers_total counter"
+        for (path, status), count in sorted(self._answers.items()):
+            yield f'hvr_answers_total{{path="{path}",status="{status}"}} {count}'
+        yield "# HELP hvr_answer_seconds_total Time spent on answers by path."
+        yield "# TYPE hvr_answer_seconds_total counter"
+        for path, seconds in sorted(self._seconds.items()):
+            yield f'hvr_answer_seconds_total{{path="{path}"}} {seconds:.6f}'
+        yield "# HELP hvr_pending_requests Requests that are being answered."
+        yield "# TYPE hvr_pending_requests gauge"
+        yield f"hvr_pending_requests {pending}"
+        yield "# HELP hvr_jobs Jobs by state."
+        yield "# TYPE hvr_jobs gauge"
+        counts = self._jobs()
+        for state in ("queued", "running", "done", "failed", "cancelled"):
+            yield f'hvr_jobs{{state="{state}"}} {counts[state]}'
+
+
+# Planning api -------------------------------------------------------------------------------------
+# The two calls of planning-as-a-service, so that its clients find plans here.
+#
+# `POST /package/PLANNER/solve` takes a domain and a problem and returns the path of a result;
+# `/check/ID` returns "PENDING", or the plan. Editors know this format from the public service
+# solver.planning.domains.
+
+_ADAPTOR = "planning_editor_adaptor"
+_Handler = Callable[[Request], Awaitable[Response]]
+
+
+def planning_routes(jobs: Jobs, wrapped: Callable[[str, _Handler], _Handler]) -> list[Route]:
+    """Return the routes; `wrapped` adds what all routes share."""
+
+    async def packages(_: Request) -> Response:
+        return JSONResponse([_package(name) for name in _names()])
+
+    async def solve(request: Request) -> Response:
+        data = document(await request.body())
+        name = request.path_params["planner"]
+        # An editor asks for the planner that its settings name; any other means hvr's choice.
+        asked: dict[str, Any] = {
+            "domain": data.get("domain", ""),
+            "problem": data.get("problem", ""),
+            "planner": name if name in PLANNERS.names() else "",
+        }
+        return JSONResponse({"result": f"/check/{jobs.submit('find_plan', asked)}"})
+
+    async def check(request: Request) -> Response:
+        state = jobs.state(request.path_params["job"])
+        body = await request.body() if request.method == "POST" else b""
+        adaptor = document(b"" if body == b"null" else body).get("adaptor")
+        return JSONResponse(_result(state, editor=adaptor == _ADAPTOR))
+
+    return [
+        Route("/package", wrapped("/package", packages), methods=["GET"]),
+        Route(
+            "/package/{planner}/solve", wrapped("/package/{planner}/solve", solve), methods=["POST"]
+        ),
+        Route("/check/{job}", wrapped("/check/{job}", check), methods=["GET", "POST"]),
+    ]
+
+
+def _names() -> list[str]:
+    return ["hvr", *PLANNERS.names()]
+
+
+def _package(name: str) -> dict[str, Any]:
+    arguments = [{"name": part, "type": "file"} for part in ("domain", "problem")]
+    services = {"solve": {"args": arguments}}
+    return {"package_name": name, "name": name, "endpoint": {"services": services}}
+
+
+def _result(state: dict[str, Any], *, editor: bool) -> dict[str, Any]:
+    """Return a job in the format of the public service.
+
+    Args:
+        editor: Whether the client asked for the format of planning editors.
+    """
+    if state["state"] in ("queued", "running"):
+        return {"status": "PENDING"}
+    answer = state.get("answer") or {}
+    if not answer.get("solved"):
+        unsolvable = "proven: no plan exists" if answer.get("proven") else state["state"]
+        reason = state.get("error", {}).get("message", unsolvable)
+        return {"status": "error", "result": {"error": reason}, "error": reason}
+    steps = answer["steps"]
+    text = "".join(f"{step}\n" for step in steps)
+    if not editor:
+        output = {"sas_plan": text}
+        return {"status": "ok", "result": {"output": output, "stdout": text, "stderr": ""}}
+    plan = [{"name": step, "action": step} for step in steps]
+    result = {"plan": plan, "cost": answer.get("cost"), "output": text, "type": "full"}
+    return {"status": "ok", "plans": [{"status": "ok", "result": result}]}
+
+
+# --------------------------------------------------------------------------------------------------
 
 _STATUS = {"TimeLimit": 504, "MemoryLimit": 507, "WorkerLost": 503, "OtherServer": 409}
 _RETRY_SECONDS = 1

@@ -23,8 +23,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from hvr.base.files import unwritable, write_whole
-from hvr.base.locks import Lock, is_locked, try_lock
+from hvr.base.files import Lock, is_locked, try_lock, unwritable, write_whole
 from hvr.doors.operations import error_answer
 from hvr.doors.schema import ErrorAnswer, UnansweredError
 from hvr.doors.service import Service

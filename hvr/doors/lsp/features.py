@@ -10,12 +10,9 @@ from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.uris import from_fs_path
 
-from hvr.doors.lsp.analyst import NoAnalysisError
-from hvr.doors.lsp.commands import PLAN, SHOW_STATES, VALIDATE, run
-from hvr.doors.lsp.completion import proposals
-from hvr.doors.lsp.fixes import Edit, fixes
-from hvr.doors.lsp.formatting import formatted
-from hvr.doors.lsp.hover import describe
+from hvr.doors.lsp.commands import PLAN, SHOW_STATES, VALIDATE, NoAnalysisError, run
+from hvr.doors.lsp.completion import describe, proposals
+from hvr.doors.lsp.edits import Edit, fixes, formatted
 from hvr.doors.lsp.models import NamePlace
 from hvr.doors.lsp.server import PddlServer
 from hvr.doors.lsp.symbols import Kind, Occurrence, PlanSymbols, Role, Symbols, name_at

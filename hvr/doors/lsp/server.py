@@ -11,11 +11,11 @@ from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path, to_fs_path
 
-from hvr.doors.lsp.analyst import Analyst, NoAnalysisError
-from hvr.doors.lsp.fixes import Edit
+from hvr.doors.lsp.commands import Analyst, NoAnalysisError
+from hvr.doors.lsp.edits import Edit
 from hvr.doors.lsp.models import Models
 from hvr.doors.lsp.symbols import Occurrence
-from hvr.doors.lsp.texts import changed, column, units
+from hvr.doors.lsp.syntax import changed, column, units
 from hvr.validation.findings import RULES
 from hvr.validation.suites import FileKind
 

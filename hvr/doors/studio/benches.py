@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hvr.base.locks import is_locked
+from hvr.base.files import is_locked
 from hvr.doors.files import ServedFolder
 from hvr.errors import DataFileError
 

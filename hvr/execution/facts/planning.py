@@ -17,9 +17,8 @@ from hvr.pddl import Domain, GroundAction, Problem, State, Step, Task
 from hvr.pddl.printer import print_domain, print_problem
 from hvr.pddl.task import ground_all
 from hvr.planning.plans import AABlock, MacroAction, Plan, Planned, landmark_blocks
-from hvr.planning.search.cheapest import cheap_plan
+from hvr.planning.search.cheapest import cheap_plan, relevant_problem
 from hvr.planning.search.fast_downward import SearchResult
-from hvr.planning.search.objects import relevant_problem
 from hvr.planning.solving.forward import forward
 from hvr.planning.solving.programs import (
     DOWNWARD,

@@ -17,13 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hvr.base.locks import digest, file_set_name, read_set, write_set
+from hvr.base.files import digest, file_set_name, read_set, write_set
 from hvr.base.texts import read_bytes, read_json
 from hvr.errors import DataFileError, HvrError
 from hvr.judging.verifier.config import VerifierConfig
-from hvr.judging.verifier.features import Alignment, PathCounts
+from hvr.judging.verifier.features import Alignment, Encoder, Floats, PathCounts, ToolEmbeddings
 from hvr.judging.verifier.graph import PlanGraph
-from hvr.judging.verifier.tool_embeddings import Encoder, Floats, ToolEmbeddings
 from hvr.judging.verifier.verdict import Thresholds
 from hvr.judging.verifier.verifier import TrainedNetwork
 from hvr.tools.tool_plans import Tool, ToolGraph

@@ -11,9 +11,17 @@ import numpy as np
 
 from hvr.base.forks import NO_FORK
 from hvr.judging.verifier.config import VerifierConfig
-from hvr.judging.verifier.features import Alignment, Ints, PathCounts, PlanArrays, plan_arrays
+from hvr.judging.verifier.features import (
+    Alignment,
+    Encoder,
+    Floats,
+    Ints,
+    PathCounts,
+    PlanArrays,
+    ToolEmbeddings,
+    plan_arrays,
+)
 from hvr.judging.verifier.graph import START, PlanGraph, plan_graph
-from hvr.judging.verifier.tool_embeddings import Encoder, Floats, ToolEmbeddings
 from hvr.judging.verifier.verdict import RiskFinding, Thresholds, Verdict
 from hvr.tools.tool_plans import ToolGraph, ToolPlan
 

@@ -23,7 +23,7 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from hvr.judging.verifier.tool_embeddings import ToolEmbeddings
+from hvr.judging.verifier.features import ToolEmbeddings
 from hvr.judging.verifier.verdict import Verdict
 from hvr.tools.tool_plans import ToolPlan
 

@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hvr.base.english import singular, squeezed, words
-from hvr.base.extras import load
 from hvr.base.files import is_passing, unwritable, user_folder
+from hvr.base.registry import load
 from hvr.errors import DataFileError, LLMError, UsageError
 from hvr.models.config import ModelOptions
 

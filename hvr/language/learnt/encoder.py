@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from hvr.base.extras import load
+from hvr.base.registry import load
 from hvr.errors import DataFileError, MissingExtraError
 
 # Tokens -------------------------------------------------------------------------------------------

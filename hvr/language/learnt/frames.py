@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from hvr.base.extras import load
+from hvr.base.registry import load
 from hvr.errors import ImpossibleGoalError
 from hvr.knowledge.ontology import Ontology
 from hvr.language.function_words import FUNCTION_WORDS

@@ -13,7 +13,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from hvr.base.extras import load
+from hvr.base.registry import load
 from hvr.errors import DataFileError, ImpossibleGoalError, LanguageError
 from hvr.knowledge.ontology import CARRIER, DIVIDED, PORTABLE, SLICED, Ontology
 from hvr.knowledge.retrieval.inventory import Inventory

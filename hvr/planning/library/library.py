@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pyoxigraph import Literal, NamedNode, RdfFormat, parse, serialize
 from pyoxigraph import Triple as RdfTriple
 
-from hvr.base.files import user_folder, write_whole, writing
-from hvr.base.locks import exclusive_writer
+from hvr.base.files import exclusive_writer, user_folder, write_whole, writing
 from hvr.base.texts import read_json, read_text
 from hvr.errors import DataFileError, UsageError
 from hvr.knowledge.terms import KITCHEN, LABEL, PREFIXES, RDF_TYPE, k

@@ -10,7 +10,6 @@ print(problem.best, problem.proof)
 
 from __future__ import annotations
 
-from hvr.planning.problems.families import GradedProblem
-from hvr.planning.problems.generator import FAMILIES, LEVELS, graded, series
+from hvr.planning.problems.generator import FAMILIES, LEVELS, GradedProblem, graded, series
 
 __all__ = ["FAMILIES", "LEVELS", "GradedProblem", "graded", "series"]

@@ -4,16 +4,389 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
+from itertools import combinations, pairwise, product
+from math import gcd
 from random import Random
 from typing import TypeAlias
 
 from hvr.errors import UsageError
 from hvr.pddl import Task, parse_domain, parse_problem
 from hvr.pddl.numeric import Values
-from hvr.planning.problems import families
-from hvr.planning.problems.families import Cellar, Draft, GradedProblem, Proven
 from hvr.validation.relaxation import Deadline, Relaxation
 from hvr.validation.search import execute, read_functions
+from hvr.values import Value
+
+# Values -------------------------------------------------------------------------------------------
+# Families of generated problems: classical, numeric and temporal.
+
+_PROMPT = """\
+Write a plan for the planning problem below, one step a line, such as (action object object).{more}
+
+{domain}
+{problem}"""
+_TIMED = " Begin each line with its start time, such as 0.0: (action object) [duration]."
+
+
+class Draft(Value):
+    """A problem before anything is proven about it.
+
+    Attributes:
+        init: The initial facts and values.
+    """
+
+    objects: str
+    init: tuple[str, ...]
+    goal: tuple[str, ...]
+
+
+class Proven(Value):
+    """A proven property of a problem.
+
+    Attributes:
+        plan: The steps of a shortest plan; None if there is no plan.
+        proof: The reason in one sentence.
+        states: The number of states examined; 0 if the proof needs none.
+    """
+
+    plan: tuple[str, ...] | None
+    proof: str
+    states: int = 0
+
+
+class GradedProblem(Value):
+    """A generated problem.
+
+    Attributes:
+        level: The intended difficulty, from 1 to 5.
+        best: The number of steps of a shortest plan; None if there is no plan.
+        plan: The steps of a shortest plan; None if there is no plan.
+        proof: Why no plan is shorter, or why there is none.
+        timed: Whether the steps of its plans have times.
+    """
+
+    family: str
+    level: int
+    seed: int
+    domain: str
+    problem: str
+    best: int | None
+    plan: tuple[str, ...] | None
+    proof: str
+    timed: bool = False
+
+    json_shape = "id family level seed prompt domain problem solvable best plan=plan_text proof"
+
+    @property
+    def solvable(self) -> bool:
+        return self.plan is not None
+
+    @property
+    def plan_text(self) -> str | None:
+        return None if self.plan is None else "\n".join(self.plan)
+
+    @property
+    def id(self) -> str:
+        """The name of the problem: family, level and seed."""
+        return f"{self.family}-{self.level}-{self.seed}"
+
+    @property
+    def prompt(self) -> str:
+        """A prompt that asks for a plan, with the domain and the problem."""
+        more = _TIMED if self.timed else ""
+        return _PROMPT.format(more=more, domain=self.domain, problem=self.problem)
+
+
+# Families -----------------------------------------------------------------------------------------
+# Classical and numeric families: random drafts for a level. For an unsolvable problem, something
+# that every plan needs is removed; the search proves it.
+
+
+def names(letter: str, count: int) -> list[str]:
+    return [f"{letter}{number}" for number in range(1, count + 1)]
+
+
+def blocksworld(rng: Random, level: int, *, solvable: bool) -> Draft:
+    """Draw towers of 3 to 7 blocks."""
+    blocks = names("b", level + 2)
+    facts = ["(handempty)"]
+    for tower in _towers(rng, blocks, len(blocks)):
+        facts += [f"(ontable {tower[0]})", f"(clear {tower[-1]})"]
+        facts += [f"(on {above} {below})" for below, above in pairwise(tower)]
+    goal = [
+        f"(on {above} {below})"
+        for tower in _towers(rng, blocks, 5 - level // 2)  # Higher levels require higher towers.
+        for below, above in pairwise(tower)
+    ]
+    if not solvable or not goal:
+        # A cycle of blocks on each other is impossible.
+        ring = rng.sample(blocks, rng.randint(2, len(blocks)))
+        goal = [f"(on {above} {below})" for below, above in pairwise([*ring, ring[0]])]
+    return Draft(" ".join(blocks), tuple(facts), tuple(goal))
+
+
+def _towers(rng: Random, blocks: Sequence[str], most: int) -> list[list[str]]:
+    towers: list[list[str]] = []
+    for block in rng.sample(blocks, len(blocks)):
+        place = rng.randrange(min(len(towers) + 1, most))
+        if place == len(towers):
+            towers.append([])
+        towers[place].append(block)
+    return towers
+
+
+def gripper(rng: Random, level: int, *, solvable: bool) -> Draft:
+    """Draw 1 to 5 balls in 2 to 4 rooms."""
+    rooms, balls = names("room", 2 + level // 2), names("ball", level)
+    doors = _tree(rng, rooms)
+    places = {ball: rng.choice(rooms) for ball in balls}
+    goals = {ball: _other(rng, rooms, places[ball]) for ball in balls}
+    if not solvable:
+        doors = _cut(doors, rooms, goals[balls[0]])
+    robot = rng.choice([r for r in rooms if solvable or r != goals[balls[0]]])
+    init = [f"(robot-in {robot})", "(free left)", "(free right)"]
+    init += [f"(door {a} {b})" for one, two in doors for a, b in ((one, two), (two, one))]
+    init += [f"(in {ball} {room})" for ball, room in places.items()]
+    goal = [f"(in {ball} {room})" for ball, room in goals.items()]
+    objects = f"{' '.join(rooms)} - room {' '.join(balls)} - ball left right - gripper"
+    return Draft(objects, tuple(init), tuple(goal))
+
+
+def ferry(rng: Random, level: int, *, solvable: bool) -> Draft:
+    """Draw a ferry problem with 1 to 5 cars and 3 or 4 ports."""
+    ports, cars = names("port", 3 + level // 3), names("car", level)
+    lines = _tree(rng, ports)
+    places = {car: rng.choice(ports) for car in cars}
+    goals = {car: _other(rng, ports, places[car]) for car in cars}
+    if not solvable:
+        lines = _cut(lines, ports, goals[cars[0]])
+    start = rng.choice([p for p in ports if solvable or p != goals[cars[0]]])
+    init = [f"(ferry-at {start})", "(empty)"]
+    init += [f"(line {a} {b})" for one, two in lines for a, b in ((one, two), (two, one))]
+    init += [f"(at {car} {port})" for car, port in places.items()]
+    goal = [f"(at {car} {port})" for car, port in goals.items()]
+    return Draft(f"{' '.join(ports)} - port {' '.join(cars)} - car", tuple(init), tuple(goal))
+
+
+def logistics(rng: Random, level: int, *, solvable: bool) -> Draft:
+    """Draw a problem with 1 to 3 parcels and 2 or 3 cities, each with an airport and an office.
+
+    If it is unsolvable, a city that is the destination of a parcel has no truck.
+    """
+    cities = names("city", 2 if level < 5 else 3)
+    parcels = names("parcel", min(1 + level // 2, 3))
+    airports = {city: f"air{city[4:]}" for city in cities}
+    offices = {city: f"office{city[4:]}" for city in cities}
+    places = [*airports.values(), *offices.values()]
+    at = {parcel: rng.choice(places) for parcel in parcels}
+    to = {parcel: _other(rng, places, at[parcel]) for parcel in parcels}
+    trucks = {f"truck{city[4:]}": city for city in cities}
+    if not solvable:
+        # The first parcel's destination is an office in a city without a truck.
+        city = rng.choice([c for c in cities if offices[c] != at[parcels[0]]])
+        to[parcels[0]] = offices[city]
+        del trucks[f"truck{city[4:]}"]
+    init = [f"(at plane1 {rng.choice(list(airports.values()))})"]
+    for city in cities:
+        init += [f"(part-of {airports[city]} {city})", f"(part-of {offices[city]} {city})"]
+    init += [f"(at {t} {rng.choice([airports[c], offices[c]])})" for t, c in trucks.items()]
+    init += [f"(lies-at {parcel} {place})" for parcel, place in at.items()]
+    objects = (
+        f"{' '.join(trucks)} - truck plane1 - plane {' '.join(airports.values())} - airport "
+        f"{' '.join(offices.values())} - place {' '.join(parcels)} - parcel "
+        f"{' '.join(cities)} - city"
+    )
+    goal = [f"(lies-at {parcel} {place})" for parcel, place in to.items()]
+    return Draft(objects, tuple(init), tuple(goal))
+
+
+def grid(rng: Random, level: int, *, solvable: bool) -> Draft:
+    """Draw a grid of up to 5 by 5 cells with a locked one and up to two keys."""
+    width, height = 2 + (level + 1) // 2, 2 + level // 2
+    cells = {(x, y): f"c{x}-{y}" for x, y in product(range(width), range(height))}
+    # A wall with one locked cell divides the grid.
+    wall = rng.randrange(1, width - 1)
+    door = cells[wall, rng.randrange(height)]
+    walls = {cells[wall, y] for y in range(height)} - {door}
+    near = [cell for (x, _), cell in cells.items() if x < wall]
+    far = [cell for (x, _), cell in cells.items() if x > wall]
+    keys = names("key", 1 + level // 3)
+    shapes = {key: f"shape{number}" for number, key in enumerate(keys, 1)}
+    robot, goal = rng.choice(near), rng.choice(far)
+    lies = {key: rng.choice(near) for key in keys}
+    if not solvable:
+        lies[keys[0]] = rng.choice(far)  # The key is behind the door that it opens.
+    init = [f"(robot-at {robot})", "(free)", f"(locked {door})", f"(lock-shape {door} shape1)"]
+    init += [f"(open {cell})" for cell in cells.values() if cell != door and cell not in walls]
+    for (x, y), cell in cells.items():
+        beside = (cells.get((x + a, y + b)) for a, b in ((1, 0), (-1, 0), (0, 1), (0, -1)))
+        init += [f"(next {cell} {other})" for other in beside if other is not None]
+    init += [f"(key-shape {key} {shape})" for key, shape in shapes.items()]
+    init += [f"(lies {key} {cell})" for key, cell in lies.items()]
+    wanted = [f"(robot-at {goal})"]
+    if level > 1:
+        wanted = [f"(lies {keys[-1]} {goal})"] + ([] if level < 4 else [f"(robot-at {robot})"])
+    if not solvable:
+        wanted = [f"(robot-at {goal})"]
+    objects = (
+        f"{' '.join(cells.values())} - cell {' '.join(keys)} - key "
+        f"{' '.join(shapes.values())} - shape"
+    )
+    return Draft(objects, tuple(init), tuple(wanted))
+
+
+def kitchen(rng: Random, level: int, *, solvable: bool) -> Draft:
+    """Draw 1 or 2 objects to fetch, wash, heat or cool in a small kitchen."""
+    appliances = {"sink": "washes", "microwave": "heats", "fridge": "cools"}
+    states = {"washes": "clean", "heats": "hot", "cools": "cold"}
+    doors = ("microwave", "fridge", "cupboard")
+    places = ["table", "sink", "microwave", "fridge", "cupboard"][: 4 if level < 3 else 5]
+    things = rng.sample(["mug", "plate", "apple", "potato"], 1 if level < 3 else 2)
+    goal: list[str] = []
+    missing = "" if solvable else rng.choice(list(appliances))
+    for number, thing in enumerate(things):
+        goal.append(f"(in {thing} {rng.choice(['table', places[-1]])})")
+        wanted = [a for a in appliances if a != missing]
+        if level > 1 and (number == 0 or level > 3):
+            some = rng.sample(wanted, 1 if level < 5 else min(2, len(wanted)))
+            some = [a for a in some if not (a == "fridge" and "microwave" in some)]
+            goal += [f"({states[appliances[a]]} {thing})" for a in some]
+    if missing:
+        goal.append(f"({states[appliances[missing]]} {things[0]})")
+    init = ["(hand-empty)", f"(near {rng.choice(places)})"]
+    init += [f"(in {thing} {rng.choice(places)})" for thing in things]
+    init += [f"({'closed' if place in doors else 'open'} {place})" for place in places]
+    init += [f"({does} {place})" for place, does in appliances.items() if place != missing]
+    objects = f"{' '.join(places)} - place {' '.join(things)} - thing"
+    return Draft(objects, tuple(init), tuple(dict.fromkeys(goal)))
+
+
+def jugs(rng: Random, level: int, *, solvable: bool) -> Draft:
+    """Draw two jugs and a target amount for the larger one."""
+    while True:
+        sizes = rng.sample(range(1 + level, 3 + 3 * level), 2)
+        if not solvable:
+            sizes = [size * rng.choice((2, 3)) for size in sizes]
+        unit = gcd(*sizes)
+        amounts = [a for a in range(1, max(sizes)) if (a % unit == 0) == solvable]
+        amounts = [a for a in amounts if a not in sizes]
+        if amounts:
+            break
+    pair = names("jug", 2)
+    init = [f"(= (capacity {jug}) {size})" for jug, size in zip(pair, sizes, strict=True)]
+    init += [f"(= (amount {jug}) 0)" for jug in pair]
+    goal = f"(= (amount {pair[sizes.index(max(sizes))]}) {rng.choice(amounts)})"
+    return Draft(f"{' '.join(pair)} - jug", tuple(init), (goal,))
+
+
+def _tree(rng: Random, nodes: Sequence[str]) -> list[tuple[str, str]]:
+    return [(nodes[number], rng.choice(nodes[:number])) for number in range(1, len(nodes))]
+
+
+def _cut(
+    edges: Sequence[tuple[str, str]], nodes: Sequence[str], node: str
+) -> list[tuple[str, str]]:
+    others = [other for other in nodes if other != node]
+    kept = [edge for edge in edges if node not in edge]
+    return [*kept, *pairwise(others)]
+
+
+def _other(rng: Random, values: Sequence[str], value: str) -> str:
+    return rng.choice([other for other in values if other != value])
+
+
+# Match cellar -------------------------------------------------------------------------------------
+# A temporal family: fuses are mended by the light of matches.
+#
+# Each mending must fit into the light of one match, and mendings exclude each other. A plan is
+# therefore an assignment of fuses to matches in which the mendings of each match take less time
+# than it burns. A shortest plan uses as few matches as possible.
+
+_GAP = 0.01
+"""Time between two happenings, larger than the usual epsilon of 0.001."""
+
+
+class Cellar:
+    """Matches with their burning times, and fuses with their mending times."""
+
+    def __init__(self, matches: Sequence[int], fuses: Sequence[int]) -> None:
+        self.matches = tuple(matches)
+        self.fuses = tuple(fuses)
+
+    @classmethod
+    def drawn(cls, rng: Random, level: int, *, solvable: bool) -> Cellar:
+        """Draw 1 to 5 fuses, and matches that suffice if and only if `solvable` is set."""
+        while True:
+            fuses = [rng.randint(2, 6) for _ in range(level)]
+            matches = [rng.randint(4, 9) for _ in range(rng.randint(1, level))]
+            cellar = cls(matches, fuses)
+            if (cellar.assignment() is not None) == solvable:
+                return cellar
+
+    def assignment(self) -> tuple[tuple[int, ...], ...] | None:
+        """Return the fuses of each match, using as few matches as possible; None if none fits.
+
+        Fuses are numbered from 0; matches without fuses are not used.
+        """
+        for count in range(1, len(self.matches) + 1):
+            for used in combinations(range(len(self.matches)), count):
+                found = self._fitted(used, 0, [()] * len(self.matches))
+                if found is not None:
+                    return found
+        return None
+
+    def _fitted(
+        self, used: Sequence[int], fuse: int, given: list[tuple[int, ...]]
+    ) -> tuple[tuple[int, ...], ...] | None:
+        if fuse == len(self.fuses):
+            return tuple(given)
+        for match in used:
+            taken = given[match]
+            if sum(self.fuses[other] for other in (*taken, fuse)) < self.matches[match]:
+                given[match] = (*taken, fuse)
+                found = self._fitted(used, fuse + 1, given)
+                if found is not None:
+                    return found
+                given[match] = taken
+        return None
+
+    def draft(self) -> Draft:
+        matches, fuses = names("match", len(self.matches)), names("fuse", len(self.fuses))
+        init = ["(hand-free)", *(f"(unused {match})" for match in matches)]
+        init += [f"(broken {fuse})" for fuse in fuses]
+        init += [f"(= (burning-time {m}) {t})" for m, t in zip(matches, self.matches, strict=True)]
+        init += [f"(= (mending-time {f}) {t})" for f, t in zip(fuses, self.fuses, strict=True)]
+        objects = f"{' '.join(matches)} - match {' '.join(fuses)} - fuse"
+        return Draft(objects, tuple(init), tuple([f"(mended {f})" for f in fuses]))
+
+    def proven(self) -> Proven:
+        """Return a shortest plan, or a proof that there is none."""
+        given = self.assignment()
+        if given is None:
+            return Proven(
+                None,
+                "no assignment of fuses to matches leaves the mendings of each match shorter than "
+                "its light: all were tried",
+            )
+        plan: list[str] = []
+        clock = 0.0
+        for number, fuses in enumerate(given, 1):
+            if not fuses:
+                continue
+            light = self.matches[number - 1]
+            plan.append(f"{clock:.2f}: (strike match{number}) [{light}]")
+            now = clock + _GAP
+            for fuse in fuses:
+                mending = self.fuses[fuse]
+                plan.append(f"{now:.2f}: (mend fuse{fuse + 1} match{number}) [{mending}]")
+                now += mending + _GAP
+            clock += light + _GAP
+        struck = sum(map(bool, given))
+        return Proven(
+            tuple(plan),
+            f"each of {len(self.fuses)} fuses needs one mending, and no assignment of fuses to "
+            f"fewer than {struck} matches leaves their mendings shorter than their light",
+        )
+
 
 # Exhaustive search --------------------------------------------------------------------------------
 # Breadth-first search for shortest plans and proofs of unsolvability.
@@ -86,16 +459,16 @@ def _path(before: dict[_State, tuple[_State, int]], state: _State) -> list[int]:
 
 LEVELS = (1, 2, 3, 4, 5)
 _DRAWN = {
-    "blocksworld": families.blocksworld,
-    "logistics": families.logistics,
-    "gripper": families.gripper,
-    "ferry": families.ferry,
-    "grid": families.grid,
-    "kitchen": families.kitchen,
-    "jugs": families.jugs,
+    "blocksworld": blocksworld,
+    "logistics": logistics,
+    "gripper": gripper,
+    "ferry": ferry,
+    "grid": grid,
+    "kitchen": kitchen,
+    "jugs": jugs,
 }
-_TIMED = "cellar"
-FAMILIES = (*_DRAWN, _TIMED)
+_TIMED_generator = "cellar"
+FAMILIES = (*_DRAWN, _TIMED_generator)
 """The families: seven classical and numeric ones, and one temporal one."""
 _STATES = 200_000
 """Maximum number of states of a problem; larger draws are rejected."""
@@ -137,7 +510,7 @@ def graded(family: str, level: int, seed: int, *, solvable: bool = True) -> Grad
             len(plan) if plan else None,
             plan,
             proven.proof,
-            family == _TIMED,
+            family == _TIMED_generator,
         )
 
 
@@ -174,7 +547,7 @@ def series(
 def _proven(
     family: str, domain: str, rng: Random, level: int, *, solvable: bool
 ) -> tuple[Draft, Proven | None]:
-    if family == _TIMED:
+    if family == _TIMED_generator:
         cellar = Cellar.drawn(rng, level, solvable=solvable)
         return cellar.draft(), cellar.proven()
     draft = _DRAWN[family](rng, level, solvable=solvable)

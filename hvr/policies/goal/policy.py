@@ -320,7 +320,7 @@ class GoalPolicy(SymbolicPolicy):
     @classmethod
     def open(cls, context: PolicyContext) -> Self:
         """Open the policy; see `open_equipment`."""
-        from hvr.policies.llm.equipment import open_equipment
+        from hvr.policies.llm.policy import open_equipment
 
         setting = context.model.setting
         if not is_goal(setting) and setting != ModelChoice.setting:

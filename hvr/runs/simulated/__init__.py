@@ -47,8 +47,8 @@ are ignored. Token counts are the estimates of `hvr.models.model`. The cost is u
 is no price.
 """
 
-from hvr.runs.simulated.error_model import ErrorModel
 from hvr.runs.simulated.model import Scripted, make_scripted, open_scripted
 from hvr.runs.simulated.script import Script, script_of
+from hvr.runs.simulated.step_errors import ErrorModel
 
 __all__ = ["ErrorModel", "Script", "Scripted", "make_scripted", "open_scripted", "script_of"]

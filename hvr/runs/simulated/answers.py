@@ -21,9 +21,8 @@ from hvr.policies.llm.answers import (
     read_macro_plan,
     read_objects,
 )
-from hvr.runs.simulated.error_model import CONDITION_KINDS, ErrorModel
 from hvr.runs.simulated.script import Script
-from hvr.runs.simulated.step_errors import Literal, Sides, Streams
+from hvr.runs.simulated.step_errors import CONDITION_KINDS, ErrorModel, Literal, Sides, Streams
 
 # Wording ------------------------------------------------------------------------------------------
 

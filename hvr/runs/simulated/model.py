@@ -22,11 +22,13 @@ from hvr.runs.simulated.answers import (
     goal_answer,
     steps_sentence,
 )
-from hvr.runs.simulated.error_model import CHOICE_KINDS, MACRO_KINDS, ErrorModel, read_spec
 from hvr.runs.simulated.prompt import ParsedPrompt, PromptObjects, class_of, read_prompt
 from hvr.runs.simulated.script import Script, scene_name, script_of, script_of_problem
 from hvr.runs.simulated.step_errors import (
+    CHOICE_KINDS,
+    MACRO_KINDS,
     ConditionErrors,
+    ErrorModel,
     Sides,
     StepErrors,
     Steps,
@@ -37,6 +39,7 @@ from hvr.runs.simulated.step_errors import (
     known_literals,
     literals,
     read_corrected_conditions,
+    read_spec,
     reported_problems,
     undo_conditions,
     undo_step_error,

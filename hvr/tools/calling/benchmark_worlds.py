@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from hvr.base.extras import load_apart
+from hvr.base.registry import load_apart
 from hvr.base.texts import read_json_lines
 from hvr.errors import UsageError
 from hvr.tools.calling.calls import (

@@ -17,8 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hvr.errors import HvrError, UsageError
-from hvr.tools.calling.calls import Json, ToolCall
-from hvr.tools.calling.environment import ToolEnvironment
+from hvr.tools.calling.calls import Json, ToolCall, ToolEnvironment
 from hvr.tools.logs.messages import trace
 from hvr.tools.logs.records import events
 from hvr.validation.rewards import MISSED, shaped

@@ -22,13 +22,15 @@ from hvr.tools.catalogue.formats import (
     schema_name,
 )
 from hvr.tools.catalogue.schema import (
+    BARE_NAMES,
     ToolParameter,
     ToolSchema,
     effect_of_method,
+    entity_words,
     escalated_effect,
+    name_words,
     quoted,
 )
-from hvr.tools.catalogue.subjects import BARE_NAMES, entity_words, name_words
 
 # Path resources -----------------------------------------------------------------------------------
 

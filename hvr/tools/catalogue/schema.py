@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from hvr.base.english import singular
 from hvr.base.printable import one_line, short
 from hvr.errors import UsageError
+
+if TYPE_CHECKING:
+    from hvr.tools.catalogue.schema_matching import ParameterMeaning
+
 
 # Schema -------------------------------------------------------------------------------------------
 
@@ -213,3 +219,264 @@ def own_descriptions(descriptions: Sequence[str]) -> list[str]:
         " ".join(part for part in some if counts[part] < MIN_SHARED_DESCRIPTIONS) for some in parts
     ]
     return [short or text for short, text in zip(own, descriptions, strict=True)]
+
+
+# Words of names -----------------------------------------------------------------------------------
+# The property and the kind of entity that each parameter holds, derived from names.
+
+BARE_NAMES = frozenset(
+    (
+        "id ids name names value values result results status type types data message key code "
+        "number date time text content title description url list item items query count amount"
+    ).split()
+)
+"""Names that are meaningless without their entity."""
+
+
+def name_words(name: str) -> tuple[str, ...]:
+    """Return the words of a name in lower case: `newItemIDs[]` has "new", "item", "ids"."""
+    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})", " ", name)
+    return tuple(re.findall(r"[^\W_]+", apart.lower()))
+
+
+def entity_words(name: str) -> tuple[str, ...]:
+    """Return the words of an entity's name, with the last one in the singular."""
+    found = name_words(name)
+    return (*found[:-1], singular(found[-1])) if found else ()
+
+
+# Subjects -----------------------------------------------------------------------------------------
+# `issue_number` is the number of an issue. The kinds of entities come from schemas (`$ref`,
+# classes, path collections, nesting), then from parameter names (`pet_id`, `petId`), and finally
+# from the tool's name (the `id` of `get_order` belongs to an order).
+
+IDENTIFIERS = frozenset(("id", "uuid", "guid", "sid", "number", "key", "code", "slug", "login"))
+"""Names of properties that identify an entity."""
+
+_PLURALS = {f"{word}s": word for word in IDENTIFIERS}
+_SURROGATES = frozenset(("id", "uuid", "guid", "sid"))
+"""Names that are always identifiers, so the words before one name a kind of entity."""
+_LABELS = frozenset(("name", "title"))
+"""Names of properties by which entities are commonly looked up."""
+_JOINTS = frozenset(
+    ("by", "for", "of", "from", "to", "in", "into", "with", "on", "at", "and", "as", "using")
+)
+"""Words that end the entity in a tool's name, as in `find_user_by_email`."""
+
+Words = tuple[str, ...]
+
+
+@dataclass(frozen=True, order=True)
+class Slot:
+    """A place for a value: a parameter or a result value of a tool.
+
+    Args:
+        gives: Whether the value is in the tool's result.
+    """
+
+    tool: str
+    name: str
+    gives: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.tool}{' -> ' if self.gives else ' <- '}{self.name}"
+
+
+@dataclass(frozen=True)
+class ParameterSubject:
+    """The property that a parameter holds.
+
+    Args:
+        resource: Kind of entity, in words; empty if unknown.
+        role: Words that distinguish two entities of one kind: "from" in `from_account_id`.
+        stated: Whether the schema or the parameter's name, rather than the tool's name, states the
+            entity.
+    """
+
+    resource: str
+    property: str
+    role: str = ""
+    stated: bool = False
+
+    def identifies(self) -> bool:
+        """Return whether a value identifies an entity of a known kind."""
+        return bool(self.resource) and self.property in IDENTIFIERS
+
+
+def slots_of(catalogue: Catalogue) -> Iterator[tuple[ToolSchema, ToolParameter, Slot]]:
+    """Yield the slots of a catalogue, in its order."""
+    for tool in catalogue.tools:
+        for parameter in tool.takes:
+            yield tool, parameter, Slot(tool.name, parameter.name)
+        for parameter in tool.gives:
+            yield tool, parameter, Slot(tool.name, parameter.name, gives=True)
+
+
+def subjects_of(catalogue: Catalogue) -> dict[Slot, ParameterSubject]:
+    """Return the subject of each parameter and result value of a catalogue."""
+    entities = _Entities(catalogue)
+    return {slot: entities.subject(tool, one, slot) for tool, one, slot in slots_of(catalogue)}
+
+
+class _Entities:
+    def __init__(self, catalogue: Catalogue) -> None:
+        slots = list(slots_of(catalogue))
+        stated = {name for _, one, _ in slots for name in one.resource.split("|") if name}
+        prefixes = {
+            _after_joint(words[:-1])
+            for _, one, _ in slots
+            if len(words := _leaf(one)) > 1 and words[-1] in _SURROGATES
+        }
+        # A word that is an entity by itself distinguishes kinds ("issue comment"); any other word
+        # only describes the level of detail ("simple user", "full repository").
+        whole = {entity_words(name) for name in stated}
+        self._nouns = {name[0] for name in whole if len(name) == 1}
+        self._nouns |= {name[-1] for name in prefixes}
+        self._nouns |= {noun[-1] for tool in catalogue.tools if (noun := _noun(tool.name))}
+        self._cached = {name: self._canonical(name) for name in stated}
+        self._kinds = {kind for kind in self._cached.values() if kind}
+        self._ending: dict[Words, set[Words]] = defaultdict(set)
+        for kind in self._kinds:
+            for start in range(len(kind)):
+                self._ending[kind[start:]].add(kind)
+        for kind in sorted((_singular(name) for name in prefixes), key=len):
+            # Other words before a known kind only state a role: "source account".
+            role = kind[1:] in self._ending and kind[0] not in self._nouns
+            if kind not in self._ending and not role:
+                self._kinds.add(kind)
+                self._ending[kind].add(kind)
+        self._properties: dict[Words, set[Words]] = defaultdict(set)
+        for _, one, slot in slots:
+            if slot.gives and (kind := self._named(one.resource) or self._of_tool(slot.tool)):
+                self._properties[self._resolved(kind)].add(_leaf(one))
+
+    def subject(self, tool: ToolSchema, one: ToolParameter, slot: Slot) -> ParameterSubject:
+        leaf = _leaf(one)
+        own = self._resolved(self._named(one.resource))
+        found = self._by_name(leaf, own)
+        if found is not None:
+            return found
+        if own:
+            return _subject(own, leaf, stated=True)
+        entity = self._of_tool(tool.name)
+        if slot.gives and leaf == ("result",):  # `find_user_id_by_email` returns the id of a user
+            return self._by_name(entity, (), stated=False) or _subject(entity, leaf)
+        if entity and (slot.gives or self._describes(leaf, entity)):
+            return _subject(entity, leaf)
+        return ParameterSubject("", " ".join(leaf))
+
+    def _describes(self, leaf: Words, entity: Words) -> bool:
+        return leaf in self._properties.get(entity, ()) or (
+            len(leaf) == 1 and leaf[0] in IDENTIFIERS | _LABELS
+        )
+
+    def _by_name(self, leaf: Words, own: Words, *, stated: bool = True) -> ParameterSubject | None:
+        """Return the subject stated by a name alone: a kind of entity and its property."""
+        for start in range(len(leaf) - 1):
+            for end in range(len(leaf) - 1, start, -1):
+                name, rest = _singular(leaf[start:end]), leaf[end:]
+                if own and own[-len(name) :] == name:
+                    kind = own
+                elif name in self._ending:
+                    kind = self._resolved(name)
+                else:
+                    continue
+                known = rest in self._properties.get(kind, ())
+                if known or (len(rest) == 1 and rest[0] in IDENTIFIERS):
+                    role = " ".join(leaf[:start])
+                    return ParameterSubject(" ".join(kind), " ".join(rest), role, stated=stated)
+        return None
+
+    def _named(self, resource: str) -> Words:
+        kinds = {self._cached[name] for name in resource.split("|") if name}
+        return next(iter(kinds)) if len(kinds) == 1 else ()
+
+    def _canonical(self, name: str) -> Words:
+        words = entity_words(name)
+        return tuple(word for word in words if _singular((word,))[0] in self._nouns) or words
+
+    def _resolved(self, name: Words) -> Words:
+        if name in self._kinds:
+            return name
+        ending = sorted(self._ending.get(name, {name}), key=len)
+        return name if len(ending) > 1 and len(ending[0]) == len(ending[1]) else ending[0]
+
+    def _of_tool(self, name: str) -> Words:
+        """Return the kind of entity in a tool's name, which is usually verb first, then entity."""
+        words = _phrase(name)
+        # In `user_get` and `calendar_event_create` the verb comes last.
+        for end in range(len(words) - 1, 0, -1):
+            if _singular(words[:end]) in self._kinds and _singular(words[1:]) not in self._ending:
+                return self._resolved(_singular(words[:end]))
+        noun = _noun(name)
+        return next((noun[n:] for n in range(len(noun)) if noun[n:] in self._kinds), noun)
+
+
+def _phrase(name: str) -> Words:
+    words = name_words(_separated(name)[-1])
+    cut = next((n for n, word in enumerate(words) if word in _JOINTS), len(words))
+    return tuple(word for word in words[:cut] if not word.isdigit())
+
+
+def _noun(name: str) -> Words:
+    return _singular(_phrase(name)[1:]) or entity_words(_separated(name)[-2])
+
+
+def _separated(name: str) -> list[str]:
+    return ["", *name.replace(":", ".").replace("/", ".").split(".")]
+
+
+def _subject(kind: Words, leaf: Words, *, stated: bool = False) -> ParameterSubject:
+    return ParameterSubject(" ".join(kind), " ".join(leaf), stated=stated)
+
+
+def _leaf(one: ToolParameter) -> Words:
+    words = name_words(one.leaf)
+    return (*words[:-1], _PLURALS.get(words[-1], words[-1])) if words else ()
+
+
+def _after_joint(words: Words) -> Words:
+    return words[max((n + 1 for n, word in enumerate(words[:-1]) if word in _JOINTS), default=0) :]
+
+
+def _singular(words: Words) -> Words:
+    return entity_words(" ".join(words))
+
+
+# Value names --------------------------------------------------------------------------------------
+
+MIN_SPELLING_SIMILARITY = 0.8
+"""Minimum `difflib` similarity for a name to count as a misspelling of a parameter."""
+
+
+def meaning_of(name: str, found: Sequence[ParameterMeaning], goals: Collection[str] = ()) -> str:
+    """Return the meaning with a name, or of a parameter (`TOOL.PARAMETER`, or its name alone).
+
+    An unknown name is returned unchanged: it may name a property that only results have.
+
+    Args:
+        goals: Goal tools, whose parameters take precedence.
+
+    Raises:
+        UsageError: The name is ambiguous or a likely misspelling.
+    """
+    names = [meaning.name for meaning in found]
+    if name in names:
+        return name
+    called = [
+        (meaning.name, slot.tool)
+        for meaning in found
+        for slot in meaning.slots
+        if name in (slot.name, f"{slot.tool}.{slot.name}")
+    ]
+    several = sorted({meaning for meaning, tool in called if tool in goals}) or sorted(
+        {meaning for meaning, _ in called}
+    )
+    if len(several) == 1:
+        return several[0]
+    if several:
+        raise UsageError(f"{quoted(name)} is ambiguous; it can be {', '.join(several)}")
+    known = [*names, *(slot.name for meaning in found for slot in meaning.slots)]
+    if near := get_close_matches(name, known, 1, MIN_SPELLING_SIMILARITY):
+        raise UsageError(f"no parameter named {quoted(name)}; did you mean {near[0]!r}?")
+    return name

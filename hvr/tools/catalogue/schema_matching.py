@@ -14,12 +14,15 @@ from numpy.typing import NDArray
 
 from hvr.base.texts import read_toml
 from hvr.errors import DataFileError, UsageError
-from hvr.tools.catalogue.schema import Catalogue, ToolParameter, ToolSchema, quoted
-from hvr.tools.catalogue.subjects import (
+from hvr.tools.catalogue.schema import (
     BARE_NAMES,
+    Catalogue,
     ParameterSubject,
     Slot,
+    ToolParameter,
+    ToolSchema,
     name_words,
+    quoted,
     slots_of,
     subjects_of,
 )
@@ -202,7 +205,7 @@ def meanings(
 ) -> tuple[ParameterMeaning, ...]:
     """Return the meanings of a catalogue's parameters; each slot has exactly one.
 
-    Slots of one subject (`hvr.tools.catalogue.subjects`) share a meaning, and properties of
+    Slots of one subject (`hvr.tools.catalogue.schema`) share a meaning, and properties of
     different entities never do if schemas or names identify the entities. Similarity decides the
     rest.
 

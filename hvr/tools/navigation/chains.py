@@ -257,7 +257,7 @@ def navigation_tools(
     catalogue: Catalogue, found: Iterable[ParameterMeaning]
 ) -> tuple[NavigationTool, ...]:
     """Return the tools of a catalogue as steps; optional parameters are not needs."""
-    from hvr.tools.catalogue.subjects import Slot
+    from hvr.tools.catalogue.schema import Slot
 
     meaning = {slot: m.name for m in found for slot in m.slots}
     return tuple(

@@ -22,15 +22,19 @@ from typing import TYPE_CHECKING, Any, Self
 from hvr.errors import UsageError
 from hvr.knowledge.retrieval.embedders import TextVectors
 from hvr.knowledge.world_file import WorldFile, load_world
-from hvr.tools.calling.calls import CallOutcome, Json
-from hvr.tools.calling.environment import ListedTools, ToolEnvironment
-from hvr.tools.calling.guard import AgentGuard, Approve, CallPolicy, GuardedTools, ProposedCall
-from hvr.tools.calling.guard_server import mcp_tools
-from hvr.tools.calling.ledger import CallLedger, LedgerEntry
+from hvr.tools.calling.calls import CallOutcome, Json, ListedTools, ToolEnvironment
+from hvr.tools.calling.guard import (
+    AgentGuard,
+    Approve,
+    CallPolicy,
+    GuardedTools,
+    ProposedCall,
+    mcp_tools,
+)
+from hvr.tools.calling.log import CallLedger, LedgerEntry
 from hvr.tools.calling.worlds import meanings_file, open_tools
-from hvr.tools.catalogue.schema import Catalogue
+from hvr.tools.catalogue.schema import Catalogue, meaning_of
 from hvr.tools.catalogue.schema_matching import NO_OVERRIDES, meanings, read_overrides
-from hvr.tools.catalogue.subjects import meaning_of
 from hvr.tools.navigation.chains import Decision, NextMove
 from hvr.tools.navigation.execution import ToolRun, carry_out, decision_of
 from hvr.tools.navigation.known_values import ParameterMatcher

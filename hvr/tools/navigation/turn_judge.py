@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from hvr.base.extras import load
 from hvr.base.files import write_whole
+from hvr.base.registry import load
 from hvr.base.texts import read_json
 from hvr.errors import DataFileError, UsageError
 from hvr.tools.catalogue.schema import Catalogue, quoted

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hvr.base.extras import load
+from hvr.base.registry import load
 from hvr.base.texts import read_json_lines
 from hvr.errors import DataFileError
 from hvr.tools.catalogue.formats import read_tool

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from hvr.base.extras import need_gnn
+from hvr.base.registry import need_gnn
 from hvr.errors import UsageError
 from hvr.knowledge.retrieval.embedders import TextVectors
 from hvr.tools.datasets import only_seen, tool_text

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 import hvr
 from hvr.base.declared import decode
-from hvr.base.locks import digest, file_set_name, read_set, write_set
+from hvr.base.files import digest, file_set_name, read_set, write_set
 from hvr.base.texts import read_bytes, read_json
 from hvr.errors import DataFileError, UsageError
 from hvr.knowledge.retrieval.embedders import TextVectors

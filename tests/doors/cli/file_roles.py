@@ -224,9 +224,9 @@ def _tools() -> None:
 
 
 def _verifier() -> None:
+    from hvr.judging.verifier.features import ToolEmbeddings
     from hvr.judging.verifier.judgement.fit import fit_judge
     from hvr.judging.verifier.judgement.judge import save_judge
-    from hvr.judging.verifier.tool_embeddings import ToolEmbeddings
     from hvr.judging.verifier.verifier import make_encoder
     from tests.judging.verifier.small_world import small_plans, small_tools, tiny_config
 

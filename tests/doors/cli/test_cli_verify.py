@@ -286,7 +286,7 @@ def test_tool_plans_need_a_model(hvr_: Hvr, tmp_path: Path) -> None:
 def test_a_missing_extra_is_said_in_one_line(
     hvr_: Hvr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import hvr.base.extras as extra
+    import hvr.base.registry as extra
 
     monkeypatch.setattr(extra, "find_spec", lambda _name: None)
     ended = hvr_("verify", write(tmp_path / "plan.jsonl", [GOOD]))

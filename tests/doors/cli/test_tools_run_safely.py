@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hvr.tools.calling.calls import ToolCall
-from hvr.tools.calling.ledger import CallLedger, CallState
+from hvr.tools.calling.log import CallLedger, CallState
 from tests.command_line import Hvr
 
 USERS = '''

@@ -9,14 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hvr.doors.lsp.completion import proposals
-from hvr.doors.lsp.fixes import fixes
-from hvr.doors.lsp.formatting import formatted
-from hvr.doors.lsp.hover import describe
+from hvr.doors.lsp.completion import describe, proposals
+from hvr.doors.lsp.edits import fixes, formatted
 from hvr.doors.lsp.models import Models
 from hvr.doors.lsp.symbols import Kind, PlanSymbols, Role, Symbols, name_at
-from hvr.doors.lsp.syntax import Tree
-from hvr.doors.lsp.texts import changed, column, offset, split_lines, units
+from hvr.doors.lsp.syntax import Tree, changed, column, offset, split_lines, units
 from hvr.pddl import parse_domain
 from hvr.pddl.reader import Location
 from hvr.validation.findings import Finding

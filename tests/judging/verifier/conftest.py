@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("torch_geometric")
 
-from hvr.judging.verifier.tool_embeddings import ToolEmbeddings
+from hvr.judging.verifier.features import ToolEmbeddings
 from hvr.tools.tool_plans import ToolGraph, ToolPlan
 from tests.judging.verifier.small_world import HashEncoder, small_plans, small_tools, tiny_config
 

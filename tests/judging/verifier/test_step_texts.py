@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hvr.judging.verifier.features import ToolEmbeddings
 from hvr.judging.verifier.judgement.draft_reader import StepTexts, TextModel, read_texts
 from hvr.judging.verifier.judgement.fit import fit_judge
 from hvr.judging.verifier.judgement.judge import Judge
-from hvr.judging.verifier.tool_embeddings import ToolEmbeddings
 from hvr.tools.tool_plans import ToolPlan
 from tests.judging.verifier.small_world import (
     PLACES,

@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hvr.judging.verifier.config import VerifierConfig
-from hvr.judging.verifier.features import Alignment, count_paths, plan_arrays
+from hvr.judging.verifier.features import Alignment, ToolEmbeddings, count_paths, plan_arrays
 from hvr.judging.verifier.graph import PlanNode, plan_graph
-from hvr.judging.verifier.tool_embeddings import ToolEmbeddings
 from hvr.judging.verifier.wrong_plans import roc_auc
 from hvr.tools.tool_plans import Tool, ToolGraph, ToolPlan
 from studies.plan_network.alignment_fit import AlignmentNetwork, FoldedAlignment

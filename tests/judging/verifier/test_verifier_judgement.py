@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hvr.errors import DataFileError
+from hvr.judging.verifier.features import ToolEmbeddings
 from hvr.judging.verifier.graph import plan_graph
 from hvr.judging.verifier.judgement.draft_reader import DraftReader
 from hvr.judging.verifier.judgement.fit import Trial, change_rule, fit_judge
@@ -34,7 +35,6 @@ from hvr.judging.verifier.judgement.posterior import (
     fit_weights,
     probabilities,
 )
-from hvr.judging.verifier.tool_embeddings import ToolEmbeddings
 from hvr.tools.tool_plans import LoggedCall, Tool, ToolPlan
 from tests.judging.verifier.small_world import HashEncoder, small_plans, small_tools, tiny_config
 

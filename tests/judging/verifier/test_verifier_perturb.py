@@ -7,9 +7,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hvr.judging.verifier.features import count_paths
+from hvr.judging.verifier.features import ToolEmbeddings, count_paths
 from hvr.judging.verifier.graph import START, PlanGraph, PlanGraphDraft, PlanNode, chain, plan_graph
-from hvr.judging.verifier.tool_embeddings import ToolEmbeddings
 from studies.plan_network.alignment_fit import AlignmentNetwork
 from studies.plan_network.perturbations import Perturber, compress_cost, drop_cost, replace_cost
 from tests.judging.verifier.small_world import HashEncoder, small_plans, small_tools, tiny_config

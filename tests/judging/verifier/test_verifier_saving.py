@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from hvr.errors import DataFileError
+from hvr.judging.verifier.features import ToolEmbeddings
 from hvr.judging.verifier.judgement.fit import fit_judge
 from hvr.judging.verifier.judgement.judge import Judge, load_judge, save_judge
-from hvr.judging.verifier.tool_embeddings import ToolEmbeddings
 from hvr.judging.verifier.verifier import TrainedNetwork, Verifier
 from studies.plan_network.fit import train
 from tests.judging.verifier.small_world import HashEncoder, small_plans, small_tools, tiny_config

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hvr.judging.verifier.tool_embeddings import ToolEmbeddings
+from hvr.judging.verifier.features import ToolEmbeddings
 from hvr.judging.verifier.wrong_plans import WRONG_PLAN_KINDS, WrongPlans
 from tests.judging.verifier.small_world import HashEncoder, small_plans, small_tools, tiny_config
 

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from hvr.errors import UsageError
 from hvr.pddl import Task, parse_domain, parse_problem
 from hvr.planning.problems import FAMILIES, LEVELS, graded, series
-from hvr.planning.problems.families import Cellar
-from hvr.planning.problems.generator import shortest
+from hvr.planning.problems.generator import Cellar, shortest
 from hvr.planning.search.fast_downward import solve
 from hvr.validation import validate
 from hvr.validation.rewards import PlanRewards

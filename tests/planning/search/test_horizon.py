@@ -7,7 +7,7 @@ import pytest
 from hvr.errors import PlannerError
 from hvr.pddl import Task, parse_domain, parse_problem
 from hvr.planning.search.fast_downward import SearchResult, solve
-from hvr.planning.search.horizon import conditions_of, joined, solve_in_stages
+from hvr.planning.search.planners import conditions_of, joined, solve_in_stages
 from hvr.validation import Validator
 from tests.planning.search.planning_worlds import ROOM
 

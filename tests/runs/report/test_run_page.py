@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hvr.base.files import data_path
-from hvr.base.locks import try_lock
+from hvr.base.files import data_path, try_lock
 from hvr.doors.cli.main import main
 from hvr.doors.cli.runs import write_page
 from hvr.doors.studio.sharing import shared_page, shared_run

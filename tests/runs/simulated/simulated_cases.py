@@ -17,7 +17,7 @@ from hvr.pddl import Task as PddlTask
 from hvr.planning.plans import AABlock, MacroAction
 from hvr.policies.llm.prompts import load_prompts
 from hvr.runs.simulated import ErrorModel, Script, Scripted, script_of
-from hvr.runs.simulated.error_model import CHOICE_KINDS, CONDITION_KINDS, MACRO_KINDS, STEP_KINDS
+from hvr.runs.simulated.step_errors import CHOICE_KINDS, CONDITION_KINDS, MACRO_KINDS, STEP_KINDS
 from hvr.runs.tasks import load_task
 from hvr.worlds.kitchen import Kitchen
 from hvr.worlds.scenes import load_scene

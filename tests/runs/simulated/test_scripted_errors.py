@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hvr.policies.llm.answers import read_actions, read_conditions, read_macro_plan, read_objects
 from hvr.runs.simulated import ErrorModel, Scripted
-from hvr.runs.simulated.error_model import STEP_KINDS
+from hvr.runs.simulated.step_errors import STEP_KINDS
 from tests.runs.simulated.simulated_cases import (
     COFFEE,
     COFFEE_OBJECTS,

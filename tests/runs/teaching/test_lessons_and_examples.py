@@ -14,7 +14,7 @@ from hvr import rewards
 from hvr.errors import UsageError
 from hvr.pddl import Task, parse_domain, parse_plan, parse_problem
 from hvr.policies.llm.next_steps import END, HEAD, NextSteps
-from hvr.runs.teaching.examples import Teaching, examples
+from hvr.runs.teaching import Teaching, examples
 from hvr.validation.validator import Validator
 from tests.command_line import Hvr
 

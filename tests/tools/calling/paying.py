@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hvr.tools.calling.calls import Provenance, Source, ToolCall
 from hvr.tools.calling.guard import GuardedTools
-from hvr.tools.calling.ledger import CallLedger
+from hvr.tools.calling.log import CallLedger
 from hvr.tools.calling.python_world import PythonTools
 from hvr.tools.catalogue.schema import Catalogue, Effect, ToolParameter, ToolSchema
 

@@ -20,9 +20,8 @@ from mcp import StdioServerParameters, stdio_client
 from mcp.client.client import Client
 from mcp_types import CallToolResult, ElicitResult
 
-from hvr.tools.calling.guard import AgentGuard, CallPolicy
-from hvr.tools.calling.guard_server import USER_STATEMENT_KEY, GuardServer
-from hvr.tools.calling.ledger import CallLedger
+from hvr.tools.calling.guard import USER_STATEMENT_KEY, AgentGuard, CallPolicy, GuardServer
+from hvr.tools.calling.log import CallLedger
 from hvr.tools.calling.mcp_world import McpServer, McpTools
 from hvr.tools.catalogue.schema import Effect
 

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from hvr.errors import DataFileError
 from hvr.tools.calling.calls import CallFailure, CallOutcome, Json, Provenance, Source, ToolCall
 from hvr.tools.calling.guard import GuardedTools, ProposedCall
-from hvr.tools.calling.ledger import CallLedger, CallState, key_of
+from hvr.tools.calling.log import CallLedger, CallState, key_of
 from hvr.tools.calling.python_world import PythonTools
 from hvr.tools.catalogue.schema import Catalogue, Effect, ToolParameter, ToolSchema
 from tests.tools.calling.paying import PAY, bank, paid, pay

@@ -14,8 +14,7 @@ from hvr.errors import HvrError
 from hvr.knowledge.world_file import WorldFile
 from hvr.tools.calling.calls import CallFailure, CallOutcome, ToolCall
 from hvr.tools.calling.openapi_world import OpenApiServer, OpenApiTools
-from hvr.tools.calling.world_checking import check_tools
-from hvr.tools.calling.worlds import open_tools
+from hvr.tools.calling.worlds import check_tools, open_tools
 from hvr.tools.catalogue.schema import Effect
 from tests.tools.calling.shop_server import Shop, running
 

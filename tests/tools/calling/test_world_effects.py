@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hvr.doors.cli.tools.approval import ask_effects
+from hvr.doors.cli.tools.guard import ask_effects
 from hvr.errors import DataFileError
 from hvr.knowledge.world_file import WorldFile
 from hvr.tools.calling.worlds import open_tools, remember_effects

@@ -8,8 +8,7 @@ import pytest
 
 from hvr.errors import HvrError
 from hvr.knowledge.world_file import WorldFile
-from hvr.tools.calling.world_checking import check_tools
-from hvr.tools.calling.worlds import open_tools
+from hvr.tools.calling.worlds import check_tools, open_tools
 from tests.command_line import Hvr
 
 DESK = '''

@@ -3,22 +3,402 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
-from typing import Any
+import json
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from hvr.doors.cli.tools.approval import warn_malformed_tools
-from hvr.doors.cli.tools.request import (
-    OpenedRequest,
-    add_reader,
-    add_request_arguments,
-    connect_model,
-    load_experience,
-    model_json,
-    open_request,
-    read_request_in_words,
-    report_without_calls,
+from hvr.base.printable import nearest, one_line
+from hvr.doors.cli.arguments import (
+    add_json,
+    add_model_options,
+    add_path,
+    add_trust,
+    model_choice,
+    refuse_model_options,
 )
+from hvr.doors.cli.output import print_json
+from hvr.doors.cli.tools.guard import warn_malformed_tools
+from hvr.errors import UsageError
+from hvr.tools.catalogue.schema import Catalogue, meaning_of, quoted
 from hvr.values import SCHEMA_VERSION
+
+if TYPE_CHECKING:
+    from hvr.knowledge.retrieval.embedders import TextVectors
+    from hvr.knowledge.world_file import ToolTask, WorldFile
+    from hvr.models.meter import Meter
+    from hvr.tools.calling.calls import ToolEnvironment
+    from hvr.tools.catalogue.schema_matching import ParameterMeaning
+    from hvr.tools.navigation.binding import UserQuestion
+    from hvr.tools.navigation.known_values import ParameterMatcher
+    from hvr.tools.navigation.request import ToolRequest
+    from hvr.tools.navigation.tasks import Learnt
+    from hvr.tools.navigation.turn_judge import TurnDecision, WeighedRequest
+    from hvr.tools.navigation.words.reading import ReadRequest
+
+
+# Request ------------------------------------------------------------------------------------------
+# The request of `hvr tools plan` and `run`: a world of tools, a goal or words, known values.
+
+
+@dataclass(frozen=True)
+class OpenedRequest:
+    """A request to an open world of tools.
+
+    Args:
+        world: The world file.
+        tools: The open tools; the caller closes them.
+        meanings: The meanings of their parameters.
+        wanted: The goal calls and stated values; None if options and tasks do not give them.
+        request: The request in words.
+        encoder: Encodes texts.
+    """
+
+    world: WorldFile
+    tools: ToolEnvironment
+    meanings: tuple[ParameterMeaning, ...]
+    wanted: ToolRequest | None
+    request: str
+    encoder: TextVectors
+
+    @property
+    def matcher(self) -> ParameterMatcher:
+        """Matches parameters by meaning and name, without learnt flows."""
+        from hvr.tools.navigation.known_values import ParameterMatcher
+
+        return ParameterMatcher(None, self.meanings)
+
+
+def add_request_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments for the world and the request."""
+    parser.add_argument(
+        "world",
+        metavar="WORLD",
+        help=(
+            "a folder whose world.toml has [tools], written as ./FOLDER since its code runs, or a "
+            "world that comes with hvr"
+        ),
+    )
+    add_trust(parser)
+    parser.add_argument(
+        "request",
+        metavar="REQUEST",
+        nargs="?",
+        help=(
+            "the name of a task of the world, or a request in words, whose goal --goal names or "
+            "--llm reads; not needed if the world has one task"
+        ),
+    )
+    parser.add_argument(
+        "--goal",
+        metavar="WHAT",
+        action="append",
+        default=[],
+        help="a tool to call, or a parameter whose value to find; may be repeated",
+    )
+    parser.add_argument(
+        "--given",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="a known value: JSON, or a text; may be repeated",
+    )
+    _add_learnt_options(parser)
+    add_json(parser, "print one JSON document")
+
+
+def _add_learnt_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--encoder",
+        default="lexical-hash",
+        help=(
+            "encoder for matching parameters: lexical-hash, minilm or st:NAME "
+            "(default: %(default)s)"
+        ),
+    )
+    add_path(
+        parser,
+        "--graph",
+        "log of the graph learnt from calls (hvr tools graph --log), which determines costs "
+        "and links; `run` appends its calls; created if missing",
+    )
+    add_path(
+        parser,
+        "--decisions",
+        "file written by `hvr tools learn --turns`, which predicts whether a request in words "
+        "needs a tool, and which one (default: the world's own)",
+    )
+
+
+def open_request(args: argparse.Namespace) -> OpenedRequest:
+    """Open the world and read the goals.
+
+    Raises:
+        HvrError: The world cannot be opened, or a name does not exist in it.
+    """
+    from hvr.knowledge.retrieval.embedders import TextVectors
+    from hvr.knowledge.world_file import load_world
+    from hvr.tools.calling.worlds import meanings_file, open_tools
+    from hvr.tools.catalogue.schema_matching import NO_OVERRIDES, meanings, read_overrides
+    from hvr.tools.navigation.tasks import ToolGoals, tool_request
+
+    world = load_world(args.world, trust=args.trust_project)
+    task = _task(world, args)
+    tools = open_tools(world)
+    try:
+        file = meanings_file(world)
+        overrides = NO_OVERRIDES if file is None else read_overrides(file)
+        encoder = TextVectors(args.encoder)
+        found = meanings(tools.catalogue, encoder, overrides=overrides)
+        done, known = _goal(args.goal, tools.catalogue, found)
+        said = dict(task.values) if task is not None else {}
+        values = {meaning_of(name, found, args.goal): value for name, value in said.items()}
+        values |= given_values(args.given, found, args.goal)
+        if task is not None and not args.goal:
+            done, known = _goal([*task.done, *task.known], tools.catalogue, found)
+    except BaseException:
+        tools.close()
+        raise
+    request = task.request if task is not None else args.request or ", ".join(args.goal)
+    opened = OpenedRequest(world, tools, found, None, request, encoder)
+    if not done and not known:
+        return opened
+    goals = ToolGoals(tuple(done), tuple(known), values, request)
+    return replace(opened, wanted=tool_request(goals, tools.catalogue, opened.matcher))
+
+
+def load_experience(opened: OpenedRequest, graph: Path | None, *, write: bool = False) -> Learnt:
+    """Return the experience and the conditions of earlier runs.
+
+    Args:
+        opened: The request with its opened world.
+        graph: Log of a graph, if any.
+        write: Whether to add this run to the log.
+
+    Raises:
+        DataFileError: The log cannot be read.
+    """
+    from hvr.tools.navigation.experience import opened_experience
+    from hvr.tools.navigation.preconditions import conditions_path, read_conditions
+    from hvr.tools.navigation.tasks import Learnt
+
+    experience = opened_experience(graph, opened.tools.catalogue, write=write)
+    learnt = Learnt(experience, meanings=opened.meanings)
+    if graph is not None:
+        learnt = replace(learnt, conditions=read_conditions(conditions_path(graph)))
+    return learnt
+
+
+def given_values(
+    texts: Sequence[str], found: Sequence[ParameterMeaning], goals: Collection[str] = ()
+) -> dict[str, Any]:
+    """Return the values that options give, by meaning.
+
+    Raises:
+        UsageError: An option is not NAME=VALUE, or its name is unknown.
+    """
+    values = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise UsageError(f"expected NAME=VALUE, got {quoted(text)}", field="given")
+        values[meaning_of(name, found, goals)] = _value(value)
+    return values
+
+
+def values_text(values: Mapping[str, Any]) -> str:
+    """Return values in one line, with secrets redacted."""
+    from hvr.tools.calling.log import redacted
+
+    plain: Any = redacted(dict(values))
+    return ", ".join(f"{k}={json.dumps(v, ensure_ascii=False)}" for k, v in plain.items())
+
+
+def _task(world: WorldFile, args: argparse.Namespace) -> ToolTask | None:
+    tasks = world.tool_tasks
+    if args.request in tasks:
+        return tasks[args.request]
+    if args.request is None and not args.goal:
+        if len(tasks) == 1:
+            return next(iter(tasks.values()))
+        listed = f": {', '.join(tasks)}" if tasks else ""
+        raise UsageError(f"name a task{listed}, or a goal with --goal", field="request")
+    return None
+
+
+def _goal(
+    texts: Sequence[str], catalogue: Catalogue, found: Sequence[ParameterMeaning]
+) -> tuple[list[str], list[str]]:
+    tools = {tool.name for tool in catalogue.tools}
+    done = [text for text in texts if text in tools]
+    known = []
+    for text in texts:
+        if text not in tools:
+            if near := nearest(text, tools):
+                raise UsageError(
+                    f"no tool named {quoted(text)}; did you mean {near!r}?", field="goal"
+                )
+            known.append(meaning_of(text, found))
+    return done, known
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+# Requests in words --------------------------------------------------------------------------------
+
+
+def add_reader(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the model that reads requests."""
+    add_model_options(
+        parser,
+        (
+            "spec",
+            "base_url",
+            "cache",
+            "temperature",
+            "timeout",
+            "max_calls",
+            "max_tokens",
+            "max_dollars",
+        ),
+    )
+
+
+def connect_model(args: argparse.Namespace, transcript: Path | None = None) -> Meter | None:
+    """Return the model that the options name; None if they name none.
+
+    Raises:
+        UsageError: Model options are given without a model.
+        LLMError: A key is missing.
+    """
+    if not hasattr(args, "spec"):
+        refuse_model_options(args, "none is used: name one with --llm")
+        return None
+    from hvr.models.connect import connect
+
+    return connect(model_choice(args), transcript=transcript)
+
+
+def read_request_in_words(
+    args: argparse.Namespace, opened: OpenedRequest, model: Meter | None
+) -> WeighedRequest:
+    """Return the reading of a request in words.
+
+    Args:
+        args: The options, with the values that the user gives beside the words.
+        opened: The request with its opened world.
+        model: The model that reads it; None to read it by rules.
+
+    Raises:
+        UsageError: The request is unclear.
+        DataFileError: The file of judged dialogues cannot be read.
+        LLMError: The model gives no usable answer.
+    """
+    from hvr.tools.navigation.model_reader import ModelRequestReader
+    from hvr.tools.navigation.turn_judge import WeighedRequest, with_dialogue_opinion
+
+    beside = given_values(args.given, opened.meanings)
+    if model is not None:
+        reader = ModelRequestReader(model, opened.tools.catalogue, opened.meanings)
+        return WeighedRequest(reader.read(opened.request, beside))
+    found = with_dialogue_opinion(
+        _by_rules(opened, beside),
+        _opinion(opened, args.decisions),
+        lambda tool: _by_rules(opened, beside, tool),
+    )
+    if found.read.request is None and found.read.move is None:
+        raise UsageError(found.read.why, field="goal")
+    return found
+
+
+def report_without_calls(
+    args: argparse.Namespace, opened: OpenedRequest, read: ReadRequest, more: Mapping[str, Any]
+) -> int:
+    """Report why no call is made, and return the exit code."""
+    from hvr.tools.navigation.chains import NextMove
+
+    assert read.move is not None
+    if args.json:
+        print_json(
+            {
+                "schema_version": SCHEMA_VERSION,
+                "request": opened.request,
+                "decision": read.move.value,
+                "why": read.why,
+                "ask": [one.name for one in read.questions],
+                "questions": [question_json(one) for one in read.questions],
+                "left_out": list(opened.tools.catalogue.left_out),
+                "calls": [],
+                **more,
+            }
+        )
+    else:
+        warn_malformed_tools(opened.tools.catalogue.left_out)
+        print(one_line(f"{read.move.value}: {read.why}"))
+        for question in read.questions:
+            print(one_line(f"  {question.name}: {question.why}"))
+            for value, told in question.choices:
+                print(one_line(f"    {values_text({question.name: value})}{told and f': {told}'}"))
+    return 2 if read.move is NextMove.ASK else 1
+
+
+def model_json(model: Meter | None) -> dict[str, Any]:
+    """Return the JSON entries about the model."""
+    if model is None:
+        return {"model": None, "simulated": False}
+    return {"model": model.name, "simulated": model.simulated}
+
+
+def question_json(one: UserQuestion) -> dict[str, Any]:
+    """Return a question to the user as JSON values, with secrets redacted."""
+    from hvr.tools.calling.log import redacted
+
+    choices = [{"value": redacted(value), "told": told} for value, told in one.choices]
+    return {"kind": one.kind.value, "name": one.name, "why": one.why, "choices": choices}
+
+
+def _by_rules(opened: OpenedRequest, beside: Mapping[str, Any], tool: str = "") -> ReadRequest:
+    """Read the request by rules, completed by the values beside the words."""
+    from hvr.tools.navigation.tasks import with_answers
+    from hvr.tools.navigation.words.request_reader import RequestReader
+
+    reader = RequestReader(opened.tools.catalogue, opened.meanings, opened.encoder.encode)
+    read = reader.read(opened.request, tool)
+    if read.request is None or not beside:
+        return read
+    return replace(read, request=with_answers(read.request, beside, opened.matcher))
+
+
+def _opinion(opened: OpenedRequest, decisions: Path | None) -> TurnDecision | None:
+    """Return the opinion of judged dialogues; None without a file that beats chance."""
+    named = opened.world.tools.get("decisions")
+    path = opened.world.folder / named if decisions is None and named else decisions
+    if path is None:
+        return None
+    from hvr.knowledge.retrieval.embedders import TextVectors
+    from hvr.tools.navigation.turn_judge import read_moves
+    from hvr.tools.navigation.turns import Turn, offered
+
+    learnt = read_moves(path)
+    if not learnt.better:
+        print(
+            f"{path} is ignored: not significantly better than always choosing the same move",
+            file=sys.stderr,
+        )
+        return None
+    catalogue = opened.tools.catalogue
+    turn = Turn(opened.request, tuple(offered(catalogue.tools)), ())
+    return learnt.decide(turn, catalogue, TextVectors(learnt.encoder).encode)
+
+
+# --------------------------------------------------------------------------------------------------
 
 _DESCRIPTION = """\
 Show the next move for a request to a world of tools (answer, ask, call, or stop), the reason, and

@@ -75,7 +75,7 @@ def add_retrieve_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_retrieve(args: argparse.Namespace) -> int:
     """Run the command and return the exit code."""
-    from hvr.base.extras import need_gnn
+    from hvr.base.registry import need_gnn
     from hvr.tools.tool_plans import ToolPlan
 
     need_gnn()
@@ -168,7 +168,7 @@ def add_train_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_train(args: argparse.Namespace) -> int:
     """Run the command and return the exit code."""
-    from hvr.base.extras import need_gnn
+    from hvr.base.registry import need_gnn
 
     need_gnn()
     from hvr.tools.datasets import load_data
@@ -283,7 +283,7 @@ def _predicted(args: argparse.Namespace, truth: Sequence[ToolPlan]) -> list[Tool
         from hvr.tools.datasets import read_plans
 
         return list(read_plans(args.plans))
-    from hvr.base.extras import need_gnn
+    from hvr.base.registry import need_gnn
 
     need_gnn()
     from hvr.tools.retrieval.scorer import load_retriever

@@ -16,7 +16,7 @@ from hvr.base.printable import one_line, short
 from hvr.base.secrets import without_keys
 from hvr.doors.cli.arguments import add_path, whole_number
 from hvr.doors.cli.output import check_writable, on_terminal, print_json
-from hvr.doors.cli.tools.approval import (
+from hvr.doors.cli.tools.guard import (
     approvals,
     ask_effects,
     ledger_path,
@@ -24,7 +24,7 @@ from hvr.doors.cli.tools.approval import (
     warn_malformed_tools,
     warn_unknown_effects,
 )
-from hvr.doors.cli.tools.request import (
+from hvr.doors.cli.tools.plan import (
     OpenedRequest,
     add_reader,
     add_request_arguments,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from hvr.execution.events import Event
     from hvr.models.meter import Meter
     from hvr.tools.calling.guard import ProposedCall
-    from hvr.tools.calling.ledger import LedgerEntry
+    from hvr.tools.calling.log import LedgerEntry
     from hvr.tools.navigation.binding import UserQuestion
     from hvr.tools.navigation.execution import ToolRun
     from hvr.tools.navigation.request import ToolRequest
@@ -294,7 +294,7 @@ def _carried(
     """Carry out the request; on a terminal, ask for missing values."""
     from hvr.doors.cli.display import display
     from hvr.tools.calling.guard import CallPolicy, GuardedTools
-    from hvr.tools.calling.ledger import CallLedger
+    from hvr.tools.calling.log import CallLedger
     from hvr.tools.navigation.execution import carry_out
     from hvr.tools.navigation.preconditions import conditions_path, write_conditions
     from hvr.tools.navigation.tasks import goal_call, values_of, with_answers

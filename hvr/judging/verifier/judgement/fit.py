@@ -14,8 +14,9 @@ from random import Random
 
 import numpy as np
 
-from hvr.base.extras import load
+from hvr.base.registry import load
 from hvr.judging.verifier.config import Epoch, ProgressCallback, no_progress
+from hvr.judging.verifier.features import Floats, ToolEmbeddings
 from hvr.judging.verifier.judgement.draft_reader import (
     TextModel,
     fit_counts,
@@ -40,7 +41,6 @@ from hvr.judging.verifier.judgement.posterior import (
     plan_features,
     probabilities,
 )
-from hvr.judging.verifier.tool_embeddings import Floats, ToolEmbeddings
 from hvr.judging.verifier.verdict import Thresholds
 from hvr.tools.tool_plans import ToolPlan
 

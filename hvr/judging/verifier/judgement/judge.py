@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from hvr.base.locks import digest, file_set_name, read_set
+from hvr.base.files import digest, file_set_name, read_set
 from hvr.errors import DataFileError, UsageError
 from hvr.judging.verifier.checkpoint import (
     VALUES,
@@ -23,6 +23,7 @@ from hvr.judging.verifier.checkpoint import (
     tools_fingerprint,
     write,
 )
+from hvr.judging.verifier.features import Encoder, Floats, ToolEmbeddings
 from hvr.judging.verifier.graph import START, PlanGraph, PlanGraphDraft, PlanNode, Span, plan_graph
 from hvr.judging.verifier.judgement.draft_reader import (
     DraftReader,
@@ -39,7 +40,6 @@ from hvr.judging.verifier.judgement.posterior import (
     difference,
     form_opinion,
 )
-from hvr.judging.verifier.tool_embeddings import Encoder, Floats, ToolEmbeddings
 from hvr.judging.verifier.verdict import RiskFinding, Thresholds, Verdict
 from hvr.tools.tool_plans import Tool, ToolPlan
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hvr.judging.verifier.tool_embeddings import Floats, ToolEmbeddings
+from hvr.judging.verifier.features import Floats, ToolEmbeddings
 from hvr.values import cached_property
 
 # Regression ---------------------------------------------------------------------------------------

@@ -17,8 +17,8 @@ from typing import TypeVar
 
 import numpy as np
 
+from hvr.judging.verifier.features import Floats
 from hvr.judging.verifier.judgement.past_plans import Expectation, Tools
-from hvr.judging.verifier.tool_embeddings import Floats
 from hvr.values import cached_property
 
 # Edits --------------------------------------------------------------------------------------------

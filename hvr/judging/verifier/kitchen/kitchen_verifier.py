@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from pyoxigraph import Store
 
-from hvr.base.extras import need_gnn
+from hvr.base.registry import need_gnn
 from hvr.errors import AlreadyThereError, HvrError
 from hvr.judging.verifier.graph import START as GRAPH_START
 from hvr.judging.verifier.graph import PlanGraph, PlanNode
