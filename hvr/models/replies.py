@@ -165,7 +165,7 @@ def satisfies(text: str, schema: Mapping[str, Any]) -> bool:
     return True
 
 
-_UNSUPPORTED = frozenset({"maxLength", "minLength", "pattern"})
+_UNSUPPORTED = frozenset({"maxLength", "minLength", "pattern", "minimum", "maximum"})
 """Keywords that providers do not support in strict schemas."""
 
 

@@ -273,3 +273,15 @@ def test_a_key_that_a_server_puts_into_a_call_is_redacted(provider: str) -> None
             f"{provider}:m", ModelOptions(base_url=server.url, api_key=key, timeout=10)
         ).answer(ask(tools=(TOOL,)))
     assert answer.calls and key not in repr(answer)
+
+
+def test_a_number_out_of_bounds_does_not_change_the_form() -> None:
+    """Grammars enforce a schema without the bounds of its numbers."""
+    count = {"type": "integer", "minimum": 1, "maximum": 9}
+    schema = {**SCHEMA, "properties": {"count": count}, "required": ["count"]}
+    with OpenAIServer([Reply('{"count": 0}')]) as server:
+        model = model_at("openai", server.url)
+        for _ in range(2):
+            assert model.answer(ask(schema=schema, accept={"type": "object"})).data == {"count": 0}
+    first, second = (r.body["response_format"] for r in server.received)
+    assert first == second and "minimum" not in json.dumps(first)
