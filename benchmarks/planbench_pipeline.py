@@ -36,7 +36,7 @@ from hvr.execution.facts.planning import AutomaticPlanner, StatePlanner
 from hvr.execution.facts.sentences import goal_text
 from hvr.models.choice import ModelChoice
 from hvr.pddl import Domain, Problem, Task, parse_domain, parse_problem
-from hvr.policies.facts import open_model
+from hvr.policies.facts import DescribedWorld, open_model
 from hvr.validation import Validator
 from hvr.worlds.facts.lexicon import lexicon_for
 
@@ -150,7 +150,11 @@ def _cell(domain: Domain, problem: Problem, choice: ModelChoice, seed: int) -> C
     task = Task(domain, problem)
     request = goal_text(problem.goal, words)
     planner = open_model(
-        choice, domain, problem, words, request, planner=AutomaticPlanner(5.0), seed=seed
+        choice,
+        DescribedWorld(domain, problem, words),
+        request,
+        planner=AutomaticPlanner(5.0),
+        seed=seed,
     )
     error, steps = "", ()
     try:

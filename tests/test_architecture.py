@@ -26,6 +26,8 @@ NOT_INSTALLED = ("benchmarks", "studies", "tests", "tools")
 # An ambiguous name costs a reader more than a longer one.
 MOST_HOMONYMS = 3
 LONGEST_FUNCTION = 60
+LONGEST_MODULE = 700
+MOST_PARAMETERS = 7
 MOST_UNFORMATTED = 20
 
 
@@ -73,6 +75,17 @@ def test_few_classes_share_a_name(modules: tuple[Module, ...]) -> None:
 def test_no_function_is_longer_than_a_screen(modules: tuple[Module, ...]) -> None:
     functions = (function for module in modules for function in functions_of(module))
     assert [f for f in functions if f.lines > LONGEST_FUNCTION] == []
+
+
+@pytest.mark.slow
+def test_functions_have_few_parameters(modules: tuple[Module, ...]) -> None:
+    library = (module for module in modules if not module.path.startswith("hvr/doors/cli/"))
+    functions = (function for module in library for function in functions_of(module))
+    assert [f for f in functions if f.parameters > MOST_PARAMETERS] == []
+
+
+def test_no_module_is_long(modules: tuple[Module, ...]) -> None:
+    assert [m.path for m in modules if m.lines > LONGEST_MODULE] == []
 
 
 def test_the_formatter_decides(modules: tuple[Module, ...]) -> None:

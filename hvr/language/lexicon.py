@@ -282,7 +282,6 @@ def build_lexicon(
     dishes: Iterable[tuple[str, Dish]],
     collective: Container[str] = (),
     loose: Iterable[tuple[str, str, str]] = (),
-    fixed: Iterable[str] = (),
     rooms: Iterable[str] = (),
 ) -> Lexicon:
     """Build a lexicon.
@@ -293,7 +292,6 @@ def build_lexicon(
         verbs: (phrase, verb) pairs in the base form.
         collective: Classes whose singular means all of them together ('the cutlery').
         loose: (phrase, class, label) triples for phrases that have no other meaning.
-        fixed: Classes of things that cannot be moved.
         rooms: Names of the rooms where everything happens.
     """
     entries: dict[tuple[str, ...], list[Entry]] = {}
@@ -332,7 +330,7 @@ def build_lexicon(
             if tuple(tokenize(form)) not in taken:
                 add(form, Noun(object_class, plural=number > 0, loose=label))
     known_entries = {key: tuple(value) for key, value in entries.items()}
-    return Lexicon(known_entries, content, frozenset(fixed))
+    return Lexicon(known_entries, content)
 
 
 def _function_words(rooms: Iterable[str]) -> Iterator[tuple[str, FunctionWord]]:
@@ -380,12 +378,12 @@ def load_lexicon(ontology: Ontology) -> Lexicon:
             name for name in ontology.subjects("collective") if _flag(ontology, name, "collective")
         ),
         _loose_nouns(ontology),
-        (c for c in ontology.object_types if not roles.plays(c, PORTABLE)),
         [label for name in ontology.instances("Room") for label in ontology.labels(name)],
     )
     examples = {of: ontology.label(name) for name, of in ontology.pairs("exampleOf")}
     return replace(
         lexicon,
+        fixed=frozenset(c for c in ontology.object_types if not roles.plays(c, PORTABLE)),
         fillings=_fillings(ontology),
         idioms=_idioms(ontology),
         examples=examples,

@@ -222,16 +222,30 @@ class ModelPlanner:
             raise ImpossibleGoalError(f"no plan exists: proven by {result.planner}")
 
 
+@dataclass(frozen=True)
+class DescribedWorld:
+    """A world of facts, as a language model is told about it.
+
+    Attributes:
+        problem: Problem of the world; a simulated model is given domain and problem.
+        words: Names of actions, predicates and objects in prompts.
+        ontology: The world's ontology, if any.
+        prompts: The world's own templates; None for the default ones.
+    """
+
+    domain: Domain
+    problem: Problem
+    words: WorldLexicon
+    ontology: Ontology | None = None
+    prompts: Path | None = None
+
+
 def open_model(
     choice: ModelChoice,
-    domain: Domain,
-    problem: Problem,
-    words: WorldLexicon,
+    world: DescribedWorld,
     request: str,
     *,
     planner: Planner,
-    ontology: Ontology | None = None,
-    prompts: Path | None = None,
     seed: int = 0,
     folder: Path | None = None,
     listen: Callable[[Any], None] | None = None,
@@ -240,30 +254,26 @@ def open_model(
 
     Args:
         choice: The model and its options.
-        problem: Problem of the world; a simulated model is given domain and problem.
-        words: Names of actions, predicates and objects in prompts.
         planner: Planner for planner-assisted repair.
-        ontology: The world's ontology, if any.
-        prompts: The world's own templates; None for the default ones.
         seed: Random seed of a simulated model.
         folder: Folder for the transcript; None to keep none.
     """
-    if choice.library is not None and ontology is None:
+    if choice.library is not None and world.ontology is None:
         raise UsageError(
             "a library needs a world with an ontology: see hvr world new", field="library"
         )
     if folder is not None:
         with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
-    pddl = {"domain": print_domain(domain), "problem": print_problem(problem)}
-    own = prompts or DEFAULT_PROMPTS
+    pddl = {"domain": print_domain(world.domain), "problem": print_problem(world.problem)}
+    own = world.prompts or DEFAULT_PROMPTS
     if is_goal(choice.setting) and not (own / "goal.txt").is_file():
         own = GOAL_PROMPTS
     equipment, meter, library = open_equipment(
         PolicyContext(
-            ontology=ontology or load_ontology(),
-            domain=domain,
-            agent=domain.name,
+            ontology=world.ontology or load_ontology(),
+            domain=world.domain,
+            agent=world.domain.name,
             planner=planner,
             model=choice,
             prompts=own,
@@ -273,7 +283,7 @@ def open_model(
             listen=listen,
         )
     )
-    return ModelPlanner(equipment, request, words, meter, library)
+    return ModelPlanner(equipment, request, world.words, meter, library)
 
 
 def _in_words(problem: str) -> str:

@@ -7,7 +7,6 @@ import os
 import re
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from hvr.base import numbers
@@ -15,6 +14,7 @@ from hvr.errors import HvrError, UsageError
 
 if TYPE_CHECKING:
     from fractions import Fraction
+    from pathlib import Path
 
     from hvr.base.engines.registry import EngineChoice
     from hvr.models.choice import ModelChoice
@@ -125,9 +125,14 @@ def add_path(
     parser: argparse._ActionsContainer, name: str, text: str, metavar: str = "FILE", **more: Any
 ) -> None:
     """Add an option that names a file or a folder, with the help `text`."""
+    parser.add_argument(name, metavar=metavar, type=as_path, help=text, **more)
+
+
+def as_path(text: str) -> Path:
+    """Return the path of a file or a folder. `hvr --help` does without pathlib."""
     from pathlib import Path
 
-    parser.add_argument(name, metavar=metavar, type=Path, help=text, **more)
+    return Path(text)
 
 
 def utf8_text(text: str) -> str:
@@ -323,6 +328,8 @@ def other_engine(args: argparse.Namespace) -> EngineChoice | None:
 
 
 def _named(args: argparse.Namespace) -> tuple[str | None, str | None]:
+    from pathlib import Path
+
     section, file = _section(Path.cwd())
     name = args.engine or os.environ.get("HVR_ENGINE") or section.get("name")
     address = section.get("address") if name == section.get("name") else None
@@ -384,13 +391,13 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "help": "how to map names to objects: lexical, minilm, st:NAME, openai:MODEL or "
         "gemini:MODEL (default: lexical)"
     },
-    "prompts": {"metavar": "FOLDER", "type": Path, "help": "folder of custom prompts"},
+    "prompts": {"metavar": "FOLDER", "type": as_path, "help": "folder of custom prompts"},
     "library": {
         "metavar": "FILE",
-        "type": Path,
+        "type": as_path,
         "help": "library of macro actions to use and extend (default: $HVR_LIBRARY, or none)",
     },
-    "cache": {"metavar": "FILE", "type": Path, "help": "cache file of answers"},
+    "cache": {"metavar": "FILE", "type": as_path, "help": "cache file of answers"},
     "temperature": {
         "metavar": "T",
         "type": real,

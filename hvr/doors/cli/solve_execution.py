@@ -26,7 +26,7 @@ from hvr.pddl.formulas import TRUE
 from hvr.pddl.plan import decimal_text
 from hvr.pddl.printer import print_domain, print_problem
 from hvr.planning.solving.solve import Solution
-from hvr.policies.facts import ModelPlanner, open_model
+from hvr.policies.facts import DescribedWorld, ModelPlanner, open_model
 from hvr.validation.report import count
 from hvr.validation.validator import Validator
 from hvr.worlds.facts.environment import (
@@ -187,20 +187,21 @@ def model_planner(
     for name in ("planner", "optimal"):
         if getattr(args, name):
             raise UsageError("this option cannot be combined with --llm", field=name)
-    world = posed.world
     return open_model(
         model_choice(args),
-        posed.domain,
-        posed.problem,
-        posed.words,
+        _described(posed),
         goal_text(posed.problem.goal, posed.words),
         planner=AutomaticPlanner(min(args.budget, 10.0)),
-        ontology=world.ontology if world is not None else None,
-        prompts=world.prompts if world is not None else None,
         seed=args.seed,
         folder=args.save,
         listen=listen,
     )
+
+
+def _described(posed: PosedProblem) -> DescribedWorld:
+    world = posed.world
+    ontology, prompts = (world.ontology, world.prompts) if world is not None else (None, None)
+    return DescribedWorld(posed.domain, posed.problem, posed.words, ontology, prompts)
 
 
 def posed_with_model_goal(args: argparse.Namespace) -> tuple[PosedProblem, PosedProblem, Meter]:
@@ -210,7 +211,7 @@ def posed_with_model_goal(args: argparse.Namespace) -> tuple[PosedProblem, Posed
         HvrError: An option cannot be used, or the model writes no usable goal.
     """
     posed = posed_problem(args, by_model=True)
-    choice, world = model_choice(args), posed.world
+    choice = model_choice(args)
     if not posed.known and str(choice.spec).partition(":")[0] == SIMULATED:
         raise UsageError(
             "a simulated model cannot read sentences: give a goal in PDDL or in the world's words",
@@ -220,13 +221,9 @@ def posed_with_model_goal(args: argparse.Namespace) -> tuple[PosedProblem, Posed
     with display("none") as listen:
         model = open_model(
             choice,
-            known.domain,
-            known.problem,
-            known.words,
+            _described(known),
             posed.request or goal_text(posed.problem.goal, posed.words),
             planner=AutomaticPlanner(min(args.budget, 10.0)),
-            ontology=world.ontology if world is not None else None,
-            prompts=world.prompts if world is not None else None,
             seed=args.seed,
             folder=args.save,
             listen=listen,
