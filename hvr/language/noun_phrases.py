@@ -322,6 +322,8 @@ def _whole(cursor: Cursor, length: int) -> tuple[Nearby, ...]:
     nouns, parts = _nouns_at(cursor, start), _nouns_at(cursor, after)
     if not (_are_fixed(cursor, nouns) and _are_fixed(cursor, parts)):
         return ()
+    if {n.object_class for n in nouns} & {n.object_class for n in parts}:
+        return ()  # 'the toilet tank lid' is the toilet
     text = " ".join(cursor.tokens[start:after])
     return (Nearby(PART_OF, (NounPhrase("noun", text, Determiner(definite=True), nouns=nouns),)),)
 
