@@ -53,7 +53,7 @@ EXTRAS = {
     "ray": ("ray",),
     "gnn": ("numpy", "pyyaml", "safetensors", "threadpoolctl", "torch", "torch-geometric"),
     "llm": ("anthropic", "google-genai", "jsonschema", "openai"),
-    "local": ("lm-format-enforcer", "torch", "transformers"),
+    "local": ("jsonschema", "lm-format-enforcer", "torch", "transformers"),
     "pictures": ("numpy", "pillow"),
     "thor": ("ai2thor",),
     "mcp": ("mcp",),
