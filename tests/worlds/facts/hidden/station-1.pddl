@@ -1,0 +1,5 @@
+(define (problem station-1) (:domain station)
+  (:objects hub lab dock - room m1 m2 - module ann - crew)
+  (:init (at ann hub) (door hub lab) (door lab hub) (door lab dock) (door dock lab) (sealed hub lab) (sealed lab dock)
+    (aired hub) (powered hub) (lies m1 hub) (lies m2 dock) (socket m1 dock) (socket m2 lab))
+  (:goal (and (fitted m1) (fitted m2))))
