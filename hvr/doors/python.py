@@ -42,7 +42,6 @@ def solve(
     optimal: bool = False,
     anytime: bool = False,
     listen: Callable[[FoundPlan], None] | None = None,
-    stopped: Callable[[], bool] | None = None,
 ) -> Solution:
     """Find a plan for a problem; hvr's validator checks every plan that a planner finds.
 
@@ -54,8 +53,6 @@ def solve(
         optimal: Whether to search until a plan is proven optimal.
         anytime: Whether to search for better plans until the time is up.
         listen: Called with each plan that is better than those before.
-        stopped: Whether to end the search now, with the best plan so far; called several times a
-            second.
 
     Returns:
         The solution; its `steps` are None if the problem is proven unsolvable.
@@ -66,18 +63,31 @@ def solve(
         UsageError: The planner is unknown or does not support the problem.
         PlannerError: The time limit passed without a plan or a proof that there is none.
     """
+    options = SolveOptions(planner, seconds, optimal)
+    return solve_sources(domain, problem, options, anytime=anytime, listen=listen)
+
+
+def solve_sources(
+    domain: Domain | str | Path,
+    problem: Problem | str | Path,
+    options: SolveOptions,
+    *,
+    anytime: bool = False,
+    listen: Callable[[FoundPlan], None] | None = None,
+    stopped: Callable[[], bool] | None = None,
+) -> Solution:
+    """Find a plan for a problem; see `solve`.
+
+    Args:
+        stopped: Whether to end the search now, with the best plan so far; called several times a
+            second.
+    """
     with temporary_folder("hvr-solve-") as folder:
         files = (
             _file(domain, Path(folder) / "domain.pddl"),
             _file(problem, Path(folder) / "problem.pddl"),
         )
-        return solve_files(
-            *files,
-            SolveOptions(planner, seconds, optimal),
-            anytime=anytime,
-            listen=listen,
-            stopped=stopped,
-        )
+        return solve_files(*files, options, anytime=anytime, listen=listen, stopped=stopped)
 
 
 def lint(
@@ -212,15 +222,9 @@ async def asolve(
             loop.call_soon_threadsafe(listen, plan)
 
     def work() -> Solution:
-        return solve(
-            domain,
-            problem,
-            planner=planner,
-            seconds=seconds,
-            optimal=optimal,
-            anytime=anytime,
-            listen=hear,
-            stopped=stopped.is_set,
+        options = SolveOptions(planner, seconds, optimal)
+        return solve_sources(
+            domain, problem, options, anytime=anytime, listen=hear, stopped=stopped.is_set
         )
 
     return await _in_thread(work, stopped.set)

@@ -429,29 +429,39 @@ class _Race:
         return RaceResult(self.judge.best, proven, tuple(self.judge.rejected), ends, seconds)
 
 
+@dataclass(frozen=True)
+class RaceSettings:
+    """When a race ends, and who hears of its plans.
+
+    Args:
+        patience: Seconds without a better plan after which the race ends; at least the time to
+            the first plan. 0 waits for a proof.
+        listen: Called with each plan that is better than the previous ones.
+        stopped: Whether to end the race now; called several times a second.
+    """
+
+    patience: float
+    listen: Callable[[FoundPlan], None] | None = None
+    stopped: Callable[[], bool] | None = None
+
+
 def race(
     entry: RaceField,
     job: PlannerJob,
     folder: Path,
     judged: tuple[Problem, Validator],
+    settings: RaceSettings,
     *,
-    patience: float,
     proves: Callable[[Program], bool],
-    listen: Callable[[FoundPlan], None] | None = None,
-    stopped: Callable[[], bool] | None = None,
 ) -> RaceResult:
     """Run planners in parallel, as many as the machine allows.
 
     Args:
         folder: An existing folder for their files.
         judged: The parsed problem, and the validator of plans.
-        patience: Seconds without a better plan after which the race ends; at least the time to
-            the first plan. 0 waits for a proof.
         proves: Whether a planner that searched to the end has proven its plan best.
-        listen: Called with each plan that is better than the previous ones.
-        stopped: Whether to end the race now; called several times a second.
     """
-    judge = _Referee(*judged, listen)
+    judge, patience = _Referee(*judged, settings.listen), settings.patience
     deadline = judge.started + job.seconds
     with ExitStack() as stack:
         run = _Race(entry, job, folder, stack, judge)
@@ -471,7 +481,7 @@ def race(
                 if running.done and judge.best is not None and proves(running.program):
                     return run.outcome(running.program.name)
             now = time.perf_counter()
-            if over or now >= deadline or (stopped is not None and stopped()):
+            if over or now >= deadline or (settings.stopped is not None and settings.stopped()):
                 return run.outcome("")
             enough = max(patience, judge.first - judge.started)
             if patience and judge.best is not None and now - judge.last > enough:

@@ -36,7 +36,14 @@ from hvr.planning.solving.programs import (
     Program,
     features_of,
 )
-from hvr.planning.solving.race import FoundPlan, RaceField, RaceResult, race, usable_cores
+from hvr.planning.solving.race import (
+    FoundPlan,
+    RaceField,
+    RaceResult,
+    RaceSettings,
+    race,
+    usable_cores,
+)
 from hvr.validation.report import ValidationReport
 from hvr.validation.validator import Validator
 from hvr.values import JsonObject
@@ -165,8 +172,9 @@ def solve(
             options.downward,
         )
         patience = 0.0 if options.optimal or anytime else PATIENCE
-        settings = _RaceSettings(patience, cores or usable_cores(), listen, stopped)
-        outcome, ends = _outcome(chosen, job, Path(name), task, settings)
+        settings = RaceSettings(patience, listen, stopped)
+        cores = cores or usable_cores()
+        outcome, ends = _outcome(chosen, job, Path(name), task, settings, cores)
     best = outcome.best
     if best is None and not outcome.proven:
         raise _undecided(outcome, ends)
@@ -198,16 +206,8 @@ def _solution(task: Task, outcome: RaceResult, ends: _Ends) -> Solution:
     )
 
 
-@dataclass(frozen=True)
-class _RaceSettings:
-    patience: float
-    slots: int
-    listen: Callable[[FoundPlan], None] | None
-    stopped: Callable[[], bool] | None
-
-
 def _outcome(
-    chosen: Portfolio, job: PlannerJob, folder: Path, task: Task, settings: _RaceSettings
+    chosen: Portfolio, job: PlannerJob, folder: Path, task: Task, settings: RaceSettings, cores: int
 ) -> tuple[RaceResult, _Ends]:
     """Run the planners, then the reserve if all of them fail.
 
@@ -227,15 +227,13 @@ def _outcome(
             replace(job, seconds=seconds),
             folder / place,
             judged,
-            patience=settings.patience,
+            settings,
             proves=lambda program: _proves(program, job.features, job.optimal),
-            listen=settings.listen,
-            stopped=settings.stopped,
         )
 
     with ExitStack() as stack:
         excluded = dict(chosen.excluded)
-        entry = RaceField(chosen.programs, turns_of, settings.slots)
+        entry = RaceField(chosen.programs, turns_of, cores)
         if chosen.asks_engines:
             asked = stack.enter_context(Scout(job.domain, job.problem, folder / "scout"))
             entry = replace(entry, more=asked.programs)
@@ -247,7 +245,7 @@ def _outcome(
     left = job.seconds - outcome.seconds
     failed = all(end in _FINAL_ENDS for end, _ in ends.values())
     if chosen.reserve and outcome.best is None and failed and not outcome.proven and left > 0:
-        second = race_of(RaceField(chosen.reserve, turns_of, settings.slots), left, "reserve")
+        second = race_of(RaceField(chosen.reserve, turns_of, cores), left, "reserve")
         ends |= second.ends
         outcome = replace(second, ends={**outcome.ends, **second.ends})
     return outcome, ends

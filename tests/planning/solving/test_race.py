@@ -13,7 +13,7 @@ import pytest
 from hvr.pddl import Task, parse_domain, parse_problem
 from hvr.planning.solving.portfolio import WorkSlice
 from hvr.planning.solving.programs import PlannerEnd, PlannerJob, Program
-from hvr.planning.solving.race import RaceField, RaceResult, race
+from hvr.planning.solving.race import RaceField, RaceResult, RaceSettings, race
 from hvr.validation import Validator
 from tests.survivors import working_in
 
@@ -49,7 +49,12 @@ def run(
     job = PlannerJob(folder / "d", folder / "p", frozenset(), seconds)
     judged = problem, Validator(Task(domain, problem))
     result = race(
-        RaceField(programs, turns, slots), job, folder, judged, patience=0.1, proves=lambda _: False
+        RaceField(programs, turns, slots),
+        job,
+        folder,
+        judged,
+        RaceSettings(0.1),
+        proves=lambda _: False,
     )
     if sys.platform == "linux":
         assert not working_in(folder)
