@@ -95,7 +95,10 @@ class Gate:
                     (ignored if self._modifies(spans, index) else against).append(text)
             elif self._names(entries):
                 heads = self._classes(entries)
-                if known & set(heads) or means & set(heads):
+                # 'Move a knife and an apple to …' moves the knife: it is more than a means.
+                if known & set(heads) or (
+                    means & set(heads) and not self._is_listed(spans, index, known)
+                ):
                     places.clear()
                     continue
                 role = self._governor(spans, index)
@@ -119,6 +122,24 @@ class Gate:
             tuple(dict.fromkeys(ignored)),
             bool(predicates) and not said,
         )
+
+    def _is_listed(
+        self, spans: Sequence[tuple[int, int, tuple[Entry, ...]]], index: int, known: set[str]
+    ) -> bool:
+        """Return whether 'and' joins a noun to one for a thing of the goal."""
+        for side in (spans[index + 1 :], spans[:index][::-1]):
+            joined = False
+            for _, _, entries in side:
+                if self._names(entries):
+                    if joined and known & set(self._classes(entries)):
+                        return True
+                    break
+                joined = joined or _has_role(entries, "and")
+                if not _has_role(entries, "and", "det", "number") and not (
+                    entries and all(isinstance(e, Adjective) for e in entries)
+                ):
+                    break
+        return False
 
     def _modifies(self, spans: Sequence[tuple[int, int, tuple[Entry, ...]]], index: int) -> bool:
         """Return whether a noun phrase goes on after an unknown word that does not end one."""

@@ -19,7 +19,7 @@ from hvr.errors import (
     MissingExtraError,
     UsageError,
 )
-from hvr.knowledge.ontology import load_ontology
+from hvr.knowledge.ontology import DIVIDED, load_ontology
 from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.knowledge.world_file import load_world
 from hvr.language.goal_builder import Goal, Stage, goal_of
@@ -37,6 +37,7 @@ from hvr.language.learnt.frames import (
     meaning_of,
 )
 from hvr.language.learnt.reader import Head, LearntReader, Reading
+from hvr.language.lexicon import tokenize
 from tests.language.goal_sets import world_of
 
 needs_extra = pytest.mark.skipif(not is_installed(), reason="the extra 'language' is not installed")
@@ -339,3 +340,20 @@ def test_goals_that_the_scene_does_not_allow_are_never_read(
         assert result.goal is None or result.frame.place in learnt.taxonomy.places(
             result.frame.thing
         )
+
+
+@pytest.mark.parametrize(
+    ("request_", "left_out"),
+    [
+        ("move a knife and the lettuce to the fridge. slice the lettuce", ("knife",)),
+        ("take the knife and slice the lettuce, then put it in the fridge", ()),
+        ("slice the lettuce with a knife and put it in the fridge", ()),
+    ],
+)
+def test_a_tool_that_is_moved_with_a_thing_is_no_means(
+    learnt: LearntReader, request_: str, left_out: tuple[str, ...]
+) -> None:
+    tokens = tokenize(request_)
+    sliced = learnt.taxonomy.roles.predicates(DIVIDED)
+    found = learnt._gate.coverage(tokens, ("LettuceSliced", "Fridge"), sliced, 1)
+    assert found.against == left_out
