@@ -130,6 +130,8 @@ class Gate:
         for side in (spans[index + 1 :], spans[:index][::-1]):
             joined = False
             for _, _, entries in side:
+                if any(isinstance(e, Verb) for e in entries):  # 'and slice the lettuce'
+                    break
                 if self._names(entries):
                     if joined and known & set(self._classes(entries)):
                         return True
