@@ -515,8 +515,58 @@ SOILED = "soiled"
 SITUATION = "situation"
 """States that make one object of a kind preferable to another."""
 
-ROLES: frozenset[str] = frozenset(
-    value for name, value in dict(globals()).items() if name.isupper()
+ROLES = frozenset(
+    {
+        THING,
+        AFFORDANCE,
+        AGENT,
+        LIQUID,
+        PORTABLE,
+        PLACE,
+        SURFACE,
+        CONTAINER,
+        CARRIER,
+        SLOT,
+        WORKTOP,
+        STORAGE,
+        GROUND,
+        VESSEL,
+        BOTTOMLESS,
+        BASIN,
+        DRAIN,
+        SOURCE,
+        INSTRUMENT,
+        APPARATUS,
+        TOOL,
+        HELPER,
+        BESIDE,
+        SERVED,
+        BIN,
+        SLICE,
+        FURNITURE,
+        LONG,
+        CUP,
+        FILLER,
+        CUTTABLE,
+        CRACKABLE,
+        PRESENT,
+        OPEN,
+        RUNNING,
+        REACH,
+        FILLED,
+        CONTAINS,
+        PIECE_OF,
+        FITS,
+        DIVIDED,
+        SLICED,
+        SWITCHES,
+        RUNS_INTO,
+        TREATS,
+        ADJOINS,
+        DEED,
+        SOILED,
+        SITUATION,
+    }
 )
 """All roles; docs/reference/language.md describes them."""
 

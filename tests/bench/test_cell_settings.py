@@ -210,7 +210,7 @@ def test_answers_of_another_server_are_another_bench(
 ) -> None:
     bench("b", trusted())
     monkeypatch.setenv("HVR_LLM_BASE_URL", "http://elsewhere.example/v1")
-    with pytest.raises(UsageError, match="other addresses"):
+    with pytest.raises(UsageError, match="different addresses"):
         bench("b", trusted())
     assert server.received
 

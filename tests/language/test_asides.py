@@ -6,7 +6,7 @@ from functools import cache
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from hvr.errors import AmbiguousError, HvrError, ImpossibleGoalError, LanguageError
@@ -64,10 +64,11 @@ def read(text: str) -> Goal:
     st.sampled_from(COURTESIES),
 )
 def test_chat_is_left_out_and_named(request: str, before: str, after: str, hello: str) -> None:
+    assume(not (hello and before.endswith("but ")))
     goal = read(f"{before}{hello}{request}{after}")
     assert goal.stages == read(request).stages
     for aside in (before, after):
-        plain = aside.strip(" ,.?").replace("it's", "it is").split(",")[0]
+        plain = aside.strip(" ,.?").replace("it's", "it is").replace("-", " ").split(",")[0]
         assert not plain or any(plain in phrase for phrase in goal.unread)
 
 

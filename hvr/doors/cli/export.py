@@ -118,7 +118,7 @@ examples:
   hvr convert plan.txt
   hvr convert plan.txt --to svg > plan.svg
   hvr convert actions.txt --to ipc --model domain.hddl problem.hddl
-  hvr convert runs/coffee --to hddl --folder coffee-htn
+  hvr convert runs/1 --to hddl --folder htn
 
 exit codes:
   0  the plan was printed or written

@@ -239,6 +239,9 @@ def main(given: Sequence[str]) -> int:
             return _unforeseen(given, error)
         return _refused(given, missing, str(missing), missing.exit_code)
     except BaseException as error:  # libraries may call sys.exit, or panic in Rust
+        if isinstance(error.__cause__, KeyboardInterrupt):
+            # Python 3.11 wraps an interrupt that comes while a class is created.
+            raise error.__cause__ from None
         return _unforeseen(given, error)
 
 

@@ -171,7 +171,7 @@ def _planned(
         return 0
     if not args.quiet:
         print("\n".join(f"  {number:>3} {step}" for number, step in enumerate(steps, 1)))
-    counts = f"; it relies on unseen objects:  {', '.join(assumed)}" if assumed else ""
+    counts = f"; it relies on unseen objects: {', '.join(assumed)}" if assumed else ""
     print(
         f"planned, not executed: {count(len(steps), 'step')}, valid, goal reached{counts} · "
         f"saved in {path}"

@@ -33,7 +33,7 @@ def test_a_dry_run_names_what_was_not_seen(hvr_: Hvr, tmp_path: Path) -> None:
     level = ("--world", "babyai", "--scene", "BabyAI-GoToObj-v0", "--seed", 1)
     ended = hvr_("plan", *level, "--dry-run", "--save", tmp_path / "run")
     assert ended.code == 0
-    assert "counts on what was not seen yet: unseen-place-1, unseen-yellow-key" in ended.out
+    assert "relies on unseen objects: unseen-place-1, unseen-yellow-key" in ended.out
 
 
 @pytest.mark.usefixtures("minigrid")

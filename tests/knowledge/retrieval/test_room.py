@@ -82,7 +82,7 @@ def test_fewer_and_wider_never_hurt_a_single_thing(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [2, 4])
+@pytest.mark.parametrize("seed", [0, 4])
 def test_domain_and_kitchen_agree_on_random_long_goals(seed: int) -> None:
     row = play(seed)
     assert row["reached"], row["why"]

@@ -178,7 +178,7 @@ def test_what_is_nowhere_is_not_found() -> None:
     env, posed = _posed("BabyAI-GoToObjS4-v0", 0, "go to a purple door")
     run = posed.run()
     assert not run.finished.reached
-    assert "everything that can be reached was seen" in run.finished.reason
+    assert "every reachable place was observed" in run.finished.reason
     assert env.outcome() is None
 
 

@@ -27,6 +27,7 @@ NOT_YET_CLEAN: dict[str, int] = {}
 THE_WORLDS_OWN = (
     "hvr/worlds/kitchen/",  # simulates AI2-THOR's rooms
     "hvr/worlds/thor/",  # defines AI2-THOR's types and fields
+    "hvr/doors/stand_in/",  # answers AI2-THOR's client
     # Its weights are trained on kitchen plans, so it belongs to this world, like its tasks.
     "hvr/judging/verifier/kitchen/",
     # Generates problems of several domains, a small kitchen among them.
