@@ -62,7 +62,8 @@ def test_nothing_more_is_sent_after_an_error(tmp_path: Path) -> None:
     for thread in threading.enumerate():
         if thread.name == "hvr-ask":
             thread.join(20)
-    assert begun <= 3 and len(sent) == begun
+    # A request may have been under way to the model when the error came.
+    assert begun <= len(sent) <= 3
 
 
 @pytest.mark.parametrize("failing", [{"0"}, {"1", "3"}, {"0", "1", "2", "3"}])
