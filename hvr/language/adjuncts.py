@@ -191,7 +191,7 @@ class Adjuncts:
         return places
 
     def places(self, adjunct: Adjunct) -> list[int]:
-        """Return the entities of a place."""
+        """Return the entities that an adjunct names as places."""
         return self.referents.all_of(
             adjunct.things,
             ReferentReading(wanted=False, requires=self.taxonomy.roles.class_of(PLACE)),

@@ -153,7 +153,7 @@ class Clause(Value):
 
 
 def for_each(thing: NounPhrase, persons: int) -> NounPhrase:
-    """Multiply an unspecified or single thing by the number of persons."""
+    """Ask for one thing per person, unless the phrase is definite or gives another count."""
     count = thing.determiner.count
     if persons == 1 or thing.determiner.definite or count not in {None, 1}:
         return thing

@@ -184,7 +184,7 @@ class Axioms:
         return self._evaluated(self._strata, bits, values)
 
     def close_for_steps(self, bits: int, values: Values) -> int:
-        """Return the bits like `close`, limited to the derived atoms that actions read."""
+        """Recompute, like `close`, but only the derived atoms that actions depend on."""
         return self._evaluated(self._for_steps, bits, values)
 
     def _evaluated(self, order: Iterable[_Stratum], bits: int, values: Values) -> int:

@@ -49,7 +49,7 @@ def check(proof: Any, files: Sequence[bytes]) -> str:
         verdict = "invalid" if faults else "valid"
         proven = (proof["verdict"], proof["happenings"]) == (verdict, history)
         if not proven or proof["fault"] not in (faults or [None]):
-            raise UnprovenError(f"the plan is {verdict}, unlike the certificate: {faults[:1]}")
+            raise UnprovenError(f"the certificate disagrees: the plan is {verdict}, {faults[:1]}")
         if proof["language"] == "hddl" and not faults:
             execution.check_decomposition(proof["decomposition"], proof["options"]["any_order"])
     except (AttributeError, LookupError, PddlError, RecursionError, TypeError, ValueError) as error:

@@ -279,7 +279,7 @@ def read_manifest(file: str, skip: Sequence[str] = ()) -> Suite:
         if names
     ]
     if not jobs:
-        raise UsageError(f"{file} contains no plan that is not skipped")
+        raise UsageError(f"every plan in {file} is skipped")
     return Suite(tuple(jobs), skipped=tuple(dict.fromkeys(skipped)))
 
 

@@ -1,7 +1,7 @@
 """Environments: the embedded kitchen, AI2-THOR, and worlds of facts.
 
 An `Environment` (`environment.py`) accepts AI2-THOR's actions and returns its events; it knows no
-PDDL. `naming.py` and `thor/observe.py` convert its metadata to hvr's names and a `SceneGraph`.
+PDDL. `thor/observe.py` converts its metadata to hvr's names and a `SceneGraph`.
 
 Start with `environment.py`, where `ENVIRONMENTS` lists the environments by name. `kitchen/`
 simulates AI2-THOR's rooms in Python, `thor/` runs AI2-THOR, and `faults/` injects faults. `facts/`

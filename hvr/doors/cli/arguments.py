@@ -31,7 +31,7 @@ _T = TypeVar("_T")
 
 
 class HelpFormatter(argparse.RawDescriptionHelpFormatter):
-    """Keeps line breaks in descriptions, and fits the width of the terminal."""
+    """A help formatter that keeps line breaks and wraps at the width of the terminal."""
 
     def __init__(self, prog: str) -> None:
         # By default argparse imports shutil for the width, even without printing help.
@@ -254,8 +254,8 @@ def add_trust(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None
         action="store_true",
         default=False,
         help=(
-            "trust what worlds and the nearest pyproject.toml name: code, engines, a model and its "
-            "address (SECURITY.md)"
+            "trust the code, engines, model and model address that worlds and the nearest "
+            "pyproject.toml name (see SECURITY.md)"
         ),
     )
 

@@ -244,7 +244,9 @@ def _judged_tool_plans(args: argparse.Namespace) -> tuple[JudgedPlan, ...]:
     for option in ("goal", "goal_pddl", "problem", "domain", "scene", "spec"):
         if getattr(args, option) is not None:
             name = "--llm" if option == "spec" else f"--{option.replace('_', '-')}"
-            raise UsageError(f"{name} cannot be used with tool plans, which contain their request")
+            raise UsageError(
+                f"{name} cannot be used with tool plans: they contain their own request"
+            )
     known = None if args.tools is None else read_known_tools(args.tools, args.graph)
 
     def judged(read: ReadPlan) -> JudgedPlan:

@@ -58,7 +58,7 @@ class Imperative(Value):
     """An imperative pattern with the literal that it requests.
 
     Args:
-        pattern: The order; the groups `p0`, `p1` … are its arguments.
+        pattern: Matches the order in words; the groups `p0`, `p1` … are its arguments.
         atom: The atom over the parameters of the action.
         positive: Whether the atom must hold.
         parameters: The parameters of the action, in the order of the groups.

@@ -89,7 +89,7 @@ def named(name: str, features: frozenset[Feature]) -> Portfolio:
     elif name in known:
         program = known[name]
     else:
-        raise UsageError(f"no planner {name!r}; there are {', '.join(known)} and up:ENGINE")
+        raise UsageError(f"no planner {name!r} (planners: {', '.join(known)}, up:ENGINE)")
     if missing := program.lacks & features:
         raise UsageError(f"{name} cannot plan with {feature_text(missing)}, which this problem has")
     return Portfolio((program,), {})

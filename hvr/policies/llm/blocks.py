@@ -1,4 +1,4 @@
-"""AA-blocks: written by the model, checked step by step, corrected by backprompting.
+"""AA-blocks (blocks of atomic actions) from a model, checked step by step and corrected.
 
 As in the paper (sections 2.3, 2.4 and B.3), a block of `x` steps is corrected up to `2 x` times and
 has at most 50 steps.

@@ -436,7 +436,7 @@ class LLMPolicy(Policy[str]):
 
 
 class AgentPolicy(LLMPolicy):
-    """The policy of `hvr.policies.llm`, with a plan made by tool calls."""
+    """A language-model policy that builds its plan by calling tools."""
 
     @classmethod
     def open(cls, context: PolicyContext) -> Self:

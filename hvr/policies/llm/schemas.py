@@ -199,7 +199,7 @@ def titles_form(most: int) -> AnswerForm:
 
 
 class WorldForms:
-    """The forms of answers about one world.
+    """The answer forms (schema and text) for one world.
 
     Args:
         actions: Ground actions that may become applicable.

@@ -239,7 +239,7 @@ def _in_path(field: RequestField, value: Json) -> str:
         return ";" + ";".join(pairs)
     # Dots would address another path, and an empty segment the whole collection.
     if text.strip(".") == "" or text in ("%2E", "%2E%2E"):
-        raise ValueError(f"{quoted(field.name)} cannot be {quoted(value)}: it is part of a path")
+        raise ValueError(f"{quoted(value)} cannot stand in the URL path for {quoted(field.name)}")
     return text
 
 
@@ -574,7 +574,7 @@ def _redirected(request: HttpRequest, status: int, place: str) -> HttpRequest:
     if urlsplit(place).scheme not in ("http", "https") or (
         urlsplit(request.url).scheme == "https" and urlsplit(place).scheme != "https"
     ):
-        raise _RefusedError(f"the server redirects to {_shown(place)}, which is not followed")
+        raise _RefusedError(f"the server redirects to {_shown(place)}; hvr does not follow")
     # Only a safe request without secrets or a body may go to another server.
     plain = {name: request.headers[name] for name in ("Accept", "User-Agent")}
     if status == 303 and request.method not in _SAFE:
@@ -584,8 +584,8 @@ def _redirected(request: HttpRequest, status: int, place: str) -> HttpRequest:
     if same and status in (307, 308):
         return replace(request, url=place)
     raise _RefusedError(
-        f"the server redirects {request.method} to {_shown(place)}, which is not followed; "
-        "name the right server in the world's file"
+        f"the server redirects {request.method} to {_shown(place)}; hvr does not "
+        "follow: name the right server in the world's file"
     )
 
 

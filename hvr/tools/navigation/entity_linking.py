@@ -65,9 +65,9 @@ class Identification:
     """The result of identifying the value of a query.
 
     Args:
-        chosen: Best candidates, one per value; a single one is identified.
+        chosen: Best candidates, one per value; the value is identified if there is only one.
         open: Candidates that need further queries first, most likely first.
-        lacking: Names of their unknown properties.
+        lacking: Names of the unknown properties of the `open` candidates.
         matched: Whether some candidate is known to meet the query.
         knowledge: Amount of knowledge about the candidates.
         met: Maximum number of constraints of the query that a candidate meets.

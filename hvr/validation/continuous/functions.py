@@ -305,7 +305,7 @@ def simple(terms: Mapping[Term, Rational]) -> Quantity:
 
 
 def remainder(function: TimeFunction, divisor: Polynomial) -> Quantity:
-    """Lower the powers of the time without changing the value at the roots of a polynomial."""
+    """Reduce a function modulo a polynomial in time; its values at the roots do not change."""
     parts: dict[Term, dict[int, Rational]] = {}
     for (powers, exponent), coefficient in function.terms.items():
         counts = dict(powers)

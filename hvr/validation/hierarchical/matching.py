@@ -501,7 +501,7 @@ _STRIDE, _BLOCKS = 32, 64
 
 
 class PlanStates(Sequence[State]):
-    """The states around actions, up to the first inapplicable action.
+    """The states before and after each action, up to the first inapplicable action.
 
     A state has a bit for each fluent, so only every 32nd state is kept; the states in between are
     recomputed on access.

@@ -63,7 +63,7 @@ class DrawingRules(Value):
 
 
 def read_drawing(file: Path, domain: Domain) -> tuple[DrawingRules, tuple[str, ...]]:
-    """Return the usable rules of a file, and what is wrong with the others.
+    """Return the usable rules of a file, and the faults of the others.
 
     Returns:
         The drawing, and the findings, one sentence each, prefixed with file and line.

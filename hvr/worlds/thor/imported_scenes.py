@@ -399,7 +399,7 @@ def _flat(point: Mapping[str, Any]) -> _Point:
 def _vec(point: Mapping[str, Any]) -> Vec:
     vector = float(point["x"]), float(point.get("y", 0.0)), float(point["z"])
     if not all(map(math.isfinite, vector)):
-        raise ValueError(f"{point} is not a point")
+        raise ValueError(f"expected a point of finite numbers, found {point}")
     return vector
 
 
@@ -542,5 +542,5 @@ def _object(entry: Mapping[str, Any]) -> ObjectSpec:
 def _vec_recorded(point: Mapping[str, Any]) -> Vec:
     vector = float(point["x"]), float(point["y"]), float(point["z"])
     if not all(map(math.isfinite, vector)):
-        raise ValueError(f"{point} is not a point")
+        raise ValueError(f"expected a point of finite numbers, found {point}")
     return vector

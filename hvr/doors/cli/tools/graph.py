@@ -41,7 +41,7 @@ def add_tool_graph_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--encoder",
         default="lexical-hash",
-        help="encoder of texts: lexical-hash, minilm or st:NAME (default: %(default)s)",
+        help="text encoder: lexical-hash, minilm or st:NAME (default: %(default)s)",
     )
     add_path(parser, "--overrides", "TOML file with parameters to merge or keep apart")
     parser.add_argument(
@@ -245,7 +245,7 @@ def add_learn_arguments(parser: argparse.ArgumentParser) -> None:
         "--vectors",
         metavar="ENCODER",
         default="minilm",
-        help="encoder of texts: lexical-hash, minilm or st:NAME (default: %(default)s)",
+        help="text encoder: lexical-hash, minilm or st:NAME (default: %(default)s)",
     )
     parser.add_argument(
         "--seed",
@@ -323,7 +323,7 @@ def add_import_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--encoder",
         default="lexical-hash",
-        help="encoder of texts: lexical-hash, minilm or st:NAME (default: %(default)s)",
+        help="text encoder: lexical-hash, minilm or st:NAME (default: %(default)s)",
     )
     parser.add_argument(
         "--alike",

@@ -1,4 +1,4 @@
-"""`hvr tools plan`: the next move for a request to tools, and the cheapest proven chain."""
+"""`hvr tools plan`: the next move for a request, and the cheapest proven chain of tool calls."""
 
 from __future__ import annotations
 

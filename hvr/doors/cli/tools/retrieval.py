@@ -149,7 +149,7 @@ def add_train_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--encoder",
         default="minilm",
-        help="encoder of texts: lexical-hash, minilm or st:NAME (default: %(default)s)",
+        help="text encoder: lexical-hash, minilm or st:NAME (default: %(default)s)",
     )
     parser.add_argument(
         "--seen-links", action="store_true", help="keep only links that occur in these plans"
@@ -158,7 +158,7 @@ def add_train_arguments(parser: argparse.ArgumentParser) -> None:
         "--epochs",
         metavar="N",
         type=whole_number,
-        help="maximum number of epochs (default: by the settings)",
+        help="maximum number of epochs (default: from the settings)",
     )
     parser.add_argument("--device", default="cpu", help="cpu or cuda (default: %(default)s)")
     parser.add_argument(
