@@ -437,7 +437,7 @@ class World:
     ) -> Revision | None:
         """Retract the cheapest beliefs that a refusal contradicts, and return them.
 
-        Nearness is only inferred from distances and cheap to restore, so it is retracted first. All
+        Nearness is retracted first: it is only inferred from distances, and cheap to restore. All
         other beliefs are retracted only after a second refusal, since the first may be transient.
         """
 

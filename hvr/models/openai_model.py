@@ -186,7 +186,7 @@ _FAILED = frozenset({"error", "network_error", "insufficient_system_resource"})
 class OpenAIModel(SdkModel[Dialect]):
     """A model behind OpenAI's protocol: hosted, vLLM, llama.cpp, Ollama and others.
 
-    See `SdkModel`; a server that ignores a schema or tools is asked in another form as well.
+    See `SdkModel`; a server that ignores a schema or tools is also asked in another form.
     """
 
     provider, package, client = "openai", "openai", "OpenAI"
