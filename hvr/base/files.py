@@ -456,7 +456,6 @@ else:
     import fcntl
 
     def _lock(descriptor: int, *, shared: bool = False, made: bool = False) -> bool:
-        """Return whether the lock was free; it is then held."""
         try:
             kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
             fcntl.flock(descriptor, kind | fcntl.LOCK_NB)

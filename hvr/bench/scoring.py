@@ -258,10 +258,7 @@ def _failures(
     *,
     keeps: bool,
 ) -> dict[str, int]:
-    """Return the number of failures by kind.
-
-    Only the first inapplicable step counts, since the others follow from it.
-    """
+    # Only the first inapplicable step counts, since the others follow from it.
     counts: Counter[str] = Counter()
     counts["unmapped action"] = sum(len(block.unmapped) for block in record.blocks)
     if replay.failure is not None:

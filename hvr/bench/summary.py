@@ -263,10 +263,7 @@ def _lengths(results: Sequence[CellResult]) -> dict[str, Stat]:
 
 
 def _stat(results: Iterable[CellResult], key: str) -> Stat | None:
-    """Average a measure over the cells of each seed, then over seeds; None without values.
-
-    Seeds come last so that the spread measures their variation alone.
-    """
+    # Seeds come last, so that the spread measures their variation alone.
     value = COLUMNS[key].value
     means, count = [], 0
     by_task: dict[str, list[float]] = {}

@@ -102,7 +102,6 @@ def _models(options: BatchOptions) -> ModelCache:
 
 
 def _shown(request: Any, part: str) -> str:
-    """Return the name to show for a text of a request."""
     return getattr(request, f"{part}_file") or f"<{part}>"
 
 
@@ -158,7 +157,6 @@ def _validator(request: Any) -> Validator:
 
 
 def _steps(request: Any, validator: Validator) -> tuple[Step, ...]:
-    """Return the steps of the plan, which may be embedded in a longer text."""
     from hvr.pddl import read_plan
     from hvr.pddl.reader import SourceText
     from hvr.validation.extraction import extract

@@ -106,7 +106,6 @@ class Service:
         return await self.workers.run(name, self._with_texts(request), request.seconds)
 
     def _with_texts(self, request: Any) -> dict[str, Any]:
-        """Return a request as JSON, with the texts of the files that it names."""
         values: dict[str, Any] = request.to_json()
         for part in SOURCES:
             if file := values.get(f"{part}_file"):

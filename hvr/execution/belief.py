@@ -402,7 +402,6 @@ class _Search:
         return _any_of(parts) if value else _all_of(parts)
 
     def _test(self, test: NumericTest, value: bool) -> list[Revision]:
-        """Revise one hidden number to the nearest value that decides a linear comparison."""
         numbers = self._state.values
         if test.holds(numbers) == value:
             return [_NOTHING]

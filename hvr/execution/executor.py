@@ -227,7 +227,6 @@ class Executor(Generic[Goal]):
         return f"{' and '.join(names)} {verb} not found in {places}"
 
     def _search_places(self, objects: Sequence[str], stage: Goal) -> bool:
-        """Search places until one of the objects is found; return whether it was."""
         while True:
             places = self.world.search_order(objects, self._searched)
             if not places:
@@ -300,7 +299,6 @@ class Executor(Generic[Goal]):
         )
 
     def _execute(self, planned: Planned, watch: BeliefMonitor) -> Impasse | None:
-        """Carry out a plan; return the impasse that ends it, or None if its goal is reached."""
         self._started.add((self._belief(planned.task.initial), planned.plan.actions))
         todo = [
             (number, action)
@@ -418,7 +416,6 @@ class Executor(Generic[Goal]):
     def _first_working_plan(
         self, names: tuple[str, ...], stage: Goal, impasse: Impasse, reasons: list[str]
     ) -> Planned | None:
-        """Return the plan of the first strategy that finds one; record why others fail."""
         # Least tried first: the same strategy would probably fail at the same step as before.
         for name in self._recovery.least_tried(names, impasse):
             if self.replans >= self.max_replans:
@@ -475,7 +472,6 @@ class Executor(Generic[Goal]):
         return refused or (belief, actions) in self._started
 
     def _belief(self, state: State) -> tuple[object, ...]:
-        """Return the content of a belief, which is comparable between tasks."""
         return state.atoms(), frozenset(state.numbers().items())
 
     def _look_around(self, impasse: Impasse, everything: bool) -> bool:

@@ -144,11 +144,8 @@ class _Diagnosis:
             self.left.forget({name, *pieces})
 
     def refused(self) -> None:
-        """Explain a refusal, unless a change of the room does.
-
-        If a difference violates a precondition, another agent caused it: `remaining_differences`
-        reports it, and it explains the refusal.
-        """
+        # If a difference violates a precondition, another agent caused it: `remaining_differences`
+        # reports it, and it explains the refusal.
         unmet = set(self.observed.unmet)
         explained = {literal for d in self.deviations for literal in d.literals}
         partly_executed = self._partly_executed()
@@ -160,7 +157,6 @@ class _Diagnosis:
             self.left.forget(self.left.touched())
 
     def missing_effects(self) -> None:
-        """Explain effects that are not visible although the action was reported as done."""
         effects, differences = self.left.effects(), self.left.literals
         wrong = [e for e in effects if e in differences]
         if not wrong:
@@ -230,7 +226,6 @@ class _Diagnosis:
         return any(self._consumed(a) for a in self.left.missing if a.predicate == "holding")
 
     def _wrong_object(self, wrong: Iterable[Expression]) -> RawDeviation | None:
-        """Return the deviation if another object had the effect, such as the wrong burner."""
         # Objects that the plan does not name appear only in `lost` and `gained`.
         before = self.expected.before | self.observed.lost
         gained = self.left.unexpected | self.observed.gained
@@ -252,7 +247,6 @@ class _Diagnosis:
         return None
 
     def _misplaced(self, wrong: Iterable[Expression]) -> RawDeviation | None:
-        """Return the deviation if a moved object is at neither its old nor its intended place."""
         for literal in wrong:
             if not isinstance(literal, Atom) or literal.predicate not in PLACE_PREDICATES | {
                 "holding"
@@ -299,11 +293,8 @@ class _Diagnosis:
         return o.parents[:1] if o is not None else ()
 
     def _has_changed(self, names: Collection[str]) -> bool:
-        """Return whether a predicate that the action can change has changed for some objects.
-
-        Temperature drifts by itself and `near` follows from the robot's position, so neither shows
-        that the action had an effect.
-        """
+        # Temperature drifts by itself and `near` follows from the robot's position, so neither
+        # shows that the action had an effect.
         return any(
             not set(a.args).isdisjoint(names)
             and self._seen(a)
@@ -454,7 +445,6 @@ class SceneMonitor(PlanMonitor):
         observed: Observed,
         failures: Iterable[Deviation],
     ) -> Iterator[Deviation]:
-        """Retract the beliefs that a refusal contradicts, and yield the deviation."""
         self._refused[action] = 0 if observed.success else self._refused[action] + 1
         kinds = {failure.kind for failure in failures}
         blocked = DeviationKind.BLOCKED in kinds

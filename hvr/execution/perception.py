@@ -198,7 +198,6 @@ class _Ballot:
                 del self.open[key]
 
     def counts(self, right: Counter[str], wrong: Counter[str]) -> _Counts:
-        """Return the given numbers of right and wrong readings plus the present ones."""
         off, undecided = self._off.copy(), 0
         for key, value in self.surprises.items():
             shown = [readings[key] for readings in self._readings if key in readings]

@@ -523,7 +523,6 @@ class World:
         return there.in_reach or there.distance <= SHUFFLE or name == self.scene.held
 
     def _remember(self, result: SkillResult, before: SceneGraph) -> Change:
-        """Record what no camera shows: that something was washed, heated or cooled."""
         added: set[tuple[str, str]] = set()
         removed: set[tuple[str, str]] = set()
         ontology = self.graph.ontology

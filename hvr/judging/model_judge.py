@@ -228,7 +228,6 @@ def _place(
     inserted: tuple[tuple[int, GroundAction], ...],
     proposal: MissingSteps,
 ) -> int | None:
-    """Return a place where the missing steps bring the plan closer to its goal, if any."""
     task = start.task
     if not proposal.actions or any(
         isinstance(task.try_ground(a), Misfit) for a in proposal.actions
@@ -253,7 +252,6 @@ def _place(
 
 
 def _undone(trace: ExecutionTrace, new: Sequence[int]) -> bool:
-    """Return whether all effects of a new step are undone before they are read."""
     evidence = Evidence(trace, range(len(trace.plan)))
     for index in new:
         changes = evidence.changes(index)

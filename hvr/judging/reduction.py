@@ -426,7 +426,6 @@ class _Search:
         return masks
 
     def _needs(self) -> None:
-        """Compute the literals that must hold before each step and its insertions."""
         count = len(self.operators)
         stored = ~self.task.derived_bits
         goal = self.task.goal

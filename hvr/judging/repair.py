@@ -552,7 +552,6 @@ class _Search:
     def _successors(
         self, estimate: Estimate, rest: bool, place: int, mark: TraceState, path: _Path
     ) -> Iterator[tuple[_Cost, int, int, TraceState, _Path]]:
-        """Yield successors: cost, bound, place, state and path."""
         least = estimate.least
         if not rest and place < len(self.steps):
             index, operator = self.steps[place]

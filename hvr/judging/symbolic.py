@@ -78,7 +78,6 @@ def judge_by_checking(validator: Validator, plan: Sequence[Step], *, exact: int)
 def _without_one(
     validator: Validator, plan: Sequence[Step], failing: int | None, exact: int
 ) -> int | None:
-    """Return a step whose removal makes the plan valid, the failing one first."""
     order = [] if failing is None else [failing - 1]
     if len(plan) <= exact:
         order += [index for index in range(len(plan)) if index not in order]
@@ -141,7 +140,6 @@ def _judge_valid(
 def _pair(
     validator: Validator, plan: Sequence[Step], kept: Sequence[int]
 ) -> tuple[int, ...] | None:
-    """Return two steps that can be removed together; None if there are none."""
     cost = validator.check([plan[i] for i in kept]).cost
     metric = validator.task.problem.metric
     sign = -1 if metric is not None and metric.direction == "maximize" else 1
@@ -246,7 +244,6 @@ class _Judge:
     # Repair -------------------------------------------------------------------------------------
 
     def _without_redundant(self, trace: ExecutionTrace) -> _Repaired | None:
-        """Return the smallest part of the plan that reaches the goal; None if no part does."""
         merged: list[PlacedStep] = [(i, o) for i, o in enumerate(trace.operators) if o is not None]
         if len(merged) <= self.exact:
             reduction = smallest_reduction(self.start, [operator for _, operator in merged])

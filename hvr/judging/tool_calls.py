@@ -84,11 +84,8 @@ def _request(log: CallLog, at: int) -> Sequence[str]:
 
 
 def _of_something_else(log: CallLog, at: int) -> bool:
-    """Return whether unexplained arguments are evidence even though the user mentions the tool.
-
-    A name may translate the user's words. An identifier does not, nor do the arguments if another
-    call of the same tool uses the user's.
-    """
+    # A name may translate the user's words. An identifier does not, nor do the arguments if another
+    # call of the same tool uses the user's.
     if not log.inputs(at):
         return False
     if any(identifies(value) for _, value in log.inputs(at)):
@@ -439,7 +436,6 @@ def _argument_faults(log: CallLog, at: int) -> Iterator[CallFinding]:
 
 
 def _contradiction(log: CallLog, at: int, name: str, value: Any) -> Any:
-    """Return the identifier in a result that contradicts an argument; None if there is none."""
     call, values = log.calls[at], log.values[at]
     if not isinstance(value, str | int) or isinstance(value, bool) or not identifies(value):
         return None

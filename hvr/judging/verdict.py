@@ -109,7 +109,6 @@ class Edits(JsonObject):
 def _unmatched(
     steps: Iterable[tuple[int, GroundAction]], matched: Mapping[GroundAction, int]
 ) -> list[int]:
-    """Return the numbers of the steps that remain after matching actions are taken out."""
     waiting = dict(matched)
     numbers = []
     for number, action in steps:

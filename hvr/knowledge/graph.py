@@ -546,7 +546,7 @@ class KnowledgeGraph:
         )
 
     def _change(self, added: Sequence[Quad], removed: Sequence[Quad] = ()) -> None:
-        """Remove and add quads in one transaction, in the file first."""
+        # The file comes first.
         store = self.store
         if self._journal is not None:
             self._journal.append(added, removed)

@@ -137,7 +137,6 @@ class _State:
         yield from ((s, prop, FALSE) for s in known - true)
 
     def _values(self, prop: str, rules: list[PredicateRule]) -> Iterator[Triple]:
-        """Yield a property whose values are individuals; one of them may be a neutral value."""
         chosen: dict[Node, set[Node]] = defaultdict(set)
         for rule in rules:
             for (name,) in self._atoms[rule.predicate]:
@@ -189,7 +188,6 @@ def _constants(ontology: Ontology) -> dict[str, Node]:
 
 @lru_cache(maxsize=8)
 def _marks(ontology: Ontology) -> frozenset[str]:
-    """Return the history marks, which are stored only if true."""
     above = ontology.rules.superproperties
     return frozenset(
         r.term

@@ -143,7 +143,6 @@ class Journal:
         self._size += len(data)
 
     def _cut(self, size: int) -> None:
-        """Truncate the file to remove an incomplete transaction."""
         try:
             self._file.truncate(size)
         except (OSError, ValueError):

@@ -133,7 +133,6 @@ def _phrases(cursor: Cursor) -> Iterator[tuple[int, int]]:
 
 
 def _aside(cursor: Cursor, start: int, end: int) -> int | None:
-    """Return where the aside in a phrase starts, or None."""
     opened = cursor.function("circumstance", at=start)
     stated = (
         cursor.word(start) in _PERSONS
@@ -367,7 +366,6 @@ def with_names(
 
 
 def _described(cursor: Cursor, at: int) -> tuple[int, int, tuple[str, ...]] | None:
-    """Return the start and end of a description and its names, the longest description first."""
     head = cursor.word(at)
     first = at
     while first > max(0, at - _BEFORE) and _modifies(cursor, first - 1):

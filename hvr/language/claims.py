@@ -170,7 +170,6 @@ class Gate:
         return self.taxonomy.concrete_of(e.object_class for e in entries if isinstance(e, Noun))
 
     def _known_as(self, classes: Collection[str], named: set[str]) -> set[str]:
-        """Return the classes whose names can mean the things and places of a goal."""
         taxonomy = self.taxonomy
         known = set(classes)
         known |= {s for c in classes if (s := taxonomy.source(c))}
@@ -182,7 +181,6 @@ class Gate:
         return taxonomy.with_controls(known)
 
     def _means(self, predicates: Collection[str]) -> set[str]:
-        """Return the classes of the tools and appliances that achieve the states of a goal."""
         taxonomy = self.taxonomy
         found: set[str] = set()
         for means in taxonomy.methods.means:
@@ -224,7 +222,6 @@ class Gate:
         return bool(self._states(entries) & {*predicates, *self._passing})
 
     def _states(self, entries: Sequence[Entry]) -> set[str]:
-        """Return the states that a verb or an adjective can ask for."""
         conditions = [e.condition or "" for e in entries if isinstance(e, Verb | Adjective)]
         ways = [*conditions, *(other for c in conditions for other in self._instead(c))]
         return {name for way in ways for name, _ in literals(way)}

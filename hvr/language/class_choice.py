@@ -56,7 +56,6 @@ def _pieces_of(
 
 
 def _elsewhere(number: int, pieces: tuple[str, ...], meaning: Meaning) -> tuple[int, ...]:
-    """Return the pieces that are requested individually, apart from the rest."""
     places = {r.outer for r in meaning.relations if r.inner == number}
     whole = not set(meaning.entities[number].classes) & set(pieces)
     placed = {r.inner: r.outer for r in meaning.relations}
@@ -227,11 +226,8 @@ class ClassChoice:
         return classes
 
     def _choose(self, number: int) -> tuple[str, ...]:
-        """Return the classes of an entity in this scene.
-
-        A group ('a fruit') keeps all of them. In an order of preference ('a mug, else a cup') the
-        first class with enough objects wins.
-        """
+        # A group ('a fruit') keeps all classes. In an order of preference ('a mug, else a cup') the
+        # first class with enough objects wins.
         entity = self.entities[number]
         if not entity.classes:
             return ()

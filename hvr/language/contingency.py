@@ -134,7 +134,6 @@ def _contingent(
 def _goals(
     found: Conditional, text: str, statement: SceneStatement, truth: bool, judge: StatementJudge
 ) -> tuple[Goal, ...]:
-    """Return the goals of a branch together with the unconditional part of the request."""
     reader, inventory = judge.reader, judge.inventory
     refusal: HvrError | None = None
     for branch in _with_names(text, statement, truth, judge):
@@ -154,7 +153,6 @@ def _goals(
 
 
 def _only_forbids(text: str, reader: Reader) -> bool:
-    """Return whether each sentence of a text forbids something."""
     tokens = tokenize(text)
     starts = [n for n in range(len(tokens)) if n == 0 or tokens[n - 1] in STOPS]
     cursors = [Cursor(text, tokens[n:], reader.lexicon) for n in starts]
@@ -192,7 +190,7 @@ def _fits(name: str, statement: SceneStatement, judge: StatementJudge) -> bool |
 
 
 def _standing_alone(condition: str, then: str, reader: Reader, inventory: Inventory) -> str:
-    """Replace the pronoun of a condition by the thing that the request names: 'if it is open'."""
+    # The pronoun of a condition becomes the thing that the request names: 'if it is open'.
     words = condition.split()
     at = next((n for n, word in enumerate(words) if word in {"it", "they", "them"}), None)
     if at is None or not then:
@@ -269,7 +267,6 @@ def _conditions(request: str, tokens: tuple[str, ...], reader: Reader) -> Iterat
 
 
 def _else_at(tokens: Sequence[str], at: int) -> int:
-    """Return the length of 'otherwise' at a position, with a comma after it."""
     for words in _ELSE:
         if tuple(tokens[at : at + len(words)]) == words:
             after = tokens[at + len(words) : at + len(words) + 1]
@@ -310,7 +307,6 @@ def _condition_first(
 def _last_clause(
     request: str, head: tuple[str, ...], reader: Reader
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Split off the last clause, to which a following condition belongs."""
     for at in range(len(head) - 1, 0, -1):
         if head[at - 1] in _LINKS and _has_verb(request, head[at:], reader, at=0):
             return _trimmed(head[:at]), head[at:]
@@ -324,7 +320,6 @@ def _has_verb(request: str, tokens: tuple[str, ...], reader: Reader, at: int | N
 
 
 def _trimmed(tokens: Sequence[str]) -> tuple[str, ...]:
-    """Drop links and pauses at both ends."""
     words = list(tokens)
     while words and words[0] in _LINKS | PAUSES:
         words.pop(0)

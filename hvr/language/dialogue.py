@@ -223,7 +223,7 @@ class Rewriter:
     # --- parts ---------------------------------------------------------------------------
 
     def _instead(self, rest: str) -> Iterator[str | DialogueQuestion]:
-        """Yield the last request with another thing or place: 'and the cup', 'no, in the sink'."""
+        # 'and the cup', 'no, in the sink'
         if not rest or self._has_verb(rest):
             return
         tokens, spans = self.spans(self.memory.request)
@@ -328,7 +328,6 @@ class Rewriter:
         return (name,) if name in self.memory.origins else tuple(moved[-1:])
 
     def _resolved(self, text: str) -> Iterator[str]:
-        """Yield a request itself, and with its pronouns replaced by objects."""
         tokens = list(tokenize(self._counted(text))) if text.strip() else []
         if " ".join(tokens) != " ".join(tokenize(text) if text.strip() else ()):
             yield " ".join(tokens)

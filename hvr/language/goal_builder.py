@@ -36,7 +36,6 @@ def at_origin(choice: ObjectChoice, number: int) -> str:
 
 
 def _in_place_of(choice: ObjectChoice, number: int, other: int) -> str:
-    """Return the condition on `?x` of being where another thing was initially."""
     parents = choice.inventory.parents
     own, place = (parents.get(choice.pool(n)[0]) for n in (number, other))
     if place is None or own == place:
@@ -139,7 +138,6 @@ def _of_entity(choice: ObjectChoice, number: int, before: list[Demand]) -> list[
 
 
 def _in_the_open(choice: ObjectChoice) -> list[str]:
-    """Return the preferred conditions of dishes with something on them."""
     ontology = choice.taxonomy.ontology
     preferences = ontology.preferences("put on a dish")
     return [str(ontology.annotation(name, "condition")[0]) for name in preferences]
@@ -201,7 +199,6 @@ def stages(choice: ObjectChoice, demands: list[Demand]) -> list[list[Demand]]:
 
 
 def _comes_last(choice: ObjectChoice, moment: int, demands: list[Demand]) -> bool:
-    """Return whether the demands from a moment only place things that earlier ones mention."""
     following = min((2 * c for c in choice.ordered if 2 * c > moment), default=None)
     later = [
         d for d in demands if d.moment >= moment and (following is None or d.moment < following)
@@ -215,10 +212,7 @@ def _comes_last(choice: ObjectChoice, moment: int, demands: list[Demand]) -> boo
 
 
 def _washing_first(choice: ObjectChoice, demands: list[Demand]) -> Iterator[int]:
-    """Yield the moments at which a washed thing is filled, since a full cup cannot be washed.
-
-    A liquid that washing itself leaves behind needs no such moment.
-    """
+    # A full cup cannot be washed. A liquid that washing itself leaves behind needs no such moment.
     for liquid in demands:
         if liquid.key != "liquid":
             continue
@@ -252,10 +246,8 @@ def _about(choice: ObjectChoice, demand: Demand, entity: int) -> bool:
 
 
 def _taken_out(choice: ObjectChoice, later: Demand, running: Demand, demands: list[Demand]) -> bool:
-    """Return whether the contents of a running appliance go elsewhere afterwards.
-
-    Its door is closed while it runs: 'put the cup in the microwave, turn it on and take it out'.
-    """
+    # A door is closed while its appliance runs: 'put the cup in the microwave, turn it on and take
+    # it out'.
     appliance, taxonomy = running.entity, choice.taxonomy
     classes, opens = choice.classes[appliance], taxonomy.roles.bearer(OPEN) or ""
     return (
@@ -272,10 +264,7 @@ def _taken_out(choice: ObjectChoice, later: Demand, running: Demand, demands: li
 
 
 def _covers(choice: ObjectChoice, later: int, earlier: int) -> bool:
-    """Return whether the later mention means all objects of a kind, the earlier one's among them.
-
-    'Open every drawer, then close every drawer' has such mentions.
-    """
+    # 'Open every drawer, then close every drawer'
     if choice.entities[later].count:
         return False
     now, before = set(choice.pool(later)), set(choice.pool(earlier))
@@ -380,10 +369,7 @@ class Formula:
         return types[0] if len(types) == 1 else f"(either {' '.join(types)})"
 
     def _distinctions(self) -> list[str]:
-        """Return the inequalities that keep copies, and 'another' one, distinct.
-
-        Other entities may be the same object: 'take a mug, then wash the mug'.
-        """
+        # Other entities may be the same object: 'take a mug, then wash the mug'.
         inequalities = []
         for number, names in self.variables.items():
             for i, one in enumerate(names):
@@ -535,7 +521,6 @@ def _portions(choice: ObjectChoice, demands: list[Demand]) -> Iterator[int]:
 
 
 def _changes(choice: ObjectChoice, demand: Demand) -> int:
-    """Return how many objects do not meet a demand at the start."""
     names = choice.pool(demand.entity)[: choice.copies(demand.entity)]
     if demand.outer is None:
         return sum(not choice.holds(demand.text, name) for name in names)
@@ -568,10 +553,7 @@ def _check_moved(choice: ObjectChoice, demands: list[Demand], meaning: Meaning) 
 
 
 def _ends(choice: ObjectChoice, demands: list[Demand], *, last: bool) -> list[str]:
-    """Return the preferred final conditions, except where the request says otherwise.
-
-    Before the last stage the hand may hold what the next one needs.
-    """
+    # Before the last stage the hand may hold what the next one needs.
     # Classes are exempt, not objects: with one burner on, no burner is checked.
     states = {f"({predicate} ?x)" for predicate in end_predicates(choice.taxonomy)}
     exempt = {c for d in demands for c in choice.classes[d.entity] if d.text in states}

@@ -73,7 +73,6 @@ def readings(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> tuple[tuple[Mea
 def _as_spelt(
     text: str, spelt: Corrected, lexicon: Lexicon, taxonomy: Taxonomy
 ) -> list[tuple[Meaning, ...]]:
-    """Return the readings of a request, or else its readings without the words around it."""
     tokens, notes = corrected(text, expand_idioms(spelt.tokens, lexicon), lexicon)
 
     def read_as(
@@ -280,7 +279,6 @@ class Reader:
         return goals[(reading or 1) - 1]
 
     def _proposal(self, error: ProposalError, inventory: Inventory, reading: int | None) -> Goal:
-        """Return the chosen one of the goals that a request hints at; without a choice, ask."""
         goals = []
         for request in error.requests:
             with suppress(HvrError):
@@ -316,7 +314,6 @@ class Reader:
             raise
 
     def _add_understood(self, error: LanguageError, request: str, inventory: Inventory) -> None:
-        """Say which clauses of a refused request can be done by themselves."""
         parts = [part.strip(" ,") for part in _CLAUSES.split(request) if part.strip(" ,")]
         if not 1 < len(parts) <= _MOST_CLAUSES:
             return
@@ -391,7 +388,6 @@ class Reader:
 
 
 def _respelt(request: str, notes: Sequence[str]) -> str:
-    """Apply corrections, given as notes, to a request."""
     for note in notes:
         typed, meant = _QUOTED.findall(note)
         request = re.sub(rf"\b{re.escape(typed)}\b", meant, request, flags=re.IGNORECASE)

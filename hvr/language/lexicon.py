@@ -408,7 +408,6 @@ def _purposes(ontology: Ontology) -> Mapping[frozenset[str], tuple[str, ...]]:
 
 
 def _words_of(ontology: Ontology, prop: str) -> Mapping[str, frozenset[str]]:
-    """Return the words with which an annotation describes each class, by its label."""
     found: dict[str, frozenset[str]] = {}
     for name in sorted({name for name, _ in ontology.pairs(prop)}):
         words = [stems(str(words)) for words in ontology.annotation(name, prop)]
@@ -461,7 +460,6 @@ def _needed(ontology: Ontology, name: str, prop: str) -> str:
 
 
 def _nouns(ontology: Ontology) -> Iterator[tuple[str, str]]:
-    """Yield the labels of classes, object types first because their names are more specific."""
     types, roles = frozenset(ontology.object_types), roles_of(ontology)
     unnamed = {name for name, value in ontology.pairs("neverNamed") if value in {"True", "true"}}
     for name in sorted(ontology.classes(), key=lambda c: (c not in types, c)):

@@ -454,10 +454,7 @@ class MeaningDraft:
                 self._relate(number, outer, word)
 
     def _bare_parts(self, vessel: int, outer: int) -> list[int]:
-        """Return the parts of a dish that are put somewhere without its implied vessel.
-
-        They fit where the vessel does not, or there is only one: 'a cooked egg in the bin'.
-        """
+        # Parts go where their vessel does not, or if there is only one: 'a cooked egg in the bin'.
         if not self.entities[vessel].unnamed:
             return []
         parts = [r.inner for r in self.relations if r.outer == vessel and r.part]

@@ -145,11 +145,8 @@ class ObjectChoice(ClassChoice):
     # --- objects -------------------------------------------------------------------------
 
     def _select(self, number: int) -> tuple[str, ...]:
-        """Return the objects that satisfy the description; empty if all do.
-
-        A description that fits nothing is dropped with a note instead of refused: 'the dirty mug'
-        still means a mug if all are clean.
-        """
+        # A description that fits nothing is dropped with a note, not refused: 'the dirty mug' still
+        # means a mug if all are clean.
         entity = self.entities[number]
         everything = self.available(number)
         chosen = self._own_name(number) or self._pieces(number) or everything
@@ -199,7 +196,6 @@ class ObjectChoice(ClassChoice):
         return () if chosen == everything else chosen
 
     def _at_origin(self, number: int, chosen: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the objects at the initial place; none if the request covers all of none."""
         entity = self.entities[number]
         fitting = tuple(
             n for n in chosen if stands_at(self.inventory, n, entity, self.taxonomy.piece_of)
@@ -230,7 +226,6 @@ class ObjectChoice(ClassChoice):
         )
 
     def _describe_none(self, number: int, template: str) -> str:
-        """Phrase that a description fits nothing: 'no mug here is dirty'."""
         entity = self.entities[number]
         if entity.everything:
             subject = "nothing here"
@@ -331,7 +326,6 @@ class ObjectChoice(ClassChoice):
         return chosen[:portion]
 
     def _share(self, dish: int) -> int:
-        """Return how many pieces of each kind a dish holds."""
         kinds = [n for n in self.inside(dish) if self.is_piece(n) and self.entities[n].count == 0]
         limits = [
             most
@@ -351,7 +345,6 @@ class ObjectChoice(ClassChoice):
         return tuple(p for p, s in self.inventory.pairs(self.taxonomy.piece_of) if s == entity.name)
 
     def _pieces(self, number: int) -> tuple[str, ...]:
-        """Return the possible pieces; for all slices, existing ones or the pieces of one source."""
         entity = self.entities[number]
         if (entity.group and entity.cut_from is None) or not self.is_piece(number):
             return ()
@@ -384,11 +377,7 @@ class ObjectChoice(ClassChoice):
         return tuple(p for p, s in pairs if s == nearest)
 
     def _bind_source(self, number: int) -> None:
-        """Fix the object that is cut if all its slices are meant.
-
-        The slices come from the first object of the pool. Without this the planner could cut
-        another one, whose slices were not requested.
-        """
+        # Otherwise the planner could cut another object, whose slices were not requested.
         entity = self.entities[number]
         if (
             entity.cut_from is not None
@@ -471,7 +460,6 @@ def _check_entity(choice: ObjectChoice, number: int) -> None:
 
 
 def _check_states(choice: ObjectChoice, condition: Condition, object_class: str) -> None:
-    """Refuse a state that a class does not support, unless `_check_method` explains it better."""
     methods = choice.taxonomy.methods
     placed = {m.achieves for m in methods.means if m.goes_into}
     for predicate, affordance in methods.requirements.items():

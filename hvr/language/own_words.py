@@ -168,7 +168,6 @@ class OwnWords:
     def _checked(
         self, wanted: str, constraints: tuple[str, ...], text: str, *, last: bool
     ) -> Stage | None:
-        """Return a stage if its paraphrase is the text and actions can bring it about."""
         try:
             formula = parse_formula(wanted, self.domain, self._objects, file="<goal>")
             ends = () if wanted == "(and)" else self._ends(formula, last=last)
@@ -184,7 +183,6 @@ class OwnWords:
         return [TypedName(n, (self.taxonomy.pddl_type(c),)) for n, c in kinds]
 
     def _achievable(self, formula: Expression, *, positive: bool = True) -> bool:
-        """Return whether actions can change each literal to what a formula asks."""
         match formula:
             case Atom():
                 return (formula.predicate, positive) in self._effects
@@ -201,7 +199,6 @@ class OwnWords:
         return effects_of(self.domain)
 
     def _ends(self, formula: Expression, *, last: bool) -> tuple[str, ...]:
-        """Return the preferred final conditions, except where the formula says otherwise."""
         preferred = end_predicates(self.taxonomy)
         types = dict(self._types_in(formula))
         exempt: set[str] = set()
@@ -428,7 +425,6 @@ class OwnWords:
 
     @cached_property
     def _nouns(self) -> Mapping[str, str]:
-        """The PDDL types of each noun."""
         nouns = {ANYTHING: self.taxonomy.roles.thing_type}
         for kind in self.domain.types:
             object_class = self.taxonomy.class_of_type(kind)
@@ -603,7 +599,6 @@ class OwnWords:
                             yield whole, kinds
 
     def _listed(self, text: str, at: int, last: str) -> Iterator[tuple[int, tuple[str, ...]]]:
-        """Yield a list of object names: 'mug-1, mug-2 and mug-3'."""
         names: list[str] = []
         while match := self._one(text, at):
             names.append(match[1])
@@ -648,7 +643,6 @@ def effects_of(domain: Domain) -> frozenset[tuple[str, bool]]:
 
 
 def _closed(heard: _Heard) -> str:
-    """Return the conjunction of the parsed literals, with its variables."""
     body = heard.parts[0] if len(heard.parts) == 1 else f"(and {' '.join(heard.parts)})"
     declared = " ".join(f"{name} - {kinds}" for name, kinds in heard.variables.items())
     return f"(exists ({declared}) {body})" if declared else body

@@ -256,7 +256,6 @@ class _Speaker:
         return " and ".join(part for part in (_joined([*own[:1], *rest]), *others) if part)
 
     def _each(self, subjects: Sequence[str]) -> str:
-        """Return a subject for several things of one kind that share the same statement."""
         first, *_ = subjects
         kind = self._kind(first)
         if first in self._nouns:
@@ -275,13 +274,11 @@ class _Speaker:
         return f"each of {_joined(subjects)}"
 
     def _of_kind(self, variable: str) -> list[str]:
-        """Return the objects that match a variable's type."""
         types = self._types.get(variable, ())
         classes = {self._taxonomy.class_of_type(name) for name in types}
         return [name for name, c in self._classes.items() if c in classes]
 
     def _mention(self, variable: str, noun: str) -> int:
-        """Count a new variable of a noun; return how many were mentioned before."""
         named = self._named.setdefault(noun, [])
         named.append(variable)
         return len(named) - 1
@@ -392,7 +389,6 @@ def one_of(part: Expression) -> tuple[str, tuple[str, ...]] | None:
 
 
 def _tells_apart(part: Expression) -> frozenset[str]:
-    """Return the two things that a literal tells apart; nothing for other literals."""
     if isinstance(part, Not) and isinstance(part.operand, Equal):
         return frozenset((part.operand.left, part.operand.right))
     return frozenset()

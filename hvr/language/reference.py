@@ -63,7 +63,6 @@ class Pronouns:
         return [n for n in union if n not in cut]
 
     def _some_of(self, group: list[int], count: int) -> list[int]:
-        """Return entities for a part of a group: 'two of them'."""
         entity = self.draft.entities[group[0]]
         if len(group) > 1 or entity.count == count:
             return group[:count]
@@ -186,11 +185,8 @@ class Referents:
         return entities
 
     def _entities(self, thing: NounPhrase, reading: ReferentReading) -> list[int]:
-        """Return the entities of a noun phrase by its kind.
-
-        'Of' and slices take precedence over dishes: 'a cup of coffee' is a cup, 'a slice of toast'
-        a slice.
-        """
+        # 'Of' and slices take precedence over dishes: 'a cup of coffee' is a cup, 'a slice of
+        # toast' a slice.
         if thing.kind == "pronoun":
             entities = self.pronouns.of(thing, reading.requires)
             if reading.requires and reading.requires == self._place and not thing.many:
@@ -233,7 +229,6 @@ class Referents:
         return self.draft.known([c for c in (part, source) if c])
 
     def _somewhere(self, thing: NounPhrase) -> int:
-        """Return the entity of a place that no noun names."""
         places = self.taxonomy.standing
         other = not thing.nearby  # 'anywhere else': not where the thing is now
         if other:
@@ -264,7 +259,6 @@ class Referents:
         )
 
     def _noun(self, thing: NounPhrase, reading: ReferentReading) -> int:
-        """Return the entity of a common noun: one mentioned before, or a new one."""
         determiner = thing.determiner
         classes = self.taxonomy.concrete_of(thing.classes)
         if any(self.taxonomy.slices_it(a.condition) for a in thing.adjectives):
@@ -390,11 +384,8 @@ class Referents:
         return number
 
     def _describe_pieces(self, number: int, thing: NounPhrase, reading: ReferentReading) -> None:
-        """Apply the adjectives of pieces.
-
-        Pieces that are cut only now cannot be selected by their initial state: 'slice an apple and
-        put the chilled slices on a plate'.
-        """
+        # Pieces that are cut only now cannot be selected by their initial state: 'slice an apple
+        # and put the chilled slices on a plate'.
         adjectives = [
             a
             for a in (*thing.adjectives, *(thing.of.adjectives if thing.of else ()))

@@ -272,7 +272,6 @@ def _any(values: Iterable[Truth]) -> Truth:
 
 
 def _at_least(least: int, values: Sequence[Truth]) -> Truth:
-    """Return whether at least so many values are true."""
     true = values.count(True)
     return True if true >= least else None if true + values.count(None) >= least else False
 
@@ -333,8 +332,6 @@ def read_statement(text: str, reader: Reader, view: SceneView) -> SceneStatement
 
 
 class _Questions:
-    """Reads and answers questions."""
-
     def __init__(self, reader: Reader, view: SceneView) -> None:
         self.reader = reader
         self.judge = StatementJudge(reader, view)
@@ -528,7 +525,6 @@ class _Questions:
         return QuestionAnswer(f"{said} {'is' if len(names) == 1 else 'are'} {where}", tuple(names))
 
     def _chosen(self, cursor: Cursor) -> tuple[list[str], list[str]]:
-        """Return the things that a predicate holds for, and the undecided ones."""
         things = read_things(cursor, "which", listing=True, subject=True)
         names = [n for thing in things for n in self.judge.things(thing)]
         cursor.at += (
@@ -622,7 +618,6 @@ def _listed_things(cursor: Cursor, after: str, *, subject: bool = False) -> tupl
 
 
 def _contents(cursor: Cursor) -> Predication:
-    """Read what a thing contains."""
     start = cursor.at
     things, either = _listed_things(cursor, "contain")
     if either:
@@ -631,7 +626,6 @@ def _contents(cursor: Cursor) -> Predication:
 
 
 def _least(things: Things) -> int:
-    """Return the minimum number of objects that a noun phrase requires."""
     if any(thing.determiner.half for thing in things):
         raise LanguageError("hvr cannot tell what half of the things are: say how many")
     return max(1, things[0].determiner.count or 1) if len(things) == 1 else 1

@@ -256,7 +256,6 @@ class Methods:
         return tuple(self._text(name, prop).split())
 
     def _listed_of(self, prop: str) -> dict[str, frozenset[str]]:
-        """Return the words of a property for every class, inherited by subclasses."""
         if prop not in self._inherited:
             words: dict[str, set[str]] = {}
             for name, text in self._ontology.pairs(prop):

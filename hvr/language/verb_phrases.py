@@ -444,7 +444,6 @@ class Interpreter:
         return self._group(verb, group.replace(adjuncts=others), ())
 
     def _in_hand(self, verb: Verb | None, group: NounGroup) -> list[int]:
-        """Interpret 'a cup of wine in your hand': everything else as usual, and hold it."""
         rest = group.replace(adjuncts=tuple(a for a in group.adjuncts if a.kind != "hand"))
         hold = verb_of(self.lexicon, "hold")
         moved = verb is not None and verb.frame == "put"
@@ -561,7 +560,6 @@ class Interpreter:
         )
 
     def _clear(self, verb: Verb, group: NounGroup) -> list[int]:
-        """Interpret 'clear the table', which moves everything on it, or 'clear away the plates'."""
         things: list[int] = []
         for thing in group.things:
             numbers = self.referents.of(thing, ReferentReading(wanted=False))

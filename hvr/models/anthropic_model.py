@@ -170,7 +170,7 @@ def _tool(name: str, description: str, parameters: Mapping[str, Any]) -> dict[st
 
 
 def _turns(messages: tuple[Message, ...]) -> list[dict[str, Any]]:
-    """Return the turns of a conversation; results of several tools form one turn."""
+    # Results of several tools form one turn.
     turns: list[dict[str, Any]] = []
     for message in messages:
         if message.role == "system":

@@ -209,10 +209,7 @@ class HuggingFaceModel:
         return SchemaDecoding(self._tokenizer, [t for t in self._ends() if t is not None])
 
     def _criteria(self, prompt: int, stop: tuple[str, ...]) -> Any:
-        """Return criteria that end the answer at a stop string.
-
-        The library's own `stop_strings` does not work with every vocabulary.
-        """
+        # The library's own `stop_strings` does not work with every vocabulary.
         torch, tokenizer = self._torch, self._tokenizer
 
         def ended(produced: Any, _scores: Any, **_: Any) -> Any:

@@ -241,7 +241,6 @@ class RetryPolicy:
         raise AssertionError("the last attempt has no wait")
 
     def _wait(self, error: ModelError, attempt: int, unusable: int, elapsed: float) -> float | None:
-        """Return the seconds to wait before the next attempt; None if the error is final."""
         limits = self._limits
         if attempt >= limits.attempts:
             return None

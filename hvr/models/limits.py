@@ -247,7 +247,6 @@ class Budgeted(Layer):
         return Load(1, prompt, answer, dollars)
 
     def _charge(self, usage: Usage, reserved: Load) -> Load:
-        """Return the load to charge: the usage where it is known, else the reservation."""
         # Reasoning is billed as output.
         prompt = reserved.input if usage.input is None else usage.input
         answer = reserved.output if usage.output is None else usage.output + (usage.reasoning or 0)

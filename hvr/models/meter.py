@@ -125,8 +125,6 @@ def _add(handler: logging.Handler) -> logging.Handler:
 
 
 class _Lines(logging.Handler):
-    """A handler that prints each record to the current standard error."""
-
     def __init__(self, before: str = "") -> None:
         super().__init__()
         self._before = before

@@ -246,7 +246,6 @@ def _validator(schema: Mapping[str, Any]) -> Any:
 
 
 def _values(text: str) -> Iterator[Any]:
-    """Yield the JSON values of a text: all of it, then fenced parts, then from each bracket."""
     for part in (text, *_FENCE.findall(text)):
         try:
             value = parse_json(part, strict=False)

@@ -78,14 +78,10 @@ class SdkModel(Generic[_Settings]):
         seconds: float | None,
     ) -> tuple[Any, _Settings]:
         """Return the HTTP response to a call, and the settings that the server accepted.
-
         Args:
             call: Sends the request with the given settings within the given seconds.
             fallbacks: Returns the settings to try after a refusal; must end after finitely many.
             seconds: Time limit of the request, refusals included.
-
-        Raises:
-            ModelError: The server fails or refuses the request for another reason.
         """
         end = time.monotonic() + self._options.within(seconds)
         settings = self.settings

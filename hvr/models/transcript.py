@@ -173,7 +173,6 @@ def _exchange(line: Mapping[str, Any], file: Path, number: int) -> Exchange:
 
 
 def _check(exchange: Exchange) -> None:
-    """Raise an error unless an exchange has everything that replaying needs."""
     decode(Usage, exchange.line["usage"], "usage", ValueError)
     sent = request_json(exchange.request)
     if digest(sent) != exchange.line["digest"]:
@@ -255,7 +254,6 @@ class Replay:
             return recorded[self._served[key] - 1]
 
     def _miss(self, request: Request, sent: Mapping[str, Any]) -> str:
-        """Return the message for an unrecorded prompt, with a diff to the most similar one."""
         begin = f"{self.path}: no answer was recorded for this prompt"
         begin += f" ({request.purpose})" if request.purpose else ""
         if not self._exchanges:

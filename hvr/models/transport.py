@@ -311,7 +311,6 @@ def bounded_client(http: Any, name: str, options: ModelOptions) -> Any:
         """Raises `ModelError` for replies that are too slow, too large, or redirects."""
 
         def send(self, request: Any, **given: Any) -> Any:
-            """Send a request and return its complete reply."""
             given |= {"stream": True, "follow_redirects": False}
             timeouts = request.extensions.get("timeout") or {}
             bounds = _Bounds(http, name, options, timeouts.get("read") or options.timeout)
@@ -388,7 +387,6 @@ class _Bounds:
         return outcome.result()
 
     def breach(self, reason: str) -> ModelError:
-        """Return the error for a reply that violates HTTP or breaks off."""
         if "disconnected" in reason or "closed connection" in reason:
             return self.failures.connection_closed(reason)
         what = f"it violates HTTP: {reason}"
@@ -397,7 +395,6 @@ class _Bounds:
         return self.failures.malformed(what)
 
     def whole(self, reply: Any, end: float) -> Any:
-        """Return a reply with its complete, decompressed body."""
         try:
             if reply.has_redirect_location:
                 place = reply.headers["location"]

@@ -73,12 +73,9 @@ def _by_predicate(rules: Sequence[DerivedPredicate]) -> dict[str, list[DerivedPr
 
 
 def _components(rules: Sequence[DerivedPredicate]) -> list[dict[str, None]]:
-    """Return the strongly connected components, each after the components it depends on.
-
-    Tarjan's algorithm (1972) yields them in this order. It is iterative, because a chain of rules
-    may be longer than Python's stack. Components are dicts rather than sets, so that every process
-    sees the rules in the same order.
-    """
+    # Tarjan's algorithm (1972) yields components after those they depend on. It is iterative,
+    # because a chain of rules may be longer than Python's stack; components are dicts, not sets, so
+    # that every process sees the rules in the same order.
     needs: dict[str, list[str]] = {rule.predicate: [] for rule in rules}
     for rule in rules:
         read = dict.fromkeys(p for p, _ in predicates_in(rule.body) if p in needs)
@@ -194,7 +191,6 @@ class Axioms:
         return fixpoint.bits
 
     def _read_by_actions(self) -> Iterator[_Stratum]:
-        """Yield the strata that actions depend on, in order."""
         needed = {
             atom.predicate
             for action in self._task.domain.actions.values()

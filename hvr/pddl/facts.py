@@ -353,10 +353,7 @@ def _choices(
     relation: Callable[[str], Relation],
     types: Mapping[str, Mapping[str, object]],
 ) -> Iterator[dict[str, str]]:
-    """Yield bindings of the next variables, from the atom or type with the fewest candidates.
-
-    The choice is made anew at each level, because earlier bindings change the numbers.
-    """
+    # Chosen anew at each level, because earlier bindings change the numbers.
     best: tuple[Atom, list[Row]] | None = None
     for atom, names in joins:
         if all(name in current for name in names):

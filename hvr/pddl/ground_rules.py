@@ -360,7 +360,6 @@ class _Join:
     def matches(
         self, seed: Binding, relation: Callable[[str], Relation]
     ) -> Iterator[Mapping[str, str]]:
-        """Yield the bindings of all variables that extend `seed`."""
         stack: list[Iterator[Mapping[str, str]]] = [iter((seed,))]
         while stack:
             found = next(stack[-1], None)

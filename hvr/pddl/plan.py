@@ -437,7 +437,6 @@ def _is_timed(text: str, epsilon: Fraction) -> bool:
 
 
 def _reader(source: SourceText, expression: str) -> Callable[[int], GroundAction]:
-    """Return a reader of single steps; group 1 of `expression` matches a step."""
     text = source.text
     left = (match.start() for match in re.finditer(expression, text) if match[1] is not None)
     starts = array("q")

@@ -177,7 +177,6 @@ class _InitReader:
         self._of_type: dict[tuple[str, ...], Collection[str]] = {}
 
     def read(self, group: Group) -> GroundAtoms:
-        """Read the section, freeing its nodes on the way."""
         reader = self.reader
         reader.context = ":init"
         false: dict[Atom, Node] = {}
@@ -214,7 +213,6 @@ class _InitReader:
         return true
 
     def _unknown_function(self, item: Group) -> Word | None:
-        """Return the name of an undeclared function to which a fact assigns a number."""
         if len(item.items) != 3 or not isinstance(left := item.items[1], Group) or not left.items:
             return None
         word = left.items[0]

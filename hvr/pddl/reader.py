@@ -131,7 +131,6 @@ class UnsupportedPddlError(PddlTextSemanticError):
 
 
 def _excerpt(line: str, column: int, width: int = 100) -> tuple[str, int]:
-    """Cut a long line to a window around the column."""
     if len(line) <= width:
         return line, column
     start = max(0, min(column - 1 - width // 2, len(line) - width))
@@ -541,10 +540,7 @@ def _overlook_surplus(source: SourceText, offset: int, count: int, *, begun: boo
 
 
 def _check_depth(source: SourceText) -> None:
-    """Raise an error if lists are nested too deeply or never closed.
-
-    This runs before the nested objects are built, which need far more memory than the text.
-    """
+    # Runs before the nested objects are built, which need far more memory than the text.
     opened = array("q")
     for token, offset in tokens(source):
         if token == "(":

@@ -142,7 +142,6 @@ class Task:
         self.initial = self._state({name: sorted(begin[name]) for name in names}, values)
 
     def _initial_values(self) -> Values:
-        """Assign indices to the numeric fluents and return their initial values in that order."""
         values: list[Rational] = []
         # Share equal numbers: there may be many fluents with few distinct values.
         known: dict[Decimal, Rational] = {}

@@ -444,7 +444,7 @@ def support(condition: Conjunction, state: int) -> Literals:
 
 
 def _support(condition: Conjunction, state: int, sure: bool) -> Steps[Literals | None]:
-    """Do the same as `support`; return None if a condition that may be false is false."""
+    # None: a condition that may be false is false.
     if not sure and not condition.holds_without_clauses(state, ()):
         return None
     true, false = condition.positive, condition.negative

@@ -123,7 +123,6 @@ class GoalWriter:
 
 
 def _formula(answer: str) -> str:
-    """Return the first formula of an answer, or the whole answer if it contains none."""
     text = clean(answer)
     begins = _BEGINS.search(text)
     if begins is None:

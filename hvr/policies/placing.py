@@ -397,7 +397,6 @@ class Placing:
     def _spares(
         self, placements: Sequence[PlacingCondition], names: Collection[str]
     ) -> Iterator[list[str]]:
-        """Yield the places that are needed for all things of the goal: known ones, then nearest."""
         inventory = self._inventory
         things: dict[tuple[str, ...], dict[str, None]] = {}
         for one in placements:
@@ -439,7 +438,6 @@ def _needed(goal: Expression) -> Iterator[Expression]:
 def _puts(
     task: Task, actions: Iterable[GroundAction], inventory: Inventory
 ) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    """Yield each thing that a plan puts down, its place, and the things already there."""
     bits = task.initial.bits
     places = dict(inventory.parents)
     for action in actions:

@@ -347,7 +347,6 @@ class SymbolicPolicy(Policy[Stage]):
     def _selections(
         self, parsed: _Parsed, chosen: Relevant, graph: KnowledgeGraph, inventory: Inventory
     ) -> Iterator[Relevant]:
-        """Yield growing selections; only the first if one of its objects has no known place."""
         if inventory.unplaced & chosen.reasons.keys():
             return iter((chosen,))
 
@@ -436,7 +435,6 @@ class SymbolicPolicy(Policy[Stage]):
 
 
 def _with_room(chosen: Relevant, placing: Placing, inventory: Inventory) -> Relevant:
-    """Add the places that are needed for all things of the goal."""
     more = placing.expect(chosen.names)
     if chosen.reasons.keys() >= set(more):
         return chosen
@@ -444,10 +442,7 @@ def _with_room(chosen: Relevant, placing: Placing, inventory: Inventory) -> Rele
 
 
 def _untidy(ends: Iterable[Formula], inventory: Inventory) -> Iterator[str]:
-    """Yield the used objects that violate an end-state preference about all objects of a type.
-
-    An earlier plan has left them in this state, so a new plan must not leave them out.
-    """
+    # An earlier plan has left the objects in this state, so a new plan must not leave them out.
     every = [end for end in ends if isinstance(end, Forall)]
     for name in sorted(inventory.used & inventory.classes.keys()):
         kind = inventory.ontology.pddl_type(inventory.classes[name])

@@ -181,7 +181,6 @@ class _Check:
 
 
 def _ontology_findings(file: Path, domain: Domain) -> Iterator[str]:
-    """Yield names that the domain lacks, and clauses with wrong placeholders."""
     known = {
         "pddlPredicate": (domain.predicates, "predicate"),
         "pddlType": ({"object": None, **domain.types}, "type"),
@@ -216,7 +215,6 @@ def _ontology_findings(file: Path, domain: Domain) -> Iterator[str]:
 
 
 def _observation_findings(task: Task, seen: Observation) -> Iterator[str]:
-    """Yield the differences between the first observation and the problem's initial state."""
     atoms, numbers = read_observation(task, seen)
     changing = task.fluent_predicates - task.derived_predicates
     initial = {a for a in task.initial.atoms() if a.predicate in changing - set(seen.hidden)}

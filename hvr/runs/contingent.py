@@ -166,7 +166,6 @@ def _proven(
 
 
 def _after(graph: KnowledgeGraph, planned: Planned, also: Iterable[Atom] = ()) -> KnowledgeGraph:
-    """Return a copy of the graph as it is after a plan, with some more facts."""
     end = Validator(planned.task).state_after(planned.plan.actions, len(planned.plan.actions))
     known = set(planned.task.objects)
     atoms = {a for a in graph.facts() if not known.issuperset(a.args)}

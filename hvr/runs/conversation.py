@@ -283,10 +283,8 @@ class Conversation:
         return _told(text, run, goal)
 
     def _keeping(self, goal: Goal) -> Goal:
-        """Drop the preferred final conditions that would undo what earlier turns asked for.
-
-        They do not hold now: the user has left the fridge open.
-        """
+        # An end-state preference that does not hold now is dropped: the user has left the fridge
+        # open.
         if not self._done or goal.contingency is not None:
             return goal
         world, domain = self._scene.world, self._reader.domain
@@ -397,7 +395,6 @@ class Conversation:
     # --- undo ----------------------------------------------------------------------------
 
     def _undo(self) -> ConversationReply:
-        """Restore the scene before the last request as far as actions can."""
         if not self._done:
             return ConversationReply(kind="answer", text="there is nothing to undo")
         done = self._done[-1]
@@ -445,7 +442,6 @@ class Conversation:
             yield kept
 
     def _restoring(self, before: Inventory) -> tuple[list[str], list[str]]:
-        """Return the literals that restore a scene, and in words what no action can restore."""
         now = self.inventory()
         can = effects_of(self._reader.domain)
         there = self._reader.taxonomy.is_there
@@ -480,7 +476,6 @@ class Conversation:
         return wanted, lost
 
     def _said(self, literal: str) -> str:
-        """Return the opposite of a literal in words."""
         positive = literal.startswith("(not ")
         words = literal.removeprefix("(not ").strip("()").split()
         judge = StatementJudge(self._reader, self._view())
@@ -490,7 +485,6 @@ class Conversation:
 
     @property
     def _marks(self) -> frozenset[str]:
-        """Predicates that only record what was done."""
         ontology = self._reader.ontology
         return frozenset(p for m in ontology.instances("Mark") for p in ontology.predicates(m))
 

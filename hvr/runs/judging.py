@@ -297,11 +297,8 @@ _NAME = re.compile(r"\b([a-z]+)-\d+\b")
 
 
 def _with_plan_objects(stages: Sequence[Stage], plan: Sequence[Step]) -> tuple[Stage, ...]:
-    """Return the stages with the objects that the plan uses.
-
-    Several stages refer to one object by name, which the reader chose among equal ones. If the plan
-    does not use that object, another one of its kind in the plan replaces it.
-    """
+    # The reader chose among equal objects. If the plan does not use the chosen one, another of its
+    # kind in the plan replaces it.
     if len(stages) < 2:
         return tuple(stages)
     used = dict.fromkeys(name for step in plan for name in action_of(step).args)

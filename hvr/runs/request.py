@@ -374,7 +374,6 @@ def _check_scene(scene: str, task: PaperTask) -> None:
 
 
 def _place(options: Options, task: PaperTask | None) -> tuple[WorldFile, str]:
-    """Return the world and scene of a request; either determines the other."""
     named = load_world(options.world) if options.world is not None else None
     if named is not None and not named.scenes:
         raise UsageError(

@@ -153,7 +153,6 @@ class Run(JsonObject):
 
 
 def _route_picture(folder: Path) -> str:
-    """Return the scene with the robot's route as inline SVG; empty if the run has no picture."""
     from hvr.runs.report.floor_plan.drawing import draw_floor_plan, svg
     from hvr.runs.report.run_page.reading import read_story
 

@@ -369,7 +369,6 @@ def _understand(run: RunComponents, goal: Goal | None) -> Understanding[Any]:
 
 
 def _execute(run: RunComponents, understanding: Understanding[Any]) -> Finished | None:
-    """Plan, validate, execute and observe; return None for a dry run."""
     try:
         goal = understanding.goal
         if goal is not None and goal.contingency and not understanding.judged_only:

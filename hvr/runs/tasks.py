@@ -164,7 +164,6 @@ def _world_ids(name: str, usual: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _id(text: str, known: Sequence[str]) -> str:
-    """Return a task ID in its canonical spelling."""
     by_key = {name.lower(): name for name in known}
     name = by_key.get(text.strip().lower())
     if name is None:

@@ -191,7 +191,6 @@ class _Walker:
         return by_name
 
     def walk(self, state: State, rng: Random) -> State:
-        """Return the state after a random number of random steps."""
         for _ in range(rng.randint(1, _MOST_WALKED)):
             for name in rng.sample(sorted(self._operators), len(self._operators)):
                 able = [o for o in self._operators[name] if o.applicable(state.bits, state.values)]
@@ -201,7 +200,6 @@ class _Walker:
         return state
 
     def goal(self, before: State, wording: Wording, rng: Random) -> tuple[Atom, ...]:
-        """Return facts that a random walk makes true and that words can express."""
         navigation = find_navigation(self.task.domain)
         fleeting = navigation.predicates if navigation else frozenset[str]()
         made = sorted(self.walk(before, rng).atoms() - before.atoms(), key=str)
@@ -319,7 +317,7 @@ class _Posed:
 def _in_scenes(
     folder: WorldFolder, numbers: Sequence[tuple[str, int]], share: float, seed: int
 ) -> Iterator[Lesson]:
-    """Yield the lessons scene by scene, because opening a scene takes long."""
+    # Scene by scene, because opening a scene takes long.
     posed = _posed(folder, numbers, share, seed)
     for scene in sorted({one.scene for one in posed}):
         world = open_world(Kitchen(scene), ontology=folder.scene_ontology)
@@ -336,8 +334,6 @@ def _in_scenes(
 
 @dataclass(frozen=True)
 class _Place:
-    """An opened scene."""
-
     folder: WorldFolder
     scene: str
     graph: KnowledgeGraph
@@ -349,10 +345,7 @@ class _Place:
         return Task(self.domain, self.graph.problem(self.domain, "plan"))
 
     def walker(self, rng: Random) -> _Walker:
-        """Return a walker among a few objects and their dependencies.
-
-        All objects of a scene have so many ground actions that a walk would take seconds.
-        """
+        # All objects of a scene have so many ground actions that a walk would take seconds.
         some = rng.sample(sorted(self.inventory.classes), _MOST_WALKED_OBJECTS)
         names = dict.fromkeys((*some, *expand(some, self.inventory)))
         return _Walker(Task(self.domain, self.graph.problem(self.domain, "walk", names)))
@@ -363,7 +356,6 @@ class _Place:
         return SymbolicPolicy(self.folder.scene_ontology, self.domain, planner)
 
     def lesson(self, posed: _Posed, share: float, rng: Random) -> Lesson | None:
-        """Return the lesson, or None if another one must be drawn."""
         goal, key, request, wording = self._wanted(posed, share, rng)
         if not goal:
             return None
@@ -559,7 +551,6 @@ def examples(teaching: Teaching) -> Iterator[dict[str, Any]]:
 def _rows(
     lesson: Lesson, teaching: Teaching
 ) -> Iterator[tuple[tuple[Message, ...], dict[str, Any]]]:
-    """Yield the prompts of a lesson with their examples."""
     # Undetected errors make the later prompts of a plan differ from the ground truth's.
     for error in (teaching.error, 0.0):
         exchanges = _taught(lesson, teaching, error)
@@ -592,10 +583,8 @@ def _rows(
 
 
 def _problem_told(lesson: Lesson, request: Request) -> Problem:
-    """Return the problem restricted to the objects of the prompt or the proof.
-
-    A plan cannot name other objects, and a whole scene takes seconds to compile.
-    """
+    # A plan cannot name objects outside the prompt and the proof, and a whole scene takes seconds
+    # to compile.
     names = {*_NAME.findall(request.messages[-1].text), *lesson.needed}
     problem = lesson.problem
 

@@ -329,7 +329,6 @@ class CallLog:
 
     @staticmethod
     def _with_names(call: LoggedCall, known: KnownTools | None) -> LoggedCall:
-        """Return a call with its positional arguments named according to the schema, if known."""
         schema = known.schemas.get(call.tool) if known is not None else None
         if not call.unnamed or schema is None or len(call.unnamed) > len(schema.takes):
             return call

@@ -245,7 +245,7 @@ def judge_source(model: LoadedModel, name: str, read: Callable[[], str | Path]) 
 
 
 def _plan_source(file: str) -> str | Path:
-    """Return the text of a file that can be read only once, such as a pipe; else its path."""
+    # A pipe can be read only once.
     path = Path(file)
     if path.is_file() or not path.exists():
         return path
@@ -258,7 +258,6 @@ def _plan_source(file: str) -> str | Path:
 def _checked(
     model: LoadedModel, name: str, source: str | Path
 ) -> tuple[ValidationReport, str | Path, LoadedModel]:
-    """Judge a plan, or the plan embedded in a longer text."""
     options = model.options
 
     def check(text: str | Path, by: PlanJudge) -> ValidationReport:
@@ -321,7 +320,6 @@ def _with_smaller_epsilon(
 
 
 def _with_hint(refused: PddlSyntaxError, text: str, known: KnownSymbols) -> PddlSyntaxError:
-    """Extend the error about a text that is not a plan if it contains one."""
     from hvr.pddl.reader import PddlTextSyntaxError
     from hvr.validation.extraction import extract
 
@@ -343,7 +341,6 @@ def _with_hint(refused: PddlSyntaxError, text: str, known: KnownSymbols) -> Pddl
 def _more(
     model: LoadedModel, name: str, source: str | Path, report: ValidationReport, start: float
 ) -> Judged:
-    """Compute the requested results besides the verdict."""
     options, validator = model.options, model.validator
     assert isinstance(validator, Validator)
     plan = read_plan(source, file=name, lenient=options.lenient).steps

@@ -222,7 +222,6 @@ class _Fault:
         raise NoCertificateError(f"no certificate: no literals prove this: {failure.message}")
 
     def _event(self, event: TimedEvent) -> Literals | None:
-        """Return literals that make a start or an end impossible, None if there are none."""
         if self.failure.kind not in (FailureKind.DURATION, FailureKind.UNDEFINED_VALUE):
             return self.refuter.refute(event.precondition, event.binding, True, event.duration)
         durative = event.start or event.end
@@ -235,7 +234,6 @@ class _Fault:
         return None if undefined and None not in literals.values() else literals
 
     def _name(self, event: TimedEvent) -> str:
-        """Return the certificate's name for a step or a timed literal."""
         if event.number is not None:
             return str(event.number)
         timed = self.run.task.problem.timed_init

@@ -358,7 +358,6 @@ class _Reader:
         self._rules: set[Atom] = set()
 
     def formula(self, formula: Expression, binding: Binding) -> None:
-        """Record all fluents that a formula mentions, in every instance of its quantifiers."""
         task = self.task
         # An explicit stack of iterators, because formulas may be nested deeply.
         stack: list[Iterator[tuple[Expression, Binding]]] = [iter([(formula, binding)])]

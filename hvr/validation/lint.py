@@ -104,7 +104,6 @@ def _branches(effect: Expression, hidden: set[str]) -> Iterator[When]:
 
 
 def _clash(literals: Iterable[Literal]) -> Atom | Equal | None:
-    """Return a literal that contradicts itself or an earlier one."""
     seen: dict[Atom | Equal, bool] = {}
     for literal, positive in literals:
         if seen.setdefault(literal, positive) != positive:
@@ -158,7 +157,6 @@ def _redundant(schema: ActionSchema) -> Iterator[LintFinding]:
 
 
 def _polarities(effect: Expression) -> tuple[set[str], set[str]]:
-    """Return the predicates that an effect may add, and the predicates that it may delete."""
     adding: set[str] = set()
     deleting: set[str] = set()
     stack = [effect]
@@ -466,7 +464,6 @@ def _unused_objects(domain: Domain, problem: Problem) -> Iterator[LintFinding]:
 
 
 def _timed_literals(domain: Domain, problem: Problem) -> Iterator[LintFinding]:
-    """Yield findings about timed literals that are duplicates, redundant or at time 0."""
     if not problem.timed_init:
         return
     changed = {
@@ -505,7 +502,6 @@ def _timed_literals(domain: Domain, problem: Problem) -> Iterator[LintFinding]:
 
 
 def _given(timed: TimedInitial) -> tuple[Atom | FunctionTerm, object]:
-    """Return the atom or function term that a timed literal changes, and its new value."""
     match timed.effect:
         case Atom() as atom:
             return atom, True

@@ -119,7 +119,6 @@ class _Elimination:
         return shorter
 
     def _leave_out(self, position: int) -> bool:
-        """Remove a step and the steps that depend on it, if the plan stays valid."""
         state = self.marks[position]
         kept: list[int] = []
         marks: list[_Mark] = []
@@ -154,7 +153,6 @@ class _Elimination:
         return True
 
     def _execute(self, operator: Operator, bits: int, values: Values) -> _Mark | None:
-        """Return the state after a step, or None if the step is not applicable."""
         try:
             if id(operator) in self.readers:
                 bits = self.task.close(bits, values)
@@ -294,7 +292,6 @@ def _by_checking(validator: Validator, plan: Sequence[Step], order: Sequence[int
 def _attempts(
     validator: Validator, plan: Sequence[Step], kept: list[int], candidate: int
 ) -> Iterator[list[int]]:
-    """Yield the plan without a step, and then without its dependent steps."""
     rest = [i for i in kept if i != candidate]
     yield rest
     report = _check(validator, plan, rest, OnFailure.SKIP)

@@ -362,7 +362,6 @@ def _condition(formula: Expression, owner: object, need: Callable[..., None]) ->
 
 
 def _only_costs(domain: Domain) -> bool:
-    """Return whether numbers are used as :action-costs allows: only to increase total-cost."""
     for schema in schemas_of(domain):
         if isinstance(schema, DurativeActionSchema):
             return True  # durative actions imply numbers

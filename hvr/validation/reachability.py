@@ -124,7 +124,6 @@ class Reachable:
         return True
 
     def _fire(self, number: int, clause: _Clause, seed: dict[str, str]) -> bool:
-        """Derive the consequences of a clause; return whether the limits sufficed."""
         members = self.task.members
         if any(v.name in seed and seed[v.name] not in members(v.types) for v in clause.variables):
             return True
@@ -146,7 +145,6 @@ class Reachable:
         return complete
 
     def _derived(self, number: int, clause: _Clause, seed: dict[str, str]) -> Iterator[list[Atom]]:
-        """Yield the consequences of each new instance of a clause."""
         open_ = [v for v in clause.variables if v.name not in seed]
         matches = bindings(open_, clause.literals, seed, self._counted, self.task.members)
         for count, match in enumerate(matches):
@@ -203,7 +201,6 @@ def _clauses(task: Task) -> Iterator[_Clause]:
 
 
 def _literals(task: Task, formula: Expression) -> tuple[Literal, ...]:
-    """Return the necessary literals of a formula, without negative literals on fluents."""
     return tuple(
         [
             (literal, positive)
@@ -216,7 +213,6 @@ def _literals(task: Task, formula: Expression) -> tuple[Literal, ...]:
 def _effects(
     task: Task, effect: Expression, variables: tuple[TypedName, ...], times: tuple[str, ...]
 ) -> Iterator[tuple[tuple[TypedName, ...], tuple[Literal, ...], Atom]]:
-    """Yield the atoms that an effect adds, each with its variables and conditions."""
     # Each entry carries a renaming: quantified variables may shadow others.
     stack: list[tuple[Expression, tuple[TypedName, ...], tuple[Literal, ...], Binding]] = [
         (effect, variables, (), {})

@@ -211,7 +211,6 @@ class Relaxation:
                         return False
 
     def _instantiate(self, schema: _Schema, seed: Binding, waiting: list[_Unit]) -> bool:
-        """Add the instances of a schema; return whether all of them were added."""
         source, task = schema.source, self.task
         parameters = source.parameters
         if any(p.name in seed and seed[p.name] not in task.members(p.types) for p in parameters):
@@ -270,7 +269,6 @@ class Relaxation:
     # Relevance ------------------------------------------------------------------------------
 
     def _pack(self, target: Conjunction) -> None:
-        """Keep the relevant units and pack them into masks for fast estimates."""
         mentioned = target.mentioned() | self._start | self._true | self._false
         counting = {i for i, operator in enumerate(self.operators) if self._counts(operator)}
         guards = [guard for i in counting for guard, _ in self.operators[i].numeric]
@@ -425,7 +423,6 @@ class Relaxation:
         return plan, beginning
 
     def _chosen(self, unit: _Packed, reached: int) -> int | None:
-        """Return literals that satisfy a unit's condition; None if too few are reached."""
         needs = unit.need
         if needs & ~reached:
             return None
@@ -509,7 +506,6 @@ def achievers(
 
 
 def _atoms(schema: ActionSchema) -> Iterator[tuple[Atom, bool]]:
-    """Yield the atoms that an action adds (True) or deletes (False)."""
     stack: list[object] = [schema.effect]
     while stack:
         match stack.pop():

@@ -284,7 +284,6 @@ class _Timed:
                 yield (f"the duration {decimal_text(duration)} for step {place + 1}", changed)
 
     def _demanded(self, action: GroundAction) -> list[Fraction]:
-        """Return the bounds of an action's duration as candidates."""
         if action.name not in self.task.domain.durative_actions or self.task.misfit(action):
             return []
         result: dict[Fraction, None] = {}
@@ -299,7 +298,6 @@ class _Timed:
         return list(result)
 
     def _moved(self, place: int) -> Iterator[_Candidate]:
-        """Yield plans with one step at another time, alone or together with all later steps."""
         step, number = self.plan[place], place + 1
         length = step.duration or Fraction(0)
         marks: set[Fraction] = set()
@@ -408,7 +406,6 @@ def _untimed(schema: DurativeActionSchema) -> And:
 
 
 def _seeds(schema: _Schema, literal: UnmetLiteral) -> Iterator[tuple[dict[str, str], str]]:
-    """Yield parameter values with which an action changes a literal, and the time of the change."""
     formula = literal.formula
     if isinstance(formula, Atom):
         for atom, when in _changes(schema, literal.wanted):

@@ -75,7 +75,6 @@ def _search_among(
     numeric: frozenset[str],
     clock: Deadline,
 ) -> SearchOutcome | None:
-    """Search with the actions of a relaxation; return None if there is provably no sequence."""
     if not relaxation.reachable:
         return None
     astar = _AStar(start, target, relaxation, numeric, clock)
@@ -291,7 +290,7 @@ class _AStar:
         return estimate
 
     def _key_of(self, numeric: frozenset[str]) -> Callable[[int, Values], object]:
-        """Return the key function of states, which ignores numbers that no condition reads."""
+        # Numbers that no condition reads do not distinguish states.
         task = self.task
         if not numeric & task.fluent_functions:
             return lambda bits, _: bits

@@ -192,7 +192,6 @@ def check_quickly(
 def _advance(
     task: Task, bits: int, values: Values, operators: Iterable[Operator | None]
 ) -> tuple[int, int, Values]:
-    """Execute operators while they are applicable; return their number and the resulting state."""
     close = task.close_for_steps if task.derived_predicates else None
     executed = 0
     # `Operator.applicable` and `apply` are inlined: a call would cost more than its body.

@@ -333,7 +333,7 @@ class ResidentValidator:
 
 
 def _without_words(judged: Judged, files: Collection[str]) -> Judged:
-    """Remove the error message about a named file that does not parse, since it quotes the file."""
+    # The error about a text that does not parse quotes the text.
     diagnostic = judged.result.diagnostic
     if judged.rule != findings.SYNTAX.id or (diagnostic and diagnostic.location.file not in files):
         return judged

@@ -375,7 +375,6 @@ def _filled(pattern: str, values: dict[str, str]) -> str:
 
 
 def _matches(pattern: str) -> list[tuple[str, dict[str, str]]]:
-    """Return the files that match a pattern, with the values of its fields."""
     regex, named = "", set()
     for part in _SPECIAL.split(pattern):
         if part in ("**/", "**"):

@@ -70,10 +70,7 @@ def _judged(suite: Suite, reader: ModelReader, first: LoadedModel | None) -> Ite
 
 
 def _refusal(suite: Suite, job: Job, error: Judged, refused: set[str]) -> Judged:
-    """Return the result for an unusable model, with all plans that it blocks.
-
-    A domain blocks the plans of all its problems and is reported once.
-    """
+    # A domain blocks the plans of all its problems and is reported once.
     at = error.result.diagnostic
     if at is None or at.location.file != job.domain:
         return error.replace(blocked=job.plans)
@@ -210,7 +207,7 @@ def judge_on(
 
 
 def _one_by_one(choice: EngineChoice, chunk: PlanFiles, lost: str) -> Iterator[JudgedFiles]:
-    """Judge plans one at a time after a process died, so that only the culprit has no verdict."""
+    # After the death of a process, only the culprit has no verdict.
     if len(chunk.files) == 1:
         yield _lost(chunk, lost)
         return

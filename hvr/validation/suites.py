@@ -409,8 +409,6 @@ _WORDS_OF_PROBLEMS = frozenset(
 
 
 class _Place(Value):
-    """A file with the parts of its path, in lower case."""
-
     seen: ClassifiedFile
     folders: tuple[str, ...]
     file: str
@@ -427,11 +425,9 @@ class _Place(Value):
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """The words of the path, and its folders as a whole."""
         return frozenset((*_WORD.findall("/".join((*self.folders, self.file))), *self.folders))
 
     def near(self, other: _Place) -> int:
-        """Return the number of common folders, from the root."""
         shared = 0
         for one, two in zip(self.folders, other.folders, strict=False):
             if one != two:

@@ -406,7 +406,6 @@ class TemporalRun:
         )
 
     def _parts(self, event: TimedEvent) -> StepParts:
-        """Return the reads and writes of an event, including its duration and spanning effects."""
         written = event.binding, event.precondition, event.effect
         durative = event.start or event.end
         if durative is None:
@@ -426,7 +425,6 @@ class TemporalRun:
         return StepParts(*written, tuple(operators), tuple(bounds), tuple(further))
 
     def _pending(self, event: TimedEvent) -> list[SpanningEffect]:
-        """Return the effects at an end whose conditions on earlier times were satisfied."""
         assert event.number is not None and event.end is not None
         running = self._running.get(event.number)
         return [
@@ -475,7 +473,7 @@ class TemporalRun:
     def _numbers_after(
         self, time: Fraction, changes: list[tuple[TimedEvent, list[NumericChange]]]
     ) -> Values:
-        """Return the numbers after a happening; a step whose changes fail leaves them unchanged."""
+        # A step whose changes fail leaves the numbers unchanged.
         values = after = self.values
         for event, numeric in changes:
             try:
@@ -530,7 +528,6 @@ class TemporalRun:
             self._violated[preference.name] += before or not preference.end.holds(bits, values)
 
     def _note(self, time: Fraction, events: list[TimedEvent], bits: int, values: Values) -> None:
-        """Record which event caused which change."""
         self._last_time = time
         if self._keeps:
             refs = tuple([event.ref for event in events])
@@ -670,7 +667,6 @@ def _at(values: Values, index: int) -> Rational | None:
 
 
 def _fits_bound(symbol: str, excess: Rational, tolerance: Fraction) -> bool:
-    """Return whether a duration is allowed that exceeds a bound by the given excess."""
     match symbol:
         case "=":
             return -tolerance <= excess <= tolerance

@@ -295,10 +295,7 @@ def _append_function(pieces: list[CurvePiece], stretch: Phase, function: TimeFun
 
 
 def _closed_form(function: TimeFunction, later: Rational) -> str:
-    """Return a function as text, in the time since a later origin, with rounded constants.
-
-    The text is empty if the function has no closed form.
-    """
+    # Empty if the function has no closed form.
     from hvr.validation.continuous.functions import TimeFunction, simple, terms_of
     from hvr.validation.continuous.symbols import TIME, Inverse, StateVariable, Term, sum_text
 

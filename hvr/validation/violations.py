@@ -143,7 +143,6 @@ class _Finder:
         self._flips = _Flips(() if isinstance(newest_first, LastChanges) else newest_first)
 
     def all(self, formula: Expression, binding: Binding, wanted: bool) -> Iterable[UnmetLiteral]:
-        """Return the literals to blame for a formula; none if that is undecided."""
         try:
             return self._literals(self._blamer.blame(formula, binding, wanted), _DEEPEST_RULE)
         except _UNDECIDED:
@@ -291,7 +290,6 @@ class _Blamer:
         return found
 
     def rules(self, atom: Atom, wanted: bool) -> Blame:
-        """Blame the rules of a derived atom: the best rule, or all rules that hold."""
         parts: list[Blame] = []
         for rule in self.task.domain.derived:
             if rule.predicate != atom.predicate:
@@ -307,7 +305,7 @@ class _Blamer:
     def _blame(
         self, formula: Expression, binding: Binding, positive: bool, bound: _Measure | None
     ) -> Steps[Blame | None]:
-        """Return the blame, or None if it is worse than a bound."""
+        # None: worse than the bound.
         match formula:
             case Atom() | Equal() | Comparison():
                 return self._literal(formula, binding, positive)
@@ -440,11 +438,8 @@ class _Blamer:
     def _best_instance(
         self, body: Expression, instances: Iterable[Binding], positive: bool, bound: _Measure | None
     ) -> Steps[tuple[Blame | None, bool]]:
-        """Return the best instance of a quantifier, and whether there is any instance.
-
-        Among equally good instances, the one with more true atoms wins: "The egg is in the fridge,
-        which is closed" says more than "the egg is not on the chair".
-        """
+        # Among equally good instances, the one with more true atoms wins: "The egg is in the
+        # fridge, which is closed" says more than "the egg is not on the chair".
         best: Blame | None = None
         support = 0
         any_ = False

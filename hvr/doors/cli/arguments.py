@@ -352,7 +352,6 @@ def _ignored(file: Path | None, setting: str, option: str) -> None:
 
 
 def _section(folder: Path) -> tuple[dict[str, str], Path | None]:
-    """Return the settings of the nearest pyproject.toml, and the file."""
     from hvr.base.texts import read_toml
 
     for place in (folder, *folder.parents):

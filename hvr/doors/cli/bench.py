@@ -396,7 +396,6 @@ def _exit_code(errors: Sequence[int]) -> int:
 
 @contextmanager
 def _progress(*, quiet: bool) -> Iterator[Listen]:
-    """Yield a listener that shows a progress bar on standard error."""
     if quiet:
         yield lambda _: None
         return

@@ -62,7 +62,6 @@ def certify(
 
 
 def _certificate(files: list[Path], options: BatchOptions, result: Judged) -> dict[str, Any]:
-    """Return the certificate of a verdict, verified by the checker."""
     from hvr.base.texts import read_bytes
     from hvr.pddl import GroundAction, read_plan
     from hvr.pddl.checker import check

@@ -70,7 +70,6 @@ def run_chat(args: argparse.Namespace) -> int:
 
 
 def _said(robot: Conversation) -> Iterator[str]:
-    """Yield the lines of the user until the input ends or a farewell."""
     asks = sys.stdin.isatty() and sys.stdout.isatty()
     while True:
         try:

@@ -165,7 +165,6 @@ SHELLS: Mapping[str, Callable[[Sequence[Place]], str]] = {"bash": bash, "zsh": z
 
 
 def _choices(places: Sequence[Place]) -> list[tuple[list[str], tuple[str, ...]]]:
-    """Return the options whose values have choices, with the choices."""
     return [
         ([f"{place.path} {name}" for name in option.names], option.choices)
         for place in places
@@ -175,7 +174,6 @@ def _choices(places: Sequence[Place]) -> list[tuple[list[str], tuple[str, ...]]]
 
 
 def _free(places: Sequence[Place]) -> list[str]:
-    """Return the options whose values have no choices."""
     return [
         f"{place.path} {name}"
         for place in places

@@ -105,7 +105,6 @@ def _written(report: str) -> Path | None:
 
 
 def _kept(report: str) -> Path | None:
-    """Write the report to hvr's own folder, which keeps the newest ones."""
     from hvr.base.files import user_folder
 
     try:
@@ -120,7 +119,6 @@ def _kept(report: str) -> Path | None:
 
 
 def _left_behind(report: str, folder: Path | None) -> Path | None:
-    """Write the report atomically; without a folder, among temporary files."""
     import tempfile
     import time
 

@@ -210,7 +210,6 @@ def _gpu() -> MachineCheck:
 
 
 def _model() -> Iterator[MachineCheck]:
-    """Yield checks of the configured model and of the connection to its server."""
     from hvr.base.proxies import proxy_of
     from hvr.errors import HvrError
     from hvr.models.config import read_config

@@ -182,7 +182,6 @@ def _print(plan: HierarchicalPlan, form: str) -> None:
 
 
 def _found(file: Path, domain: Path, problem: Path) -> HierarchicalPlan | None:
-    """Return a plan with its decomposition; None, with a message, if there is none."""
     import sys
 
     from hvr.pddl.hierarchy.parser import parse_hddl_domain, parse_hddl_problem

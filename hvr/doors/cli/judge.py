@@ -262,7 +262,6 @@ def _judged_tool_plans(args: argparse.Namespace) -> tuple[JudgedPlan, ...]:
 def _with_model(
     args: argparse.Namespace, results: tuple[JudgedPlan, ...]
 ) -> tuple[JudgedPlan, ...]:
-    """Add the proven opinions of a language model to the verdicts."""
     from hvr.models.choice import ModelChoice
     from hvr.models.connect import connect
     from hvr.runs.judging import with_opinion
@@ -273,7 +272,6 @@ def _with_model(
 
 
 def _advised(result: JudgedPlan) -> JudgedPlan:
-    """Add a shorter plan to the verdict, if one is found."""
     from hvr.errors import PlannerError
     from hvr.judging.reports import shorter_plan
     from hvr.planning.search.planners import DEFAULT, make_planner
@@ -290,7 +288,6 @@ def _advised(result: JudgedPlan) -> JudgedPlan:
 
 
 def _fixed(args: argparse.Namespace, results: tuple[JudgedPlan, ...]) -> str:
-    """Return the repaired plans as text, and write them if a file is given."""
     if args.fix is None:
         return ""
     from hvr.doors.cli.output import write_whole

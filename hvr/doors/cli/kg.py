@@ -237,7 +237,6 @@ def run_query(args: argparse.Namespace) -> int:
 
 
 def _asked_of_server(args: argparse.Namespace, text: str) -> QueryResult:
-    """Query a server: one run with its ontology, or all named graphs."""
     from hvr.knowledge.sparql_server import query_run
 
     if args.scene is not None:

@@ -279,7 +279,6 @@ def command_parser(call: Call, command: Command) -> ArgumentParser:
 
 
 def _about_group(call: Call, group: Group) -> int:
-    """Print the help of a group, or the version."""
     name = " ".join(call.words)
     first = call.rest[0] if call.rest else ""
     if first == "--version" and group is HVR:
@@ -306,7 +305,6 @@ def _about_group(call: Call, group: Group) -> int:
 
 
 def _commands(group: Group) -> str:
-    """Return the list of a group's commands as help text."""
     import textwrap
 
     from hvr.doors.cli.arguments import columns
@@ -330,7 +328,6 @@ def _protect_output() -> None:
 
 
 def _refused(given: Sequence[str], error: BaseException, message: str, code: int) -> int:
-    """Print an error and where a run is saved; return the exit code."""
     from hvr.base.printable import block
 
     folder = getattr(error, "folder", None)
@@ -348,7 +345,6 @@ def _refused(given: Sequence[str], error: BaseException, message: str, code: int
 
 
 def _delivered(code: int) -> int:
-    """Return the exit code of a command, or 4 if its answer could not be written."""
     process.flush_streams()
     trouble = process.write_error()
     if trouble is None or code not in _ANSWERS:

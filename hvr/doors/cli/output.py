@@ -140,7 +140,6 @@ class _Lines:
     _last: dict[str, float] = field(default_factory=dict)
 
     def tell(self, stage: str, done: int, of: int, remark: str = "") -> None:
-        """Print a line if a stage begins or ends, or if its last line is old enough."""
         now = time.monotonic()
         if stage in self._last and done < of and now - self._last[stage] < self.every_s:
             return

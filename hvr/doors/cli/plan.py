@@ -351,7 +351,6 @@ def _thor_options(given: Mapping[str, Any]) -> list[str]:
 
 
 def _score_wanted(given: bool | None) -> bool:
-    """Return whether to score plans, by the option or the environment."""
     text = os.environ.get("HVR_VERIFY", "")
     if given is not None or not text:
         return given is not False
@@ -361,7 +360,7 @@ def _score_wanted(given: bool | None) -> bool:
 
 
 def _verdict(run: Run) -> Verdict | None:
-    """Return the plan verifier's verdict; None without the extra `gnn` or a valid plan."""
+    # None without the extra `gnn` or a valid plan.
     if not run.plans or not all(ready.report.valid for ready in run.plans):
         return None
     if run.goal is not None and run.goal.contingency is not None:
@@ -381,7 +380,6 @@ def _verdict(run: Run) -> Verdict | None:
 
 
 def _predicted_outcome(run: Run, steps: int) -> str:
-    """Return the predicted outcome of a plan that was not executed."""
     if run.would_reach is None:
         return f"valid; goal not judged: {run.verdict}"
     if run.would_reach:

@@ -124,7 +124,6 @@ def _raw(stream: object) -> object:
 
 
 def _outlet(number: int, name: str, old: io.TextIOWrapper | None) -> io.TextIOWrapper:
-    """Return a text stream over an outlet, with the settings of the old stream."""
     raw = Outlet(number, "w", closefd=False)
     raw.name = f"<{name}>"
     return io.TextIOWrapper(

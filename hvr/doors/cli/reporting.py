@@ -302,7 +302,7 @@ def _path(value: object, folder: Path) -> str:
 
 
 def _output(value: object, folder: Path) -> str:
-    """Return a file to write; a project may only name files inside its own folder."""
+    # A project may only name files inside its own folder.
     text = _text(value, folder)
     if not (folder / text).resolve().is_relative_to(folder.resolve()):
         raise argparse.ArgumentTypeError(

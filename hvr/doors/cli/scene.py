@@ -122,7 +122,6 @@ def _write(plan: FloorPlan, way: Route | None, output: Path, labels: bool) -> No
 
 
 def _print(plan: FloorPlan) -> None:
-    """Print the plan in characters with a legend; coloured on a terminal."""
     from rich.text import Text
 
     from hvr.runs.report.floor_plan.characters import character_plan

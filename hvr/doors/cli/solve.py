@@ -132,7 +132,6 @@ def posed_problem(args: argparse.Namespace, *, by_model: bool = False) -> PosedP
 
 
 def _task_of(args: argparse.Namespace) -> str | None:
-    """Return the task or problem of a world, given as an option or as an argument."""
     named = [str(one) for one in (args.problem, args.domain, args.file) if one is not None]
     if len(named) > 1:
         raise UsageError(
@@ -409,7 +408,6 @@ def run_solve(args: argparse.Namespace) -> int:
 
 
 def _own_options(args: argparse.Namespace) -> tuple[str, ...]:
-    """Return Fast Downward's own options."""
     field = "alias" if args.alias is not None else "search"
     value = getattr(args, field)
     if value is None:
@@ -455,7 +453,6 @@ def _solved(args: argparse.Namespace, domain: Path, problem: Path) -> int:
 
 
 def _keep(args: argparse.Namespace, domain: Path, problem: Path, solution: Solution) -> None:
-    """Write the folder and the page, as far as they are asked for."""
     if args.save is not None:
         _save(args.save, domain, problem, solution)
     if args.html is None:

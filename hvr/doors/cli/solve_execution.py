@@ -104,7 +104,6 @@ def _carried_out(
 
 
 def _save(args: argparse.Namespace, posed: PosedProblem, run: WorldRun) -> None:
-    """Write the folder of the run, with its page."""
     from hvr.doors.studio.sharing import shared_run
 
     own = posed.world.environment if posed.world is not None else ""
@@ -118,7 +117,6 @@ def _save(args: argparse.Namespace, posed: PosedProblem, run: WorldRun) -> None:
 def _opened(
     posed: PosedProblem, args: argparse.Namespace, rules: Sequence[FaultRule]
 ) -> Iterator[FactEnvironment]:
-    """Open the environment, and close it however the run ends."""
     env = _environment(posed, args, rules)
     try:
         yield env
@@ -130,7 +128,6 @@ def _opened(
 def _environment(
     posed: PosedProblem, args: argparse.Namespace, rules: Sequence[FaultRule]
 ) -> FactEnvironment:
-    """Open the world's own environment, or one that simulates the domain, with its faults."""
     if posed.world is None or not posed.world.environment:
         own = domain_environment(posed.domain, posed.problem, args.hide)
         return FaultyWorld(own, rules, args.seed)

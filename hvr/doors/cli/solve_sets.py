@@ -104,7 +104,6 @@ def solve_problem_set(args: argparse.Namespace) -> int:
 
 
 def _solved(asked: Sequence[SetProblem], options: SolveOptions, jobs: int) -> Iterator[SetRow]:
-    """Yield a row per problem as soon as it is known."""
     from hvr.doors.cli.process import prepare_worker
 
     with closing(EngineChoice(None, jobs, None, prepare_worker).open(len(asked))) as engine:
@@ -189,7 +188,6 @@ def _read(file: BinaryIO, path: Path) -> dict[str, SetRow]:
 
 
 def _references(path: Path | None, asked: Sequence[SetProblem]) -> dict[str, Fraction]:
-    """Return the best known costs, from the manifest and from other results."""
     best = {one.key: one.best for one in asked if one.best is not None}
     if path is not None:
         file = path / RESULTS if path.is_dir() else path
@@ -207,15 +205,12 @@ def _references(path: Path | None, asked: Sequence[SetProblem]) -> dict[str, Fra
 
 
 class _Progress:
-    """Prints the outcome of each problem on standard error."""
-
     def __init__(self, number: int, done: int, *, quiet: bool) -> None:
         self._number, self._done, self._quiet = number, done, quiet
         if done and not quiet:
             print(f"{count(done, 'problem')} of {number} already done", file=sys.stderr)
 
     def row(self, row: SetRow) -> None:
-        """Print the outcome of a problem."""
         self._done += 1
         if not self._quiet:
             what = "  ".join(part for part in (row.problem, *_outcome_texts(row)) if part)

@@ -85,7 +85,6 @@ def _has_models(names: Sequence[str]) -> bool:
 
 
 def _files(given: Sequence[str], settings: dict[str, Any]) -> tuple[str, str, list[str]]:
-    """Split the files into domain, problem and plans."""
     rest = list(given)
     models = []
     for kind in (FileKind.DOMAIN, FileKind.PROBLEM):
@@ -141,7 +140,6 @@ def _is_in(file: str, changed: Collection[str]) -> bool:
 
 
 def _changed_files(revision: str) -> frozenset[str]:
-    """Return the real paths of files that differ from a revision or are untracked."""
     top = Path(_git("rev-parse", "--show-toplevel").removesuffix("\n"))
     differing = _git(
         "-C",

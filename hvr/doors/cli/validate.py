@@ -68,8 +68,6 @@ settings:
 
 
 class _Request(Value):
-    """The request, from the command line and the settings."""
-
     files: tuple[str, ...]
     settings: dict[str, Any]
     skip: tuple[str, ...]
@@ -91,7 +89,6 @@ class _Request(Value):
 
     @property
     def outputs(self) -> list[Path]:
-        """The files to write."""
         baseline = [self.baseline] if self.baseline and self.update_baseline else []
         certificate = [] if self.certificate is None else [self.certificate]
         return [*self.reports.paths, *self.pictures.values(), *certificate, *baseline]
@@ -363,7 +360,6 @@ def _value(group: argparse._ArgumentGroup, name: str, what: str, read: Any, text
 
 
 def _request(given: argparse.Namespace) -> _Request:
-    """Merge the command line with the settings."""
     from hvr.validation.batch import BatchOptions
     from hvr.validation.validator import EXACT
 
@@ -486,7 +482,6 @@ def _validate(request: _Request) -> int:
 def _against_baseline(
     request: _Request, results: Iterable[Judged], outcomes: Counter[Outcome], suite: Suite
 ) -> int:
-    """Report findings that are not in the baseline, or write a new one; return the exit code."""
     from hvr.validation.machine_reports import Baseline
     from hvr.validation.report import count
 
@@ -509,7 +504,6 @@ def _against_baseline(
 
 
 def _refused(request: _Request, error: UnusableModelError, outcomes: Counter[Outcome]) -> int:
-    """Report that the only domain and problem cannot be used."""
     # In text format, the error message below is the report.
     _report(request, [error.result], outcomes, shown=request.reports.shown != "text")
     from hvr.base.printable import block
@@ -521,7 +515,6 @@ def _refused(request: _Request, error: UnusableModelError, outcomes: Counter[Out
 
 
 def _remark(request: _Request, suite: Suite) -> None:
-    """Print the files that were found but not validated."""
     if request.quiet:
         return
     from hvr.base.printable import one_line
@@ -543,7 +536,6 @@ def _report(
     shown: bool = True,
     several: bool = False,
 ) -> bool:
-    """Report the results as they come and count their outcomes; return whether any is unknown."""
     from hvr.validation.reporters import ReportOptions, summary
 
     shown = shown and not request.quiet

@@ -139,8 +139,6 @@ def _line(row: PlanRow, judged: Judged) -> dict[str, Any]:
 
 
 class _Progress:
-    """Prints the number of judged rows on standard error, at intervals."""
-
     def __init__(self, done: int, quiet: bool) -> None:
         self._done = self._resumed = done
         self._quiet = quiet
@@ -149,7 +147,6 @@ class _Progress:
             print(f"{done} rows already judged", file=sys.stderr)
 
     def one_more(self) -> None:
-        """Count a row."""
         self._done += 1
         now = time.monotonic()
         if not self._quiet and now - self._told > _TELL_SECONDS:
@@ -157,7 +154,6 @@ class _Progress:
             self._tell(now, "\r" if sys.stderr.isatty() else "\n")
 
     def end(self) -> None:
-        """Print the final number."""
         if not self._quiet:
             self._tell(time.monotonic(), "\n")
 

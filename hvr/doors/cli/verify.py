@@ -69,7 +69,6 @@ def tool_verdicts(
 
 
 def _refused(judge: Judge, plan: ToolPlan) -> str:
-    """Return why a plan has no graph; empty if it has a graph."""
     from hvr.judging.verifier.graph import plan_graph
 
     try:

@@ -131,11 +131,7 @@ def _package(name: str) -> dict[str, Any]:
 
 
 def _result(state: dict[str, Any], *, editor: bool) -> dict[str, Any]:
-    """Return a job in the format of the public service.
-
-    Args:
-        editor: Whether the client asked for the format of planning editors.
-    """
+    """Return a job in the format of the public service, or in that of planning editors."""
     if state["state"] in ("queued", "running"):
         return {"status": "PENDING"}
     answer = state.get("answer") or {}
@@ -229,8 +225,6 @@ class _Routes:
     def _wrapped(
         self, path: str, handler: Callable[[Request], Awaitable[Response]]
     ) -> Callable[[Request], Awaitable[Response]]:
-        """Return a handler that counts its answers and turns errors into documents."""
-
         async def answered(request: Request) -> Response:
             begun = perf_counter()
             try:
@@ -332,11 +326,7 @@ async def _not_allowed(request: Request, _: Exception) -> Response:
 async def _unless_gone(
     request: Request, work: Coroutine[Any, Any, dict[str, Any]]
 ) -> dict[str, Any]:
-    """Return the result of work for a request whose body is read; cancel it if the client hangs up.
-
-    Raises:
-        _GoneError: The client has hung up.
-    """
+    """Return the result of work; cancel it if the client hangs up."""
     working, gone = asyncio.create_task(work), asyncio.create_task(_hung_up(request))
     try:
         await asyncio.wait([working, gone], return_when=asyncio.FIRST_COMPLETED)

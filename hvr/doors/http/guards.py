@@ -151,7 +151,6 @@ def cookie_of(token: str) -> tuple[str, str]:
 
 
 async def _body(headers: dict[bytes, bytes], receive: Any) -> bytes:
-    """Return the body of a request, which must arrive in time."""
     length = headers.get(b"content-length", b"0")
     too_large = RefusedError(413, "TooLarge", f"a request may have at most {MOST_BYTES} bytes")
     if length.isdigit() and int(length) > MOST_BYTES:

@@ -178,11 +178,7 @@ class Jobs:
             await asyncio.sleep(_POLL_SECONDS)
 
     def _own(self) -> None:
-        """Lock the jobs for this server; the first time, restart the unfinished ones.
-
-        Raises:
-            UnansweredError: Another server holds the lock, or the folder cannot be used.
-        """
+        """Lock the jobs for this server; the first time, restart the unfinished ones."""
         if self._lock is not None:
             return
         path = self.folder / _LOCK
@@ -286,7 +282,7 @@ class Jobs:
         return folder
 
     def _folders(self) -> list[Path]:
-        """Return the folders of all jobs, the oldest first; other files and links are left out."""
+        # The oldest first, without other files and links.
         if self.folder.is_symlink():
             return []
         dated = []
@@ -298,7 +294,6 @@ class Jobs:
         return [folder for _, folder in sorted(dated)]
 
     def _tidy(self) -> None:
-        """Remove finished jobs that are old, or too many."""
         ended = [folder for folder in self._folders() if _end(folder) is not None]
         now = time.time()
         for number, folder in enumerate(ended):
@@ -309,7 +304,6 @@ class Jobs:
 
 
 def _is_job(folder: Path) -> bool:
-    """Return whether a folder is a job: it has the name and the request of one, and no links."""
     if not _ID.fullmatch(folder.name) or folder.is_symlink():
         return False
     try:
@@ -320,7 +314,6 @@ def _is_job(folder: Path) -> bool:
 
 
 def _asked(folder: Path) -> dict[str, Any] | None:
-    """Return the recorded request of a job; None if it is damaged."""
     try:
         asked = json.loads((folder / _REQUEST).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -332,7 +325,6 @@ def _asked(folder: Path) -> dict[str, Any] | None:
 
 
 def _end(folder: Path) -> str | None:
-    """Return how a job has ended; None while it has not."""
     return next((end for end in _ENDS if (folder / f"{end}.json").is_file()), None)
 
 

@@ -75,7 +75,6 @@ def _judged(
 
 
 def _steps(judged: Judged, text: str) -> Iterator[dict[str, Any]]:
-    """Yield the line of each step, and the facts that it adds and deletes if it is executed."""
     try:
         plan = read_plan(text).steps
     except (HvrError, RecursionError):

@@ -67,7 +67,6 @@ async def run(models: Models, command: str, file: str) -> Done:
 
 
 def _copies(models: Models, files: Sequence[str], folder: Path) -> list[str]:
-    """Write the texts of files into a folder and return their names there."""
     names: list[str] = []
     for number, file in enumerate(files):
         name = Path(file).name

@@ -108,7 +108,6 @@ def _for_list(
 
 
 def _heads(models: Models, file: str, path: Sequence[List], section: str) -> Iterator[Proposal]:
-    """Yield the names and keywords that fit at the head of a list."""
     if section in _NETWORKS:
         for _, one in models.declared(file, Kind.SCHEMA):
             if one.noun in ("task", "action") or section != ":task":
@@ -130,7 +129,7 @@ def _heads(models: Models, file: str, path: Sequence[List], section: str) -> Ite
 def _arguments(
     models: Models, file: str, path: Sequence[List], before: Sequence[Leaf | List]
 ) -> Iterator[Proposal]:
-    """Yield variables and objects for an argument; names of the expected type come first."""
+    # Names of the expected type come first.
     head = path[-1].head
     expected = _expected(models, file, head, len(before) - 1)
     supertypes = models.supertypes(file)
@@ -170,7 +169,6 @@ def signature(one: Declaration) -> str:
 
 
 def _expected(models: Models, file: str, head: str, number: int) -> tuple[str, ...] | None:
-    """Return the types of a parameter; None if it is not known."""
     for kind in (Kind.RELATION, Kind.SCHEMA):
         for _, one in models.declared(file, kind):
             if one.occurrence.name == head and number < len(one.parameters):
@@ -188,7 +186,6 @@ def _rank(
 
 
 def _variables(path: Sequence[List]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the variables that the lists around a position declare."""
     for node in path:
         lists = [item for item in node.items if isinstance(item, List)]
         if node.head in ("exists", "forall"):
@@ -238,7 +235,6 @@ def _section(path: Sequence[List]) -> str:
 
 
 def _items_before(node: List, line: int, column: int) -> list[Leaf | List]:
-    """Return the items that end before the word at a position."""
     found: list[Leaf | List] = []
     for item in node.items:
         where = (item.line, item.end) if isinstance(item, Leaf) else (item.end_line, item.end)
@@ -360,7 +356,7 @@ def _task_of(node: List) -> str:
 
 
 def _source(item: Item) -> str:
-    """Return an item as text; lists are nested no deeper than numeric expressions are."""
+    # Lists are nested no deeper than numeric expressions.
     if isinstance(item, Leaf):
         return item.text
     return f"({' '.join(map(_source, _shallow(item.items)))})"

@@ -153,11 +153,7 @@ def _add_renaming(server: PddlServer) -> None:
 
 
 def _new_name(ls: PddlServer, file: str, found: Occurrence, name: str) -> str:
-    """Return a new name as it stands in the text.
-
-    Raises:
-        JsonRpcInvalidParams: The name is not allowed, or already means something else.
-    """
+    """Return a new name as it stands in the text; refuse one that is taken or not allowed."""
     variable = found.kind is Kind.VARIABLE
     if not _NAME.fullmatch(name.removeprefix("?") if variable else name):
         raise JsonRpcInvalidParams(
@@ -283,7 +279,6 @@ def _add_fixes(server: PddlServer) -> None:
 
 
 def _repair(ls: PddlServer, file: str, answer: dict[str, Any]) -> list[Edit]:
-    """Return the edits that insert the steps of a repair, or write a new plan."""
     names = ls.models.names(file)
     lines = names.tree.lines
     if "plan" in answer:
@@ -328,7 +323,6 @@ def _add_commands(server: PddlServer) -> None:
 
 
 async def _execute(ls: PddlServer, command: str, file: str) -> dict[str, Any]:
-    """Run a command, show its result in the editor and return it."""
     done = await run(ls.models, command, file)
     kind = lsp.MessageType.Info if done.code == 0 else lsp.MessageType.Warning
     written = ""

@@ -213,7 +213,6 @@ def _beside(folder: str) -> list[str]:
 
 
 def _below(root: str) -> list[str] | None:
-    """Return the files below a folder; None if there are too many."""
     files: list[str] = []
     for place, folders, names in os.walk(root):
         folders[:] = sorted(n for n in folders if n[0] != "." and n != "node_modules")

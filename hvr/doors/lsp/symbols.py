@@ -189,7 +189,6 @@ class Symbols:
         self._schema = ""
 
     def _keys(self, items: Sequence[Item], node: List) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """Index the parts of a schema or an initial task network, and return its parameters."""
         scope: _Scope | None = None
         parameters: tuple[tuple[str, tuple[str, ...]], ...] = ()
         pairs = [
@@ -300,7 +299,6 @@ class Symbols:
     def _parts(
         self, node: List, role: Role, scope: _Scope | None
     ) -> Iterator[tuple[Item, Role, _Scope | None]]:
-        """Index the head of a formula and yield its parts."""
         head, rest = node.head, node.items[1:]
         if not head:
             yield from ((item, role, scope) for item in node.items)
@@ -434,7 +432,6 @@ def _typed_list(items: Sequence[Item]) -> Iterator[tuple[list[Leaf], list[Leaf]]
 
 
 def _labels(item: Item) -> Iterator[Leaf]:
-    """Yield the ids of the subtasks of a network."""
     if not isinstance(item, List):
         return
     for node in [item, *item.items]:

@@ -217,8 +217,6 @@ async def serve_http(server: Any, port: int, token: str = "", *, show_token: boo
 
 
 class _WithToken:
-    """An ASGI application that refuses requests without the token."""
-
     def __init__(self, app: Any, token: str) -> None:
         self._app = app
         self._expected = f"Bearer {token}".encode()

@@ -236,7 +236,6 @@ class ClientDialogue:
         return self._reply(metadata, sequence_id, image=image, fast=fast)
 
     def _act(self, name: Any, args: dict[str, Any]) -> dict[str, Any]:
-        """Return the kitchen's answer, which may be a refusal."""
         if name == "Initialize":
             check_initialize(args)
             self._fast = args.get("fastActionEmit") is not False
@@ -252,7 +251,6 @@ class ClientDialogue:
     def _answered(
         self, name: Any, *, result: Any = None, message: str = "", code: str | None = None
     ) -> dict[str, Any]:
-        """Return the current state as the answer to an action about the connection."""
         return {
             **self._kitchen.last_event.metadata,
             "lastAction": str(name),

@@ -180,8 +180,6 @@ class _Studio:
         return await self._answering(self._read_run)(request)
 
     def _answering(self, read: Callable[[str], dict[str, Any] | None]) -> Endpoint:
-        """Return a handler that answers with what is read under the name in the request."""
-
         async def handle(request: Request) -> Response:
             try:
                 found = await asyncio.to_thread(read, request.query_params.get("name", ""))
@@ -192,7 +190,6 @@ class _Studio:
         return handle
 
     def _read_run(self, name: str) -> dict[str, Any]:
-        """Return the document of a run, which may still be in progress."""
         if not name or "/" in name or name in (".", ".."):
             raise DataFileError("a run is named by its folder below runs/")
         folder = self._folder.path / self._folder.resolved(f"runs/{name}")
@@ -203,7 +200,6 @@ class _Studio:
         return {**run_document(folder), "version": _version(folder)}
 
     def _read_log(self, name: str) -> dict[str, Any]:
-        """Return the events and calls of a run so far."""
         if not name or "/" in name or name in (".", ".."):
             raise DataFileError("a run is named by its folder below runs/")
 
@@ -234,7 +230,6 @@ class _Studio:
         return read_graph(self._folder, name)
 
     def _read_drawing(self, name: str) -> dict[str, Any] | None:
-        """Return the drawing rules beside a domain; None if there are none."""
         file = self._folder.resolved(name)
         text = self._folder.read(name)
         self._folder.resolved(str(file.parent / DRAWING_FILE))  # a link may lead elsewhere

@@ -481,7 +481,6 @@ class FactMonitor(PlanMonitor):
 
 
 def _applicable(actions: Iterable[GroundAction], state: State) -> bool:
-    """Return whether any of the actions is applicable in a state."""
     return any(
         state.task.precondition(action).holds(state.bits, state.values) for action in actions
     )

@@ -139,7 +139,6 @@ class _Explanations:
             self._add(DeviationKind.WRONG_EFFECT, Side.POST, wrong, text)
 
     def others(self, literals: Iterable[Expression], outcome: FactOutcome) -> None:
-        """Explain changes unrelated to the action, one deviation per group that shares objects."""
         for group in _groups(literals):
             needed = any(e in outcome.unmet for e in group)
             text = (

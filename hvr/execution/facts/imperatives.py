@@ -180,7 +180,6 @@ def _forms(order: str) -> Iterator[tuple[re.Pattern[str], tuple[int, ...]]]:
 
 
 def _kept(count: int) -> Iterator[tuple[int, ...]]:
-    """Yield the possible subsets of an imperative's phrases, all phrases first."""
     for bits in range(2**count - 1, -1, -1):
         yield tuple(i for i in range(count) if bits >> i & 1)
 

@@ -152,7 +152,6 @@ class _Description:
         return text, " and ".join(self._clause(goal, declared, names) for goal in goals)
 
     def _check(self, entity: Entity) -> None:
-        """Refuse what only known objects can be asked."""
         if entity.count != 1:
             raise self._unsupported(f"{entity.text!r} (several things)")
         if entity.name is not None:

@@ -166,8 +166,6 @@ class _Thing:
 
 @dataclass(frozen=True)
 class _Amount:
-    """A side of a comparison: a constant, or a function of things."""
-
     function: str = ""
     things: tuple[_Thing, ...] = ()
     number: Number | None = None
@@ -197,7 +195,6 @@ def parse_goal(text: str, domain: Domain, problem: Problem, words: WorldLexicon)
 def _stages(
     text: str, domain: Domain, problem: Problem, words: WorldLexicon, *, orders: bool
 ) -> tuple[ParsedGoal, ...]:
-    """Parse a goal and return its stages; `orders` also allows imperatives of actions."""
     if text.lstrip().startswith("("):
         stages = [parse_formula(text, domain, problem.objects, file="<goal>")]
     else:
@@ -244,7 +241,6 @@ class _Reader:
         self._spoken = ""  # the thing that 'it' refers to
 
     def read(self, text: str, *, orders: bool) -> list[Formula]:
-        """Return the stages of a goal."""
         words = re.sub(r"\s+", " ", text.strip().rstrip(".!").lower())
         clauses = self._conjunction(words, self._single)
         if clauses is not None:

@@ -212,7 +212,6 @@ def _tensors(folder: Path, expected: str) -> dict[str, Floats]:
 def _part(
     tensors: dict[str, Floats], prefix: str, shapes: dict[str, tuple[int, ...]]
 ) -> dict[str, Floats]:
-    """Return the tensors of one of the two networks after checking names and shapes."""
     selected = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
     for name in sorted(selected.keys() ^ shapes.keys()):
         raise ValueError(f"{prefix}{name} is {'missing' if name in shapes else 'unknown'}")

@@ -162,7 +162,7 @@ class _Object:
 
 
 def _read(graph: KnowledgeGraph, names: Iterable[str]) -> dict[str, _Object]:
-    """Read objects with two queries in all, since queries cost far more than rows."""
+    # Two queries in all, since queries cost far more than rows.
     objects = {n: _Object(n, graph.object_class(n)) for n in dict.fromkeys(names)}
     if not objects:
         return objects
@@ -200,8 +200,6 @@ def _read(graph: KnowledgeGraph, names: Iterable[str]) -> dict[str, _Object]:
 
 
 class _Kinds:
-    """Descriptions of classes, each built once."""
-
     def __init__(self, graph: KnowledgeGraph, shown: Collection[str]) -> None:
         self.graph = graph
         self._shown = shown

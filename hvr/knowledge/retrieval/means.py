@@ -207,11 +207,8 @@ class Means:
                 self._carrier(classes, place)
 
     def _pieces(self) -> None:
-        """Choose one piece of each chosen source.
-
-        The effects of cutting are about pieces, so the problem needs at least one. Further ones
-        would be interchangeable.
-        """
+        # The effects of cutting are about pieces, so the problem needs one; others would be
+        # interchangeable.
         pairs = self.chosen.pieces
         for piece, source in pairs:
             if source in self.chosen.reasons and not any(

@@ -248,11 +248,8 @@ class _Chooser:
                     self.chosen.tool()
 
     def complete(self) -> None:
-        """Choose a surface to put things down, and the places and contents of all choices.
-
-        Taking an object requires the fridge around it, using a burner requires the pan on it, and
-        moving a plate requires the knife that lies on it.
-        """
+        # Taking an object requires the fridge around it, using a burner requires the pan on it, and
+        # moving a plate requires the knife that lies on it.
         full = self.inventory.too_full
         kinds = supplies_of(self.inventory.ontology).put_down
         counters = [n for n in self.chosen.reasons if self.inventory.classes[n] in kinds[:1]]

@@ -260,7 +260,7 @@ def _report(plan: Any, translation: Translation) -> ValidationReport:
 
 
 def _judged(plan: Any, translation: Translation) -> tuple[JudgedStep, ...]:
-    """Return the steps to judge; a repeated instance of an action owns all its steps."""
+    # A repeated instance of an action owns all its steps.
     first: dict[int, int] = {}
     owners = [first.setdefault(id(i), index) for index, i in enumerate(instances_of(plan))]
     return tuple(

@@ -312,7 +312,6 @@ class _Converter:
         ]
 
     def _parameters(self, writer: ExpressionWriter, parameters: tuple[TypedName, ...]) -> Any:
-        """Return the parameters of an action, and the conditions that express their types."""
         converted = self._signature(parameters)
         m, conditions = writer.manager, []
         for item, parameter in zip(parameters, converted, strict=True):

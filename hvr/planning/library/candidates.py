@@ -200,7 +200,6 @@ def _verb_at(
 
 
 def _demands(verb: Verb) -> frozenset[tuple[str, bool]]:
-    """Return the predicates of a verb's effect, if it is a conjunction of literals."""
     if verb.condition is None or "(or " in verb.condition or verb.frame not in {"state", "hold"}:
         return frozenset()
     demands = set()

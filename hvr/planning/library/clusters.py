@@ -199,7 +199,6 @@ def _by_words(base: Entry, other: Entry) -> Iterator[tuple[str, str]]:
 def _extend(
     parts: dict[str, str], literal: Literal, candidates: Sequence[Literal], *, known_only: bool
 ) -> None:
-    """Pair the variables of a literal with the variables of the first matching candidate."""
     atom, positive = literal
     if all(a in parts for a in atom.args if is_variable(a)):
         return
@@ -240,10 +239,7 @@ def _renamed(classes: Mapping[str, str]) -> dict[str, str]:
 def _common(
     literals: Sequence[Sequence[Literal]], roles: Sequence[Mapping[str, str]]
 ) -> tuple[str, ...]:
-    """Return the literals that all members share, up to renaming.
-
-    Literals with a variable that some member lacks are omitted.
-    """
+    # Literals with a variable that some member lacks are omitted.
     sets = [
         {
             literal_text(bind_literal(item, role))
@@ -358,11 +354,8 @@ def find_clusters(
 
 
 def _agglomerate(signatures: list[Signature], minimum: float) -> list[list[int]]:
-    """Return the clusters as lists of indices.
-
-    Links are in a heap with lazy deletion: joined clusters get a new number, and links to old
-    numbers are skipped.
-    """
+    # Links are in a heap with lazy deletion: joined clusters get a new number, and links to old
+    # numbers are skipped.
     clusters = {n: [n] for n in range(len(signatures))}
     links: dict[int, dict[int, float]] = defaultdict(dict)
     heap: list[tuple[float, int, int]] = []

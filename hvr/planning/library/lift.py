@@ -436,7 +436,6 @@ def _texts(literals: Iterable[Literal], binding: dict[str, str]) -> tuple[str, .
 def _named(
     words: NameReading, actions: Sequence[GroundAction], types: dict[str, str], ontology: Ontology
 ) -> list[str]:
-    """Return the objects mentioned in the name but not in the steps."""
     used = dict.fromkeys(a for action in actions for a in action.args)
     objects: list[str] = []
     for mention in words.mentions:
@@ -484,7 +483,7 @@ def _lifted_name(
 def _variables(
     conditions: BlockConditions, actions: Sequence[GroundAction], types: dict[str, str]
 ) -> dict[str, str]:
-    """Return a variable for each object, in an order independent of object names."""
+    # The order does not depend on the names of the objects.
     binding: dict[str, str] = {}
     for name in dict.fromkeys(a for action in actions for a in action.args):
         if name in conditions.objects:

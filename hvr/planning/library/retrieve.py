@@ -274,10 +274,7 @@ class _Search:
     def _starts(
         self, candidate: Candidate, missing: list[Literal]
     ) -> Iterator[dict[str, frozenset[str]]]:
-        """Yield the objects that variables may denote, given the name and the missing literals.
-
-        Postconditions that hold already say nothing about the purpose of the block.
-        """
+        # Postconditions that hold already say nothing about the purpose of the block.
         for roles in candidate.roles:
             for fixed in _unified(candidate.entry, missing):
                 allowed = dict(roles)
@@ -305,10 +302,7 @@ class _Search:
     def _achieves_own_postcondition(
         self, entry: Entry, binding: Mapping[str, str], after: State
     ) -> bool:
-        """Return whether the entry's own postcondition holds after the block and some of it is new.
-
-        Without the second condition, a block that changes nothing would succeed.
-        """
+        # Something must be new: otherwise a block that changes nothing would succeed.
         declared = self.task.domain.predicates
         new = False
         for literal in entry.effects:
@@ -322,12 +316,8 @@ class _Search:
 
 
 def _unified(entry: Entry, missing: list[Literal]) -> Iterator[dict[str, str]]:
-    """Yield unifications of the missing literals with effects of an entry.
-
-    A literal that is not an effect is skipped rather than rejected: the block may achieve it by a
-    conditional effect that did not occur when it was learnt. The proof decides.
-    """
-
+    # A literal that is not an effect is skipped, not rejected: a conditional effect that did not
+    # occur when the entry was learnt may achieve it. The proof decides.
     def extend(number: int, binding: dict[str, str]) -> Iterator[dict[str, str]]:
         if number == len(missing):
             yield binding

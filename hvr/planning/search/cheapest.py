@@ -55,7 +55,7 @@ def cheap_plan(task: Task, seconds: float) -> SearchResult:
 
 
 def _costs(task: Task, problem: SearchProblem) -> list[float]:
-    """Return the cost of each operator, in the initial state for costs that change."""
+    # Costs that change are taken from the initial state.
     if TOTAL_COST.function not in task.domain.functions:
         return [float(len(operator.steps)) for operator in problem.operators]
     state = task.initial
@@ -108,7 +108,6 @@ class _Space:
         return true | (self._fluents & ~true) << self._width
 
     def search(self, deadline: float) -> list[int] | None:
-        """Return the operators of a plan, or None if there is none."""
         order = count()
         best = {self._start: 0.0}
         parents: dict[int, tuple[int, int]] = {}
@@ -153,7 +152,6 @@ class _Space:
         return true & ~delete | add
 
     def _estimate(self, true: int) -> float | None:
-        """Return the cost of a relaxed plan; None if the goal is out of reach."""
         costs = dict.fromkeys(bits(self._state(true)), 0.0)
         made: dict[int, int] = {}
         missing = [len(needs) for _, needs, _ in self._units]

@@ -147,7 +147,6 @@ def _with(compiled: Compiled, ground: _GroundConstraint, memory: int) -> Compile
 
 
 def _changed(operator: Operator, change: _Change) -> Operator | None:
-    """Return the operator with the change applied; None if it is never applicable."""
     needs = conjunction((operator.precondition, change.guard))
     if needs is FALSE:
         return None

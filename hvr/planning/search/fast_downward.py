@@ -101,7 +101,6 @@ class _Writer:
         return goal
 
     def _facts(self, literals: Literals) -> dict[int, int] | None:
-        """Return the variable values that make a conjunction true; None if it is contradictory."""
         facts: dict[int, int] = {}
         for bit in bits(literals.true):
             variable, value = self.value[bit]

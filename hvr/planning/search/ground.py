@@ -247,7 +247,6 @@ def _disjuncts(condition: Conjunction, can: Literals) -> Steps[list[Literals]]:
 
 
 def _fixed(condition: Conjunction, can: Literals) -> Literals | None:
-    """Return the literals of a condition outside its clauses; None if they are impossible."""
     if condition.positive & ~can.true or condition.negative & ~can.false:
         return None
     if condition.positive & condition.negative:

@@ -130,7 +130,6 @@ def _moves(
 def _unmet(
     task: Task, state: State, action: GroundAction, navigation: Navigation
 ) -> tuple[int, bool]:
-    """Return the number of unmet literals of an action, and whether one is nearness."""
     schema = task.domain.actions[action.name]
     literals = unmet_literals(
         task, state.bits, state.values, schema.precondition, binding_of(schema, action), ()

@@ -200,7 +200,6 @@ def simplify(
 
 
 def _simplified(operator: GroundOperator, together: CompatibleFluents) -> GroundOperator | None:
-    """Return the simplified operator, or None if it never changes anything."""
     may = partners(together, operator.precondition.true)
     if may is None:
         return None

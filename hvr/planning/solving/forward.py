@@ -141,7 +141,6 @@ class BestFirst(Generic[S]):
             heappush(others, (rank, next(self._order), node, step, 1))
 
     def _next(self, queue: int) -> _Reached[S] | None:
-        """Pop a step and return the state after it; None if it is inapplicable or known."""
         _, _, before, step, repeats = heappop(self._queues[queue])
         state, done = before.state, 0
         while done < repeats and (after := self._space.after(state, step)) is not None:

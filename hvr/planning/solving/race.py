@@ -281,8 +281,6 @@ class _Runner:
 
 
 class _Referee:
-    """Validates plans as they arrive and keeps the best one."""
-
     def __init__(
         self, problem: Problem, validator: Validator, listen: Callable[[FoundPlan], None] | None
     ) -> None:
@@ -315,7 +313,6 @@ class _Referee:
         return better
 
     def _best_timed(self, steps: tuple[Step, ...]) -> tuple[tuple[Step, ...], ValidationReport]:
-        """Return a plan as it is or retimed, whichever is better, with its report."""
         report = self.validator.check(steps)
         moved = retimed(self.validator, steps)
         if moved is None or moved == steps:

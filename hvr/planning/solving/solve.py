@@ -209,11 +209,8 @@ def _solution(task: Task, outcome: RaceResult, ends: _Ends) -> Solution:
 def _outcome(
     chosen: Portfolio, job: PlannerJob, folder: Path, task: Task, settings: RaceSettings, cores: int
 ) -> tuple[RaceResult, _Ends]:
-    """Run the planners, then the reserve if all of them fail.
-
-    A problem on which all others fail, for example because deep nesting breaks their translators,
-    may still be easy for hvr's own search.
-    """
+    # A problem on which all others fail, for example because deep nesting breaks their translators,
+    # may still be easy for hvr's own search.
     judged = task.problem, Validator(task)
 
     def turns_of(programs: Sequence[Program], spent: Mapping[str, float]) -> Iterator[WorkSlice]:

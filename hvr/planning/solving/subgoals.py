@@ -222,7 +222,6 @@ class Subgoals:
         return tuple(given)
 
     def _link(self) -> None:
-        """Connect conditions with the supporters that need them or increase their excess."""
         facts = sorted(self._facts.items())
         self._positive = [(bit, number) for (bit, positive), number in facts if positive]
         self._negative = [(bit, number) for (bit, positive), number in facts if not positive]
@@ -248,11 +247,8 @@ class Subgoals:
                     self._helped[place].append((number, gain or 0.0))
 
     def _constant_gain(self, comparison: _Comparison, unit: _Supporter) -> float | None:
-        """Return the amount that a supporter adds to an excess; None if it depends on the state.
-
-        Expressions are compiled functions, so this compares the gain in three states. Equal gains
-        are not a proof, but an error affects only estimates, not the correctness of plans.
-        """
+        # Expressions are compiled functions, so the gain is compared in three states. Equal gains
+        # are not a proof, but an error affects only estimates.
         gains = []
         size = 1 + max([len(self._values) - 1, *(index for _, index, _ in unit.changes)])
         for factor, offset in ((1, 1), (3, 17), (7, 5)):

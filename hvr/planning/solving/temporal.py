@@ -233,7 +233,6 @@ class _Happenings:
         return self.validator.check(plan).valid
 
     def plan(self, state: _Instant) -> tuple[Step, ...]:
-        """Return the started steps at their earliest times."""
         steps: list[Step] = []
         rest = state.plan
         while rest:

@@ -105,7 +105,6 @@ class _Checker:
             self._narrow(thing, meant)
 
     def _narrow(self, thing: WrittenThing, meant: NameMeaning) -> None:
-        """Keep only the objects that currently satisfy the thing's description."""
         wrong = [
             x.predicate for x in thing.where if x.predicate not in self.words.domain.predicates
         ]
@@ -125,7 +124,6 @@ class _Checker:
         self.things[thing.name] = replace(meant, classes=classes, objects=left)
 
     def _holds_now(self, literal: GoalLiteral, name: str, candidate: str) -> bool:
-        """Return whether a literal currently holds for a candidate and some other objects."""
         rows: list[tuple[str, ...]] = [()]
         for arg in literal.args:
             if arg == name:
@@ -167,7 +165,6 @@ class _Checker:
         return read
 
     def _arg(self, literal: GoalLiteral, place: int) -> str | None:
-        """Return the name of an argument and register it; None if it is unknown."""
         arg, words = literal.args[place], self.words
         liquid = words.liquid_at(literal.predicate, place)
         lower = arg.lower()
@@ -300,7 +297,6 @@ def constraints(goal: CheckedGoal, taxonomy: Taxonomy, inventory: Inventory) -> 
 
 
 def _bound(goal: CheckedGoal, taxonomy: Taxonomy, inventory: Inventory) -> dict[str, NameMeaning]:
-    """Bind things that must stay the same throughout to one object each."""
     things = dict(goal.things)
     used = [{arg for x in stage for arg in x.args} for stage in (*goal.stages, goal.always)]
     taken = {m.name for m in things.values() if m.named}
@@ -386,11 +382,8 @@ class _Writer:
     def _groups(
         self, some: Sequence[str], parts: Sequence[tuple[GoalLiteral, Mapping[str, str]]]
     ) -> list[tuple[list[str], list[tuple[GoalLiteral, Mapping[str, str]]]]]:
-        """Partition things into groups that share literals or must differ from each other.
-
-        A single quantifier over all things has as many instances as the product of their domains;
-        one quantifier per group has far fewer.
-        """
+        # A quantifier over all things has as many instances as the product of their domains; one
+        # per group has far fewer.
         left = list(some)
         groups = []
         while left:
@@ -444,7 +437,6 @@ class _Writer:
 def _connected(
     first: str, later: Sequence[str], parts: Sequence[tuple[GoalLiteral, Mapping[str, str]]]
 ) -> list[tuple[GoalLiteral, Mapping[str, str]]]:
-    """Return the literals about a thing, and about things declared later that are related to it."""
     reached = {first}
     while True:
         mine = [part for part in parts if reached & set(part[0].args)]

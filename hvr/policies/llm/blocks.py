@@ -199,11 +199,8 @@ class BlockWriter:
     def _step_by_step(
         self, work: Assignment, predicted: PredictedWorld, values: Mapping[str, str]
     ) -> str:
-        """Return a block that the model chose action by action among the applicable ones.
-
-        No action leads back to a state that the block had before, so the block ends. It has no
-        corrections, since these could contain any action: the planner repairs it.
-        """
+        # No action leads back to a state that the block had before, so the block ends. There is no
+        # correction, since it could contain any action: the planner repairs the block.
         task, state = predicted.task, predicted.state
         given = {"macro": work.request, "wanted": "", **values}
         block: Block = ()
@@ -264,10 +261,7 @@ class BlockWriter:
     def _correct(
         self, work: Assignment, predicted: PredictedWorld, written: Block, values: dict[str, str]
     ) -> tuple[Block, int]:
-        """Correct a block until it is valid or the tries are spent; then keep the best version.
-
-        Ties go to the latest version, which was written with the most feedback.
-        """
+        # Ties go to the latest version, which was written with the most feedback.
         task, state, limit = predicted.task, predicted.state, self._limit(work)
         block, tries, at_end = written, 0, 0
         prompt = "correct_block" if work.hierarchical else "correct_plan"

@@ -285,7 +285,6 @@ class Mapper:
         objects: Sequence[Mapping[str, float]],
         holding: str | None,
     ) -> Iterator[_Choice]:
-        """Yield valid actions with these names and objects, some omitted or the held one added."""
         mentioned = [o for o in objects if o]
         for name, score in names.items():
             count = len(self.task.domain.actions[name].parameters)
@@ -313,7 +312,6 @@ class Mapper:
     def _nearest(
         self, text: ActionText, names: Mapping[str, float], objects: Sequence[Mapping[str, float]]
     ) -> _Choice | None:
-        """Return the most similar valid action with the same name and first object."""
         first = objects[0] if objects else {}
         wanted = len(objects)
         pool: dict[GroundAction, float] = {}

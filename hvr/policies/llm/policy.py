@@ -138,11 +138,8 @@ def open_equipment(context: PolicyContext) -> tuple[Equipment, Meter, Path | Non
 
 
 def _structured(choice: ModelChoice, context: PolicyContext) -> bool:
-    """Return whether answers are structured if the setting leaves it open.
-
-    A replayed or resumed run keeps its form. The simulated model and a user's own templates use
-    text; other models get schemas.
-    """
+    # A replayed or resumed run keeps its form. The simulated model and a user's own templates use
+    # text; other models get schemas.
     spec = read_config(choice).spec or ""
     earlier = replayed(spec) or context.transcript
     if earlier is not None and has_header(transcript.file_of(earlier)):

@@ -233,7 +233,6 @@ def is_propositional(task: Task) -> bool:
 def _walk(
     task: Task, state: State, actions: Iterable[GroundAction], *, skip: bool = True
 ) -> tuple[State, int]:
-    """Return the state after some actions and their number; stop at a failure unless `skip`."""
     done = 0
     if not is_propositional(task):
         stepper = Stepper(task, state)

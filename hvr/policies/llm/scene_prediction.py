@@ -265,11 +265,8 @@ def _mentioned_objects(
 
 
 def _several(request: str, inventory: Inventory) -> list[str]:
-    """Return the objects that a request names in the plural: "two pillows", "drawers".
-
-    Portable objects are limited to the stated number, or to a few. Places are hardly limited, since
-    any of them may be meant.
-    """
+    # Portable objects are limited to the stated number, or to a few. Places are hardly limited,
+    # since any of them may be meant.
     names = []
     request_words = words(request)
     for phrase in mentioned(request, inventory):

@@ -176,7 +176,6 @@ def fact_text(value: Mapping[str, Any], keys: _Keys) -> str:
 
 
 def _arguments(value: Mapping[str, Any], name: str, keys: _Keys) -> list[str]:
-    """Return the arguments in declared order, or in the answer's order if the keys differ."""
     given = {key: str(part) for key, part in value.items() if key not in (name, HOLDS)}
     declared = keys.get(str(value[name]), ())
     return [given[key] for key in (declared if set(declared) == set(given) else given)]
@@ -422,7 +421,6 @@ def _moves_to(action: GroundAction, moves: Collection[str]) -> Iterator[GroundAc
 
 
 def _after(task: Task, state: State, way: Sequence[GroundAction]) -> int | None:
-    """Return the bits after a way, or None if it is impossible."""
     if not is_propositional(task):
         possible = count_applicable(task, state, way) == len(way)
         return run_actions(task, state, way).bits if possible else None

@@ -342,12 +342,6 @@ class Writing:
     def _corrected(
         self, macros: Macros, fixed: int, tries: int, unread: bool = False
     ) -> tuple[Macros, Checks]:
-        """Correct conditions until each macro action is applicable or the tries are spent.
-
-        Args:
-            fixed: Number of macro actions at the beginning that keep their conditions.
-            unread: Whether no condition could be read in the answer.
-        """
         first = None
         for attempt in range(tries + 1):
             check = check_macros(self._predicted.task, self._predicted.state, macros)
@@ -451,7 +445,6 @@ class Writing:
         return records
 
     def _remaining_goal(self, records: Sequence[BlockRecord]) -> Macros:
-        """Return an extra macro action if the plan misses a part of a known goal."""
         predicted = self._predicted
         if not self.settings.verification or (records and records[-1].macro.name == _REMAINING):
             return ()
@@ -500,11 +493,8 @@ class Writing:
         return tuple(matches)
 
     def _match(self, macro: MacroAction, state: State) -> MacroMatch | None:
-        """Return a library match that works from a state, or None.
-
-        A match with the model's postcondition is preferred, but a similar name suffices: the
-        library's conditions are proven, the model's are guesses.
-        """
+        # A match with the model's postcondition is preferred, but a similar name suffices: the
+        # library's conditions are proven, the model's are guesses.
         library = self.equipment.library
         if library is None or not self.settings.library:
             return None
@@ -555,7 +545,6 @@ class Writing:
         return kept, len(left_out)
 
     def _no_worse(self, changed: Iterable[AABlock], blocks: Iterable[AABlock]) -> bool:
-        """Return whether a changed plan breaks no more constraints and still reaches the goal."""
         start, kept = self._predicted.task.initial, self._first_kept
         changed, blocks = tuple(changed), tuple(blocks)
         goal = conjunction(start.task, self._predicted.goal)

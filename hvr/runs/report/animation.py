@@ -117,7 +117,6 @@ def animated_picture(story: Story, form: str) -> bytes:
 
 
 def _frame(plan: FloorPlan, story: Story, rows: Sequence[_Row]) -> Image:
-    """Return a frame: the room, and below it the request and the last lines."""
     try:
         from PIL import Image, ImageDraw, ImageFont
     except ImportError as error:

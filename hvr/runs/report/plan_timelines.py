@@ -366,7 +366,6 @@ def _packed(steps: Iterable[TimelineStep]) -> list[list[TimelineStep]]:
 
 
 def _processes(timeline: Timeline) -> list[tuple[str, list[tuple[Fraction, Fraction]]]]:
-    """Return the time spans of each process; adjacent ones are merged."""
     found: dict[str, list[tuple[Fraction, Fraction]]] = {}
     for span in timeline.processes:
         spans = found.setdefault(span.name, [])

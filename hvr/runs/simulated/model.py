@@ -177,7 +177,6 @@ class Scripted:
     def _corrected(
         self, purpose: str, prompt: ParsedPrompt, objects: PromptObjects, streams: Streams
     ) -> Steps:
-        """Return the block after feedback: repaired, unchanged, or with one more error."""
         written = prompt.written
         rng = streams("feedback")
         if rng.random() < self.errors.improve:

@@ -186,7 +186,6 @@ def _sentence(text: str, classes: Mapping[str, str], names: dict[str, list[str]]
 
 
 def _as_order(text: str) -> str:
-    """Rephrase a block's name as an imperative if necessary."""
     for use in load_action_annotations().uses:
         if use.sentence:
             pattern = re.escape(use.title.text)

@@ -294,10 +294,7 @@ class GuardedTools:
 def _unsupported(
     call: ToolCall, tool: ToolSchema, sources: Mapping[Place, Source]
 ) -> CallOutcome | None:
-    """Return the refusal of a call that would write unsupported values; None if it is allowed.
-
-    This is the only place that enforces the rule.
-    """
+    # The only place that enforces the rule.
     wrong = () if tool.effect is Effect.READS else unsupported(call, sources)
     if not wrong:
         return None
@@ -518,7 +515,7 @@ class GuardServer:
         return await anyio.to_thread.run_sync(self._guard.call, call, confirmed)
 
     def _question(self, call: ToolCall, question: Question) -> Any:
-        """Return the question as the result of a call; the client answers it with a second call."""
+        # The client answers with a second call.
         import mcp_types as types
 
         state = secrets.token_urlsafe()
@@ -529,7 +526,6 @@ class GuardServer:
         return types.InputRequiredResult(input_requests={_QUESTION: ask}, request_state=state)
 
     def _confirmation(self, call: ToolCall, params: Any) -> Question | CallOutcome | None:
-        """Return the question that a call approves, or the refusal if it declines."""
         state = getattr(params, "request_state", None)
         if state is None:
             return None

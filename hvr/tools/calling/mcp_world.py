@@ -444,7 +444,7 @@ def _innermost(error: BaseException) -> BaseException:
 
 @asynccontextmanager
 async def _connected(client: Any, seconds: float) -> AsyncIterator[Any]:
-    """Connect within a time limit; the client's own limit applies to each of several attempts."""
+    # The client's own limit applies to each of several attempts.
     import anyio
 
     with anyio.CancelScope(deadline=anyio.current_time() + seconds) as scope:

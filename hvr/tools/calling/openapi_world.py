@@ -252,7 +252,6 @@ def _in_header(field: RequestField, value: Json) -> str:
 
 
 def _pairs(field: RequestField, value: Json) -> list[str]:
-    """Return a value as percent-encoded `name=value` pairs."""
     name = quote(field.name, safe="[]$")
     style = field.style or "form"
     explode = field.explode if field.explode is not None else style == "form"
@@ -389,7 +388,6 @@ def listed_operations(server: OpenApiServer) -> Catalogue:
 
 
 def _described(server: OpenApiServer) -> tuple[Any, tuple[ApiOperation, ...], Catalogue]:
-    """Return a document, its supported operations, and their catalogue."""
     document = read_document(server.file)
     if not is_openapi(document):
         raise DataFileError(f"{server.file}: this is not an OpenAPI document")
@@ -532,7 +530,6 @@ class _Secrets:
         return request
 
     def advice(self, operation: ApiOperation) -> str:
-        """Return advice for a call that the server did not authenticate."""
         names = sorted({name for some in self._alternatives(operation) for name in some})
         schemes = " or ".join(names) or "a scheme"
         return f" (the world's auth must name a variable with the secret of {schemes})"
@@ -613,7 +610,6 @@ def _failure(status: int) -> CallFailure | None:
 
 
 def _content(answer: HttpAnswer) -> Json:
-    """Return the value of JSON, the text of text, or the type and size of any other body."""
     if not answer.body:
         return None
     kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()

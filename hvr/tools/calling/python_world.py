@@ -125,7 +125,6 @@ def _awaited(coroutine: Coroutine[Any, Any, Any]) -> Any:
 
 
 def _made(hint: Any, value: Json) -> Any:
-    """Convert a value to the type of a hint; unchanged if the hint does not apply."""
     origin, parts = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
         return _any_of(parts, value)

@@ -303,7 +303,7 @@ def _opened(world: WorldFile, source: str, value: Any) -> ToolEnvironment:
 
 
 def _module(world: WorldFile, name: str) -> ModuleType:
-    """Import a module; modules in the world's folder take precedence and are always reloaded."""
+    # Modules in the world's folder take precedence and are always reloaded.
     path = world.folder / f"{name}.py"
     if not name.isidentifier() or not path.is_file():
         try:
@@ -404,7 +404,6 @@ def remember_effects(world: WorldFile, effects: Mapping[str, Effect]) -> None:
 
 
 def _with_entry(lines: Sequence[str], key: str, names: Sequence[str]) -> list[str]:
-    """Return the lines with the entry `key` of `[tools]` set to a list of names."""
     # JSON strings are valid TOML except for DEL.
     listed = json.dumps(list(names), ensure_ascii=False).replace("\x7f", "\\u007f")
     entry = f"{key} = {listed}\n"

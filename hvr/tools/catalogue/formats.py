@@ -183,7 +183,6 @@ def _resolved(schema: Any, root: Any) -> _Flat:
 
 
 def _names(schema: Any, depth: int) -> Iterator[str]:
-    """Yield the names of a schema: each reference, or else the title."""
     if not isinstance(schema, dict) or depth > _DEEP:
         return
     reference = schema.get("$ref")
@@ -213,7 +212,7 @@ def _listed(schema: Schema, key: str) -> list[Any]:
 
 
 def _required(schema: Any, root: Any, above: frozenset[int]) -> frozenset[str]:
-    """Return the required properties of an object; for alternatives, the common ones."""
+    # Alternatives require only the properties that all of them require.
     if not isinstance(schema, dict) or id(schema) in above or len(above) > _DEEP:
         return frozenset()
     above |= {id(schema)}
@@ -329,7 +328,6 @@ def read_tool(record: Any, place: str, *, trusted: bool = True) -> ToolSchema:
 
 
 def _schema_fault(body: Record) -> str:
-    """Return the error in the argument schema of a tool, if any."""
     for name in _SCHEMAS:
         schema = body.get(name)
         if schema is None:
@@ -357,7 +355,6 @@ def _gives(body: Record) -> tuple[ToolParameter, ...]:
 
 
 def _types(body: Record, which: str) -> list[str]:
-    """Return the type names that files of GNN4TaskPlan list."""
     for name in (f"{which}-type", f"{which}_types"):
         value = body.get(name)
         if isinstance(value, str):

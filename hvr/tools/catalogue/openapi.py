@@ -279,7 +279,7 @@ class _Reader:
             )
 
     def _body(self, holder: Any) -> tuple[str, list[tuple[ToolParameter, RequestField]]]:
-        """Return a body's media type and parameters; a body without properties is one parameter."""
+        # A body without properties is one parameter.
         holder = _followed(holder, self._root)
         media, schema = _content(holder)
         found = parameters(schema, self._root)
@@ -297,7 +297,6 @@ class _Reader:
         return result_parameters(schema, self._root)
 
     def _schema_names(self) -> tuple[dict[str, str], dict[str, str]]:
-        """Return the schema names of returned objects and of listed objects, by path."""
         returned, lists = {}, {}
         for path, item in self._paths.items():
             operation = item.get("get")
@@ -343,10 +342,7 @@ def _with_resources(tool: ToolSchema) -> ToolSchema:
 
 
 def _named_apart(found: list[tuple[ApiOperation, bool]]) -> tuple[ApiOperation, ...]:
-    """Return operations with unique names by numbering duplicates.
-
-    Names given by the document take precedence over names derived from method and path.
-    """
+    # Names that the document gives take precedence over names derived from method and path.
     used: set[str] = set()
     names_of: dict[int, str] = {}
     for index in sorted(range(len(found)), key=lambda i: not found[i][1]):
@@ -390,7 +386,6 @@ def _schema_of(value: Mapping[str, Any]) -> tuple[Any, bool]:
 
 
 def _success(responses: Any) -> Any:
-    """Return the first successful response, else the default one."""
     if not isinstance(responses, dict):
         return None
     for code in sorted(str(code) for code in responses):
@@ -400,7 +395,6 @@ def _success(responses: Any) -> Any:
 
 
 def _content(holder: Any) -> tuple[str, Any]:
-    """Return the media type and schema of a body, preferring JSON, then forms."""
     content = holder.get("content") if isinstance(holder, dict) else None
     if not isinstance(content, dict) or not content:
         return "", None

@@ -140,8 +140,6 @@ class _Hint:
 
 
 class _Hints:
-    """Resolves the hints of a module by its classes and aliases."""
-
     def __init__(self, module: ast.Module) -> None:
         self._classes: dict[str, ast.ClassDef] = {}
         self._aliases: dict[str, ast.expr] = {}
@@ -186,7 +184,6 @@ class _Hints:
     def leaves(
         self, hint: _Hint, name: str, required: bool, above: tuple[str, ...]
     ) -> Iterator[ToolParameter]:
-        """Yield the values nested in a result: the fields of records at any depth."""
         marks, inner = "", hint
         while inner.items is not None and inner.types == ("array",):
             marks, inner = marks + "[]", inner.items
@@ -214,7 +211,6 @@ class _Hints:
         return _Hint(("object",), record=name) if self._fields(name) else _Hint()
 
     def _fields(self, name: str, depth: int = 0) -> dict[str, ast.expr]:
-        """Return the hints of the fields of a class, inherited ones included."""
         node = self._classes.get(name)
         if node is None or depth > _ALIASES:
             return {}
@@ -250,7 +246,7 @@ def _chosen(values: list[Any]) -> _Hint:
 
 
 def _members(node: ast.ClassDef) -> list[Any]:
-    """Return the values of an enum; empty if the source does not determine all of them."""
+    # Empty if the source does not determine all values.
     bases = set(map(_name, node.bases))
     values: list[Any] = []
     for part in node.body:
@@ -316,7 +312,6 @@ def _arguments(told: str) -> dict[str, str]:
 
 
 def _numpy_arguments(told: str) -> dict[str, str]:
-    """Return the parameter descriptions of a docstring in NumPy style."""
     found: dict[str, str] = {}
     lines = told.splitlines()
     inside, names = False, list[str]()

@@ -402,7 +402,7 @@ class _Entities:
         return name if len(ending) > 1 and len(ending[0]) == len(ending[1]) else ending[0]
 
     def _of_tool(self, name: str) -> Words:
-        """Return the kind of entity in a tool's name, which is usually verb first, then entity."""
+        # A tool's name is usually a verb, then an entity.
         words = _phrase(name)
         # In `user_get` and `calendar_event_create` the verb comes last.
         for end in range(len(words) - 1, 0, -1):

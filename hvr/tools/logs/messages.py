@@ -408,7 +408,6 @@ def _listed_calls(value: Record) -> list[Event]:
 
 
 def _calls_in_prose(text: str) -> list[Event]:
-    """Return the calls that an assistant wrote into its text, in one of several known forms."""
     found: list[Event] = []
     for call_text in _hermes(text):
         call = decoded(call_text)
@@ -438,7 +437,7 @@ def _hermes(text: str) -> Iterator[str]:
 
 
 def _react(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the names and inputs of actions in ReAct's form, in linear time."""
+    # Linear in the length of the text.
     action, given, seen = _REACT
     text = f"\n{text}"
     begin = text.find(action)

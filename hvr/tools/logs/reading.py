@@ -261,7 +261,6 @@ _SHOWN = 6
 
 
 def _records(path: Path) -> Iterator[Any]:
-    """Yield the logs in a file."""
     values = _values(path)
     parts = [v for v in values if not isinstance(v, _Broken)]
     if len(values) == 1 and isinstance(values[0], dict):

@@ -291,7 +291,6 @@ def _object(value: Record, depth: int) -> Iterator[Event]:
 
 
 def _wrapped(value: Record, depth: int) -> Iterator[Event]:
-    """Yield the events of the values in a wrapper, in order."""
     if _is_update(value):
         yield Format(messages.LANGCHAIN)
         for update in value.values():
@@ -317,10 +316,7 @@ def _wrapped(value: Record, depth: int) -> Iterator[Event]:
 
 
 def _bfcl(values: list[Any]) -> list[CallEvent] | None:
-    """Return the calls of a BFCL result or possible answer; None for any other list.
-
-    Each call is an object with one key.
-    """
+    # Each call is an object with one key; any other list is not BFCL.
     calls = []
     for value in values:
         if not isinstance(value, dict) or len(value) != 1 or _is_update(value):
@@ -346,7 +342,6 @@ def _is_update(value: Record) -> bool:
 
 
 def _constructed(value: Record, depth: int) -> Iterator[Event]:
-    """Yield the events of an object serialised by LangChain's `dumpd`."""
     name = str((value.get("id") or [""])[-1])
     inner = value.get("kwargs")
     if not isinstance(inner, dict):
@@ -362,7 +357,6 @@ def _constructed(value: Record, depth: int) -> Iterator[Event]:
 
 
 def _run(value: Record, depth: int) -> Iterator[Event]:
-    """Yield the events of a LangSmith run: its request, then the calls of its child runs."""
     yield Format("LangSmith runs")
     inner = value.get("child_runs") or []
     if value["run_type"] == "tool":

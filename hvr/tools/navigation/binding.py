@@ -336,10 +336,7 @@ class Binder:
     def _unused(
         self, number: int, goal: GoalCall, known: Mapping[Place, Json], *, final: bool
     ) -> tuple[list[QueryTarget], list[UserQuestion]]:
-        """Return queries or questions about stated facts that the call does not use.
-
-        A writing call must respect every statement of the user.
-        """
+        # A writing call must respect every statement of the user.
         goals = self.request.goals
         others = [n for n, one in enumerate(goals) if one.tool and n not in {number, *self.made}]
         queries = any(
@@ -435,7 +432,7 @@ class Binder:
     def _allowed(
         self, goal: GoalCall, name: str, chosen: tuple[EntityCandidate, ...]
     ) -> tuple[EntityCandidate, ...]:
-        """Return the candidates that violate no confirmed precondition; all if none remains."""
+        # If every candidate violates a precondition, all of them stay.
         if not self._writes(goal):
             return chosen
         broken: Callable[..., object] = self.conditions.violated

@@ -97,10 +97,8 @@ def _known(meanings: Iterable[str]) -> frozenset[Fact]:
 
 
 def _forward(steps: Sequence[_PricedStep], together: Callable[[int, int], int]) -> _Reached:
-    """Return the costs of facts by Knuth's generalised Dijkstra (1977).
-
-    `together` combines the costs of a step's needs: max for h_max, the sum for h_add.
-    """
+    # Knuth's generalised Dijkstra (1977). `together` combines the costs of a step's needs: max for
+    # h_max, the sum for h_add.
     takers: dict[Fact, list[int]] = defaultdict(list)
     missing = [len(step.needs) for step in steps]
     cost = [0] * len(steps)
@@ -133,7 +131,6 @@ def _forward(steps: Sequence[_PricedStep], together: Callable[[int, int], int]) 
 def _plan_cost(
     steps: Sequence[_PricedStep], wanted: Collection[Fact], giver: Mapping[Fact, int]
 ) -> int:
-    """Return the cost of the relaxed plan that the cheapest givers form."""
     made: set[int] = set()
     queue = list(wanted)
     for fact in queue:
@@ -413,7 +410,7 @@ def _pddl(
     counts: Mapping[str, CallCounts],
     asked: tuple[str, ...],
 ) -> tuple[str, str]:
-    """Return the domain and the problem. Foreign names are numbered, so they cannot inject PDDL."""
+    # Foreign names are numbered, so they cannot inject PDDL.
     meanings = set(facts.known | goal.known).union(asked, *(t.needs | t.gives for t in tools))
     known = {m: f"(known m{i}-{_slug(m)})" for i, m in enumerate(sorted(meanings))}
     apis = sorted({t.name for t in tools} | facts.done | goal.done)

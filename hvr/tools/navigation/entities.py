@@ -275,10 +275,8 @@ class EntityGraph:
         return roots
 
     def _occurrence(self, number: int, value: dict[str, Json]) -> int:
-        """Return the entity of an object, split where one result contradicts itself.
-
-        A flight number on two days refers to two flights.
-        """
+        # One result that contradicts itself splits the entity: a flight number on two days refers
+        # to two flights.
         entity = self._entities[number]
         # Only within one result: a later result may well report a changed value.
         if number in self._read_now and any(

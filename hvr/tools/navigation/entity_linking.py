@@ -173,7 +173,6 @@ class EntityLinker:
         return [one for one in (*clean, *rivals) if one.unknown]
 
     def _unseen(self, candidates: Sequence[EntityCandidate]) -> list[EntityCandidate]:
-        """Return unknown entities of the same kind as the candidates."""
         unseen: dict[int, EntityCandidate] = {}
         for one in candidates:
             for number in self.graph.same_kind(one.entity):
@@ -190,7 +189,6 @@ class EntityLinker:
     def _of_same_owner(
         self, some: Sequence[EntityCandidate], bound: Iterable[Json]
     ) -> Sequence[EntityCandidate]:
-        """Return the candidates that belong to the call's other entities, if any do."""
         for value in bound:
             owners = set(self.graph.holders(value))
             some = _least(some, lambda one: not owners & self.graph.above(one.entity))  # noqa: B023
@@ -258,7 +256,6 @@ class EntityLinker:
         query: EntityQuery,
         bound: Iterable[Json],
     ) -> tuple[EntityCandidate, ...]:
-        """Return the candidates that meet the most constraints and share the call's owners."""
         # Lexicographic: the query's own constraints count before other facts of the request.
         some = _least(candidates, lambda one: len(demanded - one.met))
         some = _least(some, lambda one: len(one.broken))

@@ -232,7 +232,6 @@ class _ToolWorld(FactWorld):
     def watch(
         self, planned: Planned, constraints: ConstraintMonitor, *, aside: bool = False
     ) -> FactMonitor:
-        """See `hvr.execution.recovery.ExecutionWorld`."""
         return _ToolWatch(self, planned.task, constraints, aside=aside)
 
 
@@ -264,7 +263,6 @@ class _ToolWatch(FactMonitor):
         return done.replace(failures=failures)
 
     def outdated(self, rest: Sequence[GroundAction]) -> str:
-        """See `hvr.execution.recovery.BeliefMonitor`."""
         env = self.world.env
         assert isinstance(env, ToolFacts)
         found = env.steps.next()
@@ -274,21 +272,18 @@ class _ToolWatch(FactMonitor):
         return "" if rest[0].name == env.domain.action(label) else f"Next is {label}: {found.why}."
 
     def unmet_goal(self) -> tuple[Expression, ...]:
-        """Return the unmet part of the whole request; a plan may cover less."""
+        # A plan may cover less than the whole request.
         whole = self.world.task
         state = whole.state_with(base_atoms(self.state), self.state.numbers())
         return failed_literals(Validator(whole, state=state).goal_failure())
 
 
 class _ChainPlanner:
-    """Plans the next call followed by the cheapest chain."""
-
     def __init__(self, env: ToolFacts) -> None:
         self.env = env
         self._chains: dict[Hashable, ToolChain | None] = {}
 
     def plan(self, task: Task) -> Planned:
-        """See `hvr.execution.facts.planning.FactPlanner`."""
         env, chain = self.env, self.env.chain
         found = env.steps.next()
         if found is None:
@@ -305,7 +300,6 @@ class _ChainPlanner:
         return self._planned(task, at_hand, goal, (first.name, *rest.calls))
 
     def _rest(self, facts: CallFacts, goal: CallFacts) -> ToolChain | None:
-        """Return the cheapest chain to the remaining goal; None if the model has none."""
         env, chain = self.env, self.env.chain
         usable = [tool for tool in chain.tools if tool.name not in env.steps.given_up]
         counts = chain.counts

@@ -287,7 +287,6 @@ def _takes(tool: ToolSchema, name: str) -> ToolParameter | None:
 
 
 def _fitted(tool: ToolSchema, name: str, value: Json) -> Json:
-    """Return a value in the spelling of the schema if it differs from a choice only in case."""
     parameter = _takes(tool, name)
     choices = [json.loads(choice) for choice in parameter.choices] if parameter else []
     if not isinstance(value, str) or value in choices:
@@ -366,10 +365,7 @@ class _Checker:
         )
 
     def _ordered(self, tool: ToolSchema, goal: GoalCall) -> bool:
-        """Return whether an order names the action of a call.
-
-        A call without arguments has no object, so the order must name it.
-        """
+        # A call without arguments has no object, so the order must name it.
         orders = [
             clause
             for clause in self._clauses
@@ -402,7 +398,6 @@ class _Checker:
         return GoalCall(tool.name, arguments)
 
     def _leave_out(self, number: int, tool: ToolSchema, name: str, value: Json) -> None:
-        """Drop a value that the request does not state; ask for it if a call may write it."""
         shown = short(one_line(json.dumps(value, ensure_ascii=False)), 80)
         self.left_out.append(f"{name} = {shown}")
         parameter = _takes(tool, name)

@@ -303,7 +303,6 @@ def _state(known: KnownEntities, parameter: str, name: frozenset[str]) -> Json:
 
 
 def _single(traits: Iterable[EntityProperty]) -> Iterator[tuple[frozenset[str], Json]]:
-    """Yield the single-valued properties of an entity, except apparent secrets."""
     has: dict[frozenset[str], dict[str, Json]] = {}
     for name, value in traits:
         has.setdefault(name, {})[key(value)] = value

@@ -122,7 +122,6 @@ def _checking(
     at_hand: KnownValues,
     experience: Experience,
 ) -> Iterator[QueryCall]:
-    """Yield queries that reveal more about candidate entities, by id or by stated values."""
     lacking = sorted(search.lacking)
     words = {singular_words(leaf_of(name)) for name in lacking}
     near = {key(value): place for place, value in enumerate(search.near)}

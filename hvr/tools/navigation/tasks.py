@@ -257,7 +257,6 @@ class TaskSteps:
         return self._attempts.is_futile(call, len(self.done))
 
     def _record_progress(self, step: NextCall) -> None:
-        """Give up a goal whose queries succeed without progress."""
         if step.serves is None:
             return
         bound = self._binder.bind(step.serves, final=False)
@@ -300,7 +299,6 @@ class TaskSteps:
         return self._goal_call(number, bound, level, only)
 
     def _not_found(self, number: int, search: QueryTarget) -> None:
-        """Record why a value cannot be found, as a question or as a reason."""
         refused = f"; {self._refusal}" if self._refusal else ""
         if search.seen:
             self._why[number] = f"no {search.name} found matches the request{refused}"
@@ -359,10 +357,7 @@ class TaskSteps:
         return any(g.tool and n not in self.done and n not in self.left for n, g in goals)
 
     def _refuses(self, number: int, call: ToolCall) -> bool:
-        """Return whether a confirmed precondition of a goal call is violated.
-
-        If a query found the violating value, the value is excluded: another may satisfy it.
-        """
+        # A violating value that a query found is excluded: another one may satisfy the goal.
         broken = self._conditions.violated(call.tool, self.graph.known_by(call.arguments))
         if broken is None:
             return False

@@ -247,8 +247,6 @@ def links_of(graph: ToolGraph) -> Tensor:
 
 
 class _Trainer:
-    """The training loop with its optimiser and random numbers."""
-
     def __init__(
         self, config: RetrieverConfig, scorer: Scorer, texts: Tensor, tools: Tensor, links: Tensor
     ) -> None:
@@ -271,7 +269,6 @@ class _Trainer:
         early_stopping: bool,
         progress: ProgressCallback | None,
     ) -> tuple[tuple[ScorerEpoch, ...], int]:
-        """Train, and restore the best epoch, or the last one without early stopping."""
         history: list[ScorerEpoch] = []
         highest, best = -1.0, 0
         state: dict[str, Any] = {}
@@ -290,7 +287,6 @@ class _Trainer:
         return tuple(history), best
 
     def epoch(self, part: _StepTensors) -> float:
-        """Make one pass over all steps and return the mean loss."""
         self.scorer.train()
         losses = []
         order = torch.randperm(len(part.tools), generator=self.random)
@@ -309,10 +305,7 @@ class _Trainer:
 
     @torch.no_grad()
     def accuracy(self, part: _StepTensors) -> float:
-        """Return the fraction of steps whose best tool is the true one.
-
-        Steps with and without tool names are weighted as in training.
-        """
+        # Steps with and without tool names are weighted as in training.
         self.scorer.eval()
         unnamed = self.config.unnamed
         variants = [(1 - unnamed, part.named), (unnamed, part.unnamed)]

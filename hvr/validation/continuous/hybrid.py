@@ -215,7 +215,6 @@ class HybridRun(TemporalRun):
         self.values = values_at(numbers, moment)
 
     def _set_in_motion(self, numbers: Numbers, moment: Moment) -> Motion:
-        """Find the processes that are active after a moment, and the motion that they cause."""
         candidates = [*self._dynamics.processes]
         for number in self._running:
             candidates += self._effects.get(number, ())
@@ -292,7 +291,6 @@ class HybridRun(TemporalRun):
     def _changed(
         self, ref: StepRef, flipped: int, before: Values, after: Values, *, gradual: bool = False
     ) -> None:
-        """Record which step, event or process changed the given bits and numbers."""
         bits = tuple(set_bits(flipped))
         if self._keeps:
             self._changes.append(StateChange(ref, bits, before, after, gradual=gradual))
@@ -331,7 +329,6 @@ class HybridRun(TemporalRun):
 
     @contextmanager
     def _at_sample(self, sample: SegmentSample) -> Iterator[None]:
-        """Make a sample the current state while a failure is reported."""
         present, known, last = self.values, len(self._changes), self._last
         self._last = last.fork()
         self._credit(sample.values, sample.time)

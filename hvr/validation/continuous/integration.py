@@ -443,7 +443,6 @@ def _closed(
     initial: Sequence[Quantity],
     start: Moment,
 ) -> dict[StateVariable, Quantity] | None:
-    """Return the solution of a group in closed form; None if it has none."""
     if len(group) > _LARGEST_SYSTEM:
         return None
     linear = [_linear(rate, group) for rate in rates]
@@ -485,7 +484,6 @@ def _closed(
 
 
 def _linear(rate: Quantity, group: Sequence[StateVariable]) -> tuple[_Row, Quantity] | None:
-    """Split a rate into factors of the group's variables and a rest; None if it is not linear."""
     row: _Row = [0] * len(group)
     rest: dict[tuple[frozenset[tuple[Symbol, int]], object], Rational] = {}
     places = {variable: place for place, variable in enumerate(group)}

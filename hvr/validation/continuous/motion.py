@@ -535,7 +535,6 @@ class Segment:
         return SegmentSample(exact_time(self._origin, moment), time, time, self._motion.at(moment))
 
     def _sample(self, start: Moment, end: Moment) -> SegmentSample:
-        """Return a sample between two moments, soon after the first."""
         one, two = as_root(start), as_root(end)
         while one.high >= two.low or one.high - one.low > _SOON:
             # `compare` refuses moments that it cannot tell apart, so this loop ends.

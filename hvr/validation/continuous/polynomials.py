@@ -237,7 +237,6 @@ class Root:
         self.low, self.high = Fraction(a, under), Fraction(b, under)
 
     def _sign(self, over: int, under: int) -> int:
-        """Return the sign of the polynomial at the fraction `over / under`."""
         if not self._whole:
             self._whole = tuple(map(int, self.polynomial.primitive().coefficients))
         result, power = self._whole[-1], 1

@@ -548,7 +548,6 @@ def _exponent_text(exponent: Exponent) -> str:
 
 
 def _signed(parts: Iterable[tuple[Rational, list[str]]]) -> str:
-    """Join products, each a coefficient and other factors, with their signs."""
     texts = []
     for coefficient, factors in parts:
         size = decimal_text(abs(Fraction(coefficient)))

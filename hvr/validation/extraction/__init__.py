@@ -152,7 +152,6 @@ def _refuse(plan: Candidate, file: str) -> NoReturn:
 
 
 def _which(plans: Sequence[Candidate]) -> str:
-    """Explain how to choose one of several plans, and which of them costs least."""
     costs = [plan.cost for plan in plans if plan.cost is not None]
     if len(plans) < 2:
         return "one plan without other steps"

@@ -110,7 +110,6 @@ class NumberedLines:
         )
 
     def _waits_until(self, place: int) -> Fraction | None:
-        """Return the end of the waiting period that begins on a line, if any."""
         until: Fraction | None = None
         while place < len(self.lines) and (waits := WAITING.fullmatch(self.lines[place])):
             if waits["until"] or waits["end"]:
@@ -294,7 +293,6 @@ def _json(text: str, known: KnownSymbols) -> str | None:
 
 
 def _json_in(left: dict[int, str], counted: NumberedLines, known: KnownSymbols) -> list[Candidate]:
-    """Read the JSON plans in the remaining lines, and remove these lines."""
     text = "\n".join(left.values())
     begins = islice(_JSON_BEGIN.finditer(text), _JSON_MOST)
     import json
@@ -364,7 +362,6 @@ class _Loose:
         self._cache: dict[str, _Kinded] = {}
 
     def read(self) -> tuple[list[list[_Numbered]], list[tuple[int, _Kinded]], list[_Numbered]]:
-        """Return the plans, the lines that mention steps, and the lines that may be steps."""
         runs: list[list[tuple[int, _Kinded]]] = []
         mentions: list[tuple[int, _Kinded]] = []
         unparsed: list[_Numbered] = []
@@ -482,7 +479,6 @@ class _Loose:
         )
 
     def _continuing(self, classified: Sequence[tuple[int, str, _Kinded]]) -> list[_Numbered]:
-        """Return the lines that continue the numbering of neighbouring steps."""
         beside = {
             place + way
             for place, (_, text, line) in enumerate(classified)
@@ -503,7 +499,6 @@ class _Loose:
 
 
 def _is_step_of(name: Sequence[str], words: Sequence[str], known: KnownSymbols) -> bool:
-    """Return whether a name and the words after it may be a step, given the known objects."""
     if not name:
         return False
     if name[0].lower() in known.actions:
@@ -609,7 +604,6 @@ def is_broken(line: str, is_step: Callable[[str], bool]) -> bool:
 
 
 def _speaks_of(text: str, known: KnownSymbols) -> bool:
-    """Return whether a text contains an action's name next to a parenthesis."""
     if not known.actions or ("(" not in text and ")" not in text):
         return False
     words = _TOKEN.findall(text.lower())

@@ -249,7 +249,7 @@ def _subtask(number: int, action: GroundAction, variables: dict[str, str]) -> Su
 
 
 def _condition(domain: Domain, problem: Problem, literals: Iterable[str]) -> Formula:
-    """Return literals as a condition; unparsable literals of a model are skipped."""
+    # Literals of a model that cannot be parsed are skipped.
     parts = []
     for text in literals:
         try:
@@ -330,10 +330,7 @@ def plan_to_values(plan: HierarchicalPlan) -> dict[str, Any]:
 
 
 def _rows(tree: DecompositionTree) -> Iterator[tuple[int, tuple[bool, ...], int]]:
-    """Yield each node below the root, its last-child flags per level, and its parent's row.
-
-    A node that occurs twice, in a plan that is not a tree, is expanded once.
-    """
+    # In a plan that is not a tree, a node that occurs twice is expanded once.
     seen: set[int] = set()
     top = tree.children[tree.root]
     open_: list[tuple[int, tuple[bool, ...], int]] = []

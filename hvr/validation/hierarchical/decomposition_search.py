@@ -175,7 +175,6 @@ class Chart:
                 yield {**binding, **{k: v for k, v in further.items() if k in mentioned}}
 
     def _completions(self, item: _Item) -> Iterator[dict[str, str]]:
-        """Yield values for a task's open arguments with which the method applies."""
         method = item.method
         names = [a for a in method.args if a[0] == "?" and a not in item.binding]
         types = {p.name: p.types for p in method.parameters}
@@ -359,7 +358,6 @@ class Progression:
             )
 
     def _tested(self, state: _State, node: _Node) -> Iterator[_State]:
-        """Yield a state for each way in which an open precondition holds now."""
         assert node.method is not None
         known = self._known(node, state.binding)
         if len(known) == len(node.args):
@@ -398,7 +396,6 @@ class Progression:
         return {arg: value for arg, value in found.items() if value[0] != "?"}
 
     def _taken(self, state: _State, node: _Node, method: Method) -> _State | None:
-        """Replace a task by the network of a method, with fresh variables."""
         own = {p.name: f"{p.name}:{state.fresh}" for p in method.parameters}
         binding = dict(state.binding)
         for parameter in method.parameters:
@@ -554,7 +551,6 @@ def _key(state: _State) -> object:
 
 
 def _least_actions(domain: HierarchicalDomain) -> dict[str, int]:
-    """Return the minimal number of actions of each task; a huge number for endless tasks."""
     endless = 10**9
     least = dict.fromkeys(domain.tasks, endless) | dict.fromkeys(domain.domain.actions, 1)
     changed = True

@@ -58,7 +58,6 @@ def _with_methods(domain: HierarchicalDomain) -> Domain:
 
 
 def _of_hierarchy(finding: LintFinding) -> LintFinding | None:
-    """Return a finding in hierarchical terms; None if it does not apply."""
     name = finding.name
     if finding.rule in _NOT_FOR_HIERARCHIES or name.startswith(_TASK):
         return None
@@ -87,7 +86,6 @@ def _parameters(domain: HierarchicalDomain) -> Iterator[LintFinding]:
 
 
 def _decompositions(domain: HierarchicalDomain) -> Iterator[LintFinding]:
-    """Yield findings about tasks that cannot be decomposed, or only endlessly."""
     ending: set[str] = set(domain.domain.actions)
     waiting = list(domain.methods.values())
     while True:
@@ -109,7 +107,6 @@ def _decompositions(domain: HierarchicalDomain) -> Iterator[LintFinding]:
 
 
 def _unordered(domain: HierarchicalDomain) -> Iterator[LintFinding]:
-    """Yield findings about unordered methods in a domain of mostly ordered ones."""
     several = [m for m in domain.methods.values() if len(m.network.subtasks) > 1]
     loose = [method for method in several if method.network.sequence is None]
     if 4 * len(loose) <= len(several):
@@ -168,7 +165,6 @@ def _changes(effect: Effect) -> tuple[list[Atom], list[Atom]]:
 
 
 def _unreached(domain: HierarchicalDomain, problem: HierarchicalProblem) -> Iterator[LintFinding]:
-    """Yield findings about tasks and actions that the initial network never leads to."""
     reached: set[str] = set()
     open_: list[Iterable[Method]] = [[problem.root]]
     while open_:

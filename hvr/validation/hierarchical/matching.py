@@ -167,7 +167,6 @@ class SubtaskMatcher:
         return SubtaskMatch(_one_of(tuple(placed), children), binding)
 
     def _search(self, method: Method, children: tuple[int, ...], start: dict[str, str]) -> Matches:
-        """Try all assignments by backtracking, one pair of a subtask and a task at a time."""
         count = len(children)
         if not count:
             return Matches((SubtaskMatch((), start),))
@@ -564,7 +563,6 @@ class PlanStates(Sequence[State]):
 
 
 def _after(task: Task, operator: Operator | Misfit, bits: int, values: Values) -> State | None:
-    """Return the state after an action; None if it is not applicable."""
     if isinstance(operator, Misfit):
         return None
     try:

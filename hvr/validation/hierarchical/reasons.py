@@ -326,8 +326,6 @@ class Reasons:
 
 
 class _Places:
-    """The positions of nodes in a tree: their parents, and which subtasks they are."""
-
     def __init__(
         self, tree: DecompositionTree, method_of: Mapping[int, Method], matches: FoundMatches
     ) -> None:

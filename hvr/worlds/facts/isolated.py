@@ -236,7 +236,6 @@ def _number(text: str, shown: str) -> Fraction | _Shown:
 
 
 def _exit_reason(code: int | None) -> str:
-    """Describe how a process ended; the supervisor returns 128 plus the signal number."""
     if code is None:
         return "it no longer responds"
     number = code - 128
@@ -289,7 +288,6 @@ def main() -> None:
 
 
 def _own_streams() -> tuple[IO[bytes], IO[bytes]]:
-    """Return the streams to hvr, and move them out of the environment's reach."""
     requests = os.fdopen(os.dup(0), "rb")
     replies = os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)

@@ -172,10 +172,7 @@ class Diversions:
         return first, second
 
     def _works(self, action: str, object_id: str) -> bool:
-        """Return whether the action would change anything on an object.
-
-        Assumed to be true if the environment cannot be restored.
-        """
+        # True is assumed if the environment cannot be restored.
         if not isinstance(self._env, Restorable):
             return True
         before = self._env.snapshot()
@@ -369,11 +366,8 @@ class FaultyEnvironment:
         return self._look(self._event, name)
 
     def _with_faults(self, name: str, kwargs: dict[str, Any], due: list[Trigger]) -> None:
-        """Execute the action with the due faults, and log their changes.
-
-        Faults that prevent, divert or replace the action come before it, the others after it. A
-        drop with an empty hand comes after it, to drop the object that the action takes.
-        """
+        # Faults that prevent, divert or replace the action come before it, the others after it. A
+        # drop with an empty hand comes after it, to drop the object that the action takes.
         without = self._fault_free(name, kwargs)
         done: dict[Trigger, tuple[str, ...]] = {}
         late: list[Trigger] = []
@@ -421,7 +415,6 @@ class FaultyEnvironment:
     def _replacement(
         self, trigger: Trigger, name: str, target: str
     ) -> tuple[Event, tuple[str, ...]]:
-        """Return the reply to an action that is not executed, and the affected objects."""
         kind, what = trigger.fault.kind, trigger.fault.what
         meant = target or other_agent.held(self.env) or ROBOT
         if kind is FaultKind.MISSING_STEP:

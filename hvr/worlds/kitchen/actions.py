@@ -299,10 +299,7 @@ def find_action(name: str, args: Mapping[str, Any], profile: Profile = THOR_5) -
 
 
 def _still_missing(missing: list[str], args: Mapping[str, Any], spec: ActionSpec) -> list[str]:
-    """Return the missing arguments that are not given in another form.
-
-    A position may be given as x, y and z, an object as an image point.
-    """
+    # A position may be given as x, y and z, an object as an image point.
     if "position" in missing and all(args.get(axis) is not None for axis in "xyz"):
         return [key for key in missing if key != "position"]
     on_screen = "x" in spec.optional and all(args.get(axis) is not None for axis in "xy")

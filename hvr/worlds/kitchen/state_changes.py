@@ -113,7 +113,6 @@ def break_object(world: KitchenState, context: Context, args: Args) -> Result:
 def _let_go(
     world: KitchenState, context: Context, held: KitchenObject
 ) -> tuple[KitchenState, KitchenObject]:
-    """Put the held object on the surface below the hand, or on the nearest one in front."""
     x, y, z = world.hand
     onto = landing(world, context.room, x, z, y, held.object_id)
     if onto.object_type == "Floor":

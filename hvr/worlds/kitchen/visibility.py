@@ -120,10 +120,7 @@ def _holes(scene: Scene) -> dict[str, tuple[Box, ...]]:
 
 
 def _served_basins(scene: Scene) -> dict[str, tuple[str, ...]]:
-    """Return the basin nearest to each faucet.
-
-    What a Sink itself holds stands on its rim, beside the basin, where no water reaches it.
-    """
+    # What a Sink itself holds stands on its rim, beside the basin, where no water reaches it.
     basins = [o for o in scene.objects if o.object_type == "SinkBasin"]
     return {
         faucet.object_id: (min(basins, key=lambda b: (_apart(faucet, b), b.object_id)).object_id,)
@@ -232,7 +229,6 @@ def object_at(world: KitchenState, room: Room, x: float, y: float) -> str | None
 
 
 def _entry(box: Box, start: Vec, ray: Vec) -> float | None:
-    """Return the ray's distance to the box; None if it misses or starts inside."""
     near, far = 0.0, math.inf
     for low, high, at, step in zip(box[:3], box[3:], start, ray, strict=True):
         if abs(step) < 1e-9:

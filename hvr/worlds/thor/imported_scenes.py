@@ -292,8 +292,6 @@ def _spec(
 
 
 class _Ground:
-    """The area where the robot can stand."""
-
     def __init__(
         self,
         rooms: Sequence[Sequence[_Point]],

@@ -124,7 +124,7 @@ class _Robot:
         return success
 
     def ask(self, action: str, **kwargs: Any) -> list[dict[str, Any]]:
-        """Return the result of a query, empty if it fails; queries are not steps."""
+        # Queries are not steps.
         try:
             event = self.env.step(action=action, **kwargs)
         except ValueError:

@@ -370,7 +370,6 @@ def run_import(args: argparse.Namespace) -> int:
 def _document(
     catalogue: Catalogue, found: tuple[ParameterMeaning, ...], graph: ToolGraph
 ) -> dict[str, Any]:
-    """Return the tools, links and meanings as JSON, in the format of tool graph files."""
     return {
         "nodes": [
             {

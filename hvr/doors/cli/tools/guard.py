@@ -151,7 +151,6 @@ def run_guard(args: argparse.Namespace) -> int:
 
 
 def _opened(args: argparse.Namespace) -> tuple[str, ToolEnvironment]:
-    """Return the name and the tools of the server behind the guard."""
     from hvr.knowledge.world_file import load_world
     from hvr.tools.calling.mcp_world import McpServer, McpTools
     from hvr.tools.calling.worlds import open_tools
@@ -207,7 +206,6 @@ def _ledger(args: argparse.Namespace, name: str) -> Path:
 
 
 def _serve(served: Any, port: int | None) -> None:
-    """Serve until the client disconnects or the process is interrupted."""
     import asyncio
 
     from hvr.doors.mcp.server import serve_http, serve_stdio

@@ -101,7 +101,6 @@ def run_retrieve(args: argparse.Namespace) -> int:
 
 
 def _retriever(args: argparse.Namespace) -> Retriever:
-    """Return a trained retriever, or an untrained one for the tools of a file."""
     from hvr.knowledge.retrieval.embedders import TextVectors
     from hvr.tools.datasets import read_graph
     from hvr.tools.retrieval.retriever import untrained_retriever
@@ -278,7 +277,6 @@ def run_evaluate(args: argparse.Namespace) -> int:
 
 
 def _predicted(args: argparse.Namespace, truth: Sequence[ToolPlan]) -> list[ToolPlan]:
-    """Return the plans to evaluate: from a file, or retrieved for the true steps."""
     if args.plans is not None:
         from hvr.tools.datasets import read_plans
 

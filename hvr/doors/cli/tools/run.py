@@ -273,7 +273,7 @@ def run_run(args: argparse.Namespace) -> int:
 
 
 def _confirmed(args: argparse.Namespace, found: WeighedRequest) -> None:
-    """Ask the user to confirm a doubtful reading. Its writing calls are confirmed one by one."""
+    # Writing calls are confirmed one by one.
     if not args.json and not args.quiet:
         print(one_line(found.read.why))
     if args.yes or args.yes_destructive or not found.doubted:
@@ -291,7 +291,6 @@ def _confirmed(args: argparse.Namespace, found: WeighedRequest) -> None:
 def _carried(
     args: argparse.Namespace, opened: OpenedRequest, wanted: ToolRequest
 ) -> RequestOutcome:
-    """Carry out the request; on a terminal, ask for missing values."""
     from hvr.doors.cli.display import display
     from hvr.tools.calling.guard import CallPolicy, GuardedTools
     from hvr.tools.calling.log import CallLedger
@@ -357,7 +356,6 @@ def _unknown(opened: OpenedRequest) -> list[str]:
 def _proposing(
     opened: OpenedRequest, wanted: ToolRequest, done: ToolRun, learnt: Learnt
 ) -> tuple[ToolRun, tuple[str, ...]]:
-    """Propose learnt calls that would enable a refused goal."""
     from hvr.tools.navigation.chains import NextMove
     from hvr.tools.navigation.execution import proposal, proposed_calls
     from hvr.tools.navigation.tasks import values_of

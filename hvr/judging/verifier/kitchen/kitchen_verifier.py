@@ -273,7 +273,6 @@ def _end(plan: LinkedPlan, steps: tuple[LinkedStep, ...]) -> _State | None:
 
 
 def _states(plan: LinkedPlan, steps: tuple[LinkedStep, ...]) -> list[_State] | None:
-    """Return the states before and after each step; None if a step is not executable."""
     states: list[_State] = [_start(plan)]
     for step in steps:
         state = states[-1]

@@ -337,7 +337,6 @@ def say_ends(facts: Iterable[Fact], types: Mapping[str, str], name: Name = class
 
 
 def _clause(fact: Fact, types: Mapping[str, str], name: Name) -> str:
-    """Return a fact as a clause; empty if it need not be said."""
     known = load_wording().predicates.get(fact.predicate)
     silent = fact.predicate in _UNSAID if fact.positive else fact.predicate not in NEGATIVE_STATES
     if known is None or silent:

@@ -262,7 +262,6 @@ class _Reader:
         self._usual: frozenset[str] = frozenset()
 
     def read(self, tokens: tuple[str, ...], place: int) -> int:
-        """Read the phrase at a position; return its number of words."""
         length, entries = self._phrase(tokens, place)
         words = tokens[place : place + length]
         home = words[0] in _HOMES and length == 1 and self._is_home(tokens, place)
@@ -300,7 +299,6 @@ class _Reader:
         return length
 
     def _phrase(self, tokens: tuple[str, ...], place: int) -> tuple[int, tuple[Entry, ...]]:
-        """Return the longest phrase at a position: its number of words and its meanings."""
         apart = self._apart(tokens, place)
         if apart is not None:
             return 1, (apart,)
@@ -430,10 +428,7 @@ class _Reader:
             things[-1].states |= self._verb
 
     def _is_verb(self, entries: tuple[Entry, ...], tokens: tuple[str, ...], place: int) -> bool:
-        """Return whether words are a verb here.
-
-        Words that can also be a thing are not verbs after an article, an adjective and the like.
-        """
+        # Words that can also be a thing are not verbs after an article, an adjective and the like.
         if not any(isinstance(e, Verb) for e in entries):
             return False
         if not any(isinstance(e, Noun | Dish | Adjective) for e in entries):

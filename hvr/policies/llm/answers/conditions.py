@@ -65,10 +65,7 @@ def read_literals(text: str) -> tuple[tuple[LiteralText, ...], tuple[str, ...]]:
 
 
 def _tree(text: str) -> list[Node]:
-    """Return words and nested lists, following the parentheses.
-
-    A word directly before a parenthesis moves inside: `on(a b)` becomes `(on a b)`.
-    """
+    # A word directly before a parenthesis moves inside: `on(a b)` becomes `(on a b)`.
     top: list[Node] = []
     stack = [top]
     text = re.sub(r"(?:^|(?<=\n))\s*(?:[-*•+]|\d+[.)])\s+", "", text)
@@ -309,10 +306,7 @@ def _from_lines(text: str) -> list[_Entry]:
 
 
 def _pieces(text: str) -> Iterator[tuple[str, str]]:
-    """Split a line at labels such as `Preconditions:`.
-
-    The first piece is the text before any label; the others are sides with their texts.
-    """
+    # The first piece is the text before any label; the others are sides with their texts.
     pattern = _PDDL_SIDE if ":precondition" in text.lower() or ":effect" in text.lower() else _SIDE
     position, name = 0, ""
     for label in pattern.finditer(text):

@@ -117,7 +117,6 @@ class _Canvas:
         self.columns = columns
 
     def place(self, x: float, z: float) -> tuple[int, int]:
-        """Return column and row of a point, clipped to the canvas."""
         column = int((x - self.x0) / self.cell)
         row = int((self.z1 - z) / (2 * self.cell))
         return min(max(column, 0), self.columns - 1), min(max(row, 0), len(self.rows) - 1)
@@ -198,7 +197,6 @@ def _large_first(shape: Shape) -> tuple[float, str]:
 
 
 def _letters(small: Sequence[Shape]) -> tuple[dict[str, Shape], tuple[str, ...]]:
-    """Assign a letter to each small object, preferably its initial."""
     letters: dict[str, Shape] = {}
     waiting = []
     for shape in small:

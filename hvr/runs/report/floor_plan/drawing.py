@@ -129,10 +129,7 @@ def draw_floor_plan(
 
 
 def _ground(plan: FloorPlan, sheet: Drawing) -> Iterator[Mark]:
-    """Yield floor and surfaces, and on top the walkable points.
-
-    The bounding box of a counter around a corner also covers floor; walkable points show it.
-    """
+    # The bounding box of a counter around a corner also covers floor; walkable points show it.
     yield Mark("rect", "ground", ((0.0, 0.0), (sheet.width, sheet.height)))
     low = [
         s
@@ -517,7 +514,6 @@ def _write(pen: Any, at: Point, mark: Mark) -> None:
 
 
 def _dashes(pen: Any, points: list[Point], look: MarkStyle, width: int) -> None:
-    """Draw a dashed line whose pattern continues around corners."""
     lengths = [length * _FINER for length in look.dash]
     index, left, drawn = 0, lengths[0], True
     for (x0, y0), (x1, y1) in pairwise(points):

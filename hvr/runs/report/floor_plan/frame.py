@@ -97,7 +97,6 @@ class _View:
     def box(
         self, image: Image, box: Box, fill: tuple[int, ...], line: tuple[int, ...] | None = None
     ) -> None:
-        """Fill a box of at least one pixel, with a dark edge if it is large enough."""
         a, b = self.column(box.x0), self.column(box.x1)
         c, d = self.row(box.z0), self.row(box.z1)
         b, d = max(b, a + 1), max(d, c + 1)
@@ -108,7 +107,6 @@ class _View:
             image[c:d, a:b] = fill
 
     def agent(self, image: Image, x: float, z: float, yaw: float) -> None:
-        """Paint a disc as wide as the agent, with a bright mark in its viewing direction."""
         import numpy as np
 
         if not math.isfinite(x + z + yaw):

@@ -282,7 +282,6 @@ def _state(entry: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _enclosed(entry: Mapping[str, Any], entries: Mapping[str, Mapping[str, Any]]) -> bool:
-    """Return whether any object around it is closed."""
     seen: set[str] = set()
     todo = list(entry.get("parentReceptacles") or ())
     while todo:

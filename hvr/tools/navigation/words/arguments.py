@@ -187,7 +187,6 @@ def _fits_subject(path: str, tool: ToolSchema, parameter: ToolParameter) -> bool
 
 
 def _before(tokens: Sequence[Token], index: int) -> list[Token]:
-    """Return the words just before a value, nearest first, up to another value."""
     found: list[Token] = []
     for token in reversed(tokens[:index]):
         if token.span is not None or len(found) == _NEAR:
@@ -272,7 +271,6 @@ def _naming_words(tokens: Sequence[Token], index: int, parameter: ToolParameter)
 
 
 def _choices(call: ReadCall, clause: RequestClause, verb: str) -> None:
-    """Set parameters to the choices that a clause names, unless several match."""
     for parameter in call.tool.takes:
         options = [json.loads(choice) for choice in parameter.choices]
         soft = not options and "string" in parameter.type.split("|")
@@ -316,7 +314,6 @@ def options_in(description: str) -> list[str]:
 
 
 def _named(option: str, clause: RequestClause) -> list[Token]:
-    """Return the tokens of a clause that name a choice, whatever its spelling."""
     wanted = [stem(w) for w in re.findall(r"[a-z]+|\d+", option.replace("_", " ").lower())]
     tokens = list(clause.tokens)
     for index, token in enumerate(tokens):
@@ -329,7 +326,6 @@ def _named(option: str, clause: RequestClause) -> list[Token]:
 
 
 def _flags(call: ReadCall, clause: RequestClause) -> None:
-    """Set optional flags whose own words occur in a clause."""
     others = [p for p in call.tool.takes if kind_of(p) is not ValueKind.FLAG]
     plain = stems_of(f"{call.tool.name} {' '.join(p.name for p in others)}")
     said = [t for t in clause.tokens if is_content(t)]
@@ -435,11 +431,8 @@ def _introduced(
     verb: str,
     words: ToolVocabulary,
 ) -> bool:
-    """Return whether words stand where a parameter's value is expected.
-
-    Free text is the object of the verb, or follows "about", "saying", or a colon. A name follows a
-    preposition.
-    """
+    # Free text is the object of the verb, or follows "about", "saying" or a colon. A name follows a
+    # preposition.
     if _named_by(clause, run, parameter):
         return True
     if all(stem(token.lower or "x") in words.around for token in run):

@@ -327,7 +327,6 @@ _ASKING = frozenset(
 
 
 def _clauses(tokens: list[Token], end: str, verbs: frozenset[str]) -> list[RequestClause]:
-    """Return the clauses of a sentence, with conditions and alternatives applied to their moods."""
     found: list[RequestClause] = []
     if end == "?" and (tag := _TAG.search(written(tokens))):
         tokens, end = tokens[: -len(tag[0].split())], ""

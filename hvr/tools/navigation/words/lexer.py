@@ -251,7 +251,6 @@ _BEFORE_ONE = frozenset(
 
 
 def _worded(said: str) -> int | None:
-    """Return the number in words, such as "two hundred and fifty"."""
     total, part, seen = 0, 0, False
     for word in re.findall(r"[a-z]+", said.lower()):
         if word == "and":

@@ -486,7 +486,6 @@ def _from_calls(parameter: ToolParameter, before: Sequence[_ClauseGoal]) -> tupl
 
 
 def _from_spans(parameter: ToolParameter, spans: Iterable[ValueSpan]) -> tuple[Json, str]:
-    """Return the single value of another clause that a parameter certainly accepts."""
     if kind_of(parameter) in (ValueKind.NUMBER, ValueKind.TEXT, ValueKind.ANY):
         return None, ""
     found = {}
@@ -617,7 +616,6 @@ def _cited(clause: RequestClause) -> str:
 def _explained(
     calls: Sequence[GoalCall], values: Sequence[ReadValue], unread: Sequence[str]
 ) -> str:
-    """Return a sentence for people: the calls, the values with their forms, the unread words."""
     read = ", then ".join(quoted(call.tool) for call in calls)
     stated = "; ".join(
         f"{value.name or 'a value'} = {json.dumps(value.value, ensure_ascii=False)} ({value.form})"
