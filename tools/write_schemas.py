@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hvr.base.declared import json_schema
-from hvr.doors.schema import OPERATIONS, ErrorAnswer, Operation
+from hvr.doors.schema import OPERATIONS, ErrorAnswer
 
 REPOSITORY = Path(__file__).parents[1]
 PAGE = REPOSITORY / "docs/reference/operations.md"
@@ -25,14 +25,14 @@ cp -r examples/blocks . && cd blocks
 hvr validate domain.pddl problem.pddl plans/short.txt --json
 ```
 
-[The MCP server](../how-to/mcp.md) takes these requests and gives these answers; `--json` prints
-the same answers. `python -m tools.write_schemas` writes this page from `hvr/doors/schema.py`.
+[The MCP server](../how-to/mcp.md) and [the HTTP service](../how-to/http_service.md) take these
+requests and return these answers; `--json` prints the same answers. `python -m tools.write_schemas`
+writes this page from the declared types.
 
-A request contains a text or the name of its file: `domain` is PDDL text, `domain_file` a path below
-the served folder. Members with a default may be left out. Each answer also has the integer
-`schema_version`, which grows when a member changes its meaning or disappears; new members may
-appear at any time. A type that ends in `?` may be null. Types with a capital letter are described
-at the end.
+Members in bold are required. `domain`, `problem`, `plan` and `tools` are texts; instead of a text,
+`domain_file` and so on name a file below the served folder. `text?` means text or null. Each answer
+also has the integer `schema_version`, which grows when a member changes its meaning or disappears;
+new members may appear at any time.
 """
 
 
@@ -47,38 +47,43 @@ def schemas() -> dict[str, Any]:
 
 def page() -> str:
     """Return the reference page."""
-    lines, parts = [_HEAD], dict[str, Any]()
+    lines, requests, answers = [_HEAD], dict[str, str](), dict[str, Any]()
+    lines += ["| operation | effect | request | answer |", "| --- | --- | --- | --- |"]
     for operation in OPERATIONS.values():
-        lines += _section(operation)
-        parts |= operation.answer_schema().get("$defs", {})
-    error = json_schema(ErrorAnswer)
-    lines += ["## Errors", "", error["description"], "", *_table(error), ""]
-    lines += ["## Parts of answers", ""]
-    for name, part in sorted(parts.items()):
-        lines += [f"### {name}", "", part["description"], ""]
-        lines += [*_table(part), ""] if "properties" in part else []
-    return "\n".join(lines).rstrip() + "\n"
+        request, answer = operation.request_schema(), operation.answer_schema()
+        answers |= answer.get("$defs", {}) | {operation.answer.__name__: answer}
+        requests |= {row: name for name, row in _rows(request)}
+        names = ", ".join(_names(request))
+        link = _type({"$ref": operation.answer.__name__})
+        lines += [f"| `{operation.name}` | {operation.summary} | {names} | {link} |"]
+    answers["ErrorAnswer"] = json_schema(ErrorAnswer)
+    rows = sorted(requests, key=lambda row: (requests[row], row))
+    lines += ["", "## Members of requests", "", *_HEADING, *rows, ""]
+    lines += ["## Types of answers", "", *_HEADING]
+    for name, schema in sorted(answers.items()):
+        lines += [f'| <a id="{name.lower()}"></a>**{name}** | | {schema["description"]} |']
+        lines += [row for _, row in _rows(schema)]
+    return "\n".join(lines) + "\n"
 
 
-def _section(operation: Operation) -> Iterator[str]:
-    yield from (f"## {operation.name}", "", operation.summary, "", "Request:", "")
-    yield from _table(operation.request_schema())
-    answer = operation.answer_schema()
-    yield from ("", f"Answer: {answer['description'][0].lower()}{answer['description'][1:]}", "")
-    yield from _table(answer)
-    yield ""
+_HEADING = ("| member | type | meaning |", "| --- | --- | --- |")
 
 
-def _table(schema: dict[str, Any]) -> Iterator[str]:
-    yield "| member | type | meaning |"
-    yield "| --- | --- | --- |"
-    for name, one in schema["properties"].items():
+def _names(schema: dict[str, Any]) -> Iterator[str]:
+    members = schema["properties"]
+    for name in members:
+        if name.removesuffix("_file") == name or name.removesuffix("_file") not in members:
+            yield f"**`{name}`**" if name in schema["required"] else f"`{name}`"
+
+
+def _rows(schema: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for name, one in schema.get("properties", {}).items():
         if name == "schema_version":  # described once, at the top of the page
             continue
         default = f" Default: `{json.dumps(one['default'])}`." if "default" in one else ""
-        said = f"{one.get('description', '')}{default}".strip().replace("|", "\\|")
-        optional = "" if name in schema["required"] or default else " Optional."
-        yield f"| `{name}` | {_type(one)} | {said}{optional} |"
+        constant = f"Always `{one['enum'][0]}`." if len(one.get("enum", ())) == 1 else ""
+        said = one.get("description", constant) + default
+        yield name, f"| `{name}` | {_type(one)} | {said.replace('|', chr(92) + '|')} |"
 
 
 def _type(schema: dict[str, Any]) -> str:

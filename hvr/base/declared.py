@@ -104,9 +104,24 @@ def descriptions(cls: type) -> dict[str, str]:
         section = re.search(r"^(?:Attributes|Args):\n((?:    .*\n?|\n)+)", text, re.M)
         for part in re.split(r"^    (?=\w)", section[1] if section else "", flags=re.M)[1:]:
             names, _, said = part.partition(":")
-            plain = re.sub(r"\bNone\b", "null", " ".join(said.split()))
-            found |= {name.strip(): plain for name in names.split(",")}
+            found |= {name.strip(): _as_json(said) for name in names.split(",")}
     return found
+
+
+def _said_of_part(cls: type, path: str) -> str:
+    """Return the description of a property, or of a field of a field; "" without one."""
+    owner, _, name = path.rpartition(".")
+    if owner:
+        return descriptions(type_at(cls, owner)).get(name, "")
+    found = inspect.getattr_static(cls, name, None)
+    text = (inspect.getdoc(found) or "") if isinstance(found, property) else ""
+    return _as_json(text.split("\n\n")[0])
+
+
+def _as_json(text: str) -> str:
+    """Return a description on one line, with the names of constants in JSON."""
+    named = {"None": "null", "True": "true", "False": "false"}
+    return re.sub(r"\b(None|True|False)\b", lambda m: named[m[1]], " ".join(text.split()))
 
 
 def summary_of(cls: type) -> str:
@@ -147,8 +162,8 @@ class _Schemas:
             schema = self.pairs(kind) if mark == "{}" else self.of(kind)
             if mark == "?":
                 schema = _or_null(schema)
-            if path in said:
-                schema = {**schema, "description": said[path]}
+            if text := said.get(path) or _said_of_part(cls, path) or said.get(name):
+                schema = {**schema, "description": text}
             properties[name] = schema
             if mark != "-" and not (self.request and _has_default(cls, path)):
                 required.append(name)

@@ -32,20 +32,6 @@ MAX_STEPS = 10_000
 # Requests -----------------------------------------------------------------------------------------
 
 
-class DomainRequest(Value):
-    """A request about a domain, which is given as a text or a file.
-
-    Attributes:
-        domain: PDDL or HDDL text of the domain; or use domain_file.
-        domain_file: Path of the domain file, below the served folder.
-        seconds: Time limit in seconds.
-    """
-
-    domain: Annotated[str, Between(0, MAX_TEXT)] = ""
-    domain_file: str = ""
-    seconds: Annotated[float, Between(0.1, MAX_SECONDS)] = 30.0
-
-
 class ModelRequest(Value):
     """A request about a domain and a problem, each given as a text or a file.
 
@@ -118,17 +104,13 @@ class ExplainStepRequest(PlanTextRequest):
     step: Annotated[int, Between(1, 1_000_000)] = 1
 
 
-class LintRequest(DomainRequest):
+class LintRequest(ModelRequest):
     """Find suspicious parts of a domain and, if given, of a problem.
 
     Attributes:
-        problem: PDDL or HDDL text of the problem; or use problem_file.
-        problem_file: Path of the problem file, below the served folder.
-        lenient: Whether to report violations that a lenient parser accepts, not reject them.
+        lenient: Whether to accept violations of the language that VAL accepts.
     """
 
-    problem: Annotated[str, Between(0, MAX_TEXT)] = ""
-    problem_file: str = ""
     lenient: bool = False
 
 
@@ -235,8 +217,9 @@ class ConditionState(Value):
 
     Attributes:
         condition: The ground condition.
-        made_true_by: Number of the step that last made it true; 0 if it held initially, null if
-            it does not hold or is not a single fact.
+        holds: Whether the condition holds before the step.
+        made_true_by: Number of the step that last made it true; 0 if it held initially, null if it
+            does not hold or is not a single fact.
     """
 
     condition: str
@@ -251,10 +234,13 @@ class TracedStep(Value):
 
     Attributes:
         step: Number of the step; 0 for an event or a timed initial literal.
+        action: The step, event or timed initial literal.
         time: Time of the step, in the plan's unit; null for a plan without times.
         ok: Whether the step can be executed; the plan's execution ends with the first that cannot.
         needs: The parts of its precondition, with the steps that made them true; empty for a plan
             with times.
+        added: The facts that it makes true.
+        deleted: The facts that it makes false.
     """
 
     step: int
@@ -324,6 +310,7 @@ class EffectLink(Value):
     """An effect of a step and the steps that depend on it.
 
     Attributes:
+        literal: The effect: a literal that the step makes true.
         needed_by: Numbers of the steps that need it; the number after the last step is the goal.
         undone_by: Number of the step that makes it false again, if any.
     """
@@ -339,6 +326,8 @@ class StepExplanation(Value):
     """An explanation of one step: its conditions, effects and links to other steps.
 
     Attributes:
+        step: Number of the step.
+        action: The step.
         ok: Whether the step can be executed at its place.
         conditions: The parts of its precondition, with the steps that made them true.
         links: The effects of the step, with the steps that need them.
@@ -360,7 +349,11 @@ class StepExplanation(Value):
 
 
 class LintAnswer(Value):
-    """The findings of a linter; an empty list does not prove that the model is right."""
+    """The findings of a linter; an empty list does not prove that the model is right.
+
+    Attributes:
+        findings: The findings.
+    """
 
     findings: tuple[Finding, ...]
 
@@ -414,7 +407,9 @@ class PlanToolsAnswer(Value):
     """The next move for a request to tools.
 
     Attributes:
+        request: The request in words.
         decision: `answer`, `ask`, `call` or `stop`.
+        why: The reason for the decision.
         ask: Values that only the user can give.
         calls: The cheapest chain of calls to the goal.
         next_call: The first call of the chain.
@@ -460,6 +455,8 @@ class ApplicableAnswer(Value):
     """The actions that can be executed now.
 
     Attributes:
+        session: Id of the session.
+        actions: The actions, in a fixed order.
         complete: Whether all of them are listed.
     """
 
@@ -471,7 +468,11 @@ class ApplicableAnswer(Value):
 
 
 class ClosedAnswer(Value):
-    """A session that was closed."""
+    """A session that was closed.
+
+    Attributes:
+        session: Id of the session.
+    """
 
     session: str
 

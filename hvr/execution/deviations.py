@@ -74,10 +74,13 @@ class Deviation(Value):
     """One deviation of the observed outcome from the predicted one.
 
     Args:
+        kind: The category of the deviation.
+        side: Whether a precondition (pre) or a postcondition (post) was violated.
         literals: The violated condition: PDDL literals that should hold but do not. Empty only if
             the environment refused an action without violating anything in the domain.
         step: 1-based number of the step, or of the step after which the deviation was noticed.
         action: Action of the step; None if the goal of a finished plan is unmet.
+        explanation: Explanation in one sentence.
         objects: Names of the objects involved, most relevant first.
         evidence: Sounds and messages that support the explanation.
     """
@@ -116,6 +119,8 @@ class Difference(Value):
     """Facts in which the world differs from the domain's prediction.
 
     Args:
+        missing: Expected facts that do not hold.
+        unexpected: Facts that hold but were not expected.
         numbers: Expected values that differ, such as `(= (fuel t1) 3)`.
     """
 

@@ -46,6 +46,9 @@ class PlanReady(Value):
     """A plan was found and validated.
 
     Args:
+        plan: The plan.
+        report: The result of validating it.
+        objects: Names of the objects that the planner considered.
         first_step: Number of its first step in the run.
         seconds: Wall time of planning and validation.
         looking_for: Objects that the plan searches for or checks; empty for a plan for the goal.
@@ -86,10 +89,14 @@ class StepDone(Value):
 
     Args:
         number: 1-based number of the step in the run.
+        action: The step.
         block: Index of the step's block in the plan.
         success: Whether the environment reported success.
         error: Message of the environment on failure.
+        difference: Facts that differ from the prediction.
+        sent: Actions sent to the environment, in its notation.
         failures: Deviations; each explains different facts.
+        sounds: Sounds that were heard.
         not_seen: Effects that are believed but were not seen.
         looks: Number of additional looks.
         changed: Literals that became true in this step; only in worlds of facts.
@@ -173,11 +180,14 @@ class Finished(Value):
 
     Args:
         reached: Whether the goal holds in the environment's report.
+        steps: Number of executed steps.
+        replans: Number of new plans made during the run.
         reason: Why the goal was not reached; empty if it was.
+        unmet: Literals of the goal that do not hold.
         remains: The unmet literals as sentences.
-        unseen: Objects that a reached goal depends on but that could not be observed at the end.
         failures: Number of deviations by kind.
         recoveries: Number of uses by recovery strategy.
+        unseen: Objects that a reached goal depends on but that could not be observed at the end.
     """
 
     reached: bool

@@ -34,6 +34,7 @@ class CausalLink(JsonObject):
     """An effect of a step, its readers, and the step that undoes it.
 
     Args:
+        literal: The literal that the step makes true.
         readers: Numbers of the steps that need the literal; the number after the last step
             represents the goal.
         undone_by: Number of the step that makes the literal false again, if any.
@@ -51,10 +52,14 @@ class Critique(JsonObject):
     """A finding of a judge.
 
     Args:
+        kind: REMOVE for a redundant step, MISSING for steps to insert, ARGUMENT for a step with a
+            wrong argument.
         index: 1-based number of the step. For missing steps, the number of the step that they
             precede, one more than the last step at the end.
         actions: The redundant step, or the missing ones in order.
+        reason: Explanation in one sentence.
         cause: Reason why a step is redundant.
+        links: Effects of the step that support the finding.
     """
 
     kind: CritiqueKind
@@ -72,6 +77,7 @@ class Improvement(JsonObject):
     """A shorter plan for the same goal with other steps: a suggestion, not a finding.
 
     Args:
+        plan: The shorter plan.
         first: 1-based number of the first step of the repaired plan that it replaces.
         last: Number of the last replaced step; `first - 1` if none is replaced.
         instead: Steps that replace them.
@@ -86,6 +92,7 @@ class Improvement(JsonObject):
 
     @property
     def length(self) -> int:
+        """Number of steps of the shorter plan."""
         return len(self.plan)
 
 
@@ -94,6 +101,8 @@ class Edits(JsonObject):
     """Numbers of edits that turn the judged plan into the repaired one.
 
     Args:
+        insert: Steps inserted.
+        delete: Steps deleted.
         move: Steps deleted at one place and inserted at another.
         replace: Steps with another step inserted at their place.
     """
@@ -124,6 +133,7 @@ class PlanVerdict(JsonObject):
     """The verdict on a plan.
 
     Args:
+        critiques: The findings, in order of the steps.
         repaired: Plan after all repairs; None if no valid one is known.
         valid: Whether the original plan is executable and reaches the goal; None if unknown.
         proven: Whether the repair is proven smallest: no other has fewer insertions, or equally
@@ -131,6 +141,7 @@ class PlanVerdict(JsonObject):
         unknown: Reason why the verdict is incomplete; empty if it is complete.
         least: Proven lower bound on the insertions of any repair.
         alternatives: Sets of steps that may be removed instead, at the same cost.
+        improvement: A shorter plan for the same goal, if one was found.
     """
 
     plan: tuple[GroundAction, ...]

@@ -21,8 +21,14 @@ class MeteredUse(JsonObject):
     """Calls of a model and their usage; unknown values are None, never 0.
 
     Args:
+        calls: Number of calls of the model, failed ones included.
         cached_calls: Number of answers from hvr's own cache.
         input: Prompt tokens, including tokens that the provider had cached.
+        output: Answer tokens, without reasoning.
+        cached: Prompt tokens that the provider had in its cache.
+        reasoning: Reasoning tokens.
+        cost: Cost in US dollars.
+        seconds: Wall time in seconds, if measured.
     """
 
     calls: int = 0

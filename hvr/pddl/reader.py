@@ -47,7 +47,13 @@ else:
 
 
 class Location(JsonObject, _Place):
-    """A place in a text. Lines and columns are 1-based; columns count characters."""
+    """A place in a text. Lines and columns are 1-based; columns count characters.
+
+    Attributes:
+        file: The name of the file or text.
+        line: 1-based line.
+        column: 1-based column, in characters.
+    """
 
     __slots__ = ()
     json_shape = "file line column"
@@ -66,7 +72,11 @@ class Diagnostic(Value):
     """An error or warning about a PDDL text.
 
     Attributes:
+        location: The place in the text.
+        message: What is wrong, in one sentence.
         source_line: The line at `location`, or the part of a very long line around it.
+        expected: What the grammar allows at this place.
+        found: What the text contains instead.
         suggestion: The nearest known name, if any.
         context: The enclosing construct, such as "action pick, :effect".
         caret: The column in `source_line`; 0 if it equals the column of `location`.

@@ -38,6 +38,7 @@ class MacroAction(Value):
     """A subtask in words, with conditions on the world before and after it.
 
     Args:
+        name: Description of the subtask in a few words.
         precondition: PDDL literals that must hold before.
         postcondition: PDDL literals that hold after.
     """
@@ -50,7 +51,12 @@ class MacroAction(Value):
 
 
 class AABlock(Value):
-    """The atomic actions that carry out a macro action."""
+    """The atomic actions that carry out a macro action.
+
+    Attributes:
+        macro: The macro action.
+        actions: The atomic actions, in order.
+    """
 
     macro: MacroAction
     actions: tuple[GroundAction, ...]
@@ -67,7 +73,9 @@ class Plan(Value):
     """A plan as macro actions with their blocks.
 
     Args:
+        blocks: The macro actions with their atomic actions, in order.
         optimal: Whether no plan of this problem has fewer actions, by proof.
+        planner: Name of the planner that found the plan.
     """
 
     blocks: tuple[AABlock, ...]

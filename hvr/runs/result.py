@@ -35,7 +35,7 @@ class Run(JsonObject):
         steps: All executed steps, in order.
         finished: The end of the execution; None if not executed.
         planner_calls: Number of calls of a classical planner.
-        seconds: Wall time.
+        seconds: Wall time in seconds.
         folder: The run folder.
         verdict: One-sentence explanation of `reached` or `would_reach`.
         model: Name of the language model; empty without one.

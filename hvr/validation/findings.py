@@ -54,7 +54,8 @@ class Rule(Value):
     """A kind of finding.
 
     Attributes:
-        id: The id used in filters and baselines.
+        id: Id of the rule, as used in filters and baselines.
+        name: Short name of the rule.
         level: The default severity of its findings.
     """
 
@@ -213,6 +214,9 @@ class HappeningText(Value):
     Attributes:
         step: The number of the step; 0 if no step of the plan is the cause.
         action: The step or the event; "" for a timed initial literal.
+        time: The time of the change; None in a plan without times.
+        added: The facts that became true.
+        deleted: The facts that became false.
     """
 
     step: int
@@ -238,11 +242,13 @@ class Judged(Value):
         rule: The id of the rule that an unusable file breaks. The file is the domain or the problem
             if the result names no plan.
         state: A requested intermediate state.
-        blocked: The plans that cannot be judged because their domain or problem, which this result
-            concerns, is unusable.
-        timeline: The plan over time, if a picture was requested; not part of the JSON values.
+        happenings: Every change of the state, if a trace was requested.
         warnings: The findings about the domain and problem of a suite, attached to the first of
             their plans.
+        values: The numeric fluents over time, if requested.
+        timeline: The plan over time, if a picture was requested; not part of the JSON values.
+        blocked: The plans that cannot be judged because their domain or problem, which this result
+            concerns, is unusable.
     """
 
     result: PlanResult
@@ -291,6 +297,9 @@ class Finding(Value):
     """An error, a warning or a note, located in a file.
 
     Attributes:
+        rule: The rule that the finding is about.
+        level: The severity.
+        message: The finding in one sentence.
         location: The place; None if the finding concerns the whole file.
         related: Other places that explain it, such as the violated condition in the domain file.
         plan: The plan file concerned; "" if the finding concerns the domain or the problem.

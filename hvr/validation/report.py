@@ -151,6 +151,7 @@ class UnmetLiteral(Value):
         formula: The atom, equality or numeric comparison, located in the domain or problem file. A
             whole `(exists …)` or `(or …)` if it has no instance to point at.
         wanted: The value that the condition requires; the present value is the opposite.
+        fixed: Whether no action can ever change the value.
         changed_by: The step that caused the present value, or last changed a number of a
             comparison; None if the value is the initial one.
         numbers: The function terms of a comparison with their present values; None if undefined.
@@ -184,9 +185,10 @@ class Failure(Value):
     """Why a step cannot be executed, or why the goal is not reached.
 
     Attributes:
+        kind: The category of the failure.
+        message: One sentence without the literals.
         step: The number of the failing step; None for the goal.
         action: The failing step; None for the goal.
-        message: One sentence without the literals.
         literals: A smallest set of unmet literals: the best disjunct of a disjunction, the best
             instance of an `exists`, all violated instances of a `forall`.
         suggestion: The nearest known name, or "".
@@ -216,10 +218,13 @@ class StepReport(Value):
     """The effect of one step, or why it failed and left the state unchanged.
 
     Attributes:
+        ok: Whether the step was executed.
         step: The step number; for a failed step, the number that it would have had.
+        action: The step.
         added: The atoms that became true.
         deleted: The atoms that became false.
         cost: The increase of (total-cost).
+        failure: Why the step could not be executed; None if it was.
     """
 
     ok: bool
@@ -265,6 +270,8 @@ class ValidationReport(Value):
 
     Attributes:
         outcome: The verdict; unknown if the question could not be decided.
+        steps: The number of steps of the plan.
+        executed: The number of executed steps.
         failures: The first failure, or all of them if requested.
         cost: The value of the problem's metric, by default the number of steps (the makespan of a
             temporal plan). None if a step fails or the metric is undefined.
@@ -321,6 +328,8 @@ class Repair(Value):
 
     Attributes:
         step: The number of the step to insert `actions` before; None to append them.
+        actions: The steps to insert.
+        completes: Whether the repaired plan is valid; False if it only gets past the first failure.
         change: A description of another change; "" if steps are inserted into a sequence.
         plan: The plan after that change, proven valid.
     """
@@ -335,7 +344,12 @@ class Repair(Value):
 
 
 class Minimised(Value):
-    """A valid plan without redundant steps, and the numbers of the omitted ones."""
+    """A valid plan without redundant steps, and the numbers of the omitted ones.
+
+    Attributes:
+        steps: The remaining steps.
+        removed: The numbers of the omitted steps in the original plan.
+    """
 
     steps: tuple[Step, ...]
     removed: tuple[int, ...]
@@ -348,8 +362,12 @@ class PlanResult(Value):
 
     Attributes:
         plan: The name of the plan file, `<stdin>` for standard input.
+        domain: The name of the domain file.
+        problem: The name of the problem file.
         report: The verdict; unknown if the file is unusable.
         diagnostic: The located error in the text, if that makes the file unusable.
+        repair: The repair of an invalid plan, if one was requested and found.
+        repair_note: Why no repair is given, if one was requested.
         minimised: A valid plan without redundant steps, if requested.
         removed: The numbers of the steps that `minimised` omits.
     """

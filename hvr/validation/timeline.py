@@ -48,7 +48,13 @@ class TimelineMark(Value):
 
 
 class ProcessSpan(Value):
-    """An interval in which a process was active."""
+    """An interval in which a process was active.
+
+    Attributes:
+        name: The ground process.
+        start: The time at which it started.
+        end: The time at which it ended.
+    """
 
     name: str
     start: Fraction
@@ -144,6 +150,9 @@ class Phase(Value):
 class CurvePiece(Value):
     """A numeric fluent between two times.
 
+    JSON: `from` and `to`, the `first` and the `last` value, and either the `coefficients` of a
+    polynomial, or a `formula` and `bounds` at sample times.
+
     Attributes:
         start, end: The two times; equal for the value after the last happening.
         coefficients: The coefficients of the powers 0, 1, 2 and so on of the time since `start`, if
@@ -211,7 +220,12 @@ def _floats_around(low: Fraction, high: Fraction) -> tuple[float, float]:
 
 
 class Curve(Value):
-    """A numeric fluent over the time of a plan; intervals where it is undefined have no piece."""
+    """A numeric fluent over the time of a plan; intervals where it is undefined have no piece.
+
+    Attributes:
+        fluent: The ground function term, such as `(fuel t1)`.
+        pieces: The pieces in order of time.
+    """
 
     fluent: str
     pieces: tuple[CurvePiece, ...]

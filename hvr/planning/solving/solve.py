@@ -60,9 +60,10 @@ class Solution(JsonObject):
         blocks: The plan split at its landmarks; empty for temporal plans.
         planner: The planner that found the plan or proved that there is none.
         proven: Whether the plan is proven optimal, or the problem unsolvable.
+        seconds: Wall time in seconds.
         notes: Remarks for the reader, one sentence each.
-        objects: The number of objects that the planner used, which is all of them; None for a
-            plan of a language model.
+        objects: The number of objects that the planner used, which is all of them; None for a plan
+            of a language model.
         others: Planners without a valid plan: why each was not started, or how it ended.
         maximise: Whether the cost is to be maximised.
     """
