@@ -369,7 +369,6 @@ class CallLog:
         return any(other.failed and other.tool == tool for other in self.calls[:at])
 
     def mentions_tool(self, messages: Sequence[str], at: int) -> bool:
-        """Return whether messages mention the tool of a call."""
         request = stems(" ".join(messages))
         tool = self.calls[at].tool
         if self.known is None:

@@ -233,11 +233,7 @@ class ToolNameRemover:
 
 
 def cleaned(steps: Sequence[str], tools: Iterable[str], *, names: bool) -> tuple[str, ...]:
-    """Return the steps in the form that a retriever reads.
-
-    Args:
-        names: Whether to keep the names of tools and remove only the numbers.
-    """
+    """Return steps as a retriever reads them: without numbers and, unless kept, tools' names."""
     clean = without_number if names else ToolNameRemover(tools)
     return tuple(clean(s) for s in steps)
 
@@ -296,7 +292,7 @@ class Hallucination:
 
 
 def f1(predicted: Sequence[T], true: Sequence[T]) -> float:
-    """Return the F1 of two lists, as defined above."""
+    """Return the F1 of two lists; an item that both repeat is shared only once."""
     shared = len(set(predicted) & set(true))
     if not shared:
         return 0.0
@@ -313,11 +309,7 @@ def link_f1(predicted: ToolPlan, true: ToolPlan) -> float:
 
 
 def agreement(predicted: Mapping[str, ToolPlan], truth: Iterable[ToolPlan]) -> Agreement:
-    """Score predicted plans; a request without a prediction scores 0.
-
-    Args:
-        predicted: Plans by the id of their request; ids without a true plan are ignored.
-    """
+    """Score predicted plans by the id of their request; a request without a prediction scores 0."""
     rows: list[tuple[float, float]] = []
     missing = 0
     for true in truth:

@@ -46,11 +46,7 @@ class Provenance(StrEnum):
 
 @dataclass(frozen=True)
 class Source:
-    """The source of a value.
-
-    Args:
-        why: Explanation for people, such as "the id of the loan with the title Dune".
-    """
+    """The source of a value; `why` explains it to people: "the id of the loan of Dune"."""
 
     kind: Provenance
     why: str = ""
@@ -75,11 +71,7 @@ class Unsupported:
 
 
 def source_of(place: Place, sources: Mapping[Place, Source]) -> Source:
-    """Return the source of the value at a path, or of the innermost container with a known source.
-
-    Args:
-        sources: Known sources by path; the source of a list or object covers its parts.
-    """
+    """Return the source of the value at a path, or of the innermost container that has one."""
     for length in range(len(place), 0, -1):
         if (found := sources.get(place[:length])) is not None:
             return found
@@ -87,10 +79,7 @@ def source_of(place: Place, sources: Mapping[Place, Source]) -> Source:
 
 
 def unsupported(call: ToolCall, sources: Mapping[Place, Source]) -> tuple[Unsupported, ...]:
-    """Return the values of a call that must not be written, in argument order.
-
-    Empty lists, empty objects and null count as values.
-    """
+    """Return the values of a call that must not be written; null and empty containers count."""
     found = ((place, value, source_of(place, sources)) for place, value in leaf_values(call))
     return tuple(Unsupported(*one) for one in found if not one[2].kind.may_be_written)
 
@@ -110,10 +99,7 @@ def leaf_values(call: ToolCall) -> Iterator[tuple[Place, Json]]:
 
 
 def sources_json(call: ToolCall, sources: Mapping[Place, Source]) -> list[Json]:
-    """Return the source of each value of a call as JSON.
-
-    Object keys are arbitrary data, so a path is a list and never a joined string.
-    """
+    """Return the source of each value of a call as JSON; paths are lists: keys may be any text."""
     listed: list[Json] = []
     for place, _ in leaf_values(call):
         source = source_of(place, sources)
@@ -403,11 +389,7 @@ def joined(
 
 
 class JoinedTools:
-    """The tools of several sources, named `SOURCE.TOOL` where names clash.
-
-    Args:
-        sources: Environments with unique names, in the order of the tool list.
-    """
+    """The tools of several sources, named `SOURCE.TOOL` where names clash."""
 
     def __init__(self, sources: Sequence[tuple[str, ToolEnvironment]]) -> None:
         self._sources = tuple(sources)

@@ -106,7 +106,6 @@ class GuardedTools:
     A call that is not allowed does not reach the environment; its failure is `NOT_ALLOWED`.
 
     Args:
-        name: Name of the environment in the log.
         ledger: Records calls that may write before they are made; in memory by default.
         approve: Asked before each call that may write. Without it, such calls need no approval, but
             a call that may have been done before is refused.
@@ -316,11 +315,7 @@ _SHOWN = 300
 
 @dataclass(frozen=True)
 class Question:
-    """A question that the user must answer before a call is made.
-
-    Args:
-        wrong: Unsupported values of the call; approving the call confirms them.
-    """
+    """A question before a call; approving the call confirms its `wrong`, unsupported values."""
 
     proposed: ProposedCall
     wrong: tuple[Unsupported, ...] = ()
@@ -358,7 +353,6 @@ class AgentGuard:
     """Tools for a third-party agent: each call is made, refused, or put to the user.
 
     Args:
-        name: Name of the tools in the log.
         schemas: JSON Schemas of the arguments, by tool.
         allowed: Effects that need no confirmation if the user has stated every value.
     """
@@ -384,8 +378,8 @@ class AgentGuard:
     def call(self, call: ToolCall, confirmed: Question | None = None) -> CallOutcome | Question:
         """Make a call, or return its refusal or the question to ask first.
 
-        Args:
-            confirmed: The question that the user has approved; ignored if it is about another call.
+        `confirmed` is the question that the user has approved; one about another call does not
+        count.
         """
         if confirmed is not None and confirmed.proposed.call != call:
             confirmed = None
@@ -453,8 +447,7 @@ class GuardServer:
 
     Args:
         tools: The tools to list, in the protocol's format.
-        last: Returns the last reply of the upstream server, which is forwarded unchanged; returns
-            None if there is none.
+        last: Returns the upstream server's last reply, if any, which is forwarded unchanged.
     """
 
     def __init__(self, guard: AgentGuard, tools: Sequence[Mapping[str, Any]], last: Any) -> None:

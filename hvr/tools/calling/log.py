@@ -503,12 +503,9 @@ class CallLedger:
         )
 
     def settle(self, call: ToolCall, by: str, *, done: bool) -> None:
-        """Record whether an uncertain call was done.
+        """Record whether an uncertain call was done; all its uncertain entries are settled.
 
-        Args:
-            call: The call; all its uncertain entries are settled.
-            by: Evidence, such as "get_order shows it".
-            done: Whether the call was done.
+        `by` is the evidence, such as "get_order shows it".
         """
         state = CallState.DONE if done else CallState.NOT_DONE
         for one in self.entries():
@@ -572,10 +569,7 @@ def _parsed(line: bytes) -> dict[str, Any] | None:
 
 
 def key_of(call: ToolCall) -> str:
-    """Return the idempotency key of a call, equal for equal tools and arguments.
-
-    Null arguments count as missing, and 5.0 equals 5.
-    """
+    """Return the idempotency key of a call; null arguments count as missing, and 5.0 equals 5."""
     given = {name: _plain(value) for name, value in call.arguments.items() if value is not None}
     text = json.dumps([call.tool, given], sort_keys=True)
     return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()

@@ -69,11 +69,7 @@ class ToolListFilter:
         return item
 
     def restored(self, tools: Iterable[Any]) -> Iterator[Any]:
-        """Yield the tools of the last list in the server's order.
-
-        Yields:
-            Each tool, or the reason why it is left out.
-        """
+        """Yield the tools of the last list in the server's order, or why a tool is left out."""
         rest = deque(tools)
         for name, wrong in self._sent:
             if wrong:

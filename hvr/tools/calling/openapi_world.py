@@ -64,11 +64,7 @@ class HttpRequest:
 
 @dataclass(frozen=True)
 class HttpAnswer:
-    """An HTTP response.
-
-    Args:
-        headers: Header fields by lower-case name.
-    """
+    """An HTTP response, with its header fields by lower-case name."""
 
     status: int
     reason: str

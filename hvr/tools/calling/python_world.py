@@ -64,11 +64,7 @@ class TypedFunction:
         self._by_place = [p.name for p in parameters if p.kind is p.POSITIONAL_ONLY]
 
     def converted(self, arguments: Mapping[str, Json]) -> dict[str, Any]:
-        """Convert arguments to the types of the function's hints.
-
-        Raises:
-            ValueError: An argument cannot be converted.
-        """
+        """Convert arguments to the types of the hints; raise ValueError if that is impossible."""
         found = {}
         for name, value in arguments.items():
             try:
@@ -90,7 +86,7 @@ class TypedFunction:
 
 
 def plain(value: Any) -> Any:
-    """Convert a value that JSON does not support, as the `default` of `json.dumps`.
+    """Convert a value that JSON does not support; `default` of `json.dumps`.
 
     Raises:
         TypeError: The value has no JSON form.
@@ -268,10 +264,7 @@ class PythonTools:
 
 
 def open_module(module: Any) -> PythonTools:
-    """Return the public functions of an imported module as tools.
-
-    Args:
-        module: The module; the functions share its dictionary `state`, if it has one.
+    """Return the public functions of an imported module as tools that share its dictionary `state`.
 
     Raises:
         UsageError: The source code is not available.

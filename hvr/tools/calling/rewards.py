@@ -87,9 +87,7 @@ class ToolRewards:
     ) -> list[ToolScore]:
         """Return the scores of completions, in order.
 
-        Args:
-            completions: Texts or message lists written by a model, in any format that
-                `hvr tools learn` accepts.
+        A completion is a text or a message list, in any format that `hvr tools learn` accepts.
         """
         return [self._score(completion, discount) for completion in completions]
 

@@ -482,8 +482,7 @@ def code_of(world: WorldFile) -> str:
 def overview(world: WorldFile, *, run: bool = False) -> dict[str, Any]:
     """Return an overview of a tool world as JSON.
 
-    Args:
-        run: Whether to open its tools; otherwise `tools` is null if only a program can list them.
+    Unless `run` allows opening the tools, `tools` is null if only a program can list them.
     """
     catalogue, found = _inspect(world, run)
     return {

@@ -132,11 +132,7 @@ class ApiOperation:
 
 @dataclass(frozen=True)
 class ApiDescription:
-    """The operations of an OpenAPI document.
-
-    Args:
-        left_out: One error message per unreadable operation.
-    """
+    """The operations of an OpenAPI document, and one error message per unreadable operation."""
 
     operations: tuple[ApiOperation, ...]
     left_out: tuple[str, ...] = ()

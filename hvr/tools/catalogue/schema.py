@@ -88,10 +88,7 @@ class ToolSchema:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Tools with unique names.
-
-    Args:
-        left_out: One error message per tool with an invalid description.
+    """Tools with unique names, and one error message per tool with an invalid description.
 
     Raises:
         UsageError: Two tools have the same name.
@@ -167,11 +164,7 @@ def effect_of_method(method: str) -> Effect:
 
 
 def escalated_effect(effect: Effect, name: str, description: str = "") -> Effect:
-    """Return an effect, made destructive if the tool's name or description suggests it.
-
-    Args:
-        description: Description of the tool, whose first two words count.
-    """
+    """Return an effect, or destructive if the name or the description's first two words say so."""
     words = _words(name)
     first_words = _words(" ".join(description.split()[:2]))
     if effect is Effect.READS:
@@ -268,11 +261,7 @@ Words = tuple[str, ...]
 
 @dataclass(frozen=True, order=True)
 class Slot:
-    """A place for a value: a parameter or a result value of a tool.
-
-    Args:
-        gives: Whether the value is in the tool's result.
-    """
+    """A place for a value: a parameter or, with `gives`, a result value of a tool."""
 
     tool: str
     name: str

@@ -144,8 +144,6 @@ class ParameterMeaning:
     """Slots that hold the same kind of value.
 
     Args:
-        name: Unique name of the meaning.
-        slots: Slots with this meaning, in the catalogue's order.
         min_cosine: Minimum cosine between their descriptions; 1 if they are equal.
         by_user: Whether the user defined the meaning.
         subject: Property that all slots hold, such as "id of pet"; empty if they are only similar.

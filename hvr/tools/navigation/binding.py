@@ -53,7 +53,6 @@ class UserQuestion:
     """A question that only the user can answer.
 
     Args:
-        kind: The reason to ask.
         goal: Index of the goal call that needs the answer.
         name: The parameter, or the name of the value to find.
         why: The reason, as a clause for people.
@@ -73,9 +72,7 @@ class BoundValues:
 
     Args:
         values: Stated and identified values, by place.
-        sources: The source of each value.
         searches: Values that queries may find, in the order of the tool's parameters.
-        questions: Questions to the user.
         knowledge: Amount of knowledge about the candidates.
         met: Number of constraints that the best candidate meets.
     """
@@ -93,11 +90,7 @@ class Binder:
     """Binds values to the goal calls of a request.
 
     Args:
-        request: The request.
-        found: The known values.
-        graph: The entities of the results.
         conditions: Learnt preconditions of tools.
-        schemas: Schemas of the tools, by name.
         readers: Tools that are known to only read.
         made: Calls of goals that are done, by goal index.
         excluded: Excluded values, by goal index.

@@ -58,14 +58,9 @@ def affordable_tools(
     costs: Mapping[str, int],
     asking: Mapping[str, int],
 ) -> tuple[NavigationTool, ...]:
-    """Return the tools that a cheapest chain can contain, in the given order.
-
-    The result is empty if the goal cannot be reached.
+    """Return the tools that a cheapest chain can contain, in order; none if it cannot be reached.
 
     Args:
-        facts: The current facts.
-        goal: The goal facts.
-        tools: The callable tools.
         costs: Cost of a call per tool; at least 1.
         asking: Cost of asking for each askable meaning; at least 1.
     """
@@ -179,8 +174,6 @@ class CallCounts:
     """Successes and failures of a tool's calls.
 
     Args:
-        successes: Number of successful calls.
-        failures: Number of failed calls.
         link: Probability, above 0, that the tool is the right one next, from links between tools.
     """
 
@@ -201,13 +194,7 @@ class CallCounts:
 
 @dataclass(frozen=True)
 class NavigationTool:
-    """A tool as a planning step between meanings.
-
-    Args:
-        name: Name in the catalogue.
-        needs: Meanings that a call requires.
-        gives: Meanings that its result contains.
-    """
+    """A tool as a planning step from the meanings that it needs to those that it gives."""
 
     name: str
     needs: frozenset[str]
@@ -216,12 +203,7 @@ class NavigationTool:
 
 @dataclass(frozen=True)
 class CallFacts:
-    """A state between calls.
-
-    Args:
-        known: Meanings with a known value.
-        done: Tools that were called successfully.
-    """
+    """A state between calls: the meanings with a known value, and the tools called successfully."""
 
     known: frozenset[str] = frozenset()
     done: frozenset[str] = frozenset()
@@ -241,8 +223,6 @@ class ToolChain:
 
     Args:
         asked: Meanings to ask the user for first.
-        calls: Names of tools, in order.
-        cost: Total cost of the calls.
     """
 
     asked: tuple[str, ...] = ()
@@ -360,9 +340,6 @@ def cheapest_chain(
     The result is None if the goal cannot be reached.
 
     Args:
-        facts: The current facts.
-        goal: The goal facts.
-        tools: The callable tools.
         counts: Call statistics by tool; missing tools are unknown.
         askable: Meanings that the user may be asked for.
         seconds: Time limit of the search.
@@ -485,7 +462,6 @@ class Decision:
     """The decision on the next move.
 
     Args:
-        move: The move.
         why: The reason, as a sentence for people.
         chain: The plan behind it; None without one.
         ask: Meanings to ask the user for.
@@ -512,15 +488,11 @@ def decide(
 ) -> Decision:
     """Decide on the next move.
 
-    Ask only for values that no chain of calls gives, values that no tool gives first.
-    Look for further tools only if the candidates do not suffice.
+    Ask only for values that no chain of calls gives, values that no tool gives first. Look for
+    further tools only if the candidates do not suffice.
 
     Args:
-        facts: The current facts.
-        goal: The goal facts.
-        tools: All tools.
         candidates: Names of the offered tools.
-        counts: Call statistics by tool.
         banned: Tools that must not be called now.
 
     Raises:

@@ -142,9 +142,7 @@ class EntityGraph:
     def fit(self, number: int, constraint: NamedValue) -> ConstraintMatch:
         """Return whether an entity meets a constraint, by its nearest related property.
 
-        Args:
-            number: Index of the entity.
-            constraint: A name and a value; with an empty name, any property may have the value.
+        If the constraint has no name, any property may have its value.
         """
         wanted, words = plain(constraint.value), singular_words(leaf_of(constraint.name))
         for values in self._described(number, words):

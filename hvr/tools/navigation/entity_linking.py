@@ -88,12 +88,7 @@ class Identification:
 
 @dataclass(frozen=True)
 class EntityLinker:
-    """Identifies entities by the facts of a request.
-
-    Args:
-        values: The known values.
-        graph: The entities of the results.
-    """
+    """Identifies entities by the facts of a request."""
 
     values: KnownValues
     graph: EntityGraph
@@ -114,11 +109,8 @@ class EntityLinker:
         Args:
             name: The parameter that takes the value, or the name of the value to find.
             tool: The tool that takes the value; empty if it is only to be found.
-            query: The constraints on its entity.
             said: Other facts of the request, possibly about other entities.
             bound: The known values of the same call.
-            taken: Excluded values.
-            final: Whether no query can reveal more.
         """
         candidates = self._candidates(name, tool, query, said, taken, final=final)
         strong = [one for one in candidates if one.fit > SIMILAR_NAME_COMPATIBILITY]
@@ -304,7 +296,6 @@ def names_entity(name: str, parameter: ToolParameter | None, readers: Iterable[T
     Args:
         name: Name of the parameter, or of a key in an object that a parameter takes.
         parameter: The parameter; None for a key.
-        readers: Tools that are known to only read.
     """
     words = singular_words(name)
     if last_word(name) in ID_WORDS:

@@ -66,7 +66,6 @@ class ToolRun:
     Args:
         decision: The last decision: an answer, a question, or the reason to stop.
         steps: The steps of the task, with all outcomes and completed goals.
-        domain: The planning domain.
         world: The executor's run; None if no call was made.
         questions: Open questions to the user, with candidate values.
     """
@@ -109,8 +108,6 @@ def carry_out(
     call comes next.
 
     Args:
-        tools: The callable tools, with their budget. They start in their current state.
-        request: The goal calls and the facts of the request.
         learnt: Knowledge from earlier runs; updated by these calls.
         retrying: Policy for failed calls.
         was_done: Asks the user about uncertain calls; None if the user cannot be asked.
@@ -363,12 +360,8 @@ def proposed_calls(
     Only confirmed enablers are proposed, and only if a proven chain through them reaches all goals.
 
     Args:
-        goals: The tools to call.
         said: The meanings whose values the user gives.
         outcomes: The calls of the run that did not reach the goals.
-        learnt: The learnt enablers.
-        catalogue: The tools.
-        found: The meanings of their parameters.
 
     Raises:
         PlannerError: The planner failed or ran out of time.

@@ -102,11 +102,9 @@ class CountedExperience:
         return self.counts(tool).cost
 
     def counts(self, tool: str) -> CallCounts:
-        """Return the call statistics of a tool."""
         return self._counts.get(tool, CallCounts())
 
     def shape(self, tool: str) -> Shape | None:
-        """Return the path patterns in the results so far."""
         return self._shapes.get(tool)
 
     def flow(self, parameter: str, tool: str, path: tuple[str, ...]) -> float:
@@ -115,7 +113,6 @@ class CountedExperience:
         return times / (times + 1)
 
     def idle(self, tool: str) -> bool:
-        """Return whether a tool is resting."""
         return self._until.get(tool, 0) > self._calls
 
     def observe(self, outcome: CallOutcome) -> None:
@@ -142,7 +139,6 @@ class CountedExperience:
                 self._refused.add(tool)
 
     def changed(self) -> None:
-        """Wake the tools that refused last."""
         for tool in self._refused:
             self._until.pop(tool, None)
             self._running.pop(tool, None)
@@ -212,7 +208,6 @@ def learnt_counts(
     weight of the link from `before`, or of the best link from any tool; 1 without observations.
 
     Args:
-        graph: The graph of tools.
         before: The tool called last; empty for any.
         names: Names of tools; None for all usable ones.
     """
@@ -285,14 +280,12 @@ class GraphExperience:
         return learnt_counts(self.graph, names=[tool])[tool]
 
     def shape(self, tool: str) -> Shape | None:
-        """Return the path patterns in the results so far."""
         known = self.graph.tools.get(tool)
         if known is None or not known.evidence.successes:
             return None
         return _shape(known.gives)
 
     def flow(self, parameter: str, tool: str, path: tuple[str, ...]) -> float:
-        """Return n / (n + 1) for n values passed on this way."""
         evidence = self.graph.passes.get(_place(tool, path), parameter)
         return evidence.successes / (evidence.successes + 1) if evidence else 0.0
 
@@ -312,7 +305,6 @@ class GraphExperience:
             self._learn(GraphReview(self._now()))
 
     def changed(self) -> None:
-        """Wake the tools that refused last."""
         self._resting.changed()
         self._awake |= {t for t, last in self._last.items() if last is CallFailure.REFUSED}
 

@@ -27,8 +27,6 @@ class CallEvidence:
     """Counts of successes and failures, independent of their order.
 
     Args:
-        successes: Total number of successes.
-        failures: Total number of failures.
         last_success: Time of the last success, in seconds since 1970, UTC; 0 if none.
         last_failure: Time of the last failure; 0 if none.
         aged: The weight at the last review; None before the first one.
@@ -211,11 +209,9 @@ class GraphTool:
     """A tool as a node.
 
     Args:
-        name: Name in the catalogue.
         needs: Meanings that a call requires.
         takes: Meanings that a call accepts, required or not.
         gives: Meanings in its results, by its schema or as observed.
-        evidence: Outcomes of its calls.
     """
 
     name: str
@@ -251,8 +247,6 @@ class ObservedCall:
     """An observation of a call, with names but no values.
 
     Args:
-        tool: The tool called.
-        ok: Whether the call succeeded.
         time: Time of the call, in seconds since 1970, UTC.
         before: The last successful tool of the same run; empty if none.
         given: Meanings of the arguments.
@@ -276,7 +270,6 @@ class NavigationGraph:
     """A graph of tools and parameters.
 
     Args:
-        tools: The tools, by name.
         inputs: Links from parameters to the tools that take them.
         outputs: Links from tools to the parameters that they give.
         calls: Links from tools to the next tools called.
@@ -411,11 +404,6 @@ def prune_score(tool: GraphTool, most: int, pruning: Pruning = PRUNING) -> float
     """Return eq. 13: b (failure rate) + (1 - b) (1 - calls / calls of the most used tool).
 
     The failure rate is 1 minus the tool's weight, which is smoothed and ages.
-
-    Args:
-        tool: The tool.
-        most: Number of calls of the most used tool.
-        pruning: The parameters.
     """
     seldom = 1 - tool.evidence.count / most if most else 1.0
     return pruning.balance * (1 - tool.evidence.weight) + (1 - pruning.balance) * seldom
@@ -427,12 +415,7 @@ def evolved(graph: NavigationGraph, time: float, pruning: Pruning = PRUNING) -> 
     First, tools that score above the threshold are removed unless their last call succeeded. Next,
     a share of all removed tools, at least one, gets a trial until the next review, longest waiting
     first. Last, the weights are stored, so that later calls count for 1 - e of them. Costs O(nodes
-    + links).
-
-    Args:
-        graph: The graph before the review.
-        time: Time of the review, in seconds since 1970, UTC; never before an earlier review.
-        pruning: The parameters.
+    + links). `time` is in seconds since 1970, UTC, never before an earlier review.
     """
     most = max((tool.evidence.count for tool in graph.tools.values()), default=0)
     # A trial ends with the next review; a tool that worked has already been restored.

@@ -245,12 +245,8 @@ _NOT_THE_TOOL = frozenset(
 class MeaningNames:
     """Names of slots in the graph.
 
-    A slot outside the schemas, such as an undeclared result, takes the name of the meaning that
-    has its leaf name, or a name made of its tool and its own.
-
-    Args:
-        catalogue: The tools.
-        found: The meanings of their parameters; slots without one keep their names.
+    A slot outside the schemas, such as an undeclared result, takes the name of the meaning that has
+    its leaf name, or a name made of its tool and its own.
     """
 
     def __init__(self, catalogue: Catalogue, found: Iterable[ParameterMeaning] = ()) -> None:
@@ -290,7 +286,6 @@ def observations(lines: Iterable[Mapping[str, Any]], names: MeaningNames) -> Ite
     Args:
         lines: Records of a log (`hvr.tools.calling.log`), in order. Calls with the same `run` and
             `world` belong together; a log without `run` has one run per world.
-        names: Names of the slots.
 
     Raises:
         DataFileError: A record is not a logged call.
@@ -387,7 +382,6 @@ def open_graph(names: MeaningNames, logs: Sequence[Path], days: float = 0.0) -> 
     """Return the graph of a catalogue after the calls or events in logs.
 
     Args:
-        names: Names of the catalogue's slots.
         logs: Logs of calls (`hvr.tools.calling.log`) or of a graph
             (`hvr.tools.navigation.graph_log`), which contains its own tools.
         days: Days between reviews (pruning, trials, ageing) while a log of calls is read; 0 for

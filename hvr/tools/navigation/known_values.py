@@ -210,7 +210,6 @@ class KnownValue:
     """A known value.
 
     Args:
-        value: The value.
         path: Pattern of its path in the result, or its name in the request.
         tool: Tool of the result; `REQUEST_SOURCE` if the request states it, `GOAL_CALL_SOURCE` if
             it is an argument of a goal call.
@@ -234,7 +233,6 @@ class KnownValues:
     Args:
         facts: Values that the request states beside its goal calls.
         wanted: Values that the request states as arguments of its goal calls.
-        matcher: Matches values to parameters.
     """
 
     def __init__(

@@ -122,8 +122,6 @@ def messages_for(
     """Return the prompt for a request.
 
     Args:
-        request: The request in words.
-        tools: The tools.
         values: Names of values that tools take or give.
         given: Names of values that the user gives beside the request.
     """
@@ -181,11 +179,7 @@ class ModelRequestReader:
     meanings: Sequence[ParameterMeaning] = ()
 
     def read(self, text: str, given: Mapping[str, Json] | None = None) -> ReadRequest:
-        """Return the reading of a request.
-
-        Args:
-            text: The request.
-            given: Values that the user gives beside it, by parameter or meaning.
+        """Return the reading of a request; `given` are the user's values by parameter or meaning.
 
         Raises:
             LLMError: The model gives no usable answer.
@@ -240,13 +234,7 @@ def reading_of(
 def faults_of(
     answer: Mapping[str, Any], catalogue: Catalogue, values: Iterable[str]
 ) -> Iterator[str]:
-    """Yield one message per unknown name or invalid argument in an answer.
-
-    Args:
-        answer: An answer that satisfies the schema.
-        catalogue: The tools.
-        values: Names of values that may be asked for.
-    """
+    """Yield one message per unknown name or invalid argument in an answer of the right form."""
     tools = {tool.name: tool for tool in catalogue.tools}
     move = answer["move"]
     goals, asks, known = (answer.get(key, []) for key in ("goals", "ask", "known"))

@@ -29,11 +29,9 @@ MIN_CONFIRMED_ENTITIES = 2
 
 @dataclass(frozen=True)
 class Enabler:
-    """A call that makes a refused call possible.
+    """A call of `by` that makes a refused call of `tool` possible.
 
     Args:
-        tool: The refused tool.
-        by: The enabling tool.
         shared: Pairs of a parameter of `tool` and one of `by` that always had the same value.
         well: Number of entities that confirm it.
         refused: Number of entities that refute it.
@@ -56,7 +54,6 @@ class LearntEnablers:
     """Enablers suggested, confirmed and refuted by calls.
 
     Args:
-        known: The enablers, by the refused and the enabling tool.
         seen: Digests of the calls already counted.
     """
 
@@ -149,7 +146,6 @@ class StateCondition:
     """A precondition: an entity's property must have one of some values.
 
     Args:
-        tool: The tool.
         parameter: The parameter that names the entity.
         name: Words of the property's name.
         values: Values with which calls succeeded.
@@ -182,12 +178,7 @@ Place: TypeAlias = "tuple[str, str, frozenset[str]]"
 
 @dataclass(frozen=True)
 class SeenStates:
-    """The values of a property in calls of a tool.
-
-    Args:
-        well: Values in successful calls, with their numbers; None if too many for a state.
-        refused: Some values in refused calls.
-    """
+    """The values of a property in calls of a tool; `well` is None if there are too many."""
 
     well: tuple[tuple[Json, int], ...] | None = ()
     refused: tuple[Json, ...] = ()
@@ -221,9 +212,7 @@ class LearntConditions:
 
     Args:
         states: Observed values by property.
-        candidates: Conditions, confirmed or not.
         seen: Digests of the entities already counted.
-        enabling: The learnt enablers.
     """
 
     states: dict[Place, SeenStates] = field(default_factory=dict)

@@ -88,11 +88,8 @@ def next_query(
     """Return the next query; None if no query helps.
 
     Args:
-        searches: The values to find, in the order of the tool's parameters: the first one names
-            the entity of the others.
-        at_hand: The known values.
-        graph: The entities of the results.
-        readers: The query tools.
+        searches: The values to find, in the order of the tool's parameters: the first one names the
+            entity of the others.
         experience: Costs of calls and shapes of results.
         tried: Keys (`call_key`) of calls not to repeat.
     """
@@ -365,8 +362,7 @@ class RetryLevel(Enum):
 class CallAttempts:
     """Attempts at the calls of a task. `done` is the number of goals done so far.
 
-    Args:
-        refusals: Number of attempts at a refused call while nothing has changed.
+    A refused call is tried `refusals` times while nothing has changed.
     """
 
     def __init__(self, refusals: int) -> None:
@@ -450,8 +446,7 @@ class CallAttempts:
     def allow_refused(self, left: Collection[int]) -> list[int]:
         """Allow refused calls once more after a change of state; return the goals to retry.
 
-        Args:
-            left: Goals that were given up and are not done.
+        `left` are the goals that were given up and are not done.
         """
         again = []
         for name, goal in self._refused.items():
@@ -477,12 +472,6 @@ class QueryProgress:
         A query with a combination of values that were not all stated is a guess. There are many
         guesses, and each brings new candidates, so a guess counts as progress only if more
         constraints are met.
-
-        Args:
-            goal: Index of the goal.
-            knowledge: Amount of knowledge about the candidates.
-            met: Number of constraints that the best candidate meets.
-            guess: Whether the query was a guess.
         """
         known_before, met_before = self._best.get(goal, (0, 0))
         times, guesses = self._fruitless.get(goal, (0, 0))

@@ -20,9 +20,7 @@ from hvr.tools.catalogue.schema import ToolParameter
 class NamedValue:
     """A value under a name: stated by the user, or a property of an entity.
 
-    Args:
-        name: Name in a schema or a result; empty if the user gives none.
-        value: The value.
+    The name is from a schema or a result; it is empty if the user gives none.
     """
 
     name: str
@@ -45,7 +43,6 @@ class Selection:
     """Choice of one among the entities that meet the constraints.
 
     Args:
-        order: The order of the entities.
         by: Property to order by; empty for the order of the list.
         position: 1-based position in that order; -1 for the last.
     """
@@ -142,9 +139,7 @@ def scalars_in(arguments: Mapping[str, Argument]) -> Iterator[Json]:
 def peers_of(place: Place, values: Mapping[Place, Json]) -> list[Json]:
     """Return the values in the same object, or the same row of parallel lists, as a place.
 
-    Args:
-        place: Place in the arguments of a call.
-        values: Values at the earlier places, in the order of the call.
+    `values` are those at the earlier places of the call.
     """
     row = row_of(place)
     return [

@@ -200,9 +200,6 @@ class ToolDomain:
     """The PDDL domain and problem of a task, with the names in them.
 
     Args:
-        domain: The tools as actions without parameters.
-        problem: The problem from the current facts to the goal.
-        meanings: PDDL names of the meanings.
         tools: PDDL names of the tools; an action's name is `call-` and the tool's name.
     """
 

@@ -59,7 +59,6 @@ class NextCall:
     """A call to make now.
 
     Args:
-        call: The call.
         goal: Index of the goal call that it makes; None for a query.
         why: The reason, as a clause for people.
         serves: Index of the goal call for which a query is made.
@@ -78,7 +77,6 @@ class Learnt:
     """Knowledge from earlier runs, updated by each call.
 
     Args:
-        experience: Statistics of calls and their results.
         conditions: States in which tools refuse calls.
         meanings: Parameters that share a meaning; empty to compare by name alone.
     """
@@ -113,8 +111,6 @@ class TaskSteps:
     done. `Binder` supplies the values of goal calls; what it cannot identify becomes a question.
 
     Args:
-        tools: The callable tools, with their budget.
-        request: The goal calls and the facts of the request.
         learnt: Knowledge from earlier runs; updated by these calls.
         retrying: Policy for failed calls.
         was_done: Asks the user about uncertain calls; None if the user cannot be asked.
@@ -498,10 +494,7 @@ class ToolGoals:
 
 
 def tool_request(asked: ToolGoals, catalogue: Catalogue, matcher: ParameterMatcher) -> ToolRequest:
-    """Return the request whose goal calls achieve the goals.
-
-    Arguments that the request gives are bound; the others become queries.
-    """
+    """Return the request whose goal calls achieve the goals; values not given become queries."""
     schemas = {tool.name: tool for tool in catalogue.tools}
     goals = [goal_call(schemas[name], asked.values, matcher) for name in asked.done]
     goals += [GoalCall("", {name: asked.values.get(name, EntityQuery())}) for name in asked.known]

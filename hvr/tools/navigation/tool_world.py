@@ -93,7 +93,6 @@ class ToolPlanner:
     """Plans requests to tools without calling them.
 
     Args:
-        catalogue: The tools.
         tasks: The tasks of their world, by name.
         file: File of parameters with the same meaning, if any.
     """
@@ -163,12 +162,7 @@ class ToolPlanner:
 
 
 class ToolWorld:
-    """An open world of tools; see `open_world`.
-
-    Args:
-        world: The world file.
-        ledger: The ledger of writing calls; see `open_world`.
-    """
+    """An open world of tools; see `open_world`."""
 
     def __init__(self, world: WorldFile, ledger: Path | None = None) -> None:
         self._world = world
@@ -212,7 +206,6 @@ class ToolWorld:
         return AgentGuard(self._tools, self._world.name, schemas, policy or CallPolicy(), ledger)
 
     def __enter__(self) -> Self:
-        """Return the world."""
         return self
 
     def __exit__(
@@ -221,7 +214,6 @@ class ToolWorld:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Close the world."""
         self.close()
 
     def close(self) -> None:

@@ -54,7 +54,6 @@ class TurnDecision:
     """The decision on the next move.
 
     Args:
-        move: The most likely move.
         why: The reason, as a sentence for people.
         chances: Probability of each move.
         needed: The most likely tools, with their probabilities.
@@ -367,11 +366,7 @@ def learn_moves(
     """Learn from judged dialogues and measure the accuracy by cross-validation.
 
     Args:
-        dialogues: The dialogues to learn from.
-        catalogue: The tools.
         encoder: Name of the encoder, recorded in the file.
-        encode: Encodes texts as vectors.
-        seed: Random seed.
         place: Source of the dialogues, for error messages.
 
     Raises:

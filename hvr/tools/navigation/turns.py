@@ -33,7 +33,6 @@ class OfferedTool:
     """A tool as seen when it is compared with requests.
 
     Args:
-        schema: The tool's schema.
         service: The service that it belongs to; empty if unknown.
         about: The part of its description that is its own; empty for the whole description.
     """
@@ -49,12 +48,7 @@ class OfferedTool:
 
 
 def offered(schemas: Sequence[ToolSchema], services: Sequence[str] = ()) -> list[OfferedTool]:
-    """Return the tools of a catalogue without the text that many descriptions share.
-
-    Args:
-        schemas: The schemas of the tools.
-        services: The service of each tool; empty if unknown.
-    """
+    """Return the tools of a catalogue without the text that many of their descriptions share."""
     about = own_descriptions([schema.description for schema in schemas])
     return [
         OfferedTool(schema, service, own)
@@ -93,9 +87,6 @@ class JudgedTurn:
     """A turn with the correct move.
 
     Args:
-        turn: The turn.
-        move: One of `MOVES`.
-        used: Names of the tools that were called.
         dialogue: The dialogue of the turn; training on a dialogue excludes it from evaluation.
     """
 
@@ -238,10 +229,7 @@ _COMMON = frozenset("the and for with this that from your you could please tool 
 class ToolNeeds:
     """A model of the tools that a request needs.
 
-    Args:
-        turns: Turns with the tools that were used. A turn is never compared with its own dialogue.
-        encode: Encodes texts as vectors.
-        seed: Seed for sampling unused tools.
+    A turn is never compared with its own dialogue. `seed` is for sampling unused tools.
     """
 
     def __init__(self, turns: Sequence[JudgedTurn], encode: Encoder, seed: int = 0) -> None:

@@ -215,11 +215,7 @@ class Transitions:
 
 
 def count_transitions(graph: ToolGraph, plans: Iterable[ToolPlan]) -> Transitions:
-    """Count the transitions between tools in plans.
-
-    Args:
-        graph: Tools and links; the retriever ignores counts of other tools.
-    """
+    """Count the transitions between tools in plans; the retriever ignores those of other tools."""
     links: Counter[Link] = Counter()
     starts: Counter[str] = Counter()
     steps = stays = 0

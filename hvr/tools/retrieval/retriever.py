@@ -169,11 +169,7 @@ class Encodable:
     def samples(
         self, plan: ToolPlan, tools: Sequence[str | None] | None = None, *, names: bool = True
     ) -> tuple[Sample, ...]:
-        """Return a sample for each step of a plan.
-
-        Args:
-            names: Whether the steps keep the names of tools.
-        """
+        """Return a sample for each step of a plan; `names` keeps the tools' names in the steps."""
         clean = without_number if names else self._unnamed
         steps = [self.list.number(clean(s)) for s in plan.steps]
         request = self.list.number(plan.request)
@@ -234,10 +230,9 @@ def aligned(plan: ToolPlan) -> tuple[str | None, ...]:
 def hold_out(
     plans: Sequence[ToolPlan], fraction: float, seed: int
 ) -> tuple[tuple[ToolPlan, ...], tuple[ToolPlan, ...]]:
-    """Split plans at random into a training part and a held-out part.
+    """Split plans at random into a training part and a held-out part, a `fraction` of them.
 
-    Args:
-        fraction: Fraction of held-out plans; at least one plan stays in the training part.
+    At least one plan stays in the training part.
     """
     order = list(range(len(plans)))
     random.Random(seed).shuffle(order)
@@ -271,9 +266,7 @@ class ScoreSource(Protocol):
     def scores(self, plans: Sequence[ToolPlan], *, names: bool = True) -> list[Scores]:
         """Return the scores of each plan (steps, tools); higher is better.
 
-        Args:
-            plans: Plans; only their requests and steps are read.
-            names: Whether the steps keep the names of tools.
+        `names` keeps the names of tools in the steps.
         """
 
 
@@ -309,9 +302,8 @@ class Retriever:
     def retrieve(self, plans: Sequence[ToolPlan], *, names: bool = True) -> list[ToolPlan]:
         """Return the plans with the tools retrieved for their steps, as chains.
 
-        Args:
-            plans: Plans, whose own tools are ignored; a plan without steps gets no tools.
-            names: Whether to read the names of tools in the steps.
+        The plans' own tools are ignored; a plan without steps gets no tools. `names` keeps the
+        names of tools in the steps.
         """
         decoded = decode(
             self.decoder,

@@ -55,12 +55,7 @@ class ToolEncoder(nn.Module):
         self.convolution = geometric.SAGEConv(width, width) if layer == "sage" else None
 
     def forward(self, vectors: Tensor, links: Tensor) -> Tensor:
-        """Return H (tools, d).
-
-        Args:
-            vectors: X (tools, d), the vectors of the tools' texts.
-            links: Source and target indexes of the links, int64 (2, links).
-        """
+        """Return H (tools, d) from X (tools, d); `links` are source and target indexes (2, links)."""
         if self.convolution is None:
             return vectors
         mixed: Tensor = (vectors + self.convolution(vectors, links)) / 2
@@ -211,10 +206,7 @@ def train_scorer(
     device: str = "cpu",
     progress: ProgressCallback | None = None,
 ) -> TrainedScorer:
-    """Train on true plans, with early stopping on held-out ones.
-
-    Args:
-        held: Plans for early stopping; without them, all epochs run and the last one is kept.
+    """Train on true plans; stop early if plans are held out, else keep the last epoch.
 
     Raises:
         UsageError: No step of the plans can be paired with a tool of the graph, or the device is
@@ -359,8 +351,7 @@ _CHUNK = 2048
 class TrainedScores:
     """Scores of a trained network; see `ScoreSource`.
 
-    Args:
-        graph: Tools and links; they may differ from training only if `config.free` is false.
+    Tools and links may differ from those in training only if `config.free` is false.
     """
 
     def __init__(

@@ -58,9 +58,6 @@ class ReadCall:
     """A call as stated by one clause.
 
     Args:
-        tool: The tool.
-        arguments: Stated values, by parameter.
-        values: The reading of each value.
         used: Positions of the words and values that the call accounts for.
         quality: Match between each value and its parameter, by position, from 0 to 1.
     """

@@ -55,8 +55,6 @@ class RequestClause:
     """A clause of a request.
 
     Args:
-        tokens: The words, without mere markers of a request.
-        mood: The mood of the clause.
         opener: The subordinating word, such as "because"; empty for a main clause.
         borrowed: Positions of pronouns that were replaced by values of another clause.
     """
@@ -203,7 +201,6 @@ def with_mood(
     """Return a clause with its mood, without the words that only mark a request.
 
     Args:
-        tokens: The clause.
         end: The punctuation mark that ends its sentence.
         verbs: The stems of known verbs.
         before: The earlier clauses of its sentence.
@@ -479,7 +476,6 @@ class Reference:
     """A reference to an entity.
 
     Args:
-        query: The query, without constraints.
         used: Positions of the words that express it.
         unknown: A superlative without a known property; otherwise empty.
     """

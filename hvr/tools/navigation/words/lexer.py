@@ -63,9 +63,6 @@ class ValueSpan:
     Args:
         start: Index of the first character.
         end: Index after the last character.
-        text: The part of the text.
-        form: The form of the value.
-        value: The value.
         unit: Unit of a number in the singular; empty if it has none.
     """
 
@@ -461,13 +458,7 @@ _BASE_ING = frozenset(stem(word) for word in ("ring", "bring", "sing", "ping", "
 
 @dataclass(frozen=True)
 class Token:
-    """A word, a sign, or a value.
-
-    Args:
-        text: The text as written.
-        start: Index of the first character in the whole text.
-        span: The value of the token, if any.
-    """
+    """A word, a sign, or a value; `start` is its index in the whole text."""
 
     text: str
     start: int

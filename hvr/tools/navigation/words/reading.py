@@ -26,8 +26,6 @@ class ReadValue:
 
     Args:
         name: The parameter that takes it, or the property that it constrains; may be empty.
-        value: The value.
-        text: The words that state it.
         form: The recognised form, such as "file path" or "choice of the schema".
     """
 
@@ -49,7 +47,6 @@ class ReadRequest:
             ANSWER if there is nothing to call. None if the plan decides.
         questions: Questions that only the user can answer. A question about the tool has the name
             "tool" and names of tools as choices.
-        values: The reading of each value.
         unread: Content words that the reading does not account for.
     """
 
@@ -147,12 +144,8 @@ _WHOLE = (
 def is_stated(value: Json, text: str, given: Collection[Json] = ()) -> bool:
     """Return whether a text states a value, or the user gives it beside the text.
 
-    Booleans, null, and empty lists and objects are never stated in words.
-
-    Args:
-        value: The value; a list or object is stated if each of its parts is.
-        text: The text.
-        given: Values that the user gives beside the text.
+    A list or object is stated if each of its parts is; booleans, null, and empty lists and objects
+    are never stated in words.
     """
     if any(same_value(value, one) for one in given):
         return True

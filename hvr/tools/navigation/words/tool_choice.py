@@ -76,7 +76,6 @@ class ClauseVerb:
 
     Args:
         stem: The verb's stem; empty if no verb asks for an action.
-        places: Positions of its words.
         nouns: Nouns derived from a phrasal verb, such as "pickup" from "pick up".
     """
 

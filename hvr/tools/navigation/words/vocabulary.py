@@ -64,8 +64,6 @@ class ToolVocabulary:
     """The word stems of a tool.
 
     Args:
-        name: Stems of its name.
-        described: Stems of its description.
         taken: Stems of the names, descriptions and choices of its parameters.
         given: Stems of the names of its results.
         around: Stems of all tools in its catalogue.
@@ -127,10 +125,7 @@ class CatalogueVocabulary:
     def recall(self, tool: str, words: Iterable[str], apart: Iterable[str] = ()) -> float:
         """Return the share of a tool's name that some stems cover, weighted by rarity.
 
-        Args:
-            tool: Name of the tool.
-            words: The stems.
-            apart: Stems of the name that do not count, since others say the same.
+        Stems `apart` do not count, since others say the same.
         """
         words = frozenset(words)
         name = self.of[tool].name - frozenset(apart)
@@ -232,11 +227,6 @@ def likely_tools(text: str, catalogue: Catalogue, most: int) -> tuple[ToolSchema
 
     A word counts more if fewer tools have it, and double if it is in the tool's name. A verb for
     the same kind of action counts like a word of the name.
-
-    Args:
-        text: The request.
-        catalogue: The tools.
-        most: Maximum number of tools.
     """
     tools = catalogue.tools
     if len(tools) <= most:
