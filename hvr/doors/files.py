@@ -20,7 +20,6 @@ class ServedFolder:
     """A folder whose files a door may read.
 
     Args:
-        path: The folder.
         most: Maximum number of bytes of a file.
 
     Raises:

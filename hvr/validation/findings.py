@@ -153,11 +153,7 @@ FAILURE_RULES = {kind: _BY_NAME[kind.value.replace(" ", "-")] for kind in Failur
 
 
 def help_url(rule: Rule, base: str = PAGES) -> str:
-    """Return the address of a rule's page.
-
-    Args:
-        base: The address of the folder that contains the pages.
-    """
+    """Return the address of a rule's page in the folder with the address `base`."""
     return f"{base.rstrip('/')}/{rule.id}.md"
 
 
@@ -329,11 +325,7 @@ class Finding(Value):
 
 
 def findings(result: Judged, *, limit: int | None = 20) -> tuple[Finding, ...]:
-    """Return all findings about one plan.
-
-    Args:
-        limit: The maximum number of literals in a message; None for no limit.
-    """
+    """Return all findings about one plan, with at most `limit` literals in a message."""
     report = result.report
     collected: list[Finding] = []
     if report.outcome is Outcome.UNKNOWN:

@@ -518,15 +518,9 @@ __all__ = ["LintFinding", "lint"]
 
 
 def lint(domain: Domain, problem: Problem | None = None) -> list[LintFinding]:
-    """Return the lint findings for a model.
+    """Return the lint findings for a model: the domain's first, sorted by rule.
 
     Without a problem, declarations that some problem may use are omitted or only noted.
-
-    Args:
-        problem: A problem; unreachable actions and goals are then reported for this problem.
-
-    Returns:
-        The findings, those about the domain first, sorted by rule.
     """
     findings = [
         *check_requirements(domain, problem),

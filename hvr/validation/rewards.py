@@ -68,11 +68,7 @@ def no_plan(says: str) -> PlanScore:
 
 
 def reached(steps: int, best: int | None) -> PlanScore:
-    """Return the score of a valid plan.
-
-    Args:
-        best: The number of steps of the best known plan, if any.
-    """
+    """Return the score of a valid plan; `best` is the number of steps of the best known plan."""
     share = 1.0 if best is None or steps <= best else best / steps
     return PlanScore(REACHED + (1 - REACHED) * share, True, steps, 1.0, 1.0)
 

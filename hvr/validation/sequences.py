@@ -109,8 +109,7 @@ class Checkpoints:
     def resume(self, steps: Sequence[object], bits: int, values: Values) -> tuple[int, int, Values]:
         """Return the number of steps to skip, and the state after them.
 
-        Args:
-            steps: The steps as comparable keys: equal keys mean the same operator.
+        Equal keys in `steps` mean the same operator.
         """
         count = len(steps)
         size = bits.bit_length() // 8 + 8 * len(values) + 100
@@ -160,7 +159,6 @@ def check_quickly(
 
     Args:
         start: The initial state, of a task that `is_markovian`.
-        operator_of: Returns the operator of a step, or None.
         before: The number of steps executed before, which counts in the metric.
     """
     task, count = start.task, len(plan)

@@ -85,7 +85,10 @@ class Stepper:
 
     @property
     def step_number(self) -> int:
-        """The number of steps executed so far."""
+        """Execute steps known to be applicable and to violate no preference.
+
+        If only a step is judged next, derived atoms that no step reads are omitted.
+        """
         return self._steps
 
     @property

@@ -226,11 +226,7 @@ def is_pattern(name: str) -> bool:
 
 
 def files_below(folder: str, hidden: list[str]) -> list[str]:
-    """Return all files below a folder, sorted, without hidden ones.
-
-    Args:
-        hidden: The list to extend with the names of hidden files and folders.
-    """
+    """Return all files below a folder, sorted; append the names of hidden ones to `hidden`."""
 
     def refuse(error: OSError) -> None:
         raise DataFileError(f"cannot list {error.filename}: {error.strerror}") from error

@@ -96,11 +96,7 @@ def timeline_of(
     *,
     continued: bool,
 ) -> Timeline:
-    """Put a judged plan on a time axis.
-
-    Args:
-        continued: Whether the plan was executed beyond its first failure.
-    """
+    """Put a judged plan on a time axis; it may have `continued` beyond its first failure."""
     has_times = any(isinstance(step, TimedAction) for step in plan)
     steps = tuple([_step(number, step) for number, step in enumerate(plan, 1)])
     marks = tuple([TimelineMark(h.time or Fraction(0), str(h)) for h in happenings if not h.step])

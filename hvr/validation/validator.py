@@ -162,8 +162,6 @@ class Validator(Stepper):
         Args:
             source: The text of the plan, or the path of its file.
             file: The file name to use in messages.
-            on_failure: See `check`.
-            lenient: See `hvr.pddl.read_plan`.
         """
         text = SourceText.read(source, file=file, default="<plan>", lenient=lenient)
         notes = _notes(text.warnings)

@@ -52,19 +52,11 @@ class ArgumentParser(argparse.ArgumentParser):
         super().__init__(prog, formatter_class=HelpFormatter, allow_abbrev=False)
 
     def error(self, message: str) -> NoReturn:
-        """Raise the error.
-
-        Raises:
-            UsageError: An argument is invalid; always raised.
-        """
+        """Raise a UsageError."""
         raise UsageError(f"{message} ({self.prog} --help shows options and examples)")
 
     def read(self, given: Sequence[str]) -> argparse.Namespace:
-        """Parse arguments; options may appear anywhere.
-
-        Raises:
-            UsageError: An argument is invalid.
-        """
+        """Parse arguments, with options anywhere; raise a UsageError for an invalid one."""
         if self.hands_on:
             return argparse.Namespace(words=list(given))
         if self.usage is None:  # argparse's default lists every option
@@ -136,11 +128,7 @@ def as_path(text: str) -> Path:
 
 
 def utf8_text(text: str) -> str:
-    """Parse a text that leaves the process, such as for a server or a store.
-
-    Raises:
-        ArgumentTypeError: The text is not UTF-8.
-    """
+    """Parse a text that leaves the process, such as for a server or a store: it must be UTF-8."""
     try:
         # Python represents undecodable bytes as surrogates.
         return os.fsencode(text).decode("utf-8") if re.search("[\ud800-\udfff]", text) else text
@@ -149,11 +137,7 @@ def utf8_text(text: str) -> str:
 
 
 def number(text: str) -> Fraction:
-    """Parse a number from 0 to a million, exactly.
-
-    Raises:
-        ArgumentTypeError: The text is not such a number.
-    """
+    """Parse a number from 0 to a million, exactly."""
     _read(numbers.parse_real, text)
     from fractions import Fraction
 
@@ -161,20 +145,12 @@ def number(text: str) -> Fraction:
 
 
 def real(text: str) -> float:
-    """Parse a number from 0 to a million.
-
-    Raises:
-        ArgumentTypeError: The text is not such a number.
-    """
+    """Parse a number from 0 to a million."""
     return _read(numbers.parse_real, text)
 
 
 def seconds(text: str) -> float:
-    """Parse a time: a number above 0, up to a million.
-
-    Raises:
-        ArgumentTypeError: The text is not such a number.
-    """
+    """Parse a time: a number above 0, up to a million."""
     value = real(text)
     if not value:
         raise argparse.ArgumentTypeError(f"a time must be positive, got {text}")
@@ -182,11 +158,7 @@ def seconds(text: str) -> float:
 
 
 def gibibytes(text: str) -> int:
-    """Parse an amount of memory in GiB and return it in bytes.
-
-    Raises:
-        ArgumentTypeError: The text is not a positive number.
-    """
+    """Parse an amount of memory in GiB and return it in bytes."""
     value = real(text)
     if not value:
         raise argparse.ArgumentTypeError(f"an amount of memory must be positive, got {text}")
@@ -194,20 +166,12 @@ def gibibytes(text: str) -> int:
 
 
 def whole_number(text: str) -> int:
-    """Parse a non-negative integer.
-
-    Raises:
-        ArgumentTypeError: The text is not such a number.
-    """
+    """Parse a non-negative integer."""
     return _read(numbers.parse_integer, text)
 
 
 def jobs(text: str) -> int:
-    """Parse a number of processes; 0 means one per processor core.
-
-    Raises:
-        ArgumentTypeError: The text is not such a number, or it is too large.
-    """
+    """Parse a number of processes; 0 means one per processor core."""
     value = whole_number(text)
     if value > _MOST_JOBS:
         raise argparse.ArgumentTypeError(f"must be at most {_MOST_JOBS} processes, got {value}")
@@ -283,7 +247,6 @@ def add_engine_options(
     """Add `--engine` and `--address`; the command itself adds `--jobs`.
 
     Args:
-        parser: The parser or group to extend.
         when: Beginning of the help texts, such as a condition for the options.
     """
     parser.add_argument(
@@ -451,7 +414,6 @@ def refuse_model_options(args: argparse.Namespace, why: str) -> None:
     """Refuse options that have no effect without a language model.
 
     Args:
-        args: The parsed arguments.
         why: Why no model is used, and what to do.
 
     Raises:

@@ -218,7 +218,6 @@ _MODEL_FIELDS = (
 
 
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.description, parser.epilog = _RUN_DESCRIPTION, _RUN_EPILOG
     parser.add_argument(
         "--tasks",
@@ -307,7 +306,6 @@ def _add_execution_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run_run(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     from hvr.bench.cells import CellOptions
     from hvr.bench.folder import opened_recording
 
@@ -445,14 +443,12 @@ examples:
 
 
 def add_show_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.epilog = _SHOW_EPILOG
     parser.add_argument("folder", metavar="FOLDER", type=Path, help="folder of a bench")
     add_report_options(parser)
 
 
 def run_show(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     from hvr.bench.tables import load_results
 
     check_report(args)

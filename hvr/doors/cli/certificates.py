@@ -134,7 +134,6 @@ def check_pictures(pictures: Mapping[str, Path], suite: Suite) -> None:
 
     Args:
         pictures: Path of each picture, by the name of its option.
-        suite: The plans to judge.
 
     Raises:
         UsageError: The suite has several plans, or a page of standard input is requested.
@@ -221,7 +220,6 @@ exit codes:
 
 
 def add_check_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.add_argument("certificate", metavar="CERTIFICATE", type=Path, help="the certificate")
     parser.add_argument("domain", metavar="DOMAIN", type=Path, help="the domain")
@@ -230,7 +228,6 @@ def add_check_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_check(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     import json
 
     from hvr.base.texts import read_bytes

@@ -32,7 +32,6 @@ _ENDS = frozenset({"", "bye", "goodbye", "quit", "exit", "q"})
 
 
 def add_chat_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.epilog = _EPILOG
     group = parser.add_argument_group("environment", argument_default=argparse.SUPPRESS)
     group.add_argument("--scene", help="a scene, such as FloorPlan1 (`hvr scenes` lists them)")
@@ -50,7 +49,6 @@ def add_chat_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_chat(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     from hvr.doors.cli.display import display
     from hvr.runs.conversation import Conversation
     from hvr.runs.request import Options

@@ -212,7 +212,6 @@ examples:
 
 
 def add_completion_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.epilog = _EPILOG
     parser.add_argument(
         "shell", metavar="SHELL", choices=tuple(SHELLS), help=(f"one of {', '.join(SHELLS)}")
@@ -220,7 +219,6 @@ def add_completion_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_completion(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     print(SHELLS[args.shell](tuple(places(HVR, HVR.name))), end="")
     return 0
 

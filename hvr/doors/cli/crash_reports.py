@@ -39,8 +39,6 @@ def report(error: BaseException, given: Sequence[str], environ: Mapping[str, str
     If the report cannot be saved, it is printed on standard error. Secrets are redacted in both.
 
     Args:
-        error: The exception.
-        given: The command line.
         environ: The environment, with `HVR_TRACEBACK` and the secrets to redact.
     """
     try:

@@ -100,13 +100,11 @@ class MachineCheck(Value):
 
 
 def add_machine_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.description, parser.epilog = _MACHINE_DESCRIPTION, _MACHINE_EPILOG
     add_json(parser)
 
 
 def run_machine(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     from hvr.base.printable import one_line
 
     checks = tuple(machine_checks())
@@ -260,7 +258,6 @@ exit codes:
 
 
 def add_thor_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.epilog = _THOR_EPILOG
     parser.add_argument(
         "--thor-executable",
@@ -280,7 +277,6 @@ def add_thor_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_thor(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     from hvr.worlds.thor.installation import (
         check_requirements,
         inspect_machine,

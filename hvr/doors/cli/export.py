@@ -34,7 +34,6 @@ The same options give the same examples.
 
 
 def add_sft_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.add_argument(
         "--worlds",
@@ -79,7 +78,6 @@ def add_sft_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_sft(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     check_writable(args.out)
     if args.out.is_file() and not args.overwrite:
         raise UsageError(f"{args.out} exists already: name another file, or add --overwrite")
@@ -130,7 +128,6 @@ _FORMS = ("tree", "svg", "json", "ipc", "hddl")
 
 
 def add_convert_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION_convert, _EPILOG_convert
     parser.add_argument("plan", metavar="PLAN", type=Path, help="a plan; for hddl, a run's folder")
     parser.add_argument(
@@ -152,7 +149,6 @@ def add_convert_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_convert(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     if args.to == "hddl":
         if args.folder is None:
             raise UsageError("--to hddl requires --folder DIR")

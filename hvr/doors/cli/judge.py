@@ -49,7 +49,6 @@ exit codes:
 
 
 def add_judge_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.add_argument(
         "plan",
@@ -135,7 +134,6 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run_judge(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     from hvr.doors.cli.output import check_writable, print_json
     from hvr.judging.reports import sarif
 

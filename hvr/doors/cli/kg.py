@@ -47,7 +47,6 @@ def open_server(store: str, timeout: float = 30.0) -> Iterator[SparqlServer]:
     """Connect to a SPARQL server, with credentials from the environment.
 
     Args:
-        store: Address of the server.
         timeout: Maximum number of seconds to wait for an answer.
 
     Raises:
@@ -183,7 +182,6 @@ examples:
 
 
 def add_query_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.description, parser.epilog = _QUERY_DESCRIPTION, _QUERY_EPILOG
     parser.add_argument(
         "sparql", metavar="SPARQL", type=utf8_text, help="SPARQL 1.1 query; - reads standard input"
@@ -213,7 +211,6 @@ def add_query_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_query(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     from hvr.knowledge.query import QueryLimits, run_limited_query
 
     limits = QueryLimits(args.timeout, args.rows)
@@ -264,7 +261,6 @@ examples:
 
 
 def add_show_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.epilog = _SHOW_EPILOG
     parser.add_argument("name", metavar="NAME", help="name of an object, such as mug-1")
     add_graph_options(parser)
@@ -272,7 +268,6 @@ def add_show_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_show(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     with open_graph(args.run, args.scene, args.store) as graph:
         description = graph.describe(args.name)
     if args.json:
@@ -310,7 +305,6 @@ examples:
 
 
 def add_export_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.epilog = _EXPORT_EPILOG
     parser.add_argument(
         "--out", "-o", metavar="FILE", type=Path, help="file to write (default: standard output)"
@@ -324,7 +318,6 @@ def add_export_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_export(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     from hvr.base.printable import printable
 
     shown = BytesIO()
@@ -349,14 +342,12 @@ examples:
 
 
 def add_runs_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.epilog = _RUNS_EPILOG
     add_store_option(parser, "address of the SPARQL server", needed=True)
     add_json(parser)
 
 
 def run_runs(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     from hvr.knowledge.sparql_server import list_runs
 
     with open_server(args.store) as server:
@@ -386,7 +377,6 @@ examples:
 
 
 def add_publish_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.description, parser.epilog = _PUBLISH_DESCRIPTION, _PUBLISH_EPILOG
     parser.add_argument("run", metavar="FOLDER", type=Path, help="folder of the run")
     add_store_option(parser, "address of the SPARQL server", needed=True)
@@ -396,7 +386,6 @@ def add_publish_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_publish(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     from hvr.knowledge.sparql_server import SharedRun, publish
     from hvr.runs.folder import read_status, shared_names
 
@@ -435,14 +424,12 @@ examples:
 
 
 def add_check_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.description, parser.epilog = _CHECK_DESCRIPTION, _CHECK_EPILOG
     add_graph_options(parser)
     add_json(parser)
 
 
 def run_check(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     from hvr.knowledge.owl import check_consistency
 
     if args.run is None and args.scene is None and args.store is None:

@@ -90,7 +90,6 @@ examples:
 
 
 def add_list_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.epilog = _LIST_EPILOG
     add_library_option(parser)
     add_agent_option(parser)
@@ -98,7 +97,6 @@ def add_list_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_list(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     library = read(args.library, args.agent)
     if args.json:
         print_json([_summary(entry) for entry in library], indent=2)
@@ -145,7 +143,6 @@ examples:
 
 
 def add_show_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.epilog = _SHOW_EPILOG
     parser.add_argument("id", metavar="ID", help="id of a macro action, or a prefix of it")
     add_library_option(parser)
@@ -153,7 +150,6 @@ def add_show_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_show(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     from hvr.base.printable import one_line
     from hvr.knowledge.ontology import load_ontology
 
@@ -214,14 +210,12 @@ examples:
 
 
 def add_merge_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.epilog = _MERGE_EPILOG
     parser.add_argument("files", metavar="FILE", nargs="+", type=Path, help="libraries to merge in")
     add_library_option(parser)
 
 
 def run_merge(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     from hvr.planning.library.library import Library, read_library
 
     merge_in(Library().merge(*(read_library(file) for file in args.files)), args.library)
@@ -238,7 +232,6 @@ examples:
 
 
 def add_import_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.epilog = _IMPORT_EPILOG
     parser.add_argument(
         "file", metavar="FILE", type=Path, help="the library to import, .ttl or .json"
@@ -247,7 +240,6 @@ def add_import_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_import(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     from hvr.planning.library.library import read_library
 
     merge_in(read_library(args.file), args.library)
@@ -264,7 +256,6 @@ examples:
 
 
 def add_export_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.epilog = _EXPORT_EPILOG
     parser.add_argument("file", metavar="FILE", type=Path, help="the file to write, .ttl or .json")
     add_library_option(parser)
@@ -272,7 +263,6 @@ def add_export_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_export(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     from hvr.planning.library.library import write_library
 
     library = read(args.library, args.agent)
@@ -291,14 +281,12 @@ examples:
 
 
 def add_clusters_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.epilog = _CLUSTERS_EPILOG
     add_library_option(parser)
     add_json(parser)
 
 
 def run_clusters(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     from hvr.knowledge.ontology import load_ontology
 
     clusters = read(args.library).clusters(load_ontology())

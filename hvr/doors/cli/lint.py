@@ -57,7 +57,6 @@ _FORMATS = ("text", "json", "junit", "sarif", "github")
 
 
 def add_lint_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.usage = f"{parser.prog} [OPTIONS] DOMAIN [PROBLEM] | FILES..."
     parser.add_argument("files", nargs="*", metavar="FILES", help="domains and problems")
@@ -86,7 +85,6 @@ def add_lint_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_lint(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     from hvr.validation.findings import Level
     from hvr.validation.lint_files import (
         RuleSelection,

@@ -47,7 +47,6 @@ _SHOWN = 60
 
 
 def add_check_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.description, parser.epilog = _CHECK_DESCRIPTION, _CHECK_EPILOG
     parser.add_argument(
         "spec",
@@ -80,7 +79,6 @@ def add_check_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_check(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     from hvr.models.choice import ModelChoice
     from hvr.models.config import read_config
 
@@ -174,7 +172,6 @@ examples:
 
 
 def add_usage_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.description, parser.epilog = _USAGE_DESCRIPTION, _USAGE_EPILOG
     parser.add_argument(
         "file", metavar="FILE", type=Path, help="a transcript, or the folder of a run"
@@ -183,7 +180,6 @@ def add_usage_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_usage(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     from hvr.models import transcript
     from hvr.models.model import Totals
     from hvr.models.recording import set_aside

@@ -41,10 +41,6 @@ def check_writable(path: Path) -> None:
 def check_apart(outputs: Iterable[Path], inputs: Iterable[str] = ()) -> None:
     """Refuse to write two outputs to one file, or an output over an input.
 
-    Args:
-        outputs: The files to write.
-        inputs: Names of the files to read.
-
     Raises:
         UsageError: A file would be overwritten. Devices are exempt.
     """
@@ -162,10 +158,7 @@ def ask_reading(
 ) -> int | None:
     """Ask the user for the intended reading; return its 1-based number, or None.
 
-    Args:
-        readings: The readings in plain words.
-        ask: Shows a prompt and returns the answer.
-        tell: Shows a line.
+    `ask` shows a prompt and returns the answer; `tell` shows a line.
     """
     tell("This can be read in several ways. Which one is meant?")
     for number, words in enumerate(readings, start=1):

@@ -79,7 +79,6 @@ _SWITCHES = {
 
 
 def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.epilog = _EPILOG
     parser.add_argument(
         "text", metavar="TEXT", nargs="?", type=utf8_text, help="request in English"
@@ -108,7 +107,6 @@ def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_plan(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     from hvr.doors.cli.display import display
     from hvr.doors.cli.output import check_writable, print_json
     from hvr.doors.cli.runs import write_page

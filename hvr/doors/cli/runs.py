@@ -33,7 +33,6 @@ examples:
 
 
 def add_show_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.epilog = _EPILOG
     parser.add_argument("run", metavar="RUN", type=Path, help="folder of a run, such as runs/boil")
     add_path(parser, "--html", "write one self-contained page instead of printing")
@@ -43,7 +42,6 @@ def add_show_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_show(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     files = [file for file in (args.html, args.svg, args.gif, args.apng) if file is not None]
     if files:
         _write_files(args)
@@ -119,10 +117,6 @@ _ANEW = ("base_url", "timeout", "max_calls", "max_tokens", "max_dollars")
 def check_resumable(args: argparse.Namespace, given: Mapping[str, Any]) -> None:
     """Check that no option contradicts the original run.
 
-    Args:
-        args: The parsed arguments.
-        given: The given options, by the fields of `Options`.
-
     Raises:
         UsageError: An option contradicts the run.
         DataFileError: The run cannot be read.
@@ -152,8 +146,6 @@ def resume_run(args: argparse.Namespace, given: Mapping[str, Any], listen: Liste
     """Resume a run.
 
     Args:
-        args: The parsed arguments.
-        given: The given options, by the fields of `Options`.
         listen: Called with each event as it happens.
 
     Raises:

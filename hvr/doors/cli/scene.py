@@ -51,7 +51,6 @@ _STYLES = {
 
 
 def add_show_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.add_argument("name", metavar="SCENE", nargs="?", help="the scene, such as FloorPlan16")
     parser.add_argument(
@@ -71,7 +70,6 @@ def add_show_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_show(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     from hvr.doors.cli.output import check_writable, print_json
 
     output: Path | None = args.output
@@ -206,7 +204,6 @@ def add_serve_arguments(parser: ArgumentParser) -> None:
 
 
 def run_serve(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     from hvr.doors.stand_in.process import main
 
     return main(args.words)

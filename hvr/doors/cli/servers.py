@@ -37,7 +37,6 @@ which is printed. The service listens on this machine only, unless --listen name
 
 
 def add_serve_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     add_path(parser, "--root", "folder whose files may be read (default: the current one)")
     parser.add_argument(
@@ -66,7 +65,6 @@ def add_serve_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_serve(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     if args.port > 65535:
         raise UsageError(f"a port is at most 65535, got {args.port}", field="port")
     if args.no_token and args.listen not in ("127.0.0.1", "::1", "localhost"):
@@ -123,7 +121,6 @@ new one, which is printed.
 
 
 def add_mcp_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION_mcp, _EPILOG_mcp
     add_path(parser, "--root", "folder whose files may be read (default: the current one)")
     parser.add_argument(
@@ -138,7 +135,6 @@ def add_mcp_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_mcp(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     if args.skill:
         print(Path(__file__).parents[1].joinpath("mcp/SKILL.md").read_text("utf-8"), end="")
         return 0
@@ -184,7 +180,6 @@ examples:
 
 
 def add_lsp_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION_lsp, _EPILOG_lsp
     parser.add_argument(
         "--stdio", action="store_true", help="use standard input and output (the default)"
@@ -192,7 +187,6 @@ def add_lsp_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_lsp(_: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     from hvr.base.registry import load
 
     load("pygls.lsp.server", "pygls", "lsp")
@@ -221,7 +215,6 @@ examples:
 
 
 def add_studio_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION_studio, _EPILOG_studio
     parser.add_argument(
         "folder",
@@ -240,7 +233,6 @@ def add_studio_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_studio(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     if args.port > 65535:
         raise UsageError(f"a port is at most 65535, got {args.port}", field="port")
     for module, package in (

@@ -42,7 +42,6 @@ class PosedProblem:
     """A problem to solve.
 
     Args:
-        domain: The parsed domain.
         problem: The parsed problem, with the given goal.
         words: Words of the world, or derived from the domain.
         world: The world; None for two files.
@@ -215,7 +214,6 @@ exit codes:
 
 
 def add_solve_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.add_argument(
         "domain",
@@ -370,7 +368,6 @@ def _add_execution_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run_solve(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     args.downward = _own_options(args)
     from hvr.doors.cli.solve_sets import is_problem_set, solve_problem_set
 

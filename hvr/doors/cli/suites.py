@@ -118,7 +118,6 @@ def changed_only(suite: Suite, revision: str) -> tuple[Suite, int]:
     may have been deleted.
 
     Args:
-        suite: The suite.
         revision: A git revision, such as `origin/main`.
 
     Raises:
@@ -183,7 +182,6 @@ def watch(work: Callable[[], object], files: Callable[[], Iterable[str]]) -> int
     Errors of hvr are printed and do not end the watch, since the next change may fix them.
 
     Args:
-        work: The work.
         files: Returns the files to watch; called each time, since new ones may appear.
 
     Returns:

@@ -21,14 +21,12 @@ examples:
 
 
 def add_tasks_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.epilog = _TASKS_EPILOG
     parser.add_argument("--world", help="the world: kitchen (the default), home, or a folder")
     add_json(parser)
 
 
 def run_tasks(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     from hvr.knowledge.world_file import load_world
     from hvr.runs.tasks import load_task, task_ids
 
@@ -76,7 +74,6 @@ examples:
 
 
 def add_scenes_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.epilog = _SCENES_EPILOG
     parser.add_argument(
         "--having", metavar="TYPE", help="only scenes with this AI2-THOR type, such as Kettle"
@@ -86,7 +83,6 @@ def add_scenes_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_scenes(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     from hvr.worlds.scenes import load_scene, scene_names
 
     entries = []
@@ -125,7 +121,6 @@ The same options give the same problems.
 
 
 def add_problems_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _PROBLEMS_EPILOG
     parser.add_argument(
         "--family",
@@ -164,7 +159,6 @@ def add_problems_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_problems(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     from hvr.doors.cli.output import check_writable, write_whole
     from hvr.planning.problems import FAMILIES, series
 

@@ -95,7 +95,6 @@ class _Request(Value):
 
 
 def add_validate_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.usage = f"{parser.prog} [OPTIONS] DOMAIN PROBLEM PLAN... | SUITE..."
     parser.add_argument("files", nargs="*", metavar="FILES", help="domain, problem, plans")
@@ -300,7 +299,6 @@ def _add_mode_options(group: argparse._ArgumentGroup) -> None:
 
 
 def run_validate(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     # Reading creates many objects and hardly any garbage.
     gc.set_threshold(100_000)
     request = _request(args)

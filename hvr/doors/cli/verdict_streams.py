@@ -46,10 +46,8 @@ def judge_rows(
 
     Args:
         name: Name of the file; see `read_rows`.
-        options: The checks and reports for each plan.
         engine: The engine that judges plans; None for this process.
         output: The file to write, whose existing rows are kept; None for standard output.
-        quiet: Whether to hide the progress.
 
     Returns:
         0 if all plans are valid, 2 if a row could not be judged, 1 otherwise; earlier rows count.
@@ -169,7 +167,6 @@ def serve(options: BatchOptions, *, texts_only: bool = False) -> int:
     """Answer requests until standard input ends or the reader has gone.
 
     Args:
-        options: The checks to make for each plan.
         texts_only: Whether to ignore files that a request names.
 
     Returns:

@@ -42,8 +42,6 @@ def tool_verdicts(
     """Return one verdict per record of tool plans; a plan that cannot be judged has a reason.
 
     Args:
-        path: The file of plans.
-        request: The request; None for the requests in the plans.
         model: Folder of a verifier.
         tools: The tools that the verifier must know; None to skip the check.
         graph: The links of the tools, if in another file.
@@ -139,7 +137,6 @@ examples:
 
 
 def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.description, parser.epilog = _PLAN_DESCRIPTION, _PLAN_EPILOG
     parser.add_argument(
         "plan",
@@ -169,7 +166,6 @@ def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_plan(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     from hvr.base.registry import need_gnn
 
     need_gnn()
@@ -221,7 +217,6 @@ examples:
 
 
 def add_train_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.epilog = _TRAIN_EPILOG
     parser.add_argument("plans", metavar="PLANS", type=Path, help="correct plans, JSON lines")
     add_path(
@@ -265,7 +260,6 @@ def add_train_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_train(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     from hvr.base.registry import need_gnn
 
     need_gnn()
@@ -335,7 +329,6 @@ examples:
 
 
 def add_correct_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.description, parser.epilog = _CORRECT_DESCRIPTION, _CORRECT_EPILOG
     parser.add_argument(
         "model", metavar="VERIFIER", type=Path, help="folder written by `hvr verify train`"
@@ -350,7 +343,6 @@ def add_correct_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_correct(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     from hvr.base.registry import need_gnn
 
     need_gnn()
@@ -420,7 +412,6 @@ examples:
 
 
 def add_evaluate_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.epilog = _EVALUATE_EPILOG
     parser.add_argument(
         "model", metavar="VERIFIER", type=Path, help="folder written by `hvr verify train`"
@@ -435,7 +426,6 @@ def add_evaluate_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_evaluate(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     from hvr.base.registry import need_gnn
 
     need_gnn()

@@ -29,7 +29,6 @@ examples:
 
 
 def add_new_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.description, parser.epilog = _NEW_DESCRIPTION, _NEW_EPILOG
     parser.add_argument("folder", metavar="FOLDER", type=Path, help="new or empty")
     add_path(parser, "--domain", "the PDDL domain")
@@ -37,7 +36,6 @@ def add_new_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_new(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     from hvr.worlds.facts.folder import create_world
 
     if args.domain is None:
@@ -74,7 +72,6 @@ exit codes:
 
 
 def add_check_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.description, parser.epilog = _CHECK_DESCRIPTION, _CHECK_EPILOG
     parser.add_argument("world", metavar="WORLD", help="a folder, or a world that comes with hvr")
     add_run(parser)
@@ -88,7 +85,6 @@ def add_check_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_check(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     from hvr.base.printable import one_line
     from hvr.doors.cli.output import print_json
     from hvr.errors import DataFileError
@@ -138,7 +134,6 @@ examples:
 
 
 def add_show_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.description, parser.epilog = _SHOW_DESCRIPTION, _SHOW_EPILOG
     parser.add_argument("world", metavar="WORLD", help="a folder, or a world that comes with hvr")
     parser.add_argument("--problem", metavar="NAME", help="also show the objects of this problem")
@@ -148,7 +143,6 @@ def add_show_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_show(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     from hvr.base.printable import one_line
     from hvr.doors.cli.output import check_writable, print_json, write_whole
     from hvr.knowledge.world_file import find_world

@@ -38,11 +38,7 @@ from hvr.values import SCHEMA_VERSION
 
 
 class Metrics:
-    """Counts answers and their time.
-
-    Args:
-        jobs: Returns the number of jobs by state.
-    """
+    """Counts answers and their time; `jobs` returns the number of jobs by state."""
 
     def __init__(self, jobs: Callable[[], Counter[str]]) -> None:
         self._jobs = jobs

@@ -112,11 +112,7 @@ class NoAnalysisError(Exception):
 
 
 class Analyst:
-    """The process that answers requests, one at a time.
-
-    Args:
-        seconds: Time limit of a request.
-    """
+    """The process that answers requests, one at a time, each within a time limit."""
 
     def __init__(self, seconds: float = 30.0) -> None:
         self._seconds = seconds

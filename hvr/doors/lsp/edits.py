@@ -42,12 +42,7 @@ class Fix(NamedTuple):
 def fixes(
     models: Models, file: str, rule: str, message: str, line: int, column: int, about: str = ""
 ) -> Iterator[Fix]:
-    """Yield the fixes of a finding.
-
-    Args:
-        line: Line of the finding, 0-based.
-        about: The subject of the finding.
-    """
+    """Yield the fixes of a finding on a 0-based line, whose subject is `about`."""
     names = models.names(file)
     tree = names.tree
     word = _word_at(tree, line, column)
@@ -167,13 +162,10 @@ _BLANKS = re.compile(r"[ \t]+")
 
 
 def formatted(text: str, *, indent: int = _INDENT) -> str:
-    """Return a text with each line indented by its depth of nesting.
+    """Return a text with each line indented by `indent` blanks per level of nesting.
 
     Words and comments keep their order and lines; only blanks change. Formatting a formatted text
     changes nothing.
-
-    Args:
-        indent: Number of blanks for each level.
     """
     lines: list[str] = []
     depth = 0

@@ -17,11 +17,7 @@ _MOST_FILES = 2_000
 
 
 class ModelFiles(NamedTuple):
-    """A domain with its problems and their plans, as paths.
-
-    Attributes:
-        problems: The plans of each problem.
-    """
+    """A domain with the plans of each of its problems, as paths."""
 
     domain: str
     problems: Mapping[str, Sequence[str]]
@@ -35,11 +31,7 @@ class NamePlace(NamedTuple):
 
 
 class Models:
-    """The files of a workspace. Texts that are open in the editor replace files on disk.
-
-    Args:
-        roots: Folders that the editor has opened.
-    """
+    """The files of a workspace; texts that are open in the editor replace files on disk."""
 
     def __init__(self, roots: Sequence[str] = ()) -> None:
         self.roots = list(roots)

@@ -19,7 +19,6 @@ def command(*, seed: int = 0, profile: str = "5") -> str:
     """Return the command line for `Controller(local_executable_path=...)`.
 
     Args:
-        seed: Seed of the kitchen.
         profile: Version of AI2-THOR that the kitchen imitates: `5` or `2.1.0`.
     """
     words = [sys.executable, "-P", "-m", "hvr.doors.stand_in"]
@@ -44,10 +43,8 @@ def controller_arguments(
     the client notice at once when the process has ended.
 
     Args:
-        scene: The first scene.
         wsgi: Whether to use HTTP instead of pipes.
         headless: Whether to send no images.
-        seed: Seed of the kitchen.
         profile: Version of AI2-THOR that the kitchen imitates: `5` or `2.1.0`.
 
     Raises:

@@ -175,7 +175,6 @@ class ClientDialogue:
     """Answers actions: those about the connection itself, and all others through the kitchen.
 
     Args:
-        kitchen: The simulation.
         width: Width of images in pixels.
         height: Height of images in pixels.
         camera: Draws the images; None to send none.

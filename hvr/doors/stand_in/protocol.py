@@ -142,8 +142,6 @@ def body(metadata: bytes, token: str, image: bytes | None) -> bytes:
     part.
 
     Args:
-        metadata: The metadata as JSON.
-        token: Token of the client.
         image: RGB bytes, if any.
     """
     parts = [
@@ -305,7 +303,6 @@ class FifoLink:
     Args:
         server_pipe: Path of the pipe that this process writes.
         client_pipe: Path of the pipe that it reads.
-        encoder: Encodes the metadata.
         patience: Seconds to wait for the client to open its end.
 
     Raises:
@@ -419,10 +416,7 @@ class HttpLink:
     """A persistent HTTP connection to a listening client: posts are events, responses are actions.
 
     Args:
-        host: Host of the client.
-        port: Port of the client.
         token: Token of the client; empty if it did not start this process.
-        encoder: Encodes the metadata.
         patience: Seconds to wait for the client to listen.
 
     Raises:

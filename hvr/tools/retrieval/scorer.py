@@ -55,7 +55,7 @@ class ToolEncoder(nn.Module):
         self.convolution = geometric.SAGEConv(width, width) if layer == "sage" else None
 
     def forward(self, vectors: Tensor, links: Tensor) -> Tensor:
-        """Return H (tools, d) from X (tools, d); `links` are source and target indexes (2, links)."""
+        """Return H (tools, d) from X (tools, d) and links: source and target indexes (2, links)."""
         if self.convolution is None:
             return vectors
         mixed: Tensor = (vectors + self.convolution(vectors, links)) / 2

@@ -421,11 +421,7 @@ class Tape:
     def coefficients(
         self, at: Interval, boxes: Sequence[Interval], order: int, bits: int
     ) -> list[Coefficients]:
-        """Return the coefficients of the functions up to an order.
-
-        Args:
-            bits: The binary places of all intervals.
-        """
+        """Return the coefficients of the functions up to an order, in `bits` binary places."""
         rows = self._run(at, boxes, order, bits)
         return [rows[node] for node in self.outputs]
 

@@ -323,11 +323,7 @@ def solve(
     initial: Sequence[Quantity],
     start: Moment,
 ) -> dict[StateVariable, Quantity]:
-    """Return the solution of a system of rates as functions of time.
-
-    Args:
-        rates: The rate of each variable, in terms of the variables and the time.
-    """
+    """Return the solution of a system of rates as functions of time."""
     rate_of = dict(zip(variables, rates, strict=True))
     first = dict(zip(variables, initial, strict=True))
     solved: dict[StateVariable, Quantity] = {}

@@ -62,9 +62,6 @@ class Motion:
     """The numbers as functions of time while given rates apply.
 
     A motion can be indexed like `Values`; numbers that change are functions.
-
-    Args:
-        name: The function that names a fluent by its index, for errors.
     """
 
     def __init__(

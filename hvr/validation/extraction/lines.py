@@ -38,11 +38,7 @@ LINE_MOST = 200_000
 
 
 class KnownSymbols:
-    """The known names of a domain and problem.
-
-    Args:
-        objects: The names of objects; None if unknown.
-    """
+    """The known names of a domain and problem; `objects` is None if they are unknown."""
 
     def __init__(
         self,
@@ -86,8 +82,7 @@ class KnownSymbols:
     def is_bare_step(self, words: Sequence[str], *, sure: bool = True) -> bool:
         """Return whether words without parentheses are an action and objects.
 
-        Args:
-            sure: Whether the answer is False if the objects are unknown.
+        `sure` says no if the objects are unknown.
         """
         if not words or words[0].lower() not in self.actions:
             return False

@@ -40,11 +40,7 @@ class _Item(Value):
 
 
 class Chart:
-    """Parses a plan.
-
-    Args:
-        domain: The domain; all its networks and the initial one are totally ordered.
-    """
+    """Parses a plan; all networks of the domain, and the initial one, are totally ordered."""
 
     def __init__(
         self,

@@ -20,11 +20,7 @@ _NOT_FOR_HIERARCHIES = frozenset({"HVR307", "HVR311", "HVR313"})
 def lint_hddl(
     domain: HierarchicalDomain, problem: HierarchicalProblem | None = None
 ) -> list[LintFinding]:
-    """Return the lint findings for a hierarchical model.
-
-    Returns:
-        The findings, those about the domain first, sorted by rule.
-    """
+    """Return the lint findings for a hierarchical model: the domain's first, sorted by rule."""
     flat = _with_methods(domain)
     findings = [
         adapted

@@ -75,9 +75,6 @@ class DecompositionVerifier:
     ) -> ValidationReport:
         """Read a plan and check whether it is a solution.
 
-        Args:
-            lenient: Ignored.
-
         Raises:
             PddlSyntaxError: The text is not a complete plan with a decomposition.
         """

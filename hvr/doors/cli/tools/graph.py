@@ -135,7 +135,6 @@ examples:
 
 
 def add_graph_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.description, parser.epilog = _GRAPH_DESCRIPTION, _GRAPH_EPILOG
     add_tool_graph_options(parser)
     add_path(parser, "--out", "picture (.svg), or page with tables (.html)")
@@ -148,7 +147,6 @@ def add_graph_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_graph(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     from hvr.base.files import write_whole
     from hvr.runs.report.tool_graph import draw_tool_graph, summary, tool_graph_page
     from hvr.tools.navigation.graph_log import event_lines, graph_record
@@ -188,7 +186,6 @@ examples:
 
 
 def add_serve_stats_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.description, parser.epilog = _SERVE_STATS_DESCRIPTION, _SERVE_STATS_EPILOG
     add_tool_graph_options(parser)
     parser.add_argument("--port", type=whole_number, default=0, help="default: any free port")
@@ -231,7 +228,6 @@ examples:
 
 
 def add_learn_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.description, parser.epilog = _LEARN_DESCRIPTION, _LEARN_EPILOG
     parser.add_argument(
         "files",
@@ -257,7 +253,6 @@ def add_learn_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_learn(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     from hvr.knowledge.retrieval.embedders import TextVectors
     from hvr.tools.navigation.turn_judge import learn_moves, write_moves
     from hvr.tools.navigation.turns import read_dialogues
@@ -306,7 +301,6 @@ _SHOWN = 20
 
 
 def add_import_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.add_argument(
         "files",
@@ -336,7 +330,6 @@ def add_import_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_import(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     from hvr.base.files import write_whole
     from hvr.knowledge.retrieval.embedders import TextVectors
     from hvr.tools.catalogue.reading import read_catalogue

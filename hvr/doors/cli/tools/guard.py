@@ -44,7 +44,6 @@ in the configuration of an agent:
 
 
 def add_guard_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.add_argument(
         "command",
@@ -121,7 +120,6 @@ def _add_policy_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run_guard(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     from hvr.tools.calling.guard import AgentGuard, CallPolicy, GuardServer, mcp_tools
     from hvr.tools.calling.log import CallLedger
     from hvr.tools.calling.mcp_world import McpTools
@@ -290,8 +288,6 @@ def ledger_path(
     other ledger lies beside the world file.
 
     Args:
-        world: The world.
-        tools: The world's tools.
         chosen: The file that the user names, if any.
         folder: The folder of the run, if it is saved.
     """
@@ -336,10 +332,6 @@ def ask_effects(world: WorldFile, tools: Sequence[ToolSchema]) -> bool:
 
     Tools are grouped by the effect that their names suggest. The user can confirm a whole group,
     or answer for each tool.
-
-    Args:
-        world: The world, whose file stores the answers.
-        tools: The world's tools.
 
     Returns:
         Whether any answer was saved.

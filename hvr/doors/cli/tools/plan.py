@@ -48,12 +48,8 @@ class OpenedRequest:
     """A request to an open world of tools.
 
     Args:
-        world: The world file.
         tools: The open tools; the caller closes them.
-        meanings: The meanings of their parameters.
         wanted: The goal calls and stated values; None if options and tasks do not give them.
-        request: The request in words.
-        encoder: Encodes texts.
     """
 
     world: WorldFile
@@ -173,7 +169,6 @@ def load_experience(opened: OpenedRequest, graph: Path | None, *, write: bool = 
     """Return the experience and the conditions of earlier runs.
 
     Args:
-        opened: The request with its opened world.
         graph: Log of a graph, if any.
         write: Whether to add this run to the log.
 
@@ -293,7 +288,6 @@ def read_request_in_words(
 
     Args:
         args: The options, with the values that the user gives beside the words.
-        opened: The request with its opened world.
         model: The model that reads it; None to read it by rules.
 
     Raises:
@@ -420,14 +414,12 @@ exit codes:
 
 
 def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     add_request_arguments(parser)
     add_reader(parser)
 
 
 def run_plan(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     from hvr.doors.cli.output import print_json
     from hvr.tools.calling.guard import GuardedTools
     from hvr.tools.navigation.chains import NextMove

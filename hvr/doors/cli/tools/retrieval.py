@@ -32,7 +32,6 @@ examples:
 
 
 def add_retrieve_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.epilog = _RETRIEVE_EPILOG
     parser.add_argument(
         "model",
@@ -74,7 +73,6 @@ def add_retrieve_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_retrieve(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     from hvr.base.registry import need_gnn
     from hvr.tools.tool_plans import ToolPlan
 
@@ -127,7 +125,6 @@ examples:
 
 
 def add_train_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.epilog = _TRAIN_EPILOG
     parser.add_argument(
         "data",
@@ -166,7 +163,6 @@ def add_train_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_train(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     from hvr.base.registry import need_gnn
 
     need_gnn()
@@ -225,7 +221,6 @@ examples:
 
 
 def add_evaluate_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EVALUATE_EPILOG
     parser.add_argument(
         "data",
@@ -248,7 +243,6 @@ def add_evaluate_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_evaluate(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     from hvr.tools.datasets import load_data
     from hvr.tools.tool_plans import agreement, hallucination
 

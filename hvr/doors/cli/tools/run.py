@@ -156,7 +156,6 @@ class RequestOutcome:
     """The result of a request, with its open writing calls.
 
     Args:
-        run: The run.
         waiting: Calls that wait for the user's approval.
         uncertain: Calls that may have taken effect.
     """
@@ -190,7 +189,6 @@ def _option(proposed: ProposedCall) -> str:
 
 
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     add_request_arguments(parser)
     parser.add_argument(
@@ -239,7 +237,6 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_run(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
     if (
         args.save is not None
         and args.save.exists()
