@@ -65,7 +65,6 @@ class ExecutionTrace:
 
     Args:
         operators: Operators of the steps; None for a step that is not an action of the task.
-        marks: State before each step and at the end.
         failing: Indexes of the steps that are not executable.
     """
 
@@ -124,11 +123,7 @@ class _Change:
 
 
 class Evidence:
-    """Causal links between the steps of a plan.
-
-    Args:
-        kept: Indexes of the needed steps.
-    """
+    """Causal links between the steps of a plan, whose needed steps are `kept`."""
 
     def __init__(self, trace: ExecutionTrace, kept: Sequence[int]) -> None:
         self.trace = trace
@@ -255,7 +250,6 @@ def missing(
     """Return the finding for a run of missing steps.
 
     Args:
-        places: Index of each of its steps in the judged plan; None for a missing step.
         begin: Index of the first missing step in the repaired plan.
         index: 0-based index of the step of the judged plan that they precede.
     """

@@ -55,12 +55,7 @@ _PLACE = re.compile(r"\b(before|after)\s+(?:step\s*)?(\d+)", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class MissingSteps:
-    """Steps that a model reports as missing.
-
-    Args:
-        actions: Named steps; empty if the model only describes them.
-        index: Number of the step that they precede; None if not given.
-    """
+    """Steps that a model reports as missing before step `index`; none if it only describes them."""
 
     text: str
     actions: tuple[GroundAction, ...] = ()
@@ -69,11 +64,7 @@ class MissingSteps:
 
 @dataclass(frozen=True)
 class Opinion:
-    """Unproven opinion of a model about a plan.
-
-    Args:
-        remove: 1-based numbers of the steps to remove, with reasons.
-    """
+    """Unproven opinion of a model: 1-based numbers of the steps to remove, with reasons."""
 
     remove: tuple[tuple[int, str], ...] = ()
     missing: tuple[MissingSteps, ...] = ()
@@ -390,7 +381,7 @@ def run_loop(
     """Judge and repair a plan until there are no more findings.
 
     Args:
-        opinion: Function that asks a model for its opinion; None asks no model.
+        opinion: Asks a model for its opinion; None asks no model.
         symbolic: Whether the symbolic judge takes part; its findings are final.
     """
     start = validator.state

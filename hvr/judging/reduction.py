@@ -65,12 +65,7 @@ class Decided:
 
 
 class RelaxedSteps:
-    """The steps of a plan, and possible insertions, in the abstraction.
-
-    Args:
-        offers: The numbers of the operators that may be inserted at each place; the last
-            place is after the last step.
-    """
+    """The steps of a plan, and the operators that may be inserted before each and at the end."""
 
     def __init__(
         self,
@@ -133,11 +128,7 @@ class RelaxedSteps:
         return Decided(frozenset(kept), frozenset(dropped), frozenset(useless))
 
     def reachable(self, bits: int, begin: int, decided: Decided, spent: int = 0) -> bool:
-        """Return whether the abstraction reaches the goal.
-
-        Args:
-            begin: Index of the next step; insertions before it are still possible.
-        """
+        """Return whether the abstraction reaches the goal; `begin` is the next step."""
         levels = ((bits | self.derived, ~bits),) * (self.budget - spent + 1)
         return self._goes_on(begin, levels, decided)
 

@@ -74,9 +74,6 @@ class Estimate:
 class Bound:
     """Lower bounds for the states before each step of a plan.
 
-    Args:
-        operators: All actions whose insertion may help.
-
     Attributes:
         work: Number of conditions tested so far.
     """
@@ -368,7 +365,6 @@ class PlanRepair:
     """Result of the search for a repair.
 
     Args:
-        steps: Steps of the repaired plan; None if no repair was found.
         least: Proven lower bound on the insertions of any repair.
         smallest: Whether the repair is proven smallest: no other has fewer insertions, or equally
             many insertions and fewer steps.
@@ -386,9 +382,8 @@ def repair(
 ) -> PlanRepair:
     """Find a repair of a plan with as few insertions as possible.
 
-    Args:
-        plan: Steps of the plan; None for a step that is not an action of the task.
-        work: Most conditions to test.
+    A step of the plan is None if it is not an action of the task. At most `work` conditions are
+    tested.
     """
     return _Repairs(start, [(i, o) for i, o in enumerate(plan) if o is not None], work).run()
 

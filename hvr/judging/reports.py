@@ -113,11 +113,7 @@ def _numbers(numbers: Sequence[int]) -> str:
 
 
 def sarif(verdicts: Sequence[tuple[Path, PlanVerdict, Sequence[Step]]]) -> dict[str, Any]:
-    """Return the findings as a SARIF log.
-
-    Args:
-        verdicts: The file, verdict and steps (in the order of the file) of each plan.
-    """
+    """Return the findings as a SARIF log, from the file, verdict and steps of each plan."""
     kinds = list(_RULES)
     results = [
         {

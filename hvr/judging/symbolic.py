@@ -175,8 +175,8 @@ def judge(
 
     Args:
         exact: Most steps for which the result is proven to be smallest.
-        work: Most conditions to test in the search for a repair. When they are used up, the best
-            repair found is reduced, without a proof.
+        work: Most conditions to test in the search for a repair; then the best repair found is
+            reduced, without a proof.
     """
     task = validator.task
     order = sequence_order(task, plan, validator.epsilon)

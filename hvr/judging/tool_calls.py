@@ -499,11 +499,7 @@ def _recovered(log: CallLog, at: int) -> bool:
 
 
 def judge_tool_plan(plan: ToolPlan, known: KnownTools | None = None) -> PlanVerdict:
-    """Judge a plan of tool calls.
-
-    Args:
-        known: The available tools; None if unknown.
-    """
+    """Judge a plan of tool calls; `known` are the available tools, if they are known."""
     actions = tuple([GroundAction(tool) for tool in plan.tools])
     if not actions:
         return PlanVerdict(actions, unknown=f"plan {plan.id} calls no tool")

@@ -88,7 +88,6 @@ class KnowledgeGraph:
 
         Args:
             path: New or empty folder to keep it in; None keeps it in memory.
-            ontology: hvr's own if None.
             shared: Remote graph to mirror changes to, closed with this one.
 
         Raises:
@@ -124,7 +123,6 @@ class KnowledgeGraph:
         Args:
             read_only: Whether to open for reading only, which works while another process writes;
                 its later changes are invisible until the graph is reopened.
-            ontology: The ontology; hvr's own if None.
 
         Raises:
             StoreError: The graph is missing or corrupt, or another process writes to it.
@@ -136,13 +134,7 @@ class KnowledgeGraph:
 
     @classmethod
     def of_quads(cls, quads: bytes, name: str, ontology: Ontology | None = None) -> KnowledgeGraph:
-        """Return an in-memory graph from N-Quads.
-
-        Args:
-            quads: N-Quads including the ontology, as `quads` returns them.
-            name: Name of the graph for messages.
-            ontology: hvr's own if None.
-        """
+        """Return an in-memory graph from the N-Quads of `quads`; `name` is for messages."""
         graph = cls(Store(), ontology or load_ontology())
         graph._fill(quads, name)
         return graph
@@ -397,9 +389,7 @@ class KnowledgeGraph:
 
         Args:
             domain: Declares the predicates and types; facts with other predicates are left out.
-            name: Name of the problem.
             objects: Names of the objects; None for all whose type the domain declares.
-            goal: The goal condition.
         """
         if objects is None:
             chosen = [n for n in self._types if self.pddl_type(n) in domain.types]

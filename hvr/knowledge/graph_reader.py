@@ -35,7 +35,6 @@ class PredicateRule(Value):
     """The mapping from RDF to a PDDL predicate.
 
     Args:
-        predicate: Name of the predicate.
         kind: `class`: true of the instances of a class; `flag`: true where a boolean property
             is true; `relation`: true of the ends of an object property; `value`: true of
             subjects with an individual as value of a property; `classes`: true of the
@@ -177,8 +176,6 @@ class Description:
     """A description of an object.
 
     Args:
-        type: Class for its AI2-THOR type.
-        kinds: The object's other classes, sorted.
         thor_id: AI2-THOR's objectId; empty for pieces that do not exist yet.
         state: Properties with plain values, including history marks.
         relations: Outgoing relations as (property, other).

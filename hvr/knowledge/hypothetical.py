@@ -42,7 +42,6 @@ def assume_atoms(
     the difference to the current state is written, so a second call is cheaper than the first.
 
     Args:
-        graph: A graph made by `hypothetical_copy`.
         atoms: The state; atoms whose predicate is not in `fluents` are ignored.
         fluents: Names of the predicates that change.
         objects: Objects whose state changes, including the places they are on or in; triples

@@ -256,9 +256,7 @@ class Ontology:
     def annotation(self, name: str, prop: str) -> tuple[Value, ...]:
         """Return the asserted values of a property of a class, property or individual.
 
-        Args:
-            name: The annotated term, such as `Mug`.
-            prop: The property, such as `placeableIn`; a full IRI for other namespaces.
+        For other namespaces, `prop` is a full IRI.
         """
         return tuple(value_terms(o) for o in self._objects(k(name), _property(prop)))
 

@@ -254,9 +254,6 @@ def run_limited_query(
     """Run a SPARQL 1.1 query over quads in a separate process.
 
     Args:
-        quads: The graph as N-Quads.
-        sparql: The query; the prefixes of `hvr.knowledge.terms.PREFIXES` are predefined.
-        limits: Default limits if None.
         allow_service: Whether SERVICE may open connections.
 
     Raises:

@@ -24,15 +24,11 @@ class SceneObject:
 
     Args:
         name: hvr's name, the lower-case type and a number: `mug-1`, `breadsliced-2`.
-        object_type: AI2-THOR's `objectType`: `Mug`.
-        object_id: AI2-THOR's `objectId`.
         attributes: AI2-THOR's metadata fields for properties and state (`openable`, `isOpen`,
             `temperature`, `fillLiquid`, …), as plain JSON values.
         parents: Names of the receptacles it is directly on or in, innermost first; empty for
             things that stand alone or are held.
-        position: (x, y, z) in metres.
         in_reach: Whether the agent can interact with it from its current position.
-        distance: Distance from the agent, in metres.
         extent: The object's bounding box; None if unknown.
     """
 
@@ -51,8 +47,6 @@ class SceneGraph(Value):
     """All objects of a scene at one moment.
 
     Args:
-        scene: Name of the scene, such as `FloorPlan16`.
-        objects: The objects by name.
         held: Name of the object in the robot's hand, if any.
         controls: Pairs of a control and its device: a stove knob and its burner, a faucet and
             its basin.

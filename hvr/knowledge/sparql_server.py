@@ -104,11 +104,7 @@ class Authenticator:
         return {"Authorization": value} if value else {}
 
     def accept_challenge(self, challenges: Iterable[str]) -> bool:
-        """Process the WWW-Authenticate headers of a server.
-
-        Returns:
-            Whether a challenge can be answered.
-        """
+        """Process the WWW-Authenticate headers of a server; return whether one can be answered."""
         if not self._login.user:
             return False
         for text in challenges:
@@ -152,7 +148,6 @@ class ServerAddress:
 
     Args:
         text: Address without the name of a layout, such as `http://localhost:7878`.
-        layout: One of `LAYOUTS`.
     """
 
     text: str
@@ -163,8 +158,7 @@ class ServerAddress:
     def read(cls, text: str, environment: Mapping[str, str]) -> Self:
         """Parse an address such as `http://localhost:7878` or `fuseki+http://…`.
 
-        Args:
-            environment: Environment variables, which may contain a user and a password, or a token.
+        The environment may contain a user and a password, or a token.
 
         Raises:
             UsageError: The text is not a server address, or contains a password.

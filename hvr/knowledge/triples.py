@@ -243,11 +243,8 @@ class FailureNote(Value):
     """A deviation from the domain, as stored in the graph.
 
     Args:
-        kind: Kind of failure, such as `dropped`.
         side: `pre` or `post`: the violated condition of the action.
         literals: PDDL literals that should have held.
-        explanation: One sentence.
-        objects: Names of the objects involved.
     """
 
     kind: str
@@ -261,14 +258,9 @@ class ActionEvent(Value):
     """An executed step.
 
     Args:
-        step: Number of the step in the plan.
         action: PDDL name of the action, such as `put_on`.
-        args: Names of its objects, in order.
         success: Whether the environment reported success.
-        error: Error message of the environment.
         time: ISO 8601 time; the current time if empty.
-        change: Observed changes.
-        failures: Deviations from the expected result.
     """
 
     step: int

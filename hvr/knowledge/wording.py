@@ -33,10 +33,8 @@ class ActionWording(Value):
     """English wording of an action.
 
     Args:
-        imperative: The action as an order.
         title: Title of a block of steps that ends with the action.
         step: The action for the kitchen verifier.
-        purpose: Purpose of the action, as a sentence.
         written: Names that language models use for the term.
     """
 

@@ -93,7 +93,6 @@ class WorldFile:
     """The content of a folder's `world.toml`.
 
     Args:
-        folder: Folder with a `world.toml`.
         trusted: Whether code and programs named by the folder may run.
 
     Attributes:

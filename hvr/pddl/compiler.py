@@ -119,7 +119,6 @@ class Compiler:
     """A compiler for one task.
 
     Args:
-        task: The task, which assigns indices to atoms and numeric fluents.
         duration: The value of `?duration`, if any.
     """
 

@@ -100,7 +100,6 @@ class DurativeTemplate:
     """A durative action schema, split by time and prepared for grounding.
 
     Attributes:
-        conditions: The part of the condition at each time.
         effects: The part of the effect at each end, without spanning effects.
     """
 

@@ -366,8 +366,7 @@ class ExpressionReader(ListReader):
     def numeric(self, node: Node, scope: Scope, *, metric: bool = False) -> NumericExpression:
         """Read a number, a function term or an arithmetic expression.
 
-        Args:
-            metric: Whether `total-time` and `(is-violated …)` are allowed.
+        A `metric` may also contain `total-time` and `(is-violated …)`.
         """
         return run_trampoline(self._numeric(node, scope, metric))
 

@@ -15,11 +15,7 @@ from hvr.pddl.formulas import And, Atom, Equal, Expression, Imply, Not, Or, Type
 
 
 class TypedNames(Sequence[TypedName]):
-    """A sequence of distinct names with their types.
-
-    Attributes:
-        types: The types of each name; must not be modified.
-    """
+    """A sequence of distinct names with their types; `types` must not be modified."""
 
     __slots__ = ("types",)
 
@@ -60,11 +56,7 @@ class TypedNames(Sequence[TypedName]):
 
 
 class GroundAtoms(Set[Atom]):
-    """A set of ground atoms, grouped by predicate.
-
-    Attributes:
-        rows: The sorted arguments of each predicate's true atoms; must not be modified.
-    """
+    """A set of ground atoms, grouped by predicate; the sorted `rows` must not be modified."""
 
     __slots__ = ("rows",)
 

@@ -166,9 +166,6 @@ class GroundRules:
     An instance is created as soon as each atom that it needs has been true in some state (delete
     relaxation: Helmert 2009), by joining the last such atom with the others. An instance is a
     condition on the bits of any state, so later states are evaluated without a join.
-
-    Args:
-        clauses: The rules of the stratum as Horn clauses.
     """
 
     def __init__(self, task: Task, clauses: Sequence[HornClause]) -> None:

@@ -25,11 +25,7 @@ RESERVED = frozenset(
 
 
 class ListReader:
-    """A reader of names, typed lists and keywords.
-
-    Attributes:
-        context: The construct being read, which is part of every message.
-    """
+    """A reader of names, typed lists and keywords; messages name the construct being read."""
 
     def __init__(self, source: SourceText) -> None:
         self.source = source

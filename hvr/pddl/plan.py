@@ -137,11 +137,7 @@ def in_order(steps: Iterable[Step]) -> tuple[GroundAction, ...]:
 
 
 def print_plan(steps: Iterable[Step], cost: float | Decimal | Fraction | None = None) -> str:
-    """Print a plan, with its cost in a comment on the last line.
-
-    Args:
-        cost: The cost of the plan; None if every step costs 1.
-    """
+    """Print a plan, with its cost (by default its length) in a comment on the last line."""
     lines = [str(step) for step in steps]
     kind = "unit" if cost is None else "general"
     lines.append(f"; cost = {len(lines) if cost is None else cost} ({kind} cost)")

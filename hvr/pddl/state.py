@@ -305,9 +305,7 @@ def change_numbers(changes: Iterable[NumericChange], before: Values, values: Val
 def is_satisfiable(condition: Conjunction, true: int, false: int) -> bool:
     """Return whether a condition is satisfiable; numeric comparisons count as satisfiable.
 
-    Args:
-        true: The mask of atoms that may be true.
-        false: The mask of atoms that may be false.
+    `true` and `false` are masks of the atoms that may be true and false.
     """
     return run_trampoline(_may_hold(condition, true, false))
 

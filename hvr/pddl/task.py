@@ -68,11 +68,7 @@ class MisfitKind(StrEnum):
 
 
 class Misfit(Value):
-    """An explanation why an action does not belong to a task.
-
-    Attributes:
-        suggestion: The nearest known name, or "".
-    """
+    """The reason why an action does not belong to a task, with the nearest known name."""
 
     kind: MisfitKind
     message: str
@@ -580,11 +576,7 @@ def _action(schema: ActionSchema, binding: dict[str, str]) -> GroundAction:
 def holds_initially(domain: Domain, problem: Problem, formula: Formula) -> bool:
     """Return whether a formula holds in the initial state of a problem.
 
-    Without actions all facts are static and bind quantified variables one by one. A task with
-    actions has to enumerate all combinations of objects.
-
-    Args:
-        domain: The domain; its actions are ignored.
-        problem: The problem; its goal is ignored.
+    Actions and the goal are ignored. Without actions all facts are static and bind quantified
+    variables one by one; a task with actions has to enumerate all combinations of objects.
     """
     return Task(domain.replace(actions={}), problem).initial.holds(formula)

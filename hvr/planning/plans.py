@@ -286,12 +286,7 @@ class Policy(Protocol[Wanted]):
         ...
 
     def clearing(self, things: Sequence[str], place: str) -> Wanted:
-        """Return the goal of removing things from a place.
-
-        Args:
-            things: The names of the things.
-            place: Name of the object that holds them.
-        """
+        """Return the goal of removing things from the object that holds them."""
         ...
 
     def needs(self, stage: Wanted, graph: KnowledgeGraph, inventory: Inventory) -> tuple[str, ...]:
@@ -345,11 +340,7 @@ class Policy(Protocol[Wanted]):
         raise ImpossibleGoalError(f"this policy cannot go and observe {thing}")
 
     def keeping(self, stage: Wanted, constraints: Sequence[str]) -> Wanted:
-        """Return a goal with other constraints.
-
-        Args:
-            constraints: The remaining trajectory constraints as PDDL.
-        """
+        """Return a goal with other trajectory constraints, given as PDDL."""
         del constraints
         return stage
 
@@ -396,11 +387,7 @@ _NEARNESS = "near"
 
 
 def macro_blocks(task: Task, actions: Sequence[GroundAction_pddl]) -> tuple[AABlock, ...]:
-    """Split a plan into blocks.
-
-    Args:
-        actions: A plan that is applicable in the initial state of the task.
-    """
+    """Split a plan, applicable in the initial state of the task, into blocks."""
     state = task.initial.bits
     blocks = []
     for block in _cut(actions):
@@ -547,10 +534,6 @@ def landmark_blocks(task: Task, actions: Sequence[GroundAction_pddl]) -> tuple[A
     The precondition of a block lists what its actions read and do not achieve themselves. The
     postcondition lists what it achieves and a later block or the goal reads. Negative literals are
     limited to facts that the plan makes true at some time.
-
-    Args:
-        task: A classical task.
-        actions: A plan that is valid in the initial state.
     """
     operators = [task.ground(action) for action in actions]
     states = [task.initial.bits]

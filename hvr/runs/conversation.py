@@ -104,10 +104,6 @@ class Conversation:
     Each request that is carried out is a run with its own folder (`turn-1`, …) in the folder of the
     conversation. Use it as a context manager, or call `close`.
 
-    Args:
-        options: Options of the runs; the policy must be the symbolic one.
-        listen: Callback for the events of the runs.
-
     Raises:
         HvrError: An option is invalid, or the scene cannot be opened.
 

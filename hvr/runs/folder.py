@@ -147,7 +147,6 @@ class RunFolder:
     """A run folder, locked by one run.
 
     Args:
-        path: The folder; it exists and is empty.
         made: Folders created for it, outermost first.
         lock: Lock that marks the run as active.
     """
@@ -192,7 +191,6 @@ class RunFolder:
 
         Args:
             path: The folder; None for one under `./runs` named after time and request.
-            text: The request.
             now: Time for the name.
 
         Raises:
@@ -248,8 +246,6 @@ class RunFolder:
 
         Args:
             name: `BEFORE` or `AFTER`.
-            metadata: Metadata of the event.
-            names: Object names of the scene.
         """
         self.write_json(name, floor_plan(metadata, names).to_json())
 

@@ -54,8 +54,6 @@ class JudgingTarget:
     Give exactly one of `problem`, `goal` and `goal_pddl`, or none of them to judge a run.
 
     Args:
-        problem: Problem file.
-        goal: Goal as a sentence.
         goal_pddl: File with a PDDL goal about objects of a scene.
         scene: Scene of a goal.
         domain: Domain file; None for the domain of the scene's world.
@@ -79,7 +77,6 @@ class JudgedPlan:
         validator: Validator of the initial state and the goal; None if the goal is unknown.
         goal: The goal in words or PDDL.
         reading: The interpretation of an ambiguous sentence; otherwise empty.
-        tool_plan: The plan, if it is a tool plan.
         read: Record of a log, with the skipped parts, if the plan comes from one.
         note: Remark on the extraction of the plan from an answer; empty for a plan file.
     """
@@ -117,7 +114,6 @@ def judge_plan(
 
     Args:
         plan: PDDL plan file, or run folder.
-        asked: The reference for judging.
         work: Maximum number of condition tests.
 
     Raises:

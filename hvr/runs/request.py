@@ -127,15 +127,9 @@ class RunRequest:
     """A checked request with its options.
 
     Args:
-        text: The sentence.
         task: The paper's task with this sentence, if any.
-        world: World of the scene.
         scene: Name of the scene, or path of a recorded one.
         environment: Name of the execution environment.
-        options: The options; for a repeated run, the recorded ones.
-        policy: Class of the policy.
-        planner: The classical planner.
-        faults: Faults to inject, if any.
     """
 
     text: str
@@ -202,7 +196,6 @@ def request_from_json(
 
     Args:
         values: Result of `RunRequest.to_json`.
-        folder: The run folder.
         named: Code (`module:attribute`) named by the caller, which the status may then use.
 
     Raises:
@@ -247,8 +240,6 @@ def resumed(
     """Return the request of a resumed run.
 
     Args:
-        about: Status of the run.
-        folder: The run folder.
         changes: New address, trust, timeout and limits; None keeps the recorded value.
         env_options: Environment options that name a program.
         named: See `request_from_json`.
@@ -301,9 +292,7 @@ def read_request(text: str | None, task: str | None, options: Options) -> RunReq
     """Check and return the request before anything is opened or written.
 
     Args:
-        text: The sentence.
         task: Alternatively, the ID of one of the paper's tasks. A recorded run needs neither.
-        options: Options of the run.
 
     Raises:
         UsageError, DataFileError, SceneError: An argument is invalid.

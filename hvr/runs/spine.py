@@ -116,8 +116,7 @@ def open_run(
 ) -> Iterator[RunComponents]:
     """Open the environment, graph, world, policy and executor of a run; close them at the end.
 
-    Args:
-        scene: An open scene to act in, which stays open.
+    An open `scene` stays open.
 
     Raises:
         HvrError: A component cannot be opened.
@@ -181,12 +180,7 @@ def judge_dry_run(
 ) -> Judgement:
     """Judge an unexecuted plan for the first stage by the final state that the validator computes.
 
-    Args:
-        planned: The plan, valid for its own problem.
-        understanding: The goal that the policy plans for.
-        world: The initial world.
-        domain: The PDDL domain.
-        asks_model: Whether a language model wrote the goal or the plan.
+    `asks_model` says that a language model wrote the goal or the plan.
     """
     if not understanding.judged_only:
         stages = len(understanding.stages)
@@ -245,7 +239,6 @@ def plan(
         text: The request, such as "make coffee".
         task: Alternatively, the ID of one of the paper's tasks, such as "T2". Its sentence is the
             request; its gold goal is not used.
-        options: Options of the run.
         listen: Callback for events as they happen.
 
     Raises:
@@ -277,7 +270,6 @@ def resume(
     are reused. Their cost counts toward the limits and appears in `Run.spent`.
 
     Args:
-        folder: The run folder.
         model: New `base_url`, `timeout`, `limits` (over all attempts) and `trust_project`; None
             keeps the recorded value. A recorded address receives no provider's key, so that a
             folder from someone else cannot collect your key. Other fields are ignored.
@@ -322,7 +314,6 @@ def carry_out(
     """Carry out a request; return the result and the plans with their problems.
 
     Args:
-        initial: Fields of the recorded status.
         started: Time at which the request came, by `time.perf_counter`.
         scene: An open scene to act in; None opens the scene of the request.
         goal: The goal, if it is known without reading the request.

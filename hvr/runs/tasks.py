@@ -28,7 +28,6 @@ class GroundTruth(Value):
     """A minimal plan for one scene.
 
     Args:
-        blocks: The plan in blocks of steps.
         order: Pairs (i, j) of 1-based block numbers: block i must precede block j. Every order of
             the blocks that respects the pairs reaches the goal, without interleaving their steps.
     """
@@ -59,23 +58,18 @@ class PaperTask(Value):
     """A task.
 
     Args:
-        id: ID such as `T2`.
-        name: Name in the paper.
         goal_oriented: The request as a desired final state.
         constructive: The request as instructions.
         paraphrases: Other wordings.
-        goal: PDDL condition.
         requires: Object types that the scene must contain.
         scenes: Scenes that contain them.
         paper_steps: Length of the paper's ground truth, including navigation; empty if the paper
             has no such task.
-        ground_truth: A minimal plan for one scene.
         optimum: Shortest plan length by scene.
         constraints: PDDL trajectory constraints of plans.
         step_budget: Maximum number of steps in the ground truth's scene, if any. Longer plans are
             reported as over budget.
         unseen: Whether objects behind closed doors are initially unknown.
-        file: Path of a custom task's file.
     """
 
     id: str

@@ -95,15 +95,11 @@ class Lesson:
     """A request with a proven shortest plan.
 
     Args:
-        world: Name of the world.
         half: `train` or `held-out`.
         task, scene, wording: Names of the three things that the halves do not share.
-        problem: The whole problem with the goal.
         needed: Objects in the proof of the plan.
-        script: The plan in macro actions.
         best: Number of steps of the plan.
         predict: Makes the predicted world that the prompts describe.
-        ontology: Words for the prompts.
         prompts: Folder of the world's prompt templates; None for the kitchen's.
     """
 
@@ -129,11 +125,7 @@ class Lesson:
 
 
 def half_of(kind: str, key: str, share: float) -> str:
-    """Return the half of a task or scene: always the same for equal keys.
-
-    Args:
-        share: Probability of the held-out half.
-    """
+    """Return the half of a task or scene, always the same for a key; `share` are held out."""
     digest = hashlib.sha256(f"{kind}\0{key}".encode()).digest()
     return HELD_OUT if int.from_bytes(digest[:8]) < share * 2**64 else TRAIN
 
@@ -143,7 +135,6 @@ def lessons(world: str, count: int, share: float, seed: int) -> Iterator[Lesson]
 
     Args:
         world: Name or folder of a world of PDDL actions.
-        count: Number of lessons.
         share: Share of held-out lessons, from 0 to 1.
 
     Raises:
@@ -465,12 +456,10 @@ class Teaching:
     """Options of an export.
 
     Args:
-        worlds: Names or folders of worlds.
         count: Number of lessons per world.
         held_out: Share of lessons in the held-out half.
         setting: Setting of the pipeline, such as `VR` or `HVR`.
         error: Error rate of the teacher's first answers.
-        seed: Random seed.
     """
 
     worlds: Sequence[str]

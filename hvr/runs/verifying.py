@@ -35,7 +35,6 @@ def verify(
         request: The request; None for the run's own.
         model: Folder of a verifier; None for the one shipped with hvr.
         domain: Domain of a PDDL plan; None for hvr's kitchen.
-        problem: Problem of a PDDL plan.
 
     Raises:
         MissingExtraError: The extra `gnn` is not installed.

@@ -269,12 +269,7 @@ def add_engine_options(
 
 
 def engine_choice(args: argparse.Namespace) -> EngineChoice:
-    """Return the engine chosen by options, environment or pyproject.toml, in this order.
-
-    Raises:
-        UsageError: A name is unknown, or a setting is invalid.
-        DataFileError: pyproject.toml cannot be read.
-    """
+    """Return the engine chosen by options, environment or pyproject.toml, in this order."""
     from hvr.base.engines.registry import EngineChoice
     from hvr.doors.cli.process import prepare_worker
 
@@ -415,9 +410,6 @@ def refuse_model_options(args: argparse.Namespace, why: str) -> None:
 
     Args:
         why: Why no model is used, and what to do.
-
-    Raises:
-        UsageError: Such options are given.
     """
     given = next((name for name in given_model_options(args) if name != "spec"), None)
     if given is not None:

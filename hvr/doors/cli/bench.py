@@ -54,11 +54,7 @@ def split_models(text: str) -> list[str]:
 
 
 def split_seeds(text: str) -> list[int]:
-    """Return the seeds 0 to 4 for `5`, and 0 and 7 for `0,7`.
-
-    Raises:
-        UsageError: The text is neither a number nor a list.
-    """
+    """Return the seeds 0 to 4 for `5`, and 0 and 7 for `0,7`."""
     parts = split_list(text)
     if not parts or not all(re.fullmatch(r"\d{1,9}", part, re.ASCII) for part in parts):
         raise UsageError(f"--seeds must be a number such as 5, or a list such as 0,7, got {text!r}")
@@ -94,11 +90,7 @@ def add_report_options(parser: argparse.ArgumentParser) -> None:
 
 
 def check_report(args: argparse.Namespace) -> None:
-    """Check before hours of work that reports can be written and comparisons read.
-
-    Raises:
-        DataFileError: A file cannot be written or read.
-    """
+    """Check before hours of work that reports can be written and comparisons read."""
     from hvr.bench.tables import load_results
     from hvr.doors.cli.output import check_writable
 

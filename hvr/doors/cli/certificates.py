@@ -25,12 +25,7 @@ _MORE = "no certificate: the file contains more than a plan; write the plan to a
 
 
 def check_certificate(path: Path, suite: Suite) -> None:
-    """Check early that a certificate can be written.
-
-    Raises:
-        UsageError: The suite has several plans, or the plan comes from standard input.
-        DataFileError: The file cannot be written.
-    """
+    """Check early that a certificate can be written."""
     check_writable(path)
     plans = [plan for job in suite.jobs for plan in job.plans]
     if len(plans) != 1:
@@ -42,11 +37,7 @@ def check_certificate(path: Path, suite: Suite) -> None:
 def certify(
     path: Path, results: Iterable[Judged], options: BatchOptions, suite: Suite
 ) -> Iterator[Judged]:
-    """Pass on the only result and write its certificate, or print why there is none.
-
-    Raises:
-        DataFileError: The file cannot be written.
-    """
+    """Pass on the only result and write its certificate, or print why there is none."""
     from hvr.validation.certificate import certificate_text
 
     job = suite.jobs[0]
@@ -113,11 +104,7 @@ SUFFIXES: Mapping[str, tuple[str, ...]] = {
 def named_pictures(
     gantt: str | None, values: str | bool | None, html: str | None
 ) -> dict[str, Path]:
-    """Return the file of each option that names one.
-
-    Raises:
-        UsageError: A file has an ending that the option does not support.
-    """
+    """Return the file of each option that names one."""
     named = {"gantt": gantt, "values": values, "html": html}
     pictures = {option: Path(file) for option, file in named.items() if isinstance(file, str)}
     for option, path in pictures.items():
@@ -134,10 +121,6 @@ def check_pictures(pictures: Mapping[str, Path], suite: Suite) -> None:
 
     Args:
         pictures: Path of each picture, by the name of its option.
-
-    Raises:
-        UsageError: The suite has several plans, or a page of standard input is requested.
-        DataFileError: A file cannot be written.
     """
     for option, path in pictures.items():
         check_writable(path)
@@ -155,12 +138,7 @@ def _is_page(path: Path) -> bool:
 def draw_charts(
     pictures: Mapping[str, Path], results: Iterable[Judged], suite: Suite
 ) -> Iterator[Judged]:
-    """Pass on the only result and draw its pictures.
-
-    Raises:
-        UsageError: The plan is hierarchical or could not be read, so there is nothing to draw.
-        DataFileError: A file cannot be written.
-    """
+    """Pass on the only result and draw its pictures."""
     pages = {option: path for option, path in pictures.items() if _is_page(path)}
     drawn = {option: path for option, path in pictures.items() if option not in pages}
     for result in results:

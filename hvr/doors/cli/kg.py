@@ -48,9 +48,6 @@ def open_server(store: str, timeout: float = 30.0) -> Iterator[SparqlServer]:
 
     Args:
         timeout: Maximum number of seconds to wait for an answer.
-
-    Raises:
-        UsageError: The address is invalid.
     """
     from hvr.knowledge.sparql_server import ServerAddress, SparqlServer
 
@@ -62,13 +59,7 @@ def open_server(store: str, timeout: float = 30.0) -> Iterator[SparqlServer]:
 def open_graph(
     run: Path | None, scene: str | None, store: str | None = None
 ) -> Iterator[KnowledgeGraph]:
-    """Open the graph of a run or a scene; by default, of the newest run.
-
-    Raises:
-        UsageError: Both a run and a scene are given, or the run does not exist.
-        UnknownObjectError: The server does not list the run.
-        StoreError: The server does not answer.
-    """
+    """Open the graph of a run or a scene; by default, of the newest run."""
     from hvr.knowledge.graph import KnowledgeGraph
 
     _check(run, scene)
@@ -85,12 +76,7 @@ def open_graph(
 
 
 def graph_quads(run: Path | None, scene: str | None) -> bytes:
-    """Return the graph of a run or a scene as N-Quads, without loading a run's graph.
-
-    Raises:
-        UsageError: Both a run and a scene are given, or the run does not exist.
-        StoreError: The run has no graph, or it is corrupt.
-    """
+    """Return the graph of a run or a scene as N-Quads, without loading a run's graph."""
     from hvr.knowledge.journal import read_journal
 
     _check(run, scene)

@@ -24,12 +24,7 @@ __all__ = ["check_apart", "check_writable", "print_chunks", "print_json", "write
 
 
 def check_writable(path: Path) -> None:
-    """Check early that a file can be written.
-
-    Raises:
-        DataFileError: The file is a folder, or its folder does not exist.
-        UsageError: The name is `-`, which means standard output in other programs.
-    """
+    """Check early that a file can be written."""
     if str(path) == "-":
         raise UsageError("- does not mean standard output here: name a file, or /dev/stdout")
     if path.is_dir():
@@ -39,11 +34,7 @@ def check_writable(path: Path) -> None:
 
 
 def check_apart(outputs: Iterable[Path], inputs: Iterable[str] = ()) -> None:
-    """Refuse to write two outputs to one file, or an output over an input.
-
-    Raises:
-        UsageError: A file would be overwritten. Devices are exempt.
-    """
+    """Refuse to write two outputs to one file, or an output over an input."""
     written: set[object] = set()
     for path in outputs:
         place = _place(str(path))

@@ -38,9 +38,6 @@ def run_posed_plan(args: argparse.Namespace, world: WorldFile, options: Mapping[
 
     Args:
         options: The given options, by the fields of `Options`.
-
-    Raises:
-        HvrError: An option, the scene or the request cannot be used.
     """
     _refuse_others(args, world, options)
     if args.html is not None:

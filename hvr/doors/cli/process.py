@@ -156,12 +156,7 @@ class Terminated(KeyboardInterrupt):
 
 @contextmanager
 def signals_as_exceptions() -> Iterator[None]:
-    """Turn the first signal into an exception; a second one ends the process.
-
-    Raises:
-        KeyboardInterrupt: SIGINT came.
-        Terminated: SIGTERM came.
-    """
+    """Turn the first signal into an exception; a second one ends the process."""
     import threading
 
     # Shells start background jobs with SIGINT ignored: respect that.

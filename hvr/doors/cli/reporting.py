@@ -58,11 +58,7 @@ class Reports(Value):
         return [report.path for report in self.files]
 
     def check_writable(self) -> None:
-        """Check early that the files can be written.
-
-        Raises:
-            HvrError: A file cannot be written.
-        """
+        """Check early that the files can be written."""
         if self.files:
             from hvr.doors.cli.output import check_writable
 
@@ -85,9 +81,6 @@ class Reports(Value):
             items: The results or findings to report.
             render: Returns the chunks of a report in a format.
             shown: Whether to print the report.
-
-        Raises:
-            DataFileError: A file cannot be written.
         """
         kept: list[_Item] = []
         source = _recorded(items, kept) if self.files else iter(items)
@@ -139,12 +132,7 @@ def add_report_arguments(
 def read_reports(
     given: argparse.Namespace, settings: dict[str, Any], formats: Collection[str] = FORMATS
 ) -> Reports:
-    """Return the reports requested by the command line and the settings.
-
-    Raises:
-        UsageError: A format is unknown, two reports would go to standard output, or options
-            exclude each other.
-    """
+    """Return the reports requested by the command line and the settings."""
     texts: Sequence[str] = given.format or settings.get("format", ())
     if getattr(given, "json", False):
         if given.format and any("=" not in text and text != "json" for text in given.format):
@@ -211,10 +199,6 @@ def read_settings(folder: Path, section_name: str = SECTION) -> dict[str, Any]:
 
     Returns:
         The values by name, with `_` for `-`; empty without a file or section.
-
-    Raises:
-        DataFileError: The file cannot be read or is not TOML.
-        UsageError: A setting is unknown, or a value has the wrong type.
     """
     file = _nearest(folder)
     if file is None:

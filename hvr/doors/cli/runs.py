@@ -73,12 +73,7 @@ def _write_files(args: argparse.Namespace) -> None:
 
 
 def write_page(run: Path, html: Path) -> None:
-    """Write the page of a run folder.
-
-    Raises:
-        DataFileError: The folder is not a run folder, a file in it is damaged, or the page cannot
-            be written.
-    """
+    """Write the page of a run folder."""
     from hvr.doors.cli.output import check_writable, write_whole
     from hvr.doors.studio.sharing import shared_run
 
@@ -115,12 +110,7 @@ _ANEW = ("base_url", "timeout", "max_calls", "max_tokens", "max_dollars")
 
 
 def check_resumable(args: argparse.Namespace, given: Mapping[str, Any]) -> None:
-    """Check that no option contradicts the original run.
-
-    Raises:
-        UsageError: An option contradicts the run.
-        DataFileError: The run cannot be read.
-    """
+    """Check that no option contradicts the original run."""
     from hvr.runs.folder import RunState, read_status
     from hvr.runs.request import read_request, request_from_json
 
@@ -147,9 +137,6 @@ def resume_run(args: argparse.Namespace, given: Mapping[str, Any], listen: Liste
 
     Args:
         listen: Called with each event as it happens.
-
-    Raises:
-        HvrError: See `hvr.runs.spine.resume`.
     """
     from hvr.runs.spine import resume
     from hvr.worlds.environment import names_executable

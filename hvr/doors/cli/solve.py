@@ -59,11 +59,7 @@ class PosedProblem:
 
 @contextmanager
 def posed_files(args: argparse.Namespace) -> Iterator[tuple[Path, Path]]:
-    """Yield the files of the domain and the problem.
-
-    Raises:
-        HvrError: An argument or a file cannot be used.
-    """
+    """Yield the files of the domain and the problem."""
     if args.world is None and args.goal is None:
         yield _two_files(args)
         return
@@ -85,11 +81,7 @@ def problem_files(asked: PosedProblem) -> Iterator[tuple[Path, Path]]:
 
 
 def posed_problem(args: argparse.Namespace, *, by_model: bool = False) -> PosedProblem:
-    """Return the problem, and print the paraphrase of a goal in words, unless a model reads it.
-
-    Raises:
-        HvrError: An argument or a file cannot be used.
-    """
+    """Return the problem, and print the paraphrase of a goal in words, unless a model reads it."""
     from hvr.execution.facts.sentences import problem_for
     from hvr.knowledge.world_file import find_world, is_trusted
     from hvr.pddl import parse_domain, parse_problem

@@ -43,11 +43,7 @@ from hvr.worlds.facts.timed_environment import domain_environment
 
 
 def execute_solution(args: argparse.Namespace) -> int:
-    """Run `hvr solve --execute` and return its exit code: 0 reached, 1 out of reach, 2 undecided.
-
-    Raises:
-        HvrError: A file or an option cannot be used.
-    """
+    """Run `hvr solve --execute` and return its exit code: 0 reached, 1 out of reach, 2 undecided."""
     if args.optimal:
         raise UsageError(
             "execution replans and does not search for optimal plans; omit this option",
@@ -176,11 +172,7 @@ PLANNING = "planning.json"
 def model_planner(
     args: argparse.Namespace, posed: PosedProblem, listen: Callable[[Any], None] | None
 ) -> ModelPlanner:
-    """Return the language model of the arguments, prompted with the goal in words.
-
-    Raises:
-        HvrError: An option cannot be used, or the model cannot be reached.
-    """
+    """Return the language model of the arguments, prompted with the goal in words."""
     for name in ("planner", "optimal"):
         if getattr(args, name):
             raise UsageError("this option cannot be combined with --llm", field=name)
@@ -202,11 +194,7 @@ def _described(posed: PosedProblem) -> DescribedWorld:
 
 
 def posed_with_model_goal(args: argparse.Namespace) -> tuple[PosedProblem, PosedProblem, Meter]:
-    """Return the problem as given, the problem with the model's goal, and the model's meter.
-
-    Raises:
-        HvrError: An option cannot be used, or the model writes no usable goal.
-    """
+    """Return the problem as given, the problem with the model's goal, and the model's meter."""
     posed = posed_problem(args, by_model=True)
     choice = model_choice(args)
     if not posed.known and str(choice.spec).partition(":")[0] == SIMULATED:
@@ -233,11 +221,7 @@ def posed_with_model_goal(args: argparse.Namespace) -> tuple[PosedProblem, Posed
 
 
 def judged_by_own_goal(posed: PosedProblem, solution: Solution, meter: Meter) -> Solution:
-    """Check the solution for a model's goal against the given goal, and add notes.
-
-    Raises:
-        PlannerError: The plan does not reach the given goal.
-    """
+    """Check the solution for a model's goal against the given goal, and add notes."""
     notes = [f"the goal was written by {meter.name} ({count(meter.totals.calls, 'question')})"]
     if meter.simulated:
         notes.append("this model is SIMULATED: it knows the goal and makes errors at given rates")
@@ -274,12 +258,7 @@ def save_model_run(args: argparse.Namespace, planner: FactPlanner, run: WorldRun
 
 
 def solve_by_model(args: argparse.Namespace, posed: PosedProblem) -> Solution:
-    """Return the plan of a language model with hvr's verdict.
-
-    Raises:
-        HvrError: An option cannot be used, or the model does not answer.
-        PlannerError: The plan is not valid.
-    """
+    """Return the plan of a language model with hvr's verdict."""
     show = "lines" if sys.stderr.isatty() and not (args.json or args.quiet) else "none"
     with display(show) as listen:
         planner = model_planner(args, posed, listen)

@@ -64,11 +64,7 @@ def is_problem_set(args: argparse.Namespace) -> bool:
 
 
 def solve_problem_set(args: argparse.Namespace) -> int:
-    """Solve the problems of a folder or a manifest, and return the exit code.
-
-    Raises:
-        HvrError: The options or the set cannot be used, or results cannot be written.
-    """
+    """Solve the problems of a folder or a manifest, and return the exit code."""
     for name in ("execute", "anytime", "goal", "problem", "spec"):
         if getattr(args, name, None):
             field = "llm" if name == "spec" else name

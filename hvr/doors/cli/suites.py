@@ -27,10 +27,6 @@ def find_suite(
 
     Even if the domain is configured, a first file that defines a domain overrides it, so that a
     complete command line means the same everywhere. The same holds for the problem.
-
-    Raises:
-        UsageError: A file is missing, or there is nothing to validate.
-        DataFileError: A folder or a manifest cannot be read.
     """
     if not given and settings.get("suites"):
         return collect(settings["suites"], skip, mixed=extract)
@@ -119,9 +115,6 @@ def changed_only(suite: Suite, revision: str) -> tuple[Suite, int]:
 
     Args:
         revision: A git revision, such as `origin/main`.
-
-    Raises:
-        UsageError: The folder is not in a git repository, or the revision does not exist.
     """
     changed = _changed_files(revision)
     jobs: list[Job] = []

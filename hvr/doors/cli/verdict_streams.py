@@ -51,9 +51,6 @@ def judge_rows(
 
     Returns:
         0 if all plans are valid, 2 if a row could not be judged, 1 otherwise; earlier rows count.
-
-    Raises:
-        HvrError: A file cannot be read or written.
     """
     outcomes: set[str] = set()
     rows = read_rows(name)
@@ -171,9 +168,6 @@ def serve(options: BatchOptions, *, texts_only: bool = False) -> int:
 
     Returns:
         The exit code 0; errors in a request or a plan are part of its answer.
-
-    Raises:
-        DataFileError: Standard input is closed or cannot be read.
     """
     if sys.stdin is None or sys.stdin.closed:
         raise DataFileError("cannot read standard input: it is closed")

@@ -45,10 +45,6 @@ def tool_verdicts(
         model: Folder of a verifier.
         tools: The tools that the verifier must know; None to skip the check.
         graph: The links of the tools, if in another file.
-
-    Raises:
-        UsageError: No verifier is given, or it is for other tools.
-        DataFileError: A file is missing or damaged.
     """
     from hvr.judging.verifier.verdict import NoVerdict
 
@@ -77,11 +73,7 @@ def _refused(judge: Judge, plan: ToolPlan) -> str:
 
 
 def read_tool_logs(path: Path) -> Sequence[ReadPlan]:
-    """Return the records of a file with their plans, in any known format.
-
-    Raises:
-        DataFileError: The file cannot be read or has no records.
-    """
+    """Return the records of a file with their plans, in any known format."""
     from hvr.tools.logs.reading import read_log
 
     found = read_log(path)

@@ -135,11 +135,7 @@ def _load(folder: Path, encoder: Encoder | None) -> Verifier:
 def embeddings_of(
     folder: Path, values: Mapping[str, Any], encoder: Encoder | None = None
 ) -> ToolEmbeddings:
-    """Return the embeddings of a checkpoint's tools.
-
-    Args:
-        encoder: Text encoder; None for the one named in the checkpoint.
-    """
+    """Return the embeddings of a checkpoint's tools, by its own encoder if none is given."""
     from hvr.judging.verifier.verifier import make_encoder
 
     try:
@@ -169,11 +165,7 @@ def head_of(folder: Path) -> dict[str, Any]:
 
 
 def read_values(path: Path, what: str, kind: str, version: int) -> dict[str, Any]:
-    """Read a JSON file of a checkpoint.
-
-    Args:
-        what: `verifier` or `judge`, for error messages.
-    """
+    """Read a JSON file of a checkpoint; `what`, `verifier` or `judge`, is for error messages."""
     if not path.is_file():
         raise DataFileError(f"{path.parent} is not a {what} folder: {path.name} is missing")
     values = read_json(path, strict=False)

@@ -430,9 +430,8 @@ def plan_arrays(
 ) -> PlanArrays:
     """Compute the features of plan graphs (section 3.3).
 
-    Args:
-        own: Paths of each graph to subtract from the counts because they come from the plan
-            itself.
+    The paths `own` of each graph are subtracted from the counts, since they come from the plan
+    itself.
     """
     embeddings.prepare(graphs)
     nodes = [n for g in graphs for n in g.nodes]

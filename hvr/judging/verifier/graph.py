@@ -225,11 +225,9 @@ class PlanGraphDraft:
         self._next = len(graph.nodes)
 
     def before(self, key: int) -> tuple[int, ...]:
-        """Return the predecessors of a node."""
         return tuple(self._into[key])
 
     def after(self, key: int) -> tuple[int, ...]:
-        """Return the successors of a node."""
         return tuple(self._out[key])
 
     def spans(self, length: int) -> list[Span]:

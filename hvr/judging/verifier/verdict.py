@@ -31,8 +31,6 @@ class RiskFinding:
 
     Args:
         where: Index of the step, or (source, target) indexes with -1 for Start.
-        risk: 0 to 1.
-        reason: Reason in words.
     """
 
     where: int | Edge
@@ -55,8 +53,6 @@ class Verdict:
 
     Args:
         score: S of equation 8, 0 to 1; high is plausible.
-        node_risks: P^V by node.
-        edge_risks: P^E by edge of `graph.all_edges`.
         findings: Risky steps and links with reasons, riskiest first.
         unknown: Reason why the verifier cannot judge the plan; empty if it can.
         read: Summary of the record's format, calls and skipped parts; empty if not from a file.
@@ -168,11 +164,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class NoVerdict:
-    """A record without a plan that can be judged.
-
-    Args:
-        read: Summary of the record's format, calls and skipped parts.
-    """
+    """A record without a plan that can be judged, with a summary of what was read."""
 
     id: str
     request: str

@@ -341,14 +341,16 @@ class Verifier:
         return f"a step between {first} and {to} seems to be missing"
 
     def save(self, folder: Path, *, half: bool = False) -> None:
-        """Write a checkpoint; see `hvr.judging.verifier.checkpoint`."""
         from hvr.judging.verifier.checkpoint import save
 
         save(self, folder, half=half)
 
     @classmethod
     def load(cls, folder: Path, encoder: Encoder | None = None) -> Verifier:
-        """Read a checkpoint; see `hvr.judging.verifier.checkpoint`."""
+        """-
+
+        The result for a plan depends only on the seed and the plan.
+        """
         from hvr.judging.verifier.checkpoint import load
 
         return load(folder, encoder)

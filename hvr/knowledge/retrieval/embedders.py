@@ -115,7 +115,6 @@ class HostedEmbedder(VectorEmbedder):
 
     Args:
         name: Such as `openai:text-embedding-3-small` or `gemini:gemini-embedding-001`.
-        options: Connection options; read from the environment and pyproject.toml if None.
 
     Raises:
         MissingExtraError: The SDK is not installed.
@@ -187,7 +186,6 @@ def make_embedder(name: str, options: ModelOptions | None = None) -> Embedder:
     """Return an embedder by name.
 
     Args:
-        name: One of `EMBEDDERS`, such as `minilm` or `openai:text-embedding-3-small`.
         options: Connection options for a provider; its default address, and the key from the
             environment, if None.
 

@@ -41,13 +41,9 @@ class Inventory:
     """The objects of a scene and the facts about them.
 
     Args:
-        classes: Object type of every object.
-        facts: All PDDL atoms that hold.
         distances: Metres from the robot; objects without an entry are far.
         did_not_fit: Pairs of an object and a place that had no room for it.
         avoided: Objects that must not be used.
-        positions: Positions of the objects, in metres.
-        extents: Boxes of the objects, in metres.
         used: Objects that the robot has acted on.
         unseen: Closed places into which the robot has not looked since the start.
     """
@@ -157,14 +153,10 @@ class Inventory:
         )
 
     def tools(self, role: str, work: str) -> tuple[str, ...]:
-        """Return the objects with a role, the best for some work first.
+        """Return the objects with a role, the best for some work, such as `slicing`, first.
 
         Objects in the open come first, then preferred classes (`k:context` and `k:prefers` of an
         individual), then the nearest.
-
-        Args:
-            role: Role of the tool.
-            work: Context of the preference, such as `slicing`.
         """
         preferred = self.preferred(work)
         predicates = self.roles.predicates(role)
@@ -337,8 +329,6 @@ class ObjectSelection:
         The planner decides which situation gives the shorter plan: the nearest mug may be full.
 
         Args:
-            classes: Acceptable classes.
-            count: Number of objects in each kind of situation.
             among: Restriction to these objects; empty for none.
         """
         # Furniture does not move: the nearest will do.

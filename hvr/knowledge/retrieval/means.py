@@ -40,7 +40,6 @@ class Supply:
     Args:
         achieves: PDDL predicate, or name of the liquid.
         needs: Class that must be available.
-        reason: Reason for the choice, such as "to heat".
         goes_into: Classes; things are treated on or in one of them, the apparatus first.
         heats: Whether the object is an apparatus that changes its contents.
         switched: Whether a separate control switches it.

@@ -146,11 +146,7 @@ def with_others(
     inventory: Inventory,
     reason: str = "without it there is no plan",
 ) -> Relevant:
-    """Return a choice with more objects and their dependencies.
-
-    Args:
-        reason: Why the objects are added.
-    """
+    """Return a choice with more objects and their dependencies, all added for a `reason`."""
     chooser = _Chooser(inventory)
     for name, known in chosen.reasons.items():
         chooser.chosen.add(name, known)

@@ -79,8 +79,6 @@ def select(
     first `per_class` existing or future pieces.
 
     Args:
-        names: The names that the model answered.
-        threshold: Minimum cosine for a match; `default_threshold` if None.
         per_class: Maximum number of objects per class, not counting those named individually.
 
     Raises:
@@ -295,11 +293,7 @@ Additions = Iterator[tuple[str, str]]
 
 
 def expand(names: Iterable[str], inventory: Inventory) -> dict[str, str]:
-    """Return the objects that some objects depend on.
-
-    Returns:
-        Reason for each further object, by name, in the order of discovery.
-    """
+    """Return the objects that some objects depend on, as they are found, with the reasons."""
     expander = _Expander(names, inventory)
     expander.run()
     return expander.added

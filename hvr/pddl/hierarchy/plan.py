@@ -20,12 +20,7 @@ _LINE = re.compile(f"[^{_BREAKS}]*(?:\r\n|[{_BREAKS}]|\\Z)")
 
 
 class PlanLine(Compact):
-    """A line of a plan: an action, or a task with its method and subtasks.
-
-    Attributes:
-        method: The method; "" for an action.
-        number: The line number in the text.
-    """
+    """A line of a plan: an action, or a task with its method and subtasks; `number` is its line."""
 
     __slots__ = ("args", "identifier", "method", "name", "number", "subtasks")
 

@@ -56,11 +56,8 @@ class UnifiedRun(TemporalRun):
     """Judges a timed plan by the rules of unified-planning.
 
     They differ from PDDL for simultaneous steps: one may change what another reads, and no two may
-    set the same fluent, not even to the same value.
-
-    Args:
-        validator: The validator; its epsilon and tolerance should be 0.
-        steps: The steps and their companions, all timed.
+    set the same fluent, not even to the same value. The validator's epsilon and tolerance should be
+    0.
     """
 
     def __init__(self, validator: Validator, steps: tuple[JudgedStep, ...]) -> None:

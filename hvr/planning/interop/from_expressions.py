@@ -72,10 +72,7 @@ class UnifiedExpressionReader:
     # Formulas -------------------------------------------------------------------------------
 
     def condition(self, node: Any) -> Formula:
-        """Translate a condition to a formula that is true in the same states.
-
-        As in unified-planning, it is false if any fluent in it is undefined, relevant or not.
-        """
+        """Translate a condition; it is false if any fluent in it is undefined, relevant or not."""
         return conjunction(self.formula(node), self._defined(node))
 
     def formula(self, node: Any) -> Formula:
@@ -200,12 +197,7 @@ class UnifiedExpressionReader:
         raise self._unsupported("this term", node)
 
     def number(self, node: Any, lifted: Lifted | None = None) -> NumericExpression:
-        """Translate a numeric expression.
-
-        Args:
-            node: The expression.
-            lifted: Collects the variables that represent terms; None forbids such terms.
-        """
+        """Translate a numeric expression; without `lifted`, no variable may represent a term."""
         return run_trampoline(self._number(node, lifted))
 
     def _number(self, node: Any, lifted: Lifted | None = None) -> Steps[NumericExpression]:

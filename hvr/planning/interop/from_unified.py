@@ -70,10 +70,7 @@ class Moment(Value):
 class Companion(Value):
     """An additional action in a judged plan, which belongs to a step or to the whole plan.
 
-    Attributes:
-        begin: The time at which it happens or begins.
-        end: The time at which it ends, if it is durative.
-        left_open: Whether the state at its beginning is excluded.
+    `left_open` excludes the state at its beginning.
     """
 
     action: str
@@ -125,7 +122,6 @@ def translate(
     Args:
         following: The numbers among the arguments of a plan, if the translation is only for judging
             this plan; None for a translation that is valid for every plan.
-        metric: The index of the quality metric to translate.
 
     Raises:
         InteropError: PDDL cannot express the problem.

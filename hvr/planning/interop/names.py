@@ -44,10 +44,7 @@ _WRONG = re.compile(r"[^a-z0-9_-]+")
 
 
 class UnifiedNames:
-    """A bidirectional mapping of names; new names are similar to the original ones.
-
-    Adding the same names in the same order gives the same result.
-    """
+    """A bidirectional mapping to similar names, the same for the same names in the same order."""
 
     def __init__(self, clean: Callable[[str], str] = str, taken: Iterable[str] = ()) -> None:
         self._clean = clean
@@ -117,7 +114,6 @@ class Vocabulary:
     """The names of one problem.
 
     Args:
-        problem: The unified-planning problem.
         costs: Whether `total-cost` is needed for action costs.
         further: Numbers that plans use for unbounded parameters; None forbids such parameters.
     """

@@ -90,11 +90,7 @@ def steps_of(plan: Any, translation: Translation) -> tuple[Step, ...]:
 
 
 def steps_from_unified(plan: Any, names: UnifiedNames) -> tuple[Step, ...]:
-    """Return the steps of a sequential or time-triggered plan of a converted problem.
-
-    Args:
-        names: The names of the problem (`Conversion.names`).
-    """
+    """Return the steps of a sequential or time-triggered plan; `names` are `Conversion.names`."""
     from unified_planning.plans import TimeTriggeredPlan
 
     def action(instance: Any) -> GroundAction:
@@ -155,7 +151,6 @@ def plan_to_unified(steps: Iterable[Step], problem: Any, names: UnifiedNames | N
     """Convert steps to a plan for a `unified_planning.model.Problem`.
 
     Args:
-        steps: The steps; either all or none are timed.
         problem: The problem as returned by `to_unified` or `convert`.
         names: The names of the problem (`Conversion.names`); None if they equal the PDDL names.
 

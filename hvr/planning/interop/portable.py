@@ -193,8 +193,7 @@ _MOST_VALUES = 20_000
 def without_types(domain: Domain, problem: Problem) -> tuple[Domain, Problem]:
     """Return an equivalent domain and problem in which every object has the type `object`.
 
-    Args:
-        domain: A domain without derived predicates, processes and events.
+    The domain must have no derived predicates, processes or events.
     """
     writer = _Untyped(domain)
     actions = {name: writer.action(action) for name, action in domain.actions.items()}

@@ -168,11 +168,7 @@ def _value(number: NumericExpression) -> Steps[Fraction | None]:
 
 
 class Conversion(Value):
-    """A PDDL problem in unified-planning.
-
-    Attributes:
-        names: The names on both sides, by kind: type, fluent, action, object.
-    """
+    """A PDDL problem in unified-planning, with the names on both sides by kind."""
 
     unified: Any
     names: UnifiedNames
@@ -191,9 +187,6 @@ def to_unified(domain: Domain, problem: Problem) -> Any:
 
 def convert(domain: Domain, problem: Problem, environment: Any = None) -> Conversion:
     """Translate a problem, and keep the names for translating its plans.
-
-    Args:
-        environment: The environment of unified-planning; None for the global one.
 
     Raises:
         InteropError: unified-planning cannot express the problem.

@@ -47,10 +47,8 @@ def object_types(task: Task) -> dict[str, str]:
 class Mention:
     """A thing mentioned in a text.
 
-    Args:
-        start, end: The position in the text.
-        classes: The possible classes; empty for a variable.
-        name: The object or variable, if named.
+    `classes` are its possible classes, none for a variable; `name` is the object or variable, if
+    named.
     """
 
     start: int
@@ -118,10 +116,9 @@ def read_words(
     objects: Mapping[str, str],
     types: Mapping[str, str] | None = None,
 ) -> NameReading:
-    """Read the name of a macro action.
+    """Read the name of a macro action, such as `Put tomatosliced-1 on the plate`.
 
     Args:
-        text: The name, such as `Put tomatosliced-1 on the plate`.
         objects: The PDDL types of objects that may be named.
         types: The PDDL types of variables that may occur in the text.
     """
@@ -257,7 +254,6 @@ class Query:
     """A macro action to look up in the library.
 
     Args:
-        name: Name of the macro action, with or without object numbers.
         agent: The querying agent; among equals, its own entries come first.
         request: The enclosing task; among equals, entries learnt for it come first.
         postcondition: PDDL conditions over the task's objects that must hold after the block.
@@ -275,7 +271,6 @@ class Candidate:
     """A library entry that may match a query.
 
     Args:
-        classes: The ontology class that each variable accepts.
         roles: Possible interpretations of the name: the objects that variables may denote.
         score: The similarity of the names, from 0 to 1.
         generalised: Whether some variable accepts more than in the learnt entry.
@@ -299,11 +294,7 @@ class _Proposal(NamedTuple):
 def candidates(
     library: Library, query: Query, types: Mapping[str, str], embedder: Embedder, ontology: Ontology
 ) -> list[Candidate]:
-    """Return the entries that may match a query, in the order in which to try them.
-
-    Args:
-        embedder: The model of text similarity.
-    """
+    """Return the entries that may match a query, in the order in which to try them."""
     asked = read_words(query.name, ontology, types)
     proposals = list(_proposals(library, asked, types, ontology, bool(query.postcondition)))
     kept: dict[tuple[str, bool], Candidate] = {}

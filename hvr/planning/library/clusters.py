@@ -31,10 +31,8 @@ _STOP_WORDS = frozenset(["the", "a", "an", "of", "with", "and", "then", "to", "f
 class Signature:
     """The features of a macro action for similarity.
 
-    Args:
-        typed: The predicates of the postcondition with the types of their arguments.
-        positive: The predicates that it makes true, with constants.
-        negative: The predicates that it makes false, with constants.
+    They are the predicates of its postcondition with the types of their arguments, and those that
+    it makes true and false with constants.
     """
 
     typed: tuple[tuple[str, bool, tuple[str, ...]], ...]
@@ -303,11 +301,7 @@ MIN_SIMILARITY = 0.8
 
 @dataclass(frozen=True)
 class Cluster(JsonObject):
-    """Equivalent macro actions.
-
-    Args:
-        members: The members in order of id; each agent's blocks are its variants.
-    """
+    """Equivalent macro actions, in order of id; each agent's blocks are its variants."""
 
     members: tuple[Entry, ...]
     general: GeneralForm
@@ -338,8 +332,7 @@ def find_clusters(
 ) -> tuple[Cluster, ...]:
     """Return the clusters of a library, the largest first; every macro action is in one.
 
-    Args:
-        minimum: The minimum similarity of members of a cluster, from 0 to 1.
+    Members of a cluster are at least as similar as `minimum`, from 0 to 1.
     """
     # Entries with equal signatures are similar anyway; grouping them first makes the search fast.
     groups: dict[Signature, list[Entry]] = defaultdict(list)

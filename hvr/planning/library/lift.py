@@ -166,11 +166,7 @@ class Situation:
 
 
 class BlockTrace:
-    """An executed block with the situations that it passed through.
-
-    Args:
-        facts: The facts before the block, including static ones.
-    """
+    """An executed block with the situations that it passed through, static facts included."""
 
     def __init__(
         self, task: Task, facts: frozenset[Atom], actions: tuple[GroundAction, ...]
@@ -396,14 +392,10 @@ def lift(
 ) -> Entry:
     """Lift a block to variables.
 
-    Its conditions are derived again from its execution in the state, including static facts:
-    facts such as `faucet_of` or `piece_of` tie parameters together and determine them elsewhere.
+    Its conditions are derived again from its execution in the state, including static facts: facts
+    such as `faucet_of` or `piece_of` tie parameters together and determine them elsewhere.
     Variables are named by PDDL type in the order of the steps, so that blocks which differ only in
     object names become the same entry.
-
-    Args:
-        state: The state of the task before the block.
-        ontology: The class names; None for hvr's own.
 
     Raises:
         UsageError: An action is not applicable in the state, or there are no actions.
@@ -551,17 +543,13 @@ def learn(
     state: State | None = None,
     ontology: Ontology | None = None,
 ) -> tuple[Entry, ...]:
-    """Lift the blocks of a successful plan.
+    """Lift the blocks of a successful plan; return the entries in order of id, without duplicates.
 
     Blocks without lasting changes, such as navigation, are skipped.
 
     Args:
         task: The problem that it solves, in the agent's domain.
         state: The state before the plan; None for the task's initial state.
-        ontology: The class names; None for hvr's own.
-
-    Returns:
-        The entries in order of id, without duplicates.
 
     Raises:
         UsageError: An action of the plan is not applicable.

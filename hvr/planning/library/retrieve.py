@@ -98,7 +98,6 @@ def bound_blocks(
 
     Args:
         allowed: Objects that certain variables may denote.
-        facts: The current facts, including static ones.
         slots: The objects that the other variables may denote.
     """
     used = {a for step in entry.steps for a in step.args if is_variable(a)}
@@ -153,7 +152,6 @@ class MacroMatch:
 
     Args:
         block: The block bound to objects, with its conditions here and the name of the query.
-        binding: The objects that its variables denote.
         score: The similarity of the names, from 0 to 1.
         generalised: Whether the entry was learnt with other classes, and accepts these because
             of its cluster.
@@ -186,9 +184,7 @@ def retrieve(
     Args:
         task: The problem in the querying agent's domain.
         state: The current state of the task.
-        embedder: The model of text similarity.
         distances: The distances of objects in metres; near objects are preferred.
-        ontology: The class names; None for hvr's own.
 
     Returns:
         The match, or None if no entry works.

@@ -59,7 +59,6 @@ class GradedProblem(Value):
     Attributes:
         level: The intended difficulty, from 1 to 5.
         best: The number of steps of a shortest plan; None if there is no plan.
-        plan: The steps of a shortest plan; None if there is no plan.
         proof: Why no plan is shorter, or why there is none.
         timed: Whether the steps of its plans have times.
     """
@@ -395,14 +394,9 @@ _State: TypeAlias = tuple[int, Values]
 
 
 def shortest(task: Task, most: int) -> Proven | None:
-    """Return a shortest plan, or a proof that there is no plan.
+    """Return a shortest plan, or a proof that there is none; None after `most` states.
 
-    Args:
-        task: A non-temporal task without constraints.
-        most: The maximum number of states.
-
-    Returns:
-        None if there are more states.
+    The task must be without times and constraints.
     """
     start: _State = (task.initial.bits, task.initial.values)
     if task.goal.holds(*start):
@@ -478,7 +472,6 @@ def graded(family: str, level: int, seed: int, *, solvable: bool = True) -> Grad
     """Return the problem with a family, level and seed.
 
     Args:
-        family: One of `FAMILIES`.
         level: 1 to 5; higher levels have more objects and longer plans.
         seed: Any integer; equal seeds give equal problems.
         solvable: Whether the problem has a plan.

@@ -51,7 +51,6 @@ class Compiled(Value):
     """A task with its trajectory constraints compiled into operators and goal.
 
     Args:
-        operators: The operators by their actions.
         initial: The mask of fluents that are true initially.
         memory: The mask of fluents that remember the past.
     """

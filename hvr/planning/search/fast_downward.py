@@ -228,7 +228,6 @@ class SearchResult:
     """The result of a planner.
 
     Args:
-        plan: The actions; None if there is no plan.
         optimal: Whether the plan is proven shortest, or its absence is proven.
         planner: The planner and the configuration that won.
         operators: The number of ground operators of the search problem.

@@ -47,11 +47,9 @@ class SearchProblem(Value):
     """Operators, goal alternatives and variables of a task.
 
     Args:
-        task: The task, whose fluents are the bits.
         initial: The relevant fluents that are true initially.
         goals: Alternative goals; with none, the goal is unreachable.
         variables: Groups of mutually exclusive fluents.
-        compiled: The task with its constraints compiled into operators and goal.
     """
 
     task: Task
@@ -65,8 +63,7 @@ class SearchProblem(Value):
 def build(task: Task, *, reduce: bool = True) -> SearchProblem:
     """Translate a task into a search problem.
 
-    Args:
-        reduce: Whether to apply reductions that keep the length of a shortest plan.
+    Reductions, if wanted, keep the length of a shortest plan.
 
     Raises:
         PlannerError: The task has derived predicates.

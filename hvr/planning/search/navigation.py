@@ -20,11 +20,7 @@ _MOST_ROUNDS = 10
 
 
 class Navigation(Value):
-    """The navigation actions of a domain.
-
-    Args:
-        moves: Pairs of an action and the nearness predicate that it sets.
-    """
+    """The navigation actions of a domain, each with the nearness predicate that it sets."""
 
     moves: tuple[tuple[str, str], ...]
 
@@ -79,9 +75,6 @@ def insert_navigation(
     objects that hold them, for things that cannot be approached themselves. If no move makes the
     action applicable, one that reduces the unmet literals and leaves none of nearness is returned:
     the remaining problem is not navigation.
-
-    Args:
-        navigation: The result of `find_navigation`, if known.
     """
     navigation = navigation or find_navigation(task.domain)
     operator = task.try_ground(action)
@@ -156,14 +149,9 @@ def drop_useless(
     """Drop redundant navigation from a block.
 
     Navigation is redundant if the robot is already there, or if everything up to the next
-    navigation is applicable without it. All other applicable actions stay applicable, and the
-    block ends in the same state. Navigation before an inapplicable action is kept, because it may
-    be meant for that action.
-
-    Args:
-        state: The state before the block.
-        actions: The block; inapplicable actions are skipped.
-        navigation: The result of `find_navigation`, if known.
+    navigation is applicable without it. All other applicable actions stay applicable, and the block
+    ends in the same state. Navigation before an inapplicable action is kept, because it may be
+    meant for that action.
     """
     navigation = navigation or find_navigation(task.domain)
     kept = list(actions)
@@ -214,9 +202,6 @@ def repair_navigation(
     """Insert missing navigation into a block and drop redundant navigation.
 
     Actions that navigation cannot make applicable are kept but not executed.
-
-    Args:
-        navigation: The result of `find_navigation`, if known.
     """
     navigation = navigation or find_navigation(task.domain)
     block = tuple(actions)

@@ -60,7 +60,6 @@ class GroundOperator:
     Args:
         steps: The alternatives for each action in the sequence; at least one is applicable.
             Auxiliary operators have no steps.
-        precondition: The condition for applying it.
         add, delete: Unconditional effects as disjoint masks.
         conditional: Conditional effects; a fluent both deleted and added is true afterwards.
     """

@@ -176,7 +176,6 @@ class ForwardOutcome:
     """The result of a forward search.
 
     Args:
-        proven: Without a plan, whether the problem is proven unsolvable.
         reason: Without either, why the search ended.
     """
 
@@ -187,11 +186,9 @@ class ForwardOutcome:
 
 
 def forward(task: Task, seconds: float) -> ForwardOutcome:
-    """Search for a plan from the initial state of a task.
+    """Search for a plan from the initial state of a task without times.
 
-    Args:
-        task: A non-temporal task; its trajectory constraints and preferences are ignored.
-        seconds: The wall time limit.
+    Its trajectory constraints and preferences are ignored.
     """
     clock = Deadline(seconds)
     start = task.initial.bits, task.initial.values

@@ -17,7 +17,6 @@ _NICENESS = 10
 
 
 def main(arguments: list[str]) -> int:
-    """Write the best plan; return Fast Downward's exit code for the outcome."""
     optimal = arguments[-1] == "--optimal"
     if "--yield" in arguments and hasattr(os, "nice"):
         os.nice(_NICENESS)

@@ -33,7 +33,6 @@ class Portfolio:
     """The planners for a problem.
 
     Args:
-        programs: The planners that support the problem.
         excluded: The other planners, with the reason why they are not started.
         asks_engines: Whether to also ask the engines of unified-planning.
         reserve: Planners to run if all others fail.
@@ -206,8 +205,7 @@ def turns(
 ) -> Iterator[WorkSlice]:
     """Yield an endless sequence of turns, the planners with the best records first.
 
-    Args:
-        spent: The seconds that each planner has worked; may change between turns.
+    `spent`, the seconds that each planner has worked, may change between turns.
     """
     rows = _similar_races(features, objects, races)
     without = list(planners)

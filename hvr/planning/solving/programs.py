@@ -163,7 +163,6 @@ class PlannerJob:
 
     Args:
         domain, problem: PDDL files.
-        features: The features that they use.
         seconds: The wall time limit.
         optimal: Whether to search for a plan that is proven cheapest.
         shared: Whether several programs run, possibly more than there are processors.
@@ -186,7 +185,6 @@ class Program:
     """A planner.
 
     Args:
-        name: The name for `--planner`.
         lacks: The features that it does not support.
         module: The module of hvr to run; "" for the unmodified Fast Downward.
         engine: The engine of unified-planning, if any.

@@ -221,11 +221,7 @@ _POLL_SECONDS = 0.01
 
 @dataclass(frozen=True)
 class FoundPlan:
-    """A plan found in a race.
-
-    Args:
-        seconds: The time since the start of the race.
-    """
+    """A plan found in a race, with the time in seconds since the start."""
 
     steps: tuple[Step, ...]
     report: ValidationReport
@@ -256,11 +252,10 @@ class RaceField:
     """The planners of a race and their schedule.
 
     Args:
-        turns: Function that yields work slices endlessly, given the planners and the seconds that
-            each has worked.
+        turns: Yields work slices endlessly, given the planners and the seconds that each has
+            worked.
         slots: The number of planners that run at the same time.
-        more: Function that returns further planners; None until they are known, empty if there are
-            none.
+        more: Returns further planners; None until they are known, empty if there are none.
     """
 
     programs: Sequence[Program]
@@ -455,7 +450,6 @@ def race(
 
     Args:
         folder: An existing folder for their files.
-        judged: The parsed problem, and the validator of plans.
         proves: Whether a planner that searched to the end has proven its plan best.
     """
     judge, patience = _Referee(*judged, settings.listen), settings.patience

@@ -24,11 +24,7 @@ PLAN, NO_PLAN, UNDECIDED, UNUSABLE, LOST = "plan", "no plan", "undecided", "unus
 
 @dataclass(frozen=True)
 class SetProblem:
-    """A problem of a set.
-
-    Args:
-        best: The cost of the best known plan, if any.
-    """
+    """A problem of a set, and the cost of the best known plan, if any."""
 
     domain: str
     problem: str

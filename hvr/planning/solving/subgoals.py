@@ -109,11 +109,9 @@ def _reads(test: NumericTest, values: Values) -> set[int]:
 
 @dataclass(frozen=True)
 class Distance:
-    """The estimated distance of a state to the goal.
+    """The estimated distance of a state to the goal, as the number of steps of a relaxed plan.
 
-    Args:
-        steps: The number of steps of a relaxed plan.
-        helpful: The relaxed plan's applicable actions, each with its number of repetitions.
+    `helpful` are its applicable actions, each with its number of repetitions.
     """
 
     steps: float

@@ -364,12 +364,9 @@ class TemporalOutcome:
 
 
 def temporal(domain: Domain, problem: Problem, seconds: float) -> TemporalOutcome:
-    """Search for a timed plan.
+    """Search for a timed plan of a task without continuous effects.
 
-    Args:
-        domain, problem: A task without continuous effects. Constraints and preferences are checked
-            only when a plan is validated.
-        seconds: The wall time limit.
+    Constraints and preferences are checked only when a plan is validated.
     """
     clock = Deadline(seconds)
     names = snapped(domain, problem)
@@ -397,7 +394,6 @@ def temporal(domain: Domain, problem: Problem, seconds: float) -> TemporalOutcom
 
 
 def main(arguments: list[str]) -> int:
-    """Write the plan, if any; return Fast Downward's exit code for the outcome."""
     domain_file, problem_file, seconds = arguments[:3]
     try:
         domain = parse_domain(Path(domain_file))

@@ -44,7 +44,6 @@ PREFERRED = ("enhsp", "enhsp-any", "enhsp-opt", "lpg-anytime", "aries", "tamer")
 
 
 def main(arguments: list[str]) -> int:
-    """Write the plans found; return Fast Downward's exit code for the outcome."""
     from unified_planning.environment import get_environment
 
     environment = get_environment()
@@ -131,10 +130,8 @@ def _results(unified: Any, name: str, seconds: float) -> Iterator[Any]:
 def read_more_plans(planner: Any) -> None:
     """Make an engine fall back to hvr's parser for plan files that its own parser rejects.
 
-    For example, up-lpg 0.1.3 rejects the surplus `)` that LPG writes after durations.
-
-    Args:
-        planner: A `PDDLPlanner`, whose method `_plan_from_file` is wrapped.
+    For example, up-lpg 0.1.3 rejects the surplus `)` that LPG writes after durations. The method
+    `_plan_from_file` of a `PDDLPlanner` is wrapped.
     """
     own = planner._plan_from_file
 

@@ -68,8 +68,6 @@ def draw_curves(curves: Sequence[Curve], title: str, timeline: Timeline | None =
     mark starts and ends of steps, a red one the first failure. Processes are bars at the bottom.
 
     Args:
-        curves: The fluents; if none changes, all are drawn.
-        title: Title of the picture.
         timeline: The plan with its processes and failures.
     """
     drawn = [curve for curve in curves if len(curve.pieces) > 1 or _degree(curve)] or list(curves)
@@ -225,7 +223,6 @@ def draw_gantt(timeline: Timeline, title: str) -> str:
     steps after a failure that ended the execution are dashed.
 
     Args:
-        timeline: The plan over time.
         title: Title of the picture; empty if the page has one.
     """
     lanes = _lanes(timeline.steps)

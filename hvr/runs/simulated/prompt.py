@@ -34,8 +34,6 @@ class ListedObject:
 
     Args:
         uses: Affordances in the words of the line: `picked up`, `opened`, `surface`.
-        held: Whether the object is in the robot's hand.
-        kind: The class as written in the line.
     """
 
     name: str
@@ -52,12 +50,7 @@ class ListedObject:
 
 @dataclass(frozen=True)
 class ParsedPrompt:
-    """A parsed prompt.
-
-    Args:
-        sections: Texts by label.
-        listed: The lines of the section `Objects:`.
-    """
+    """A parsed prompt: its sections by label, and the lines of the section `Objects:`."""
 
     sections: dict[str, str]
     listed: tuple[ListedObject, ...]
@@ -160,7 +153,6 @@ class PromptObjects:
     """The objects that the simulated model knows by name, and how it confuses them.
 
     Args:
-        listed: Objects in the order of the prompt.
         meant: Names of all objects in the ground truth.
         mentioned: Names in the lines of other objects, such as their places.
     """
@@ -191,10 +183,7 @@ class PromptObjects:
     def confused(self, name: str, what: str, place: int, rng: Random) -> str:
         """Draw an object that could replace the given one, possibly the object itself.
 
-        Args:
-            name: The object.
-            what: The action or predicate.
-            place: 0-based position of the argument.
+        It is the argument at the 0-based `place` of the action or predicate `what`.
         """
         if not self._is_object(name):
             return name

@@ -47,10 +47,7 @@ class Script:
     """The plan that the simulated model knows.
 
     Args:
-        blocks: Macro actions with conditions and actions.
-        title: Name of the task.
         providers: Steps that establish each literal; see `adapted`.
-        goal: The goal; None if it is never asked for.
         constraints: PDDL trajectory constraints.
         kinds: Classes of objects whose names do not contain them.
 
@@ -117,12 +114,7 @@ def script_in_scene(
     blocks: Iterable[Sequence[GroundAction]],
     goal: str,
 ) -> Script:
-    """Return the script of a plan in a scene.
-
-    Args:
-        blocks: The plan, divided into macro actions.
-        goal: The goal as PDDL text.
-    """
+    """Return the script of a plan in a scene, divided into macro actions; the goal is PDDL text."""
     parts = [tuple(block) for block in blocks]
     steps = [action for part in parts for action in part]
     pddl = Task(domain, graph.problem(domain, "script", _objects(steps, inventory)))

@@ -201,9 +201,7 @@ class StepErrors:
     ) -> Steps:
         """Corrupt each step with the model's probability times `factor`.
 
-        Args:
-            steps: Intended steps.
-            before: Number of preceding steps in the same answer.
+        `before` steps precede them in the same answer.
         """
         kinds: dict[int, str] = {}
         rngs = [streams(f"step {number}") for number in range(len(steps))]

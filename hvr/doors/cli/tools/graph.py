@@ -57,13 +57,7 @@ def add_tool_graph_options(parser: argparse.ArgumentParser) -> None:
 
 
 def meaning_names(args: argparse.Namespace) -> MeaningNames:
-    """Return the names of the catalogue's slots.
-
-    Raises:
-        UsageError: Neither tools nor logs are given, or two tools have the same name.
-        DataFileError: A file cannot be read.
-        MissingExtraError: A file or the encoder needs a package that is not installed.
-    """
+    """Return the names of the catalogue's slots."""
     from hvr.tools.catalogue.schema import Catalogue
     from hvr.tools.navigation.graph_log import MeaningNames
 
@@ -82,11 +76,7 @@ def meaning_names(args: argparse.Namespace) -> MeaningNames:
 
 
 def described_tools(names: Sequence[str]) -> tuple[Catalogue, Path | None]:
-    """Return the tools of files or of one world, and the world's file of meanings.
-
-    Raises:
-        HvrError: A file cannot be read, or the world cannot be opened.
-    """
+    """Return the tools of files or of one world, and the world's file of meanings."""
     from hvr.knowledge.world_file import FILE
     from hvr.tools.catalogue.reading import read_catalogue
 
@@ -109,11 +99,7 @@ def described_tools(names: Sequence[str]) -> tuple[Catalogue, Path | None]:
 
 
 def open_graph_of_tools(args: argparse.Namespace) -> OpenedGraph:
-    """Return the graph of the tools after the logs.
-
-    Raises:
-        HvrError: See `meaning_names` and `hvr.tools.navigation.graph_log.open_graph`.
-    """
+    """Return the graph of the tools after the logs."""
     from hvr.tools.navigation.graph_log import open_graph
 
     return open_graph(meaning_names(args), args.log, args.look)

@@ -335,9 +335,6 @@ def ask_effects(world: WorldFile, tools: Sequence[ToolSchema]) -> bool:
 
     Returns:
         Whether any answer was saved.
-
-    Raises:
-        DataFileError: The answers cannot be saved.
     """
     from hvr.tools.calling.worlds import remember_effects
 

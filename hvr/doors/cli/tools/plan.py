@@ -129,11 +129,7 @@ def _add_learnt_options(parser: argparse.ArgumentParser) -> None:
 
 
 def open_request(args: argparse.Namespace) -> OpenedRequest:
-    """Open the world and read the goals.
-
-    Raises:
-        HvrError: The world cannot be opened, or a name does not exist in it.
-    """
+    """Open the world and read the goals."""
     from hvr.knowledge.retrieval.embedders import TextVectors
     from hvr.knowledge.world_file import load_world
     from hvr.tools.calling.worlds import meanings_file, open_tools
@@ -171,9 +167,6 @@ def load_experience(opened: OpenedRequest, graph: Path | None, *, write: bool = 
     Args:
         graph: Log of a graph, if any.
         write: Whether to add this run to the log.
-
-    Raises:
-        DataFileError: The log cannot be read.
     """
     from hvr.tools.navigation.experience import opened_experience
     from hvr.tools.navigation.preconditions import conditions_path, read_conditions
@@ -189,11 +182,7 @@ def load_experience(opened: OpenedRequest, graph: Path | None, *, write: bool = 
 def given_values(
     texts: Sequence[str], found: Sequence[ParameterMeaning], goals: Collection[str] = ()
 ) -> dict[str, Any]:
-    """Return the values that options give, by meaning.
-
-    Raises:
-        UsageError: An option is not NAME=VALUE, or its name is unknown.
-    """
+    """Return the values that options give, by meaning."""
     values = {}
     for text in texts:
         name, equals, value = text.partition("=")
@@ -267,12 +256,7 @@ def add_reader(parser: argparse.ArgumentParser) -> None:
 
 
 def connect_model(args: argparse.Namespace, transcript: Path | None = None) -> Meter | None:
-    """Return the model that the options name; None if they name none.
-
-    Raises:
-        UsageError: Model options are given without a model.
-        LLMError: A key is missing.
-    """
+    """Return the model that the options name; None if they name none."""
     if not hasattr(args, "spec"):
         refuse_model_options(args, "none is used: name one with --llm")
         return None
@@ -289,11 +273,6 @@ def read_request_in_words(
     Args:
         args: The options, with the values that the user gives beside the words.
         model: The model that reads it; None to read it by rules.
-
-    Raises:
-        UsageError: The request is unclear.
-        DataFileError: The file of judged dialogues cannot be read.
-        LLMError: The model gives no usable answer.
     """
     from hvr.tools.navigation.model_reader import ModelRequestReader
     from hvr.tools.navigation.turn_judge import WeighedRequest, with_dialogue_opinion

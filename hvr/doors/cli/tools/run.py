@@ -66,11 +66,7 @@ class ToolRunFolder:
     about: Mapping[str, Any]
 
     def begin(self) -> None:
-        """Record the start of the run, and remove the events of an earlier one.
-
-        Raises:
-            DataFileError: The folder cannot be written.
-        """
+        """Record the start of the run, and remove the events of an earlier one."""
         with writing(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
             (self.folder / _TRACE).unlink(missing_ok=True)

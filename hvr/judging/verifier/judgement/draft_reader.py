@@ -33,8 +33,6 @@ class ReadDraft:
     """A draft with recognised tools.
 
     Args:
-        graph: The original draft.
-        tools: Numbers of the tools, in topological order.
         plan: The draft in that order, with corrected tool names.
         unknown: Substitute id for each tool that does not exist.
         misspelt: Correct id for each misspelt tool.
@@ -294,8 +292,6 @@ class TextModel:
 
     Args:
         weights: Weights of `StepTexts.counts` in the log-odds that a plan is for its request.
-        backwards: Loss of the log-odds that a plan is right if its steps go back by the length of
-            the request.
         usual: Mean of `StepTexts.backwards`.
     """
 

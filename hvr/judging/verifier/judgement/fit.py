@@ -177,8 +177,7 @@ _KINDS = ("to_new", "to_known", "of_known")
 class Trial:
     """A simulated draft, judged by plans and weights that were fitted without it.
 
-    Args:
-        new: Whether no other training plan has these tools.
+    It is `new` if no other training plan has these tools.
     """
 
     plan: int
@@ -203,7 +202,6 @@ def fit_judge(
 
     Args:
         plans: True plans; those without tools or with unknown ones are ignored.
-        progress: Progress callback; its epochs count drafts.
     """
     usable = [p for p in plans if p.tools and all(map(embeddings.known, p.tools))]
     past = PastPlans(

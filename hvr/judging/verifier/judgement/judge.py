@@ -381,7 +381,6 @@ class Correction:
 
     Args:
         plan: Corrected plan; the draft with corrected tool names if no change is worth it.
-        changes: Descriptions of the changed steps.
         gain: Expected gain in agreement with the true plan, 0 to 1.
     """
 

@@ -89,11 +89,9 @@ class PlanRegression:
         self._alpha = self._inverse @ self._targets
 
     def predict(self, likeness: Floats, left_out: int | None = None) -> Prediction:
-        """Predict the plan for a request.
+        """Predict the plan for a request by its similarities to past ones (requests,).
 
-        Args:
-            likeness: Similarities of the request to past ones (requests,).
-            left_out: Number of the past request to predict from all others.
+        The past request `left_out` is predicted from all others.
         """
         if left_out is not None:
             own = self._alpha[left_out] / self._inverse[left_out, left_out]
@@ -166,9 +164,6 @@ UNSEEN_PROBABILITY = 0.01
 class PastPlans:
     """True plans with their requests.
 
-    Args:
-        plans: Tool numbers of each plan.
-
     Attributes:
         vectors: Embeddings of the requests (requests, size).
     """
@@ -217,19 +212,12 @@ class PastPlans:
         return np.asarray(similarity, np.float32), vector
 
     def expect(self, request: str, left_out: int | None = None) -> Expectation:
-        """Return the expectation about the plan for a request.
-
-        Args:
-            left_out: Number of a past plan to ignore.
-        """
+        """Return the expectation about the plan for a request, without the past plan `left_out`."""
         return Expectation(self, request, left_out)
 
 
 class Expectation:
     """Expectations from past plans about the plan for a request.
-
-    Args:
-        left_out: Number of a past plan to ignore.
 
     Attributes:
         likeness: Similarity to each past request (requests,); -1 for the ignored plan.

@@ -159,11 +159,7 @@ def _features(expected: Expectation, draft: Tools, plan: Tools) -> tuple[float, 
 
 @dataclass(frozen=True)
 class Case:
-    """A draft with its candidates and the true plan among them.
-
-    Args:
-        features: Features of the candidates (plans, len(FEATURES)); the draft is first.
-    """
+    """A draft with its candidates (the draft first), their features, and the true plan."""
 
     features: Floats
     true: int
@@ -349,9 +345,7 @@ class PlanOpinion:
     """The posterior of the plans that a draft may intend.
 
     Args:
-        plans: Candidates; the draft is first.
         features: Features of the candidates (plans, len(FEATURES)).
-        shares: Probabilities of the candidates (plans,).
     """
 
     expected: Expectation
@@ -408,12 +402,7 @@ class PlanOpinion:
         return math.log(max(float(self.shares[longer].sum()), _LEAST))
 
     def link_risk(self, source: int | None, target: int) -> float:
-        """Return the probability that a step does not directly follow another.
-
-        Args:
-            source: Index of the step before; None for the start.
-            target: Index of the step.
-        """
+        """Return the probability that a step does not directly follow another, or the start."""
         before = None if source is None else self.draft[source]
         after = self.draft[target]
         risk = 0.0
@@ -424,9 +413,7 @@ class PlanOpinion:
     def missing(self, source: int | None, target: int | None) -> dict[int, float]:
         """Return the probabilities of tools that may be missing between two steps.
 
-        Args:
-            source: Index of the step before; None for the start.
-            target: Index of the step after; None for the end.
+        None stands for the start and for the end.
         """
         found: dict[int, float] = defaultdict(float)
         for plan, share, change in zip(

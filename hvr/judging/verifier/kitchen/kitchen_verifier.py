@@ -65,11 +65,7 @@ if TYPE_CHECKING:
 def kitchen_graph(
     task: Task, actions: Sequence[GroundAction], request: str, plan_id: str = "plan"
 ) -> PlanGraph:
-    """Return the plan graph of a kitchen plan.
-
-    Args:
-        task: Task in whose initial state the plan is executable.
-    """
+    """Return the plan graph of a plan that is executable in the initial state of a kitchen task."""
     return graph_of(causal_links((task, actions)), request, plan_id)
 
 
@@ -138,10 +134,9 @@ def _graph(plan: LinkedPlan, request: str, shown: str, plan_id: str, name: Name)
 
 
 def kitchen_tools(graphs: Iterable[PlanGraph]) -> ToolGraph:
-    """Return the atomic actions as tools, with all types that occur in plans.
+    """Return the atomic actions as tools, with all types that occur in training plans.
 
-    Args:
-        graphs: Training plans; their consecutive actions are linked.
+    Consecutive actions of these plans are linked.
     """
     actions = load_wording().actions
     takes: dict[str, set[str]] = {name: set() for name in (*actions, FINISH)}
@@ -187,12 +182,9 @@ class EndCheck:
 
 
 def check_end(plan: LinkedPlan, request: str) -> EndCheck:
-    """Check the end of a plan against the goal that hvr reads in the request.
+    """Check the end of an executable plan, possibly empty, against the goal that hvr reads.
 
     An ambiguous request is judged only if its readings agree.
-
-    Args:
-        plan: Executable plan; may be empty.
     """
     # Initial facts may mention objects without a type: infer it from the name.
     named = {a for f in plan.start for a in f.args if "-" in a}

@@ -63,7 +63,6 @@ class NamedThing:
     """A thing that a request names.
 
     Args:
-        classes: Possible classes of the ontology.
         count: Number of things; 0 for all, -1 for several.
         optional: Whether the object is implied rather than named, such as the mug for a coffee.
         role: Role by the preposition before it; empty without one.
@@ -82,7 +81,6 @@ class RequestMentions:
     """Everything that a request names.
 
     Args:
-        things: Things in the order of the words.
         states: Families of states, and whether they must hold.
         lasting: Members of `states` that may hold from the start: "clean" requires no washing,
             "washed" does.

@@ -41,9 +41,7 @@ class CharacterPlan:
 
     Args:
         rows: Rows of equal length, from +z to -z.
-        letters: Small objects by their letter.
         unlettered: Names of small objects drawn as `+` for lack of letters.
-        legend: Characters and meanings of the other signs.
     """
 
     rows: tuple[tuple[CharacterCell, ...], ...]

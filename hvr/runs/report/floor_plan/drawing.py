@@ -43,9 +43,7 @@ class Mark:
             `text` (its centre).
         look: Style class.
         points: Pixel coordinates, x to the right and y down.
-        text: Text of a `text` mark.
         title: Description for the tooltip.
-        name: Name of the object that it represents.
         steps: Numbers of the steps that it represents.
         size: Edge of a cell or diameter of a dot, in pixels.
     """
@@ -70,7 +68,6 @@ class Drawing:
     """A floor plan as marks, from bottom to top.
 
     Args:
-        title: Description in one sentence.
         marks: Marks by group: `ground`, `objects`, `route`, `agent`, `labels`.
         left: x coordinate of the left edge in metres.
         top: z coordinate of the top edge in metres.
@@ -102,7 +99,6 @@ def draw_floor_plan(
     Args:
         route: Route of the robot to draw on top.
         labels: `main` for large objects, `all`, `none`, or the names to write.
-        scale: Pixels per metre.
     """
     x0, z0, x1, z1 = plan.bounds
     title = f"Floor plan of {plan.scene or 'the scene'}: {len(plan.shapes)} objects"

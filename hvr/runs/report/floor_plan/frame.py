@@ -36,9 +36,6 @@ class _Thing(NamedTuple):
 def frame(metadata: Mapping[str, Any], width: int, height: int) -> bytes:
     """Return the scene from above as raw RGB.
 
-    Args:
-        metadata: Metadata of an event in AI2-THOR's schema.
-
     Returns:
         `width * height * 3` bytes, row by row, the bottom row (lowest z) first, as Unity sends
         them. Equal metadata gives equal bytes.

@@ -90,10 +90,6 @@ class Shape(Value):
     """An object on the plan.
 
     Args:
-        name: hvr's name, such as `mug-1`.
-        object_type: AI2-THOR's type, such as `Mug`.
-        object_id: AI2-THOR's ID.
-        kind: Kind that determines its style.
         box: Axis-aligned bounding box in metres.
         state: Words for its notable states: `open`, `on`, `dirty`, `hot`, …
         place: Name of the object that holds it; empty if none.
@@ -133,10 +129,7 @@ class FloorPlan(Value):
     """A scene from above.
 
     Args:
-        scene: Name of the scene, such as `FloorPlan16`.
-        shapes: Objects, sorted by type and number.
         grid: (x, z) of the agent's walkable points in metres; may be empty.
-        agent: Pose of the agent.
         held: Name of the object in the agent's hand, if any.
     """
 
@@ -310,11 +303,7 @@ _TURNS = {"RotateRight": 1.0, "RotateLeft": -1.0}
 
 @dataclass(frozen=True)
 class Visit:
-    """The robot's pose after a step.
-
-    Args:
-        jumped: Whether the robot was teleported, so that its path is unknown.
-    """
+    """The robot's pose after a step; its path is unknown if it `jumped` (was teleported)."""
 
     number: int
     pose: Pose
@@ -403,8 +392,6 @@ class Stop:
     """A place where the robot did something.
 
     Args:
-        x: x coordinate in metres.
-        z: z coordinate in metres.
         steps: Ascending numbers of the steps after which the robot was there.
         failed: Numbers of the failed ones.
     """

@@ -220,11 +220,7 @@ def _atoms(texts: Iterable[str]) -> frozenset[Atom]:
 
 @dataclass(frozen=True)
 class Remark:
-    """An event of the trace about a step or between steps.
-
-    Args:
-        event: `failure`, `recovery`, `replanning` or another event name of the trace.
-    """
+    """An event of the trace about a step or between steps, such as `failure` or `replanning`."""
 
     event: str
     title: str
@@ -236,20 +232,14 @@ class StoryStep:
     """An executed step.
 
     Args:
-        number: 1-based index in the run.
         action: The action as PDDL.
-        plan: Index of its plan.
-        block: Index of its block in the plan.
         success: Whether the environment reported success.
-        error: The environment's error message.
         as_expected: Whether the outcome matches the domain, except for changes without an action.
         missing: Expected facts that do not hold in the observation.
         unexpected: Facts of the observation that were not expected.
         unseen: Expected effects that were out of view and are believed.
         heard: Audio events in words.
         expected: Effects that the domain predicts; None if unknown.
-        sent: The environment's own actions, one per line.
-        remarks: Events of the trace about the step.
         pose: Pose of the robot after the step; None without a picture of the scene.
         changed: Literals that became true; only in worlds of facts.
     """
@@ -292,9 +282,6 @@ class StoryPlan:
     """A plan of the run.
 
     Args:
-        first_step: Number of its first step in the run.
-        validator: Result of its validation.
-        planner: Name of its planner.
         reason: Reason for replanning; empty for the first plan.
     """
 
@@ -313,14 +300,9 @@ class Story:
         facts: Further information, by title.
         reached: Whether the goal was reached; None if not executed, not judged or not finished.
         outcome: The result, or the progress so far, in a sentence.
-        before: The initial scene, if known.
-        after: The final scene, if known.
         note: Note on the picture of the initial scene.
         route: The robot's route; None without a picture.
         simulated: Whether a simulated model made the plan.
-        state: Progress of the run.
-        turns: Turns of model, validator and planner that made the plans.
-        asked: Requests to the model, with its answers.
     """
 
     request: str
