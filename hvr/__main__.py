@@ -25,10 +25,8 @@ def start() -> None:
 
 
 def _leave_current_folder() -> None:
-    """Take the current folder, which `python -m` puts first, off the path of modules.
-
-    A file there with the name of a module that hvr imports later would be run in its place.
-    """
+    """Take the current folder, which `python -m` puts first, off the path of modules."""
+    # A file there with the name of a module that hvr imports later would be run in its place.
     import os
 
     if sys.flags.safe_path:

@@ -272,10 +272,8 @@ def with_attribute(o: SceneObject, key: str, value: Any) -> SceneObject:
 
 
 def _pieces(name: str, objects: Mapping[str, SceneObject], names: Names) -> dict[str, SceneObject]:
-    """Return all pieces of a newly cut object, at its place.
-
-    A plan names one piece, but cutting produces all of them at once.
-    """
+    """Return all pieces of a newly cut object, at its place."""
+    # A plan names one piece, but cutting produces all of them at once.
     source = names.source(name) if name in names else None
     whole = objects.get(source) if source is not None else None
     if source is None or whole is None:

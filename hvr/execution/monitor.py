@@ -110,11 +110,7 @@ def predicted_failure(
 
 @dataclass
 class _Diagnosis:
-    """Explain the differences of one step, one kind of deviation after another.
-
-    Args:
-        left: The unexplained differences; each explanation removes the differences it covers.
-    """
+    """Explain the differences of one step, one kind of deviation after another."""
 
     step: int
     left: UnexplainedDifferences
@@ -125,11 +121,9 @@ class _Diagnosis:
         self.expected, self.observed = self.left.expected, self.left.observed
 
     def dropped(self) -> None:
-        """Explain objects that should still be in the hand but are not.
-
-        This comes first because a lost object explains the most: where it lies now, the pieces it
-        broke into, and why the action was refused.
-        """
+        """Explain objects that should still be in the hand but are not."""
+        # This comes first because a lost object explains the most: where it lies now, the pieces it
+        # broke into, and why the action was refused.
         for atom in sorted(self.left.missing, key=str):
             if atom.predicate != "holding" or atom not in self.expected.before:
                 continue

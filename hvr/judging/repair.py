@@ -196,12 +196,10 @@ class Bound:
     # Landmark cuts ------------------------------------------------------------------------------
 
     def _cut(self, place: int, reached: Sequence[int], free: Cut) -> dict[int, int]:
-        """Return a landmark: a set of insertions that every repair draws from.
-
-        Going backwards, `zone` collects unreached literals. At least one of them must become true
-        at or before the current place, and every free unit that could add one needs another literal
-        of it.
-        """
+        """Return a landmark: a set of insertions that every repair draws from."""
+        # Going backwards, `zone` collects unreached literals. At least one of them must become true
+        # at or before the current place, and every free unit that could add one needs another
+        # literal of it.
         zone = self._precondition_zone(self._goal, reached[-1])
         open_ = [(self._count, rule) for rule in self._rules]
         open_ += [(last, unit) for number, last in free.items() for unit in self._inserts[number]]

@@ -196,7 +196,6 @@ class _Repaired:
     """A repaired plan.
 
     Args:
-        places: Index of each step in the judged plan; None for an insertion.
         proven: Whether the repair is proven smallest: no other has fewer insertions, or equally
             many insertions and fewer steps.
         least: Proven lower bound on the insertions of any repair.

@@ -230,10 +230,8 @@ def _unexplained(log: CallLog, at: int, leaf: Leaf, source: tuple[str, str, bool
 
 
 def _slip(log: CallLog, at: int, leaf: Leaf) -> str:
-    """Return the known identifier that a value misspells by one slip; empty if none.
-
-    A result that repeats the value confirms that it exists.
-    """
+    """Return the known identifier that a value misspells by one slip; empty if none."""
+    # A result that repeats the value confirms that it exists.
     name, value = leaf
     if leaf in log.values[at].echoed:
         return ""
@@ -273,10 +271,8 @@ def _unexplained_places(log: CallLog) -> Iterator[tuple[int, Leaf]]:
 
 
 def _stands_out(log: CallLog, at: int) -> bool:
-    """Return whether only this call has unexplained values, none of which its result repeats.
-
-    If several calls have unexplained values, the log does not show where values come from.
-    """
+    """Return whether only this call has unexplained values, none of which its result repeats."""
+    # If several calls have unexplained values, the log does not show where values come from.
     if set(log.values[at].unknown) & log.values[at].echoed:
         return False
     unexplained = list(_unexplained_places(log))

@@ -241,10 +241,8 @@ class Adjuncts:
         return bool(places)
 
     def _is_one_place(self, place: int, word: str, other: int, where: str) -> bool:
-        """Return whether the second of two places describes the first: 'the bin on the counter'.
-
-        If it may also be the destination, both readings are tried; the scene rules one out.
-        """
+        """Return whether the second of two places describes the first: 'the bin on the counter'."""
+        # If it may also be the destination, both readings are tried; the scene rules one out.
         described = _is_static(where)
         if word in STATIC and not described:
             return False

@@ -102,10 +102,8 @@ def pruned(text: str, tokens: tuple[str, ...], lexicon: Lexicon) -> Pruned:
 
 
 def _praised(cursor: Cursor, number: int, phrases: Sequence[tuple[int, int]]) -> int:
-    """Return where the praise of the only request starts, or 0.
-
-    In 'putting the keys on the shelf helps you find them', the subject is what is asked for.
-    """
+    """Return where the praise of the only request starts, or 0."""
+    # In 'putting the keys on the shelf helps you find them', the subject is what is asked for.
     start, end = phrases[number]
     at = next((n for n in range(start + 1, end) if cursor.word(n) in _FINITE), 0)
     asked = at and cursor.word(start).endswith("ing") and cursor.kind(Verb, start)

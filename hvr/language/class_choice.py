@@ -127,11 +127,9 @@ class ClassChoice:
     # --- classes -------------------------------------------------------------------------
 
     def _adapt(self, number: int) -> Entity:
-        """Move conditions to pieces, or to the liquid, if the whole cannot satisfy them.
-
-        Eggs are cooked after cracking and bread is toasted in slices. Hot water is warm, but its
-        cup is not.
-        """
+        """Move conditions to pieces, or to the liquid, if the whole cannot satisfy them."""
+        # Eggs are cooked after cracking and bread is toasted in slices. Hot water is warm, but its
+        # cup is not.
         entity = self._asked[number]
         conditions = entity.conditions
         methods = self.taxonomy.methods
@@ -190,11 +188,9 @@ class ClassChoice:
         return others[:1] or classes
 
     def _more_exactly(self, number: int, classes: tuple[str, ...]) -> tuple[str, ...]:
-        """Substitute a more specific class if only that fits the place.
-
-        A butter knife is a knife, and only it goes into a cup. AI2-THOR's table of usual places
-        decides even if everything may be put anywhere.
-        """
+        """Substitute a more specific class if only that fits the place."""
+        # A butter knife is a knife, and only it goes into a cup. AI2-THOR's table of usual places
+        # decides even if everything may be put anywhere.
         usual = self.taxonomy.usual_places
         for relation in self.relations:
             outers = set(self._asked[relation.outer].classes)
@@ -284,10 +280,8 @@ class ClassChoice:
         return kinds
 
     def _fitting(self, number: int) -> list[str]:
-        """Return the suitable classes; for 'all', note the unsuitable ones.
-
-        If none is suitable, all classes are returned, and `checks` explains why.
-        """
+        """Return the suitable classes; for 'all', note the unsuitable ones."""
+        # If none is suitable, all classes are returned, and `checks` explains why.
         entity = self.entities[number]
         classes = list(entity.classes)
         if entity.count != 0:

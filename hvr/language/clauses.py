@@ -266,10 +266,8 @@ def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition,
 def _as_before(
     read: list[Clause], clauses: Sequence[Clause], dismissed: Sequence[Prohibition] = ()
 ) -> list[Clause]:
-    """Add the verb and the places of the clause before to one that only names things.
-
-    'put the mug in the fridge, then the cup', 'no need to wash the mug, just the plate'
-    """
+    """Add the verb and the places of the clause before to one that only names things."""
+    # 'put the mug in the fridge, then the cup', 'no need to wash the mug, just the plate'
     if len(read) != 1 or not read[0].bare:
         return read
     if clauses and (clauses[-1].verb is not None or clauses[-1].groups[0].predicate):

@@ -382,11 +382,9 @@ class Liquids:
     def _poured(
         self, thing: NounPhrase, others: Sequence[Adjunct]
     ) -> tuple[str | None, int | None]:
-        """Return the poured liquid, and its vessel if given or known.
-
-        Resolving a thing may create an entity: 'the wine' that was not mentioned before gets one
-        with its own vessel, which is then dropped because any bottle will do.
-        """
+        """Return the poured liquid, and its vessel if given or known."""
+        # Resolving a thing may create an entity: 'the wine' that was not mentioned before gets one
+        # with its own vessel, which is then dropped because any bottle will do.
         draft = self.draft
         vessel: int | None = None
         for adjunct in others:

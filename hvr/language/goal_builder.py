@@ -228,10 +228,8 @@ def _washing_first(choice: ObjectChoice, demands: list[Demand]) -> Iterator[int]
 
 
 def _on_the_way(choice: ObjectChoice, demand: Demand, demands: list[Demand]) -> bool:
-    """Return whether the robot holds a thing only for its next use.
-
-    'Pick it up and put it down' names no place, so there holding it is a stage.
-    """
+    """Return whether the robot holds a thing only for its next use."""
+    # 'Pick it up and put it down' names no place, so there holding it is a stage.
     return demand.holds and any(
         d.moment > demand.moment
         and _about(choice, d, demand.entity)

@@ -255,11 +255,7 @@ class OwnWords:
     # --- formulas ------------------------------------------------------------------------
 
     def _formulas(self, sentences: Sequence[str], *, quantified: bool = False) -> Iterator[str]:
-        """Yield the formulas that some sentences can describe.
-
-        Args:
-            quantified: Whether 'every mug' becomes a quantifier, as in constraints.
-        """
+        """Yield the formulas that some sentences can describe."""
         self._quantified = quantified
         if list(sentences) == [NOTHING_LEFT]:
             yield "(and)"

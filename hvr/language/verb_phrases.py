@@ -117,12 +117,10 @@ class States:
     def _place(
         self, verb: Verb, things: list[int], outer: int, adjunct: Adjunct, definite: bool
     ) -> None:
-        """Interpret a place after 'heat', 'slice' …: a means, a destination, or a location.
-
-        An appliance that achieves the state is a means, like a knife. Things heated in a pan are in
-        it afterwards. Otherwise 'in' and 'on' before a known place select the thing ('heat the cup
-        on the table'), and all other places are destinations.
-        """
+        """Interpret a place after 'heat', 'slice' …: a means, a destination, or a location."""
+        # An appliance that achieves the state is a means, like a knife. Things heated in a pan are
+        # in it afterwards. Otherwise 'in' and 'on' before a known place select the thing ('heat the
+        # cup on the table'), and all other places are destinations.
         draft, taxonomy = self.draft, self.taxonomy
         condition, methods = verb.condition or "", taxonomy.methods
         liquid = any(draft.entities[n].liquid for n in things)
@@ -208,10 +206,8 @@ class Interpreter:
         self.draft.end_clause(self.draft.live(main))
 
     def _switches_with(self, clause: Clause) -> bool:
-        """Return whether a device is switched with what the clause before takes into the hand.
-
-        In 'pick up the book and turn on the lamp', the order is part of the request.
-        """
+        """Return whether a device is switched with what the clause before takes into the hand."""
+        # In 'pick up the book and turn on the lamp', the order is part of the request.
         running = self.taxonomy.roles.predicate(RUNNING)
         if clause.verb is None or running is None:
             return False

@@ -138,10 +138,8 @@ def _form_arguments(schema: dict[str, Any], form: Form) -> dict[str, Any]:
 
 
 def _steps(dialect: Dialect, request: Request) -> Iterator[tuple[tuple[str, ...], Dialect]]:
-    """Yield the dialects to try after a refusal, each with words of the refusal.
-
-    Each one removes or replaces a setting permanently, so repeated steps terminate.
-    """
+    """Yield the dialects to try after a refusal, each with words of the refusal."""
+    # Each one removes or replaces a setting permanently, so repeated steps terminate.
     if request.tools:
         yield ("tool", "function"), replace(dialect, tools=False)
     if request.schema is not None and dialect.form != "words":

@@ -82,11 +82,9 @@ class EarlierTranscript:
         return None
 
     def _interrupted(self, exchange: Exchange) -> bool:
-        """Return whether an error ended the attempt, so that its request is asked again.
-
-        A run goes on only after an unreadable answer. The answers to concurrent requests may follow
-        any other error.
-        """
+        """Return whether an error ended the attempt, so that its request is asked again."""
+        # A run goes on only after an unreadable answer. The answers to concurrent requests may
+        # follow any other error.
         survived = (exchange.line["error"] or {}).get("kind") == "schema"
         return exchange.failed and (len(self._ahead) == 1 or not survived)
 

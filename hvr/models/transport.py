@@ -220,11 +220,9 @@ class Failures:
         return ModelError(f"{self._name}: {what}", kind="empty", usage=usage)
 
     def _proxy_answer(self, complaint: Complaint, status: int) -> str | None:
-        """Return the message if the proxy itself answered; None if the server did.
-
-        Only a proxy asks for its own login. A proxy that cannot reach the server sends no error
-        codes in the API's format; a gateway of the server usually does.
-        """
+        """Return the message if the proxy itself answered; None if the server did."""
+        # Only a proxy asks for its own login. A proxy that cannot reach the server sends no error
+        # codes in the API's format; a gateway of the server usually does.
         proxy = proxy_to(self._name, self._options)
         from_server = status not in _GATEWAY_ERRORS or complaint.codes
         if proxy is None or (status != _LOGIN and from_server):
@@ -431,11 +429,9 @@ class _Bounds:
 
 
 def _in_thread(work: Callable[[], Any]) -> Future[Any]:
-    """Run work in a daemon thread, which is abandoned when its caller stops waiting.
-
-    Address lookup, TLS handshake and reading headers have only per-step timeouts and cannot be
-    interrupted.
-    """
+    """Run work in a daemon thread, which is abandoned when its caller stops waiting."""
+    # Address lookup, TLS handshake and reading headers have only per-step timeouts and cannot be
+    # interrupted.
     outcome: Future[Any] = Future()
 
     def run() -> None:

@@ -284,11 +284,9 @@ def times_of(formula: Expression) -> set[str]:
 def _spanning(
     compiler: Compiler, effect: Expression, binding: Binding
 ) -> Iterator[tuple[When, Binding]]:
-    """Yield the conditional effects at the end whose condition reads another time.
-
-    No single state decides them: the executor must remember the earlier parts until the action
-    ends. Effects at the start cannot depend on later times.
-    """
+    """Yield the conditional effects at the end whose condition reads another time."""
+    # No single state decides them: the executor must remember the earlier parts until the action
+    # ends. Effects at the start cannot depend on later times.
     # The parts still to visit; the last one is next.
     stack: list[Iterator[tuple[Expression, Binding]]] = [iter([(effect, binding)])]
     while stack:

@@ -83,11 +83,9 @@ class _Names:
 def _disjuncts(
     formula: Expression, positive: bool, names: _Names, renamed: Mapping[str, str]
 ) -> Steps[list[_Disjunct]]:
-    """Split a formula (or its negation) into disjuncts, pushing negation inwards.
-
-    Each disjunct becomes a clause whose literals can be joined. `renamed` maps variables to their
-    names in the clause.
-    """
+    """Split a formula (or its negation) into disjuncts, pushing negation inwards."""
+    # Each disjunct becomes a clause whose literals can be joined. `renamed` maps variables to their
+    # names in the clause.
     match formula:
         case Atom() | Equal():
             literal = substitute(formula, renamed)
@@ -128,11 +126,9 @@ def _as_it_is(formula: Expression, positive: bool, renamed: Mapping[str, str]) -
 
 
 def _all_of(parts: list[list[_Disjunct]]) -> list[_Disjunct]:
-    """Return the conjunction of disjunctions as one disjunction.
-
-    The result is empty if it would be too long or if a part is never true. The caller then keeps
-    the formula whole.
-    """
+    """Return the conjunction of disjunctions as one disjunction."""
+    # The result is empty if it would be too long or if a part is never true. The caller then keeps
+    # the formula whole.
     size = 1
     for part in parts:
         size *= len(part)

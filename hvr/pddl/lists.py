@@ -334,10 +334,8 @@ def flatten(top: list[Node]) -> None:
 
 
 def _collapse(group: Group) -> list[Group]:
-    """Collapse double negations and one-element conjunctions and disjunctions.
-
-    Returns the lists that were absorbed.
-    """
+    """Collapse double negations and one-element conjunctions and disjunctions."""
+    # Returns the lists that were absorbed.
     taken: list[Group] = []
     while len(group.items) == 2 and head_of(group) in ("and", "or", "not"):
         inner = group.items[1]

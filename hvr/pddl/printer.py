@@ -130,10 +130,9 @@ def _field(keyword: str, expression: Expression, indent: int) -> list[str]:
 
 
 def _layout(expression: Expression, indent: int) -> list[str]:
-    """Print an expression over several lines, with nested lists indented.
-
-    Expressions without room are printed on one line, which limits the recursion to about 40 levels.
-    """
+    """Print an expression over several lines, with nested lists indented."""
+    # Expressions without room are printed on one line, which limits the recursion to about 40
+    # levels.
     text = str(expression)
     pad = " " * indent
     if indent + len(text) <= _WIDTH or indent >= _DEEPEST:

@@ -109,10 +109,9 @@ def relaxed_plan_objects(task: Task, seconds: float) -> tuple[str, ...] | None:
 
 
 def _paired_objects(task: Task, names: Collection[str]) -> Iterator[str]:
-    """Yield objects that static facts pair one-to-one with the given ones, such as stove knobs.
-
-    An action's precondition may require such an object (`exists`) without naming it as an argument.
-    """
+    """Yield objects that static facts pair one-to-one with the given ones, such as stove knobs."""
+    # An action's precondition may require such an object (`exists`) without naming it as an
+    # argument.
     pairs: dict[str, list[tuple[str, ...]]] = defaultdict(list)
     for atom in sorted(task.problem.init, key=str):
         if len(atom.args) == 2 and task.is_static(atom.predicate):
@@ -145,10 +144,7 @@ class _Parsed:
     """A parsed stage of a goal.
 
     Args:
-        wanted: Requested condition.
         goal: Requested condition plus the end-state preferences.
-        ends: End-state preferences.
-        kept: Trajectory constraints.
     """
 
     wanted: Formula

@@ -67,11 +67,7 @@ def eliminate_actions(start: State, plan: Sequence[GroundAction]) -> tuple[int, 
 
 
 class _Elimination:
-    """Attempts to remove steps from one plan.
-
-    Attributes:
-        marks: The states before each of them, and the final state.
-    """
+    """Attempts to remove steps from one plan."""
 
     def __init__(self, start: State, plan: Sequence[GroundAction]) -> None:
         self.task = start.task
@@ -205,13 +201,11 @@ def reads_of(operator: Operator) -> int:
 def _needed(
     task: Task, start: int, operators: Sequence[Operator], names: Sequence[int]
 ) -> frozenset[int]:
-    """Return the names of steps that every valid subplan contains.
-
-    If the goal or a needed step reads a literal that is initially false, or was made false by a
-    needed step, some step must achieve it; if only one step can, that step is needed. This finds
-    only some of the landmarks, but without executing anything, and each one saves an attempt that
-    executes the rest of the plan.
-    """
+    """Return the names of steps that every valid subplan contains."""
+    # If the goal or a needed step reads a literal that is initially false, or was made false by a
+    # needed step, some step must achieve it; if only one step can, that step is needed. This finds
+    # only some of the landmarks, but without executing anything, and each one saves an attempt that
+    # executes the rest of the plan.
     achievers: dict[tuple[int, bool], list[int]] = {}
     falsifiers: dict[tuple[int, bool], list[int]] = {}
     for place, operator in enumerate(operators):

@@ -307,11 +307,7 @@ class Relaxation:
         counting: Set[int],
         guards: Iterable[Conjunction],
     ) -> set[int]:
-        """Return the indexes of the effects relevant to the target, by backward chaining.
-
-        Args:
-            packed: The effects; an action's unconditional effect comes before its conditional ones.
-        """
+        """Return the indexes of the effects relevant to the target, by backward chaining."""
         needed = _reads(goal)
         for guard in guards:
             reads = _reads(self._packed(_Unit(None, _Need.of(guard), 0, 0)))

@@ -355,10 +355,8 @@ class _Timed:
     def _suppliers(
         self, literal: UnmetLiteral
     ) -> Iterator[tuple[GroundAction, Fraction, Fraction | None]]:
-        """Yield actions that make a literal true, their delay until then, and their durations.
-
-        For a comparison, yield actions that change one of its numbers in either direction.
-        """
+        """Yield actions that make a literal true, their delay until then, and their durations."""
+        # For a comparison, yield actions that change one of its numbers in either direction.
         if literal.fixed:
             return
         domain = self.task.domain

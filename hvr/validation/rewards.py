@@ -359,10 +359,8 @@ class _OutOfTimeError(Exception):
 
 @contextmanager
 def _alarm(seconds: float) -> Iterator[None]:
-    """Raise `_OutOfTimeError` in the body after some seconds, where the system supports it.
-
-    A timer set by other code is left alone.
-    """
+    """Raise `_OutOfTimeError` in the body after some seconds, where the system supports it."""
+    # A timer set by other code is left alone.
     usable = hasattr(signal, "setitimer") and (
         threading.current_thread() is threading.main_thread()
     )

@@ -216,11 +216,7 @@ class _AStar:
         self._estimates: dict[int, tuple[int, list[int]] | None] = {}
 
     def run(self, *, helpful: bool, most: int, bound: int) -> tuple[list[Steps], bool]:
-        """Search for the shortest sequences of at most `bound` steps.
-
-        Returns:
-            The sequences, and whether the search space was exhausted.
-        """
+        """Search for the shortest sequences, and return whether the search space was exhausted."""
         operators = self.relaxation.operators
         everything = range(len(operators))
         order = count()

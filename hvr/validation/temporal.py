@@ -63,11 +63,7 @@ _NONE: list[bool] = []
 
 
 class _Running:
-    """A durative action that has started.
-
-    Attributes:
-        effects: Whether each of its spanning effects can still take place.
-    """
+    """A durative action that has started, and whether each spanning effect can still take place."""
 
     __slots__ = ("effects", "invariant_failed", "number", "operator", "violated")
 

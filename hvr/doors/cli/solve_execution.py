@@ -43,7 +43,7 @@ from hvr.worlds.facts.timed_environment import domain_environment
 
 
 def execute_solution(args: argparse.Namespace) -> int:
-    """Run `hvr solve --execute` and return its exit code: 0 reached, 1 out of reach, 2 undecided."""
+    """Run `hvr solve --execute`; return 0 if reached, 1 if out of reach, 2 if undecided."""
     if args.optimal:
         raise UsageError(
             "execution replans and does not search for optimal plans; omit this option",

@@ -324,10 +324,8 @@ class FactWorld(ExecutionWorld):
     def _after_unseen_actions(
         self, state: State, refused: tuple[GroundAction, ...]
     ) -> Iterator[State]:
-        """Yield the states in which another agent's unseen action explains the refusals.
-
-        A single retracted fact may leave an impossible state, such as a robot without a place.
-        """
+        """Yield the states in which another agent's unseen action explains the refusals."""
+        # A single retracted fact may leave an impossible state, such as a robot without a place.
         for action in islice(applicable_actions(state), _MAX_UNSEEN_ACTIONS):
             other = Validator(state.task, state=state)
             other.apply(action)

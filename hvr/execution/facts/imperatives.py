@@ -142,10 +142,8 @@ def _literals(effect: Expression, *, positive: bool = True) -> Iterator[tuple[At
 def _asked(
     literals: Sequence[tuple[Atom, bool]], named: Sequence[str], added: Counter[str], placing: bool
 ) -> tuple[Atom, bool] | None:
-    """Return the literal that an order with some arguments asks for, or None.
-
-    An order to put something needs its place; other orders may leave out arguments.
-    """
+    """Return the literal that an order with some arguments asks for, or None."""
+    # An order to put something needs its place; other orders may leave out arguments.
     about = [one for one in literals if named and one[0].args[:1] == (named[0],)]
     possible = [one for one in about if set(one[0].args) <= set(named)]
     most = max((len(atom.args) for atom, _ in about), default=0)

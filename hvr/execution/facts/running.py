@@ -120,10 +120,8 @@ class TimedWorld(FactWorld):
         return Planned(task.problem, task, Relevant(reasons), plan, 1)
 
     def _ended(self, stage: Problem) -> tuple[Task, list[GroundAction], State]:
-        """Return the task, the ends of the running actions, and the state that they lead to.
-
-        Actions that cannot end as planned are stopped.
-        """
+        """Return the task, the ends of the running actions, and the state that they lead to."""
+        # Actions that cannot end as planned are stopped.
         while True:
             task = Task(self.domain, problem_at(stage, self.state))
             validator = Validator(task)

@@ -565,10 +565,8 @@ def problem_for(
 def _in_stages(
     domain: Domain, problem: Problem, stages: Sequence[Formula]
 ) -> tuple[Domain, Problem]:
-    """Return a problem whose goal is reached in stages.
-
-    Each stage holds at some time before the next one does.
-    """
+    """Return a problem whose goal is reached in stages."""
+    # Each stage holds at some time before the next one does.
     problem = problem.replace(goal=stages[-1])
     earlier = [And((one, Not(later))) for one, later in pairwise(stages)]
     if not earlier:
@@ -669,10 +667,8 @@ class _Requests:
 def _with_constants(
     domain: Domain, problem: Problem, texts: Iterable[str]
 ) -> tuple[Domain, Problem]:
-    """Move the objects that some conditions name from the problem to the domain.
-
-    Actions can then refer to them.
-    """
+    """Move the objects that some conditions name from the problem to the domain."""
+    # Actions can then refer to them.
     named = {name for text in texts for name in re.findall(r"[^\s()]+", text)}
     constants = tuple(o for o in problem.objects if o.name in named)
     objects = tuple(o for o in problem.objects if o not in constants)

@@ -169,11 +169,9 @@ class TrainedNetwork:
         sender: Ints,
         receivers: _Segments,
     ) -> Floats:
-        """Return the aggregated messages of one link direction (GNNVerifier, equation 6).
-
-        The result has the shape (nodes, hidden). φ's first layer is split as in
-        `studies.plan_network.layers.Messages`.
-        """
+        """Return the aggregated messages of one link direction (GNNVerifier, equation 6)."""
+        # The result has the shape (nodes, hidden). φ's first layer is split as in
+        # `studies.plan_network.layers.Messages`.
         wide = self.config.hidden
         weight, bias = self.tensors[f"{phi}.0.weight"], self.tensors[f"{phi}.0.bias"]
         context = request @ weight[:, 2 * wide :].T + bias
@@ -197,14 +195,7 @@ class TrainedNetwork:
 
 
 class _Segments:
-    """Segment sums and maxima, as in `torch_scatter`.
-
-    Rows are sorted by segment once, so that each reduction is one `ufunc.reduceat`.
-
-    Args:
-        segment: Segment of each row (rows,).
-        count: Number of segments.
-    """
+    """Segment sums and maxima, as in `torch_scatter`; rows are sorted by segment once."""
 
     def __init__(self, segment: Ints, count: int) -> None:
         self._order = np.argsort(segment, kind="stable")

@@ -257,11 +257,9 @@ def _texts(ontology: Ontology, cls: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4)
 def _names(ontology: Ontology) -> Mapping[str, Sequence[str]]:
-    """Return the classes for every name of a kind of object, by `_key`.
-
-    Object types precede their superclasses, and labels precede class names: "table" is a
-    DiningTable before any Table, "sink" is a SinkBasin before the Sink around it.
-    """
+    """Return the classes for every name of a kind of object, by `_key`."""
+    # Object types precede their superclasses, and labels precede class names: "table" is a
+    # DiningTable before any Table, "sink" is a SinkBasin before the Sink around it.
     known: dict[str, list[str]] = {}
     types = ontology.object_types
     kinds = ontology.subclasses("PhysicalObject") - set(types)
@@ -322,12 +320,10 @@ class _Expander:
             things.sort(key=rank.__getitem__)
 
     def run(self) -> None:
-        """Apply all rules, group by group, each group to its fixed point.
-
-        A rule that tests whether a kind is chosen must run after the rules that choose it. A burner
-        for a chosen pan precedes other heat sources, and both precede knobs, places and contents.
-        The work surface comes last, since everything else may provide one.
-        """
+        """Apply all rules, group by group, each group to its fixed point."""
+        # A rule that tests whether a kind is chosen must run after the rules that choose it. A
+        # burner for a chosen pan precedes other heat sources, and both precede knobs, places and
+        # contents. The work surface comes last, since everything else may provide one.
         for rules in (
             (self._dish, self._under, self._filling, self._sources, self._tool),
             (self._heat, self._carriers, self._drinks, self._washing),

@@ -380,11 +380,9 @@ def _assignments(
     classes: Mapping[str, str | None],
     ontology: Ontology,
 ) -> Iterator[dict[Mention, str]]:
-    """Yield injective assignments of the query's mentions to parameters of an entry.
-
-    Parameters in the entry's name come first, then others of its steps. Parameters that occur
-    only in conditions are excluded: "put it on the table" does not refer to the former place.
-    """
+    """Yield injective assignments of the query's mentions to parameters of an entry."""
+    # Parameters in the entry's name come first, then others of its steps. Parameters that occur
+    # only in conditions are excluded: "put it on the table" does not refer to the former place.
     # Only variables have names here, because the entry's name was read without objects.
     named = [m.name for m in words.mentions if m.name]
     used = [a for step in entry.steps for a in step.args if is_variable(a)]
@@ -435,12 +433,10 @@ def _roles(way: Mapping[Mention, str], types: Mapping[str, str], ontology: Ontol
 def _comparable(
     asked: NameReading, words: NameReading, way: Mapping[Mention, str], ontology: Ontology
 ) -> tuple[tuple[NameReading, NameReading], float]:
-    """Return both texts with the same names for shared things, to compare the rest.
-
-    Things that only the entry mentions are removed from its name: "brew coffee" does not say into
-    what. Each removal reduces the score, except for tools and for a bottle of a mentioned liquid.
-    Returns the texts and the remaining score.
-    """
+    """Return both texts with the same names for shared things, to compare the rest."""
+    # Things that only the entry mentions are removed from its name: "brew coffee" does not say into
+    # what. Each removal reduces the score, except for tools and for a bottle of a mentioned liquid.
+    # Returns the texts and the remaining score.
     text, share = f" {' '.join(words.text.split())} ", 1.0
     for mention in words.mentions:
         if mention.name and mention.name not in way.values():

@@ -162,12 +162,10 @@ def least_common_class(pddl_types: Sequence[str], ontology: Ontology) -> str:
 
 
 def _alignment(base: Entry, other: Entry) -> dict[str, str]:
-    """Map the variables of one entry to corresponding variables of the base.
-
-    Variables correspond by their position in equal names, then by shared effects, then by shared
-    needs; the first consistent pair is taken. Finding the best alignment is a hard problem, so this
-    is greedy, with the strongest evidence first.
-    """
+    """Map the variables of one entry to corresponding variables of the base."""
+    # Variables correspond by their position in equal names, then by shared effects, then by shared
+    # needs; the first consistent pair is taken. Finding the best alignment is a hard problem, so
+    # this is greedy, with the strongest evidence first.
     if base is other:
         return {v: v for v in base.types}
     # One-to-one: no variable is used twice on either side.

@@ -343,12 +343,10 @@ def _tied(
 def _representatives(
     task: Task, tied: set[str], changes: Sequence[Literal], about: set[str]
 ) -> set[str]:
-    """Return one tied object for each kind of change that the block's own objects do not have.
+    """Return one tied object for each kind of change that the block's own objects do not have."""
 
-    Slicing creates all pieces of a tomato. The block needs one of them, and their number differs
-    between kitchens.
-    """
-
+    # Slicing creates all pieces of a tomato. The block needs one of them, and their number differs
+    # between kitchens.
     def shape(name: str) -> tuple[object, ...]:
         mine = [
             (atom.predicate, tuple("*" if a == name else a for a in atom.args), positive)
@@ -451,11 +449,9 @@ def _lifted_name(
     types: dict[str, str],
     ontology: Ontology,
 ) -> str:
-    """Return the name with variables for the mentioned objects.
-
-    A mentioned class is replaced only if the object is unambiguous: one object of the steps fits,
-    or none of them and one of the others. Otherwise the word is kept.
-    """
+    """Return the name with variables for the mentioned objects."""
+    # A mentioned class is replaced only if the object is unambiguous: one object of the steps fits,
+    # or none of them and one of the others. Otherwise the word is kept.
     used = dict.fromkeys(a for action in actions for a in action.args)
     names: dict[Mention, str] = {}
     for mention in words.mentions:
@@ -496,13 +492,11 @@ def _ordered(
     literals: Sequence[Literal],
     types: dict[str, str],
 ) -> dict[str, str]:
-    """Assign variables to objects that occur only in conditions.
-
-    Object names must not affect the order, or the same block learnt in two kitchens would become
-    two entries. This is canonical labelling: the next object is the one whose literals, with its
-    name masked, have the smallest text. Ties are all tried, and the assignment with the smallest
-    text of all literals wins.
-    """
+    """Assign variables to objects that occur only in conditions."""
+    # Object names must not affect the order, or the same block learnt in two kitchens would become
+    # two entries. This is canonical labelling: the next object is the one whose literals, with its
+    # name masked, have the smallest text. Ties are all tried, and the assignment with the smallest
+    # text of all literals wins.
     if not rest:
         return binding
 

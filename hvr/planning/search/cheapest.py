@@ -301,10 +301,8 @@ class _Relevance:
                 yield from self._meant(part)
 
     def _in_use(self) -> Iterator[str]:
-        """Yield the objects in the way of a fact without objects, such as an empty hand.
-
-        Among the actions that achieve it, the one with the fewest objects counts.
-        """
+        """Yield the objects in the way of a fact without objects, such as an empty hand."""
+        # Among the actions that achieve it, the one with the fewest objects counts.
         about: defaultdict[Atom, list[set[str]]] = defaultdict(list)
         for action in self.domain.actions.values():
             members = {p.name: self.task.members(p.types) for p in action.parameters}

@@ -107,11 +107,9 @@ def _parts(durative: DurativeOperator, when: str) -> StepParts:
 
 
 def _ordered(task: Task, events: list[_Event]) -> list[tuple[_Event, Access]]:
-    """Return the events in order, each with the facts that it reads and changes.
-
-    Among simultaneous events, the next one is an applicable event that leaves most others
-    applicable.
-    """
+    """Return the events in order, each with the facts that it reads and changes."""
+    # Among simultaneous events, the next one is an applicable event that leaves most others
+    # applicable.
     state = task.initial.bits, task.initial.values
     result: list[tuple[_Event, Access]] = []
     waiting = list(events)

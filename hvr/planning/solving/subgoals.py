@@ -40,9 +40,6 @@ class _Supporter:
 
     Args:
         operator: The index of the action; -1 for zero-cost supporters.
-        needs: The numbers of its conditions.
-        gives: The numbers of the facts that it achieves.
-        changes: Numeric effects of the action.
     """
 
     operator: int

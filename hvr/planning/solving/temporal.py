@@ -169,8 +169,6 @@ class _Pending:
         end: The time at which it ends or happens.
         order: The number of its start; literals come first.
         number: The index of its start among the operators; -1 for a literal.
-        operator: The compiled action; None for a literal.
-        effect: The compiled literal; None for an action.
     """
 
     end: Rational
@@ -185,7 +183,6 @@ class _Instant:
     """A search state with its time.
 
     Args:
-        agenda: The future ends and timed literals, earliest first.
         plan: The started steps, newest first, as a linked list (earlier ones, step).
     """
 
@@ -201,12 +198,7 @@ _Started: TypeAlias = "tuple[()] | tuple[_Started, TimedAction]"
 
 
 class _Happenings:
-    """The search space of a temporal task; implements `SearchSpace`.
-
-    Args:
-        task: The task of the domain with starts and ends.
-        validator: A validator for the original problem.
-    """
+    """The search space of a temporal task, with starts and ends; implements `SearchSpace`."""
 
     def __init__(
         self, task: Task, names: Snapped, relaxation: Relaxation, validator: Validator

@@ -328,11 +328,9 @@ class BlockWriter:
         return check_block(predicted.task, predicted.state, block, wanted, predicted.kept)
 
     def _bridge(self, work: Assignment, predicted: PredictedWorld, block: Block) -> Block:
-        """Return the valid prefix of a block, continued by the planner.
-
-        A plan for the postcondition replaces the rest of the block. If there is none, the rest is
-        kept and each of its steps is made applicable where possible.
-        """
+        """Return the valid prefix of a block, continued by the planner."""
+        # A plan for the postcondition replaces the rest of the block. If there is none, the rest is
+        # kept and each of its steps is made applicable where possible.
         task, state = predicted.task, predicted.state
         breaks = broken_constraints(state, block, predicted.kept)
         # Stop before the first inapplicable step and before the first broken constraint.

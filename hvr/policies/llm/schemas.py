@@ -369,11 +369,9 @@ class WorldForms:
 
     @cached_property
     def _direct(self) -> Mapping[str, set[tuple[str, ...]]]:
-        """The facts that hold or that actions add unconditionally, by predicate.
-
-        A predicate that some action adds unconditionally, such as a place, is described by these
-        facts: pieces of a cut thing only inherit its place, and would blur which places exist.
-        """
+        """The facts that hold or that actions add unconditionally, by predicate."""
+        # A predicate that some action adds unconditionally, such as a place, is described by these
+        # facts: pieces of a cut thing only inherit its place, and would blur which places exist.
         rows: dict[str, set[tuple[str, ...]]] = {}
         task = self._actions.task
         for action in self._actions:

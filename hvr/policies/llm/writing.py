@@ -326,10 +326,8 @@ class Writing:
         )
 
     def _conditions(self, macros: Macros, known: Sequence[MacroMatch]) -> tuple[Macros, Checks]:
-        """Return the macro actions with corrected conditions, and the checks before and after.
-
-        The first ones, `known` from the library, keep the library's conditions.
-        """
+        """Return the macro actions with corrected conditions, and the checks before and after."""
+        # The first ones, `known` from the library, keep the library's conditions.
         titles = [m.name for m in macros]
         listed = "\n".join(f"{i}. {name}" for i, name in enumerate(titles, start=1))
         form = self._condition_form(titles)
@@ -410,12 +408,10 @@ class Writing:
     def _blocks(
         self, macros: Macros, known: Sequence[MacroMatch], writer: BlockWriter
     ) -> list[BlockRecord]:
-        """Write the blocks one by one.
-
-        After each block, the remaining conditions are checked from its actual final state and
-        corrected once (paper, B.3), unless batched blocks written for these conditions are still
-        pending.
-        """
+        """Write the blocks one by one."""
+        # After each block, the remaining conditions are checked from its actual final state and
+        # corrected once (paper, B.3), unless batched blocks written for these conditions are still
+        # pending.
         records: list[BlockRecord] = []
         rest = macros
         batches = BlockBatches(self._dialogue, self._prompt_words, self._names_of, self._forms)

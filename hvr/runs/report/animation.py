@@ -33,12 +33,7 @@ _COLOURS = {"ok": "#1a7f37", "bad": "#b3261e", "quiet": "#6e7781", "title": "#24
 
 @dataclass(frozen=True)
 class _Row:
-    """A line of the animation.
-
-    Args:
-        look: Class of its style.
-        done: Number of steps completed by then.
-    """
+    """A line of the animation: the class of its style, and the number of completed steps."""
 
     text: str
     look: str

@@ -262,10 +262,8 @@ def _throughout(constraints: tuple[str, ...]) -> _Json:
 def _literals(
     formula: Expression, positive: bool, things: list[_Json], names: Mapping[str, str]
 ) -> Iterator[tuple[Atom, bool]]:
-    """Yield the literals of a formula, with names of things instead of variables.
-
-    Inequalities become literals of `=`.
-    """
+    """Yield the literals of a formula, with names of things instead of variables."""
+    # Inequalities become literals of `=`.
     match formula:
         case Atom(predicate, args):
             yield Atom(predicate, tuple(names.get(a, a) for a in args)), positive

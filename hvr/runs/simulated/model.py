@@ -144,10 +144,8 @@ class Scripted:
         return _named([a for block in blocks if block for a in block.actions], objects)
 
     def _block(self, prompt: ParsedPrompt, objects: PromptObjects) -> Steps:
-        """Return the true actions of a macro action, with the names that the model knows.
-
-        A macro action outside the ground truth gets the steps that establish its postcondition.
-        """
+        """Return the true actions of a macro action, with the names that the model knows."""
+        # A macro action outside the ground truth gets the steps that establish its postcondition.
         name = prompt["Macro action"]
         if self.script.find(name) is None and self.script.kinds:
             wanted = literals(_LITERAL.findall(prompt.sections.get("At the end", "")))

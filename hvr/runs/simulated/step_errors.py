@@ -299,7 +299,6 @@ class _Part:
         start: 0-based index of the first written step.
         written: Written steps; may be empty.
         true: True steps in their place; may be empty.
-        differs: Whether the two parts differ.
     """
 
     start: int
@@ -387,10 +386,8 @@ def _parts(
 def _meant(
     step: GroundAction, true: Sequence[GroundAction], objects: PromptObjects
 ) -> GroundAction:
-    """Return the true step behind a step with a guessed object name.
-
-    The mapper may have replaced the guess by an existing object.
-    """
+    """Return the true step behind a step with a guessed object name."""
+    # The mapper may have replaced the guess by an existing object.
     if step in true:
         return step
     for other in true:

@@ -139,12 +139,10 @@ class EntityLinker:
         demanded: frozenset[NamedValue],
         bound: Iterable[Json],
     ) -> list[EntityCandidate]:
-        """Return the candidates that need further queries before one is chosen.
-
-        Once some candidates meet the query, others are dropped if a result of the same kind would
-        show that they meet it, if they match the parameter less well, or if they do not belong to
-        the entities that the call names.
-        """
+        """Return the candidates that need further queries before one is chosen."""
+        # Once some candidates meet the query, others are dropped if a result of the same kind would
+        # show that they meet it, if they match the parameter less well, or if they do not belong to
+        # the entities that the call names.
         full = [one for one in candidates if demanded <= one.met]
         best = self._of_same_owner(full, bound)
         owners = self._owners(best, bound)

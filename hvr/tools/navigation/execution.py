@@ -236,12 +236,9 @@ class _ToolWatch(FactMonitor):
     def step(
         self, number: int, action: GroundAction, block: int, before: State, report: StepReport
     ) -> StepDone:
-        """See `hvr.execution.recovery.BeliefMonitor`.
-
-        Two deviations are expected. A successful call may reveal more than its schema states, which
-        is not a change by others. A result may lack values that were only assumed, and a goal about
-        every entity is not done after the first call.
-        """
+        # Two deviations are expected. A successful call may reveal more than its schema states,
+        # which is not a change by others. A result may lack values that were only assumed, and a
+        # goal about every entity is not done after the first call.
         done = super().step(number, action, block, before, report)
         if not done.success:
             return done

@@ -260,11 +260,9 @@ class _Values:
                 yield entity, own
 
     def _rank(self, entity: int | None) -> tuple[float, float, float]:
-        """Return the distance of an entity from the target; lower is better.
-
-        Entities unrelated to stated values come last, then those unrelated to the bound values.
-        The rest is ordered by the number of constraints met.
-        """
+        """Return the distance of an entity from the target; lower is better."""
+        # Entities unrelated to stated values come last, then those unrelated to the bound values.
+        # The rest is ordered by the number of constraints met.
         if entity is None:
             return (0.0, 0.0, 0.0)
         if entity not in self._ranks:

@@ -311,12 +311,10 @@ class _Served:
             self._used[row, [self._column[name] for name in some]] = True
 
     def evidence(self, parts: Vectors, names: Sequence[str], dialogue: str) -> tuple[Vectors, ...]:
-        """Return seven feature columns, one row per tool.
-
-        They hold the most similar served request and the mean of the three most similar ones, by
-        whole request and by sentence; the number of served requests; and the tool's share of the
-        votes of the nearest requests, and of the nearest sentences for its best sentence.
-        """
+        """Return seven feature columns, one row per tool."""
+        # They hold the most similar served request and the mean of the three most similar ones, by
+        # whole request and by sentence; the number of served requests; and the tool's share of the
+        # votes of the nearest requests, and of the nearest sentences for its best sentence.
         allowed = self._dialogues != dialogue
         whole = np.where(allowed, self._whole @ parts[0], -np.inf)
         each = np.where(allowed[self._owner], parts[1:] @ self._inner.T, -np.inf)

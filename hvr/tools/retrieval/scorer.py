@@ -162,13 +162,7 @@ class TrainedScorer:
 
 @dataclass(frozen=True)
 class _StepTensors:
-    """Training steps as indexes of their texts.
-
-    Args:
-        named: Texts that include the tool's name (steps, 4).
-        unnamed: Texts without the tool's name (steps, 4).
-        tools: Indexes of the true tools (steps,).
-    """
+    """Training steps as indexes of their texts, with and without the tool's name (steps, 4)."""
 
     named: Tensor
     unnamed: Tensor

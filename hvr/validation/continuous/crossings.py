@@ -281,10 +281,8 @@ class _Search:
             start = found.low
 
     def _leave(self, start: Moment) -> tuple[Rational, int]:
-        """Return a time after the start with no zero in between, and the sign there.
-
-        The function may be 0 at the start, so enclosures around it never exclude 0.
-        """
+        """Return a time after the start with no zero in between, and the sign there."""
+        # The function may be 0 at the start, so enclosures around it never exclude 0.
         course: Enclosure | None = self._course
         after: Rational = self._end
         for _ in range(_MOST_DERIVATIVES):
@@ -339,10 +337,8 @@ class _Search:
     def _cells(
         self, low: Rational, high: Rational, before: int
     ) -> Iterator[Root | tuple[Rational, int]]:
-        """Yield the zeros in an interval, then the time reached and the sign there.
-
-        A zero at a rational time ends the search: no sign follows it.
-        """
+        """Yield the zeros in an interval, then the time reached and the sign there."""
+        # A zero at a rational time ends the search: no sign follows it.
         waiting: list[tuple[Rational, int]] = [(high, 0)]
         while waiting:
             high, depth = waiting.pop()

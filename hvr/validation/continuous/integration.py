@@ -140,12 +140,7 @@ class Flow:
 
 
 class _Run:
-    """The integration of a flow at one precision.
-
-    Attributes:
-        origin: An enclosure of the start.
-        ends: The end of each step, counted from the start.
-    """
+    """The integration of a flow at one precision, from an enclosure of the start."""
 
     def __init__(
         self, flow: Flow, tape: Tape, slopes: Tape, alone: Sequence[int], bits: int
@@ -225,12 +220,10 @@ class _Run:
         time: Interval,
         length: int,
     ) -> None:
-        """Narrow the variables whose rates depend on no other variable.
-
-        By the mean value theorem, the distance of two solutions grows by e to the power of the
-        integral of the slope of the rate between them. A negative slope therefore narrows the
-        bounds around the solution from the centre, where plain Taylor steps would widen them.
-        """
+        """Narrow the variables whose rates depend on no other variable."""
+        # By the mean value theorem, the distance of two solutions grows by e to the power of the
+        # integral of the slope of the rate between them. A negative slope therefore narrows the
+        # bounds around the solution from the centre, where plain Taylor steps would widen them.
         bits, order = self._bits, self._order
         centres = [((a + b) // 2, (a + b) // 2) for a, b in self._state]
         rows = self._tape.variable_coefficients(time, centres, order, bits)

@@ -349,9 +349,7 @@ _PROSE, _BESIDE, _UNPARSED = _Kinded("prose"), _Kinded("between"), _Kinded("unpa
 class _Loose:
     """Reads the plans in lines outside blocks.
 
-    Args:
-        unmarked: Whether steps may lack parentheses, and may have labels before and remarks after
-            them.
+    If `unmarked`, steps may lack parentheses, and may have labels before and remarks after them.
     """
 
     def __init__(self, lines: Iterable[_Numbered], known: KnownSymbols, *, unmarked: bool) -> None:

@@ -155,11 +155,9 @@ class Chart:
     def _starts(
         self, method: Method, binding: dict[str, str], place: int
     ) -> Iterator[dict[str, str]]:
-        """Yield the bindings with which a method can begin at a place.
-
-        If its precondition leaves few values for open parameters, each is tried; else the actions
-        determine them.
-        """
+        """Yield the bindings with which a method can begin at a place."""
+        # If its precondition leaves few values for open parameters, each is tried; else the actions
+        # determine them.
         cases = self._preconditions.cases_up_to(method, binding, _FEW)
         if cases is None:
             yield binding
@@ -244,11 +242,7 @@ class _Node(Value):
 
 
 class _State(Value):
-    """The network that remains after some actions, and its history.
-
-    Attributes:
-        taken: The (node, method, variables, nodes of the subtasks) of each applied method.
-    """
+    """The network that remains after some actions, and its history: the applied methods."""
 
     done: int
     nodes: tuple[_Node, ...]

@@ -192,10 +192,8 @@ class Scheduler:
         return False
 
     def _below(self, task: _Open) -> int:
-        """Place the children of a task in turn; return one that must be placed first, or -1.
-
-        `result` is then the earliest state in which all of them can have ended.
-        """
+        """Place the children of a task in turn; return one that must be placed first, or -1."""
+        # `result` is then the earliest state in which all of them can have ended.
         network = self._method_of[task.node].network
         topological, children, ends = network.topological, task.children, self._end
         while task.at < len(children):

@@ -294,10 +294,8 @@ def _at_work(things: KitchenObjects, room: Room) -> list[KitchenObject]:
 def _cool(
     world: KitchenState, changed: dict[str, KitchenObject], zones: Mapping[str, str], time: float
 ) -> Mapping[str, float]:
-    """Return when each object outside all zones returns to room temperature.
-
-    Objects that have returned by now are added to `changed`.
-    """
+    """Return when each object outside all zones returns to room temperature."""
+    # Objects that have returned by now are added to `changed`.
     settings = world.settings
     if not settings.decays:
         return _NO_TIMERS

@@ -286,10 +286,8 @@ def _sighting(
     limit: float,
     eye: float,
 ) -> tuple[tuple[float, float, float, float], ...]:
-    """Return each (x, z, yaw, horizon) from which a point of the box is in view.
-
-    A point is in view if neither its lateral nor its vertical offset exceeds its depth.
-    """
+    """Return each (x, z, yaw, horizon) from which a point of the box is in view."""
+    # A point is in view if neither its lateral nor its vertical offset exceeds its depth.
     turns = [(r, math.sin(math.radians(r)), math.cos(math.radians(r))) for r in rotations]
     tilts = [(h, math.sin(math.radians(h)), math.cos(math.radians(h))) for h in horizons]
     points = visibility_points(box)

@@ -341,10 +341,8 @@ def _at(segment: _Segment, distance: float) -> _Point:
 
 
 def _along(opening: _Segment, wall: _Segment) -> tuple[float, float] | None:
-    """Return the interval of an opening along a wall; None if it is elsewhere.
-
-    A wall between two rooms is stored once per room, possibly in opposite directions.
-    """
+    """Return the interval of an opening along a wall; None if it is elsewhere."""
+    # A wall between two rooms is stored once per room, possibly in opposite directions.
     if any(_distance(point, wall) > _THICK for point in opening):
         return None
     (ax, az), (bx, bz) = wall

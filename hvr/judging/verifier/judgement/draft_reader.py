@@ -126,12 +126,10 @@ class DraftReader:
 
 
 def _asked_again(request: str, tools: Tools, steps: Sequence[str]) -> dict[int, int]:
-    """Return how often the request asks for tools that a draft calls repeatedly.
-
-    Calls are distinct if each step shares something with the request that no other step of the tool
-    does, and these are values (numbers, times, names: "at 7 and at 9") or stand on both sides of an
-    "and" ("in the kitchen and in the bedroom").
-    """
+    """Return how often the request asks for tools that a draft calls repeatedly."""
+    # Calls are distinct if each step shares something with the request that no other step of the
+    # tool does, and these are values (numbers, times, names: "at 7 and at 9") or stand on both
+    # sides of an "and" ("in the kitchen and in the bedroom").
     if len(steps) != len(tools):
         return {}
     words = _WORD.findall(request)

@@ -302,10 +302,8 @@ def _calibration(trials: Sequence[Trial], back: Floats) -> tuple[PosteriorCalibr
 
 
 def _backwards(embeddings: ToolEmbeddings, trial: Trial, plan: ToolPlan) -> float:
-    """Return how far the steps of a simulated draft go back in the request.
-
-    Steps have the texts of the true steps that they keep or replace; others have none.
-    """
+    """Return how far the steps of a simulated draft go back in the request."""
+    # Steps have the texts of the true steps that they keep or replace; others have none.
     if len(plan.steps) != len(plan.tools):
         return 0.0
     draft = trial.opinion.draft
@@ -359,14 +357,12 @@ def change_rule(trials: Sequence[Trial]) -> ChangeRule:
 
 
 def _least_gain(changed: Sequence[Trial], credit: float) -> tuple[float, float]:
-    """Return the least expected gain at which changes pay off, and the remaining credit.
-
-    Changes are ordered by expected gain and cut into blocks. A block is accepted, highest first,
-    while the total gain exceeds 0 by `CONFIDENCE` standard errors (with the drafts of a plan
-    counted as one), the block's mean gain is positive, and the loss on requests for which no past
-    plan is right stays within the credit and `TOLERANCE` standard errors. The accepted blocks must
-    cover `MIN_CHANGED_PLANS` plans.
-    """
+    """Return the least expected gain at which changes pay off, and the remaining credit."""
+    # Changes are ordered by expected gain and cut into blocks. A block is accepted, highest first,
+    # while the total gain exceeds 0 by `CONFIDENCE` standard errors (with the drafts of a plan
+    # counted as one), the block's mean gain is positive, and the loss on requests for which no past
+    # plan is right stays within the credit and `TOLERANCE` standard errors. The accepted blocks
+    # must cover `MIN_CHANGED_PLANS` plans.
     order = sorted(changed, key=lambda t: -t.opinion.gain)
     gains = np.array([_gain(t) for t in order])
     new = np.array([t.new for t in order], bool)

@@ -281,10 +281,8 @@ def _states(plan: LinkedPlan, steps: tuple[LinkedStep, ...]) -> list[_State] | N
 
 
 def _carried_along(facts: set[Atom], stage: str, types: Mapping[str, str]) -> set[Atom]:
-    """Return the positions that the contents of the goal's vessels share with the vessels.
-
-    "The bowl with the sponge to the shelf" asks for the sponge, in the bowl, to be on the shelf.
-    """
+    """Return the positions that the contents of the goal's vessels share with the vessels."""
+    # "The bowl with the sponge to the shelf" asks for the sponge, in the bowl, to be on the shelf.
     words = set(_NAME.findall(stage))
     named = {name for name, kind in types.items() if name in words or kind in words}
     lies = {a.args[0]: a for a in facts if a.predicate in ("in", "on") and len(a.args) == 2}
@@ -304,12 +302,10 @@ def _atom(fact: Fact) -> Atom:
 
 
 def _is_bare(plan: LinkedPlan, goal: _Goal) -> bool:
-    """Return whether the steps that the goal does not need change nothing else.
-
-    Requests do not ask for doors to be closed, taps turned off and knives put down. Redundant steps
-    are found by action elimination (Nakhost and Müller 2010): a step is removed with its
-    dependents.
-    """
+    """Return whether the steps that the goal does not need change nothing else."""
+    # Requests do not ask for doors to be closed, taps turned off and knives put down. Redundant
+    # steps are found by action elimination (Nakhost and Müller 2010): a step is removed with its
+    # dependents.
     kept = plan.steps
     for step in plan.steps:
         fewer = _without(plan, kept, step)
@@ -422,11 +418,9 @@ def judge(verifier: Verifier, plan: LinkedPlan, request: str) -> Verdict:
 
 
 def _second_vote(score: float, found: EndCheck, plan: LinkedPlan, request: str) -> str:
-    """Return why an accepted plan may not match the request; empty without an objection.
-
-    Leaving a named thing untouched is always an objection. Otherwise the reading decides only where
-    the network is uncertain, since hvr may misread a sentence.
-    """
+    """Return why an accepted plan may not match the request; empty without an objection."""
+    # Leaving a named thing untouched is always an objection. Otherwise the reading decides only
+    # where the network is uncertain, since hvr may misread a sentence.
     mentions = mentions_of(request)
     if missed := [t for t in untouched(plan, mentions) if t.role not in _BESIDE]:
         names = " and the ".join(_names(t.classes) for t in missed)

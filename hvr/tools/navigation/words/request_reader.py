@@ -131,9 +131,6 @@ class _ClauseGoal:
     """The goal call of a clause, or the reason for having none.
 
     Args:
-        clause: The clause.
-        tools: The candidate tools.
-        call: The call; None if none is clear.
         queries: Queries for entity parameters without a value.
         question: A question that must be answered before any call.
         unread: Content words that nothing accounts for.
