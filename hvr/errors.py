@@ -59,8 +59,8 @@ HvrError                             2  root: catch this to catch everything bel
 
 Signals are plain exceptions, caught in the package that raises them:
 
-ActionFailedError     [hvr.worlds.kitchen.action_context]          becomes an event without success
-BadRequestError       [hvr.worlds.kitchen.action_context]          becomes an event with an error
+ActionFailedError     [hvr.worlds.kitchen.visibility]          becomes an event without success
+BadRequestError       [hvr.worlds.kitchen.visibility]          becomes an event with an error
 _RefusedError         [hvr.worlds.thor.skills]                     becomes the outcome of a skill
 ProcessEndedError     [hvr.worlds.thor.client]                     becomes a SimulatorError
 RefusedActionError    [hvr.doors.stand_in.process]            becomes a reply to the client

@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from hvr.worlds.kitchen.action_context import (
+from hvr.worlds.kitchen.state import KitchenState
+from hvr.worlds.kitchen.state_changes import STEP_TIME, settle
+from hvr.worlds.kitchen.visibility import (
     ActionFailedError,
     Args,
     BadRequestError,
     Context,
     Result,
+    Room,
     number,
 )
-from hvr.worlds.kitchen.state import KitchenState
-from hvr.worlds.kitchen.state_changes import STEP_TIME, settle
-from hvr.worlds.kitchen.visibility import Room
 
 # Third-party cameras ------------------------------------------------------------------------------
 

@@ -11,11 +11,10 @@ from hvr.errors import UsageError
 from hvr.values import Value
 from hvr.worlds.environment import EnvironmentSetup, Event
 from hvr.worlds.geometry import Box, Vec
-from hvr.worlds.kitchen.action_context import ActionFailedError, BadRequestError, Context
 from hvr.worlds.kitchen.actions import find_action
 from hvr.worlds.kitchen.cameras import map_view_camera
-from hvr.worlds.kitchen.hand import hand_rotation
-from hvr.worlds.kitchen.scene_setup import CAMERA_PLANES
+from hvr.worlds.kitchen.manipulation import hand_rotation
+from hvr.worlds.kitchen.scene_changes import CAMERA_PLANES
 from hvr.worlds.kitchen.state import (
     HAND_AHEAD,
     HAND_BELOW,
@@ -26,7 +25,13 @@ from hvr.worlds.kitchen.state import (
     profile_named,
 )
 from hvr.worlds.kitchen.state_changes import settle
-from hvr.worlds.kitchen.visibility import Room, is_visible
+from hvr.worlds.kitchen.visibility import (
+    ActionFailedError,
+    BadRequestError,
+    Context,
+    Room,
+    is_visible,
+)
 from hvr.worlds.scenes import Scene, load_scene
 from hvr.worlds.thor.types import PROPERTIES
 

@@ -1,11 +1,16 @@
-"""Manipulation: picking up, putting, dropping, throwing, opening, closing and switching."""
+"""Manipulation: taking, putting, dropping, throwing, pushing, opening, switching, turning."""
 
 from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 
-from hvr.worlds.kitchen.action_context import (
+from hvr.worlds.geometry import Vec
+from hvr.worlds.kitchen.placement import fallen, holder_of_box, holders, landing, place
+from hvr.worlds.kitchen.state import KitchenObject, KitchenState
+from hvr.worlds.kitchen.state_changes import shattered
+from hvr.worlds.kitchen.visibility import (
     ActionFailedError,
     Args,
     Context,
@@ -13,10 +18,8 @@ from hvr.worlds.kitchen.action_context import (
     forced,
     number,
     target,
+    vector,
 )
-from hvr.worlds.kitchen.placement import fallen, holders, landing, place
-from hvr.worlds.kitchen.state import KitchenObject, KitchenState
-from hvr.worlds.kitchen.state_changes import shattered
 
 # Objects in hand ----------------------------------------------------------------------------------
 
@@ -235,3 +238,172 @@ def toggle(world: KitchenState, context: Context, args: Args, *, on: bool) -> Re
         raise ActionFailedError("Target must be closed to Toggle On!")
     controlled = [world.things[i] for i in thing.spec.controls or () if i in world.things]
     return world.changed(*(t.but(is_toggled=on) for t in (thing, *controlled))), None
+
+
+_Matrix = tuple[Vec, Vec, Vec]
+
+
+def move_held(world: KitchenState, _context: Context, args: Args) -> Result:
+    """Execute `MoveHeldObject`: move the hand by `right`, `up` and `ahead`, in metres."""
+    return _moved(
+        world, (number(args, "right", 0.0), number(args, "up", 0.0), number(args, "ahead", 0.0))
+    )
+
+
+def move_along(world: KitchenState, _context: Context, args: Args, *, axis: Vec) -> Result:
+    """Execute `MoveHeldObjectAhead` and its like, which move the hand along one axis."""
+    length = number(args, "moveMagnitude", 0.0)
+    if length <= 0.0:
+        raise ActionFailedError("ArgumentOutOfRangeException: moveMagnitude must be > 0")
+    x, y, z = axis
+    return _moved(world, (x * length, y * length, z * length))
+
+
+def _moved(world: KitchenState, shift: Vec) -> Result:
+    _check_held(world)
+    (x, y, z), (dx, dy, dz) = world.extras.hand_shift, shift
+    place = (round(x + dx, 5), round(y + dy, 5), round(z + dz, 5))
+    moved = world.but(extras=replace(world.extras, hand_shift=place))
+    camera, reach = world.agent.camera, world.settings.visibility_distance
+    if math.dist(moved.hand, camera[:3]) > reach:
+        raise ActionFailedError(
+            f"The target position is out of range: the hand reaches {reach:g} m from the camera."
+        )
+    return moved.carried(), None
+
+
+def rotate_held(world: KitchenState, _context: Context, args: Args) -> Result:
+    """Execute `RotateHeldObject`: turn by `pitch`, `yaw` and `roll`, or to a local `rotation`."""
+    _check_held(world)
+    if args.get("rotation") is not None:
+        turn = vector(args["rotation"], "rotation")
+    else:
+        by = (number(args, "pitch", 0.0), number(args, "yaw", 0.0), -number(args, "roll", 0.0))
+        turn = _angles(_product(_matrix(by), _matrix(world.extras.hand_turn)))
+    turn = (turn[0] % 360.0, turn[1] % 360.0, turn[2] % 360.0)
+    turned = world.but(extras=replace(world.extras, hand_turn=turn))
+    held = world.things[world.held or ""]
+    upright = _matrix(hand_rotation(turned))[1][1] >= -1e-9
+    return turned.changed(held.but(liquid=held.liquid if upright else None)), None
+
+
+def _check_held(world: KitchenState) -> None:
+    if world.held is None:
+        raise ActionFailedError("Agent must be holding an object to move or rotate it")
+
+
+def hand_rotation(world: KitchenState) -> Vec:
+    """Return the world rotation of the hand: Euler angles in degrees."""
+    agent, turn = world.agent, world.extras.hand_turn
+    if not any(turn):
+        return agent.horizon, agent.yaw, 0.0
+    return _angles(_product(_matrix((agent.horizon, agent.yaw, 0.0)), _matrix(turn)))
+
+
+# Unity's Euler angles turn about z, then x, then y.
+
+
+def _matrix(angles: Vec) -> _Matrix:
+    (sx, sy, sz), (cx, cy, cz) = (
+        tuple(f(math.radians(a)) for a in angles) for f in (math.sin, math.cos)
+    )
+    return (
+        (cy * cz + sy * sx * sz, sy * sx * cz - cy * sz, sy * cx),
+        (cx * sz, cx * cz, -sx),
+        (cy * sx * sz - sy * cz, sy * sz + cy * sx * cz, cy * cx),
+    )
+
+
+def _product(a: _Matrix, b: _Matrix) -> _Matrix:
+    def row(r: Vec) -> Vec:
+        x, y, z = (sum(r[k] * b[k][j] for k in range(3)) for j in range(3))
+        return x, y, z
+
+    return row(a[0]), row(a[1]), row(a[2])
+
+
+def _angles(m: _Matrix) -> Vec:
+    sx = max(-1.0, min(1.0, -m[1][2]))
+    if abs(sx) > 1.0 - 1e-9:  # only the sum of the other two angles is determined
+        x, y, z = math.copysign(90.0, sx), math.degrees(math.atan2(-m[2][0], m[0][0])), 0.0
+    else:
+        x = math.degrees(math.asin(sx))
+        y = math.degrees(math.atan2(m[0][2], m[2][2]))
+        z = math.degrees(math.atan2(m[1][0], m[1][1]))
+    return round(x, 4) % 360.0, round(y, 4) % 360.0, round(z, 4) % 360.0
+
+
+_PULSE = 0.02
+"""Seconds for which a push acts: one step of AI2-THOR's physics."""
+
+_FRICTION = 0.5
+_GRAVITY = 9.81
+_FARTHEST = 2.0
+_STEP = 0.05
+_TOUCH = 0.01
+
+
+def push(world: KitchenState, context: Context, args: Args, *, turn: float = 0.0) -> Result:
+    """Execute `PushObject`, `PullObject` (turn 180) or `DirectionalPush` (with `pushAngle`).
+
+    A push of `moveMagnitude` newtons acts for one step of physics; friction then stops the object.
+    """
+    thing = target(world, context, args)
+    if not (thing.can("pickupable") or thing.can("moveable")) or thing.inert:
+        raise ActionFailedError(
+            f"Target Primary Property type incompatible with push/pull: {thing.object_id}"
+        )
+    if thing.object_id == world.held:
+        raise ActionFailedError("Can't push or pull an object that is in the agent's hand")
+    force = number(args, "moveMagnitude", 0.0)
+    if force <= 0.0:
+        raise ActionFailedError("ArgumentOutOfRangeException: moveMagnitude must be > 0")
+    speed = force * _PULSE / max(thing.spec.mass or 1.0, 0.01)
+    length = min(_FARTHEST, speed * speed / (2.0 * _FRICTION * _GRAVITY))
+    yaw = math.radians(world.agent.yaw + turn + number(args, "pushAngle", 0.0))
+    return _slid(world, context, thing, (math.sin(yaw), math.cos(yaw)), length), None
+
+
+def _slid(
+    world: KitchenState,
+    context: Context,
+    thing: KitchenObject,
+    direction: tuple[float, float],
+    length: float,
+) -> KitchenState:
+    here, support = thing, world.things.get(next(iter(thing.parents), ""))
+    ignored = {thing.object_id, *world.things.deep_contents(thing.object_id), *thing.parents}
+    others = [
+        t.box
+        for t in world.things.values()
+        if t.object_id not in ignored and not t.inert and t.object_type != "Floor"
+    ]
+    others = [box for box in others if not box.overlaps(thing.box, _TOUCH)]
+    steps = math.ceil(length / _STEP)
+    for _ in range(steps):
+        ahead = here.shifted(direction[0] * length / steps, 0.0, direction[1] * length / steps)
+        x, _y, z = ahead.box.center
+        if any(ahead.box.overlaps(box, _TOUCH) for box in others):
+            break
+        on_floor = support is None or support.object_type == "Floor"
+        if on_floor and not context.room.walkable(x, z):
+            break
+        if not on_floor and support is not None and not support.box.over(x, z):
+            if not context.room.walkable(x, z):
+                break
+            return _fell(world, context, thing, x, z)
+        here = ahead
+    if here is thing:
+        return world
+    return world.moved(thing, here.but(parents=holder_of_box(world, here, thing.parents)))
+
+
+def _fell(
+    world: KitchenState, context: Context, thing: KitchenObject, x: float, z: float
+) -> KitchenState:
+    onto = landing(world, context.room, x, z, thing.box.y0, thing.object_id)
+    rested = fallen(thing, onto, x, z)
+    after = world.moved(thing, rested)
+    if onto.object_type == "Floor" and thing.object_type in FRAGILE and thing.can("breakable"):
+        return shattered(after, context, rested)
+    return after

@@ -8,10 +8,17 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from hvr.worlds.geometry import Box, Vec
-from hvr.worlds.kitchen.action_context import ActionFailedError, Args, Context, Result, target
 from hvr.worlds.kitchen.placement import fallen, landing
 from hvr.worlds.kitchen.state import SHATTERS, KitchenObject, KitchenObjects, KitchenState
-from hvr.worlds.kitchen.visibility import Room, is_visible
+from hvr.worlds.kitchen.visibility import (
+    ActionFailedError,
+    Args,
+    Context,
+    Result,
+    Room,
+    is_visible,
+    target,
+)
 from hvr.worlds.scenes import ObjectSpec
 
 # Actions ------------------------------------------------------------------------------------------
