@@ -80,7 +80,7 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
         Command("show", "Show the contents of a world: types, facts, actions, objects.", "world"),
     )),
     Command("problems", "Generate graded planning problems for training, with proven lengths.",
-            "tasks"),
+            "world"),
     Group("export", "Write chat examples that teach a language model to plan.", (
         Command("sft", "Write chat examples for supervised tuning, with proven answers.", "export"),
     )),
@@ -93,8 +93,8 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
     Command("lint", "Find suspicious parts of a PDDL domain and problem.", "lint"),
     Command("mcp", "Serve validation, repair and planning to agents, as an MCP server.", "servers"),
     Command("convert", "Convert hierarchical plans to other formats, and runs to HDDL.", "export"),
-    Command("tasks", "List the paper's tasks and harder ones, with the scenes that fit.", "tasks"),
-    Command("scenes", "List the scenes of all worlds.", "tasks"),
+    Command("tasks", "List the paper's tasks and harder ones, with the scenes that fit.", "world"),
+    Command("scenes", "List the scenes of all worlds.", "world"),
     Command("show", "Show a saved run: its plans, its steps, and all deviations.", "runs"),
     Group("kg", "Query, show, export and check the knowledge graph of a run or a scene.", (
         Command("query", "Answer a SPARQL query.", "kg"),
