@@ -33,11 +33,10 @@ _IF = {
     "when": False,
     "provided that": False,
     "only if": False,
-    "whenever": False,
 }
 """Words before a condition, with whether they deny it."""
 
-_EVENTS = frozenset({"when", "whenever"})
+_EVENTS = frozenset({"when"})
 _ELSE = (("otherwise",), ("or", "else"), ("else",), ("if", "not"))
 _SUBJECT = 2
 """Number of words at the beginning of a condition in which a pronoun is its subject."""
@@ -77,14 +76,9 @@ def conditional_goals(
     found = _split(request, reader, inventory)
     if found is None:
         return None
-    if found.word == "whenever":
-        raise LanguageError(
-            "hvr carries out a request once and does not wait for events: leave out 'whenever', or "
-            "say 'never' or 'always keep' for a state to preserve"
-        )
     view = SceneView(inventory, inventory.unseen)
     judge = StatementJudge(reader, view)
-    condition = _standing_alone(found.condition, found.then, reader, inventory)
+    condition = standing_alone(found.condition, found.then, reader, inventory)
     statement = read_statement(condition, reader, view)
     truth = judge.truth(statement)
     denied = _IF[found.word]
@@ -189,7 +183,7 @@ def _fits(name: str, statement: SceneStatement, judge: StatementJudge) -> bool |
     return None if fits is None else fits is (statement.positive is not statement.denied)
 
 
-def _standing_alone(condition: str, then: str, reader: Reader, inventory: Inventory) -> str:
+def standing_alone(condition: str, then: str, reader: Reader, inventory: Inventory) -> str:
     # The pronoun of a condition becomes the thing that the request names: 'if it is open'.
     words = condition.split()
     at = next((n for n, word in enumerate(words) if word in {"it", "they", "them"}), None)

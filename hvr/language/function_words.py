@@ -217,6 +217,9 @@ FUNCTION_WORDS: Mapping[str, Mapping[str, str | int] | Iterable[str]] = {
     "light": ("give",),
     "recipient": ("to me", "to us", "over to me", "over to us"),
     "until": ("until", "till"),
+    # What lasts: 'keep it open', 'hold the mug'.
+    "maintain": ("keep", "leave", "let", "hold", "carry", "stay", "remain", "keep holding",
+        "keep carrying", "holding", "carrying", "keep on"),
     "instead": ("instead of", "rather than", "in place of"),
     "none": ("no", "nothing", "none of the", "not any", "none of"),
     "unsupported": ("unless", "if", "while", "when", "in case", "provided that", "half",

@@ -225,7 +225,11 @@ _QUOTED = re.compile(r"'([^']*)'")
 _MOST_CLAUSES = 6
 """Largest number of clauses to read one by one after a refusal."""
 
-_CONDITION = re.compile(r"\b(if|unless|in case|when|whenever|provided that)\b", re.IGNORECASE)
+_CONDITION = re.compile(r"\b(if|unless|in case|when|provided that)\b", re.IGNORECASE)
+_OVER_TIME = re.compile(
+    r"\b(whenever|(?:every|each|any) time|while|(?:so|as) long as|until|till|before)\b",
+    re.IGNORECASE,
+)
 _OCCASIONS = re.compile(r"\b(?:when|whenever)\b([^,.;!?]*)", re.IGNORECASE)
 
 
@@ -305,6 +309,8 @@ class Reader:
             return (own,)
         if conditions := self._conditional(request, inventory):
             return conditions
+        if watched := self._over_time(request, inventory):
+            return watched
         try:
             return self._read(request, inventory)
         except (AmbiguousError, ProposalError):
@@ -344,6 +350,13 @@ class Reader:
                 with suppress(LanguageError):
                     return self._read(request, inventory)
             raise
+
+    def _over_time(self, request: str, inventory: Inventory) -> tuple[Goal, ...] | None:
+        if not _OVER_TIME.search(request):
+            return None
+        from hvr.language.temporal_scene import timed_goals
+
+        return timed_goals(request, self, inventory)
 
     def _is_occasion(self, request: str) -> bool:
         """Return whether each 'when' of a request names nothing here: 'when you have time'."""

@@ -23,13 +23,23 @@ from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.knowledge.wording import wording_of
 from hvr.language.goal_builder import Goal, Stage, end_conditions, end_predicates
 from hvr.language.lexicon import MAX_CHARACTERS, plurals
-from hvr.language.paraphrase import AGAIN, ANYTHING, APART, KEPT, NOTHING_LEFT, ORDINALS, paraphrase
+from hvr.language.paraphrase import (
+    AGAIN,
+    ANYTHING,
+    APART,
+    KEPT,
+    NOTHING_LEFT,
+    ORDINALS,
+    THAT,
+    paraphrase,
+)
 from hvr.language.taxonomy import Taxonomy
 from hvr.pddl import Domain, TypedName, parse_formula
 from hvr.pddl.formulas import And, Atom, Exists, Expression, Forall, Not, Or, When
 from hvr.values import cached_property
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*-\d+(?![\w-])")
+_LIFTED = re.compile(r"\(forall \((\?\S+) - (.+?)\) (\(.*\))\)")
 _PIECE = re.compile(r"\{(\d)\}")
 _MOST_PARSES = 200
 """Maximum number of parses of one text that are compared."""
@@ -246,11 +256,28 @@ class OwnWords:
                     yield f"(forall {whole[1]} ({operator} {whole[2]}))"
                 yield f"({operator} {formula})"
             return
-        for joint in re.finditer(", ", rest):
-            halves = rest[: joint.start()], rest[joint.end() :]
-            for one in self._formulas(halves[0].split("; "), quantified=True):
-                for other in self._formulas(halves[1].split("; "), quantified=True):
-                    yield f"({operator} {one} {other})"
+        self._quantified = True
+        between = phrase.split("{}")[1]
+        for joint in re.finditer(re.escape(between), rest):
+            one, other = rest[: joint.start()], rest[joint.end() :]
+            yield from self._of_each(operator, one, other)
+            for first in self._inside(one, _Heard()):
+                for second in self._inside(other, _Heard()):
+                    yield f"({operator} {first} {second})"
+
+    def _of_each(self, operator: str, one: str, other: str) -> Iterator[str]:
+        """Yield constraints on each thing: 'a cabinet is open', 'that cabinet is closed'."""
+        for end, noun, _ in self._articled(one, 0):
+            if THAT + noun not in other:
+                continue
+            halves = f"every {noun}{one[end:]}", other.replace(THAT, "every ")
+            for first in self._inside(halves[0], _Heard()):
+                for second in self._inside(halves[1], _Heard()):
+                    texts = [_LIFTED.fullmatch(text) for text in (first, second)]
+                    if texts[0] and texts[1]:
+                        (name, kind, body), (was, _, result) = (m.groups() for m in texts if m)
+                        result = result.replace(was, name)
+                        yield f"(forall ({name} - {kind}) ({operator} {body} {result}))"
 
     # --- formulas ------------------------------------------------------------------------
 

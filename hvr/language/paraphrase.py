@@ -35,6 +35,9 @@ ANYTHING = "thing"
 AGAIN = "the same or another "
 """Before a noun: another variable of the kind, which may be the same object."""
 
+THAT = "that "
+"""Before a noun: the thing that the first part of a constraint mentions."""
+
 APART = "is not the same as "
 """Between two things that must differ."""
 
@@ -87,7 +90,7 @@ KEPT = {
     "at-most-once": "at most once {}",
     "at end": "in the end {}",
     "sometime-before": "before {}, {}",
-    "sometime-after": "after {}, {}",
+    "sometime-after": "whenever {}, then or later {}",
 }
 """Phrases for trajectory constraints."""
 
@@ -128,11 +131,23 @@ class _Speaker:
             return "; ".join(map(self.kept, constraint.operands))
         if isinstance(constraint, Forall):
             self._speak_of_all(constraint.variables)
-            return self.kept(constraint.body)
+            body, (variable, *others) = constraint.body, constraint.variables
+            if isinstance(body, Trajectory) and len(body.formulas) > 1 and not others:
+                return self._kept_by_each(body, variable.name)
+            return self.kept(body)
         if isinstance(constraint, Trajectory) and constraint.operator in KEPT:
-            parts = map(self.whole, constraint.formulas)
+            one = len(constraint.formulas) == 1
+            parts = map(self.whole if one else self._within, constraint.formulas)
             return KEPT[constraint.operator].format(*parts)
         return f"throughout {constraint}"
+
+    def _kept_by_each(self, constraint: Trajectory, variable: str) -> str:
+        """Return a constraint on each thing: 'whenever a cabinet is open, … that cabinet …'."""
+        noun, parts = self._nouns[variable], []
+        for called in (self._articles.get(noun, _a(noun)), f"{THAT}{noun}"):
+            self._spoken[variable] = called
+            parts.append(self._within(constraint.formulas[len(parts)]))
+        return KEPT[constraint.operator].format(*parts)
 
     def _collect(self, formula: Expression, found: list[Expression]) -> None:
         if isinstance(formula, And):
@@ -333,6 +348,8 @@ class _Speaker:
         if isinstance(part, Not) and isinstance(part.operand, Exists):
             if (few := self._at_most(part.operand)) is not None:
                 return few
+            return f"it is not so that {self._within(part.operand)}"
+        if isinstance(part, Not) and isinstance(part.operand, And | Or | Imply):
             return f"it is not so that {self._within(part.operand)}"
         return str(part)
 

@@ -142,7 +142,8 @@ def test_it_is_asked_what_a_correction_replaces() -> None:
         ("wash the crisp red fruit", "the apple has been washed and is clean"),
         ("put the leafy vegetable in a place that keeps food cold", "the lettuce is in the fridge"),
         ("switch the microwave on while holding the knife",
-         "the knife is in the hand; then the knife is in the hand; the microwave is on"),
+         "the knife is in the hand; then the microwave is on; the knife is in the hand; "
+         "before the knife is not in the hand, the microwave is on"),
         ("if the mug or the cup is dirty, wash the plate", "nothing is left to do"),
         ("if the fridge is open, wash the mug. never open the microwave.", "nothing is left to do"),
     ],

@@ -13,6 +13,12 @@ from types import MappingProxyType
 from hvr.base.printable import nearest
 from hvr.errors import AmbiguousError, LanguageError
 from hvr.execution.deviations import literal_clause
+from hvr.execution.facts.comparisons import (
+    COMPARISON_WORDS,
+    ComparisonClause,
+    function_patterns,
+    parse_comparison,
+)
 from hvr.execution.facts.imperatives import (
     PLACING,
     Imperative,
@@ -23,12 +29,14 @@ from hvr.execution.facts.imperatives import (
     stages_of,
     things_of,
 )
+from hvr.execution.facts.temporal import FactWords, all_in_words, since
 from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.language.goal_builder import Goal
 from hvr.language.grammar import Reader
 from hvr.language.paraphrase import in_order
 from hvr.language.taxonomy import squeezed_type
+from hvr.language.temporal import timed_request
 from hvr.pddl import (
     And,
     Atom,
@@ -39,91 +47,19 @@ from hvr.pddl import (
     Forall,
     Formula,
     FunctionTerm,
+    Imply,
     Not,
     Number,
+    Or,
     Problem,
+    Trajectory,
     TypedName,
     parse_constraint,
     parse_formula,
 )
 from hvr.pddl.formulas import atoms_of
-from hvr.pddl.model import Function
 from hvr.planning.search.constraints import with_stages
 from hvr.worlds.facts.lexicon import WorldLexicon, object_phrases, plural, words_of
-
-# Comparisons --------------------------------------------------------------------------------------
-# Numeric comparisons in simple sentences, such as "the battery of r1 is at least 5".
-#
-# comparison = function COMPARED number | function COMPARED function
-# function   = [the] NAME [of THING [and THING …]] | THING's NAME
-# COMPARED   = is [not] [at least | at most | more than | less than | …] | >= | <= | > | < | =
-
-_OPERATORS = {
-    "at least": ">=",
-    "no less than": ">=",
-    "at most": "<=",
-    "no more than": "<=",
-    "more than": ">",
-    "greater than": ">",
-    "above": ">",
-    "over": ">",
-    "less than": "<",
-    "fewer than": "<",
-    "below": "<",
-    "under": "<",
-    "exactly": "=",
-    "equal to": "=",
-    "": "=",
-}
-_SYMBOLS = (">=", "<=", ">", "<", "=")
-COMPARISON_WORDS = tuple(
-    dict.fromkeys(word for text in ("is not", *_OPERATORS) for word in text.split())
-)
-"""The words of comparisons, other than the names of functions and objects."""
-
-_OPERATOR = "|".join(f"{text} " if text else "" for text in _OPERATORS)
-_COMPARED = re.compile(
-    rf"(?P<left>.+?) (?:(?:is|are) (?P<denied>not )?(?P<word>{_OPERATOR})"
-    rf"|(?:is |are )?(?P<symbol>{'|'.join(_SYMBOLS)}) ?)(?P<right>\S.*)"
-)
-
-
-@dataclass(frozen=True)
-class ComparisonClause:
-    """A clause that compares two amounts.
-
-    Args:
-        positive: Whether the comparison is asserted rather than denied.
-    """
-
-    left: str
-    operator: str
-    right: str
-    positive: bool = True
-
-
-def parse_comparison(text: str) -> ComparisonClause | None:
-    """Parse a clause as a comparison; return None if it is not one."""
-    match = _COMPARED.fullmatch(text)
-    if match is None:
-        return None
-    operator = match["symbol"] or _OPERATORS[match["word"].strip()]
-    return ComparisonClause(match["left"], operator, match["right"], positive=not match["denied"])
-
-
-def function_patterns(
-    functions: Mapping[str, Function],
-) -> Iterator[tuple[str, re.Pattern[str], tuple[int, ...]]]:
-    """Yield each function's name, a pattern for each way to name it, and its argument positions."""
-    for function in functions.values():
-        name = re.escape(words_of(function.name).lower())
-        places = tuple(range(len(function.parameters)))
-        args = " and ".join(f"(?P<p{place}>.+?)" for place in places)
-        of = f" of {args}" if places else ""
-        yield function.name, re.compile(f"(?:the )?{name}{of}"), places
-        if len(places) == 1:
-            yield function.name, re.compile(rf"(?P<p0>.+?)(?:'s|s'|') {name}"), places
-
 
 # Sentences ----------------------------------------------------------------------------------------
 # Goals in simple sentences, made of the clauses in a world's wording.
@@ -215,6 +151,12 @@ def goal_text(formula: Expression, words: WorldLexicon) -> str:
             return _quantified(_SOME, variable, body, words) or str(formula)
         case Atom() | Not(Atom()) | Comparison() | Not(Comparison()):
             return literal_clause(formula, words.wording)
+        case Or(operands) if operands:
+            return f"either {' or '.join(goal_text(one, words) for one in operands)}"
+        case Imply(left, right):
+            return f"if {goal_text(left, words)}, {goal_text(right, words)}"
+        case Not(operand):
+            return f"it is not so that {goal_text(operand, words)}"
     return str(formula)
 
 
@@ -287,6 +229,26 @@ class _Reader:
         if one is None or other is None or one.args[0] != other.args[0]:
             return False
         return (one.predicate, other.predicate) in self._exclusive
+
+    def clauses(self, text: str) -> Formula | None:
+        """See `ClauseReader`."""
+        found = self._conjunction(text, self._single)
+        return None if found is None else _all_of(found)
+
+    def orders(self, text: str) -> Formula | None:
+        """See `ClauseReader`."""
+        self._ordered = False
+        found = self._conjunction(text, self._order)
+        return None if found is None else _all_of(found)
+
+    def object_of(self, text: str) -> str | None:
+        """See `ClauseReader`."""
+        thing = self._things.get(text)
+        return None if thing is None or thing.quantifier else thing.name
+
+    def one_at_a_time(self, predicate: str) -> bool:
+        """See `ClauseReader`."""
+        return (predicate, predicate) in self._exclusive
 
     def _single(self, text: str) -> list[Formula] | None:
         clause = self._clause(text)
@@ -551,6 +513,8 @@ def problem_for(
         PddlError: The PDDL is invalid.
     """
     verbs = supports_requests(ontology)
+    if not verbs and (timed := _over_time(text, domain, problem, words)) is not None:
+        return timed
     try:
         read = _stages(text, domain, problem, words, orders=not verbs)
     except LanguageError:
@@ -560,6 +524,41 @@ def problem_for(
     said = in_order([stage.said for stage in read])
     domain, problem = _in_stages(domain, problem, [stage.formula for stage in read])
     return RequestedProblem(domain, problem, said)
+
+
+def _over_time(
+    text: str, domain: Domain, problem: Problem, words: WorldLexicon
+) -> RequestedProblem | None:
+    """Return the problem of a request with conditions over time; None for other texts."""
+    if text.lstrip().startswith("("):
+        return None
+    timed = timed_request(text, FactWords(_Reader(domain, problem, words), domain, problem))
+    if timed is None:
+        return None
+    if not (timed.main or timed.first or timed.due):
+        raise LanguageError(
+            "hvr carries out a request once and does not wait for events: say what to do meanwhile"
+        )
+    stages = [parse_formula(f, domain, problem.objects, file="<goal>") for f in timed.first]
+    stages = [_all_of(stages)] if stages else []
+    rest = ". ".join(part for part, end in timed.parts if not end)
+    if rest or timed.main:
+        read = _stages(rest or timed.main, domain, problem, words, orders=True)
+        stages += [stage.formula for stage in read]
+    # What ends a condition need not last: another part may undo it.
+    ends = [f"(sometime {end})" for _, end in timed.parts if end and rest]
+    kept, lasting = (
+        [parse_constraint(t, domain, problem.objects) for t in texts]
+        for texts in (timed.constraints, (*timed.lasting, *ends))
+    )
+    said = in_order([goal_text(stage, words) for stage in stages])
+    said += f"; {all_in_words((*kept, *lasting), partial(goal_text, words=words))}"
+    if timed.first and len(stages) > 1:
+        mark = Atom("stage-1-reached", ())
+        lasting = [since(mark, one) for one in lasting if isinstance(one, Trajectory)]
+    constraints = And((problem.constraints, *kept, *lasting))
+    domain, problem = _in_stages(domain, problem, stages or [And(())])
+    return RequestedProblem(domain, problem.replace(constraints=constraints), said)
 
 
 def _in_stages(

@@ -1,0 +1,81 @@
+"""Numeric comparisons in simple sentences, such as "the battery of r1 is at least 5".
+
+comparison = function COMPARED number | function COMPARED function
+function   = [the] NAME [of THING [and THING …]] | THING's NAME
+COMPARED   = is [not] [at least | at most | more than | less than | …] | >= | <= | > | < | =
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from hvr.pddl.model import Function
+from hvr.worlds.facts.lexicon import words_of
+
+_OPERATORS = {
+    "at least": ">=",
+    "no less than": ">=",
+    "at most": "<=",
+    "no more than": "<=",
+    "more than": ">",
+    "greater than": ">",
+    "above": ">",
+    "over": ">",
+    "less than": "<",
+    "fewer than": "<",
+    "below": "<",
+    "under": "<",
+    "exactly": "=",
+    "equal to": "=",
+    "": "=",
+}
+_SYMBOLS = (">=", "<=", ">", "<", "=")
+COMPARISON_WORDS = tuple(
+    dict.fromkeys(word for text in ("is not", *_OPERATORS) for word in text.split())
+)
+"""The words of comparisons, other than the names of functions and objects."""
+
+_OPERATOR = "|".join(f"{text} " if text else "" for text in _OPERATORS)
+_COMPARED = re.compile(
+    rf"(?P<left>.+?) (?:(?:is|are) (?P<denied>not )?(?P<word>{_OPERATOR})"
+    rf"|(?:is |are )?(?P<symbol>{'|'.join(_SYMBOLS)}) ?)(?P<right>\S.*)"
+)
+
+
+@dataclass(frozen=True)
+class ComparisonClause:
+    """A clause that compares two amounts.
+
+    Args:
+        positive: Whether the comparison is asserted rather than denied.
+    """
+
+    left: str
+    operator: str
+    right: str
+    positive: bool = True
+
+
+def parse_comparison(text: str) -> ComparisonClause | None:
+    """Parse a clause as a comparison; return None if it is not one."""
+    match = _COMPARED.fullmatch(text)
+    if match is None:
+        return None
+    operator = match["symbol"] or _OPERATORS[match["word"].strip()]
+    return ComparisonClause(match["left"], operator, match["right"], positive=not match["denied"])
+
+
+def function_patterns(
+    functions: Mapping[str, Function],
+) -> Iterator[tuple[str, re.Pattern[str], tuple[int, ...]]]:
+    """Yield each function's name, a pattern for each way to name it, and its argument positions."""
+    for function in functions.values():
+        name = re.escape(words_of(function.name).lower())
+        places = tuple(range(len(function.parameters)))
+        args = " and ".join(f"(?P<p{place}>.+?)" for place in places)
+        of = f" of {args}" if places else ""
+        yield function.name, re.compile(f"(?:the )?{name}{of}"), places
+        if len(places) == 1:
+            yield function.name, re.compile(rf"(?P<p0>.+?)(?:'s|s'|') {name}"), places
