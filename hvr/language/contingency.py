@@ -184,7 +184,7 @@ def _fits(name: str, statement: SceneStatement, judge: StatementJudge) -> bool |
 
 
 def standing_alone(condition: str, then: str, reader: Reader, inventory: Inventory) -> str:
-    # The pronoun of a condition becomes the thing that the request names: 'if it is open'.
+    """Replace the pronoun of a condition by the thing that the request names: 'if it is open'."""
     words = condition.split()
     at = next((n for n, word in enumerate(words) if word in {"it", "they", "them"}), None)
     if at is None or not then:

@@ -143,7 +143,8 @@ class _Speaker:
 
     def _kept_by_each(self, constraint: Trajectory, variable: str) -> str:
         """Return a constraint on each thing: 'whenever a cabinet is open, … that cabinet …'."""
-        noun, parts = self._nouns[variable], []
+        noun = self._nouns[variable]
+        parts: list[str] = []
         for called in (self._articles.get(noun, _a(noun)), f"{THAT}{noun}"):
             self._spoken[variable] = called
             parts.append(self._within(constraint.formulas[len(parts)]))

@@ -77,7 +77,7 @@ class TimedCondition(Value):
         text: The condition as a whole.
         things: The things that it is about, for pronouns.
         each: Its text for each of several things, of which one suffices: 'a cabinet is open'.
-        wish: Words that ask to bring it about; empty if nobody can.
+        wish: Words that ask to bring it about; empty if nothing can.
         lasts: Whether it is a state that lasts, rather than the result of an action.
     """
 
@@ -415,7 +415,9 @@ class _Constraints:
             self._part(piece, condition)
         return TimedRequest(
             tuple(self.parts),
-            *(tuple(dict.fromkeys(t)) for t in (self.first, self.lasting, self.constraints)),
+            tuple(dict.fromkeys(self.first)),
+            tuple(dict.fromkeys(self.lasting)),
+            tuple(dict.fromkeys(self.constraints)),
             self.due,
             self.held,
         )

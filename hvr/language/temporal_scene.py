@@ -205,7 +205,9 @@ class SceneWords:
         return tuple(found)
 
     def holds(self, text: str) -> bool:
-        problem = Problem("now", self.reader.domain.name, tuple(self._objects), self._facts)
+        problem = Problem(
+            "now", self.reader.domain.name, tuple(self._objects), self.inventory.facts
+        )
         return holds_initially(self.reader.domain, problem, self._parsed(text))
 
     def over_all(self, texts: Sequence[tuple[str, str]]) -> tuple[str, ...]:
@@ -221,10 +223,6 @@ class SceneWords:
         return (f"(forall (?x - {kind}) {lifted.pop()})",)
 
     # --- parts ---------------------------------------------------------------------------
-
-    @property
-    def _facts(self) -> frozenset[object]:
-        return frozenset(self.inventory.facts)
 
     def _type(self, name: str) -> str:
         return self.reader.taxonomy.pddl_type(self.inventory.classes[name])
