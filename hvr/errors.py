@@ -47,6 +47,7 @@ HvrError                             2  root: catch this to catch everything bel
 │   └── TooManyDisjunctsError        4  a condition is too large  [hvr.planning.search.ground]
 ├── LLMError                         4  a language model gave no usable answer
 │   ├── BudgetError                  4  the budget of tokens, cost or calls is spent
+│   │   └── PlanBudgetError          4  the calls of a single plan are spent
 │   ├── CassetteError                2  a recording has no answer for a prompt
 │   └── ModelError                   4  provider or connection failed: `kind`  [hvr.models.errors]
 │       └── CancelledError           4  the caller cancelled the request  [hvr.models.errors]
@@ -268,6 +269,10 @@ class LLMError(HvrError):
 
 class BudgetError(LLMError):
     """The budget of tokens, cost or calls is spent; the request was not sent."""
+
+
+class PlanBudgetError(BudgetError):
+    """The calls of a single plan are spent; other plans may go on."""
 
 
 class CassetteError(LLMError):

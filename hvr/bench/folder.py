@@ -35,6 +35,8 @@ from hvr.bench.cells import NO_MODEL, Cell, CellOptions, CellResult, parts_of_se
 from hvr.errors import DataFileError, UsageError
 from hvr.models.choice import ModelChoice
 from hvr.models.config import read_config
+from hvr.models.connect import calls_per_plan
+from hvr.policies.llm.record import BUDGET_SPENT
 
 MANIFEST = "manifest.json"
 
@@ -54,7 +56,8 @@ class BenchFolder:
         """Start a bench here, or resume the same one; call it within `locked`.
 
         Returns:
-            Earlier results in the order of the cells, without errors, which are retried.
+            Earlier results in the order of the cells, without those to be retried: errors, and
+            plans whose requests were spent if more are allowed now.
 
         Raises:
             UsageError: The folder holds another bench.
@@ -78,7 +81,8 @@ class BenchFolder:
             with writing(self.path):
                 (self.path / name).mkdir(exist_ok=True)
         known = {result.cell: result for result in self.results()}
-        return tuple(known[c] for c in cells if c in known and known[c].finished)
+        finished = (known[c] for c in cells if c in known and known[c].finished)
+        return tuple(result for result in finished if not _may_go_on(result, options))
 
     def exists(self) -> bool:
         """Return whether the folder holds a bench."""
@@ -183,6 +187,13 @@ class BenchFolder:
             entry.name != _LOCK and entry.suffix != ".part" for entry in self.path.iterdir()
         ):
             raise DataFileError(f"{self.path}: a bench needs a new or empty folder")
+
+
+def _may_go_on(result: CellResult, options: CellOptions) -> bool:
+    if result.error_kind != BUDGET_SPENT or result.scores is None:
+        return False
+    chosen = read_config(replace(options.model, spec=result.cell.model)).trusted()
+    return result.scores.spent.calls < calls_per_plan(chosen.options)
 
 
 def _address(spec: str, model: ModelChoice) -> str | None:

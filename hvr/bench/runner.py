@@ -13,11 +13,12 @@ from typing import Any
 
 from hvr.base.engines.registry import EngineChoice
 from hvr.base.printable import protect_output
+from hvr.base.registry import need_local
 from hvr.base.secrets import Scrubber
 from hvr.bench.cells import FAILED, NO_MODEL, Cell, CellOptions, CellResult, RunCell, policy_of
 from hvr.bench.folder import BenchFolder
 from hvr.bench.scoring import score
-from hvr.errors import ImpossibleGoalError, LanguageError, PlannerError
+from hvr.errors import HvrError
 from hvr.execution.belief import Sight
 from hvr.execution.events import Event, StepDone
 from hvr.execution.executor import Executor
@@ -37,7 +38,7 @@ from hvr.planning.search.planners import FastDownward, Planner, RecordedPlanner
 from hvr.policies.goal.policy import GoalPolicy, plan_all_stages, uncorrected_record
 from hvr.policies.llm.policy import AgentPolicy, LLMPolicy
 from hvr.policies.llm.prompts import load_prompts
-from hvr.policies.llm.record import PlanningRecord
+from hvr.policies.llm.record import PlanningRecord, stopped_by
 from hvr.policies.llm.settings import is_agent, is_goal
 from hvr.policies.registry import policy_class
 from hvr.runs.tasks import PaperTask, load_task
@@ -222,6 +223,8 @@ def run_cell(cell: Cell, options: CellOptions, folder: Path) -> CellResult:
     return CellResult(
         cell=cell,
         scores=scores,
+        error=record.stopped.reason if record.stopped else "",
+        error_kind=record.stopped.kind if record.stopped else "",
         model="" if meter is None else meter.name,
         simulated=meter is not None and meter.simulated,
         seconds=time.perf_counter() - started,
@@ -270,17 +273,17 @@ def _record(
     domain: Domain,
     find: FindObjects[Any] | None = None,
 ) -> PlanningRecord:
-    if isinstance(policy, GoalPolicy | LLMPolicy):
-        started = time.perf_counter()
-        try:
-            return policy.write(request, world.graph, inventory, find)
-        except ImpossibleGoalError:  # the model gave up
-            return uncorrected_record([], time.perf_counter() - started, 0)
     started = time.perf_counter()
     try:
+        if isinstance(policy, GoalPolicy | LLMPolicy):
+            return policy.write(request, world.graph, inventory, find)
         plans = plan_all_stages(policy, request, world.graph, inventory, domain, _compiled, find)
-    except (LanguageError, ImpossibleGoalError, PlannerError):
-        plans = []
+    except HvrError as error:
+        # A plan that failed through the model's or the policy's fault is a result.
+        stopped = stopped_by(error)
+        if stopped is None:
+            raise
+        return replace(uncorrected_record([], time.perf_counter() - started, 0), stopped=stopped)
     calls = sum(planned.planner_calls for planned in plans)
     seconds = time.perf_counter() - started
     return uncorrected_record([planned.plan for planned in plans], seconds, calls)
@@ -289,7 +292,7 @@ def _record(
 def check_models(cells: Sequence[Cell], options: CellOptions) -> None:
     """Create each model and the embedder once, to report errors before any cell runs.
 
-    Local models are skipped, since loading one takes long.
+    Of a local model, only the packages are checked, since loading it takes long.
 
     Raises:
         UsageError: A spec or option is invalid, or the budget is in dollars and a price is unknown.
@@ -300,7 +303,9 @@ def check_models(cells: Sequence[Cell], options: CellOptions) -> None:
     for cell in {cell.model: cell for cell in cells if cell.model != NO_MODEL}.values():
         choice = _choice(cell, options)
         _embedder(choice)
-        if not loads_weights(cell.model):
+        if loads_weights(cell.model) and options.cassettes is None:
+            need_local()
+        else:
             connect(choice, about=_about(cell))
 
 

@@ -267,7 +267,9 @@ def _failures(
         counts["goal not met"] = 1
     if not keeps:
         counts["constraint broken"] = 1
-    if replay.total == 0:
+    if record.stopped is not None:
+        counts[record.stopped.kind] = 1
+    elif replay.total == 0:
         counts["empty plan"] = 1
     if run is not None and run.problem:
         counts["execution stopped"] = 1

@@ -21,7 +21,7 @@ from hvr.bench.cells import (
     policy_of,
 )
 from hvr.models.config import read_config
-from hvr.models.connect import is_simulation
+from hvr.models.connect import is_simulation, loads_weights
 from hvr.policies.llm.settings import decided, is_agent, is_goal, settings_named
 from hvr.values import JsonObject
 
@@ -325,6 +325,8 @@ def price_lines(cells: Sequence[Cell], options: CellOptions) -> Iterator[str]:
         price = chosen.options.price(model.partition(":")[2])
         if is_simulation(model):
             cost = "free: it is simulated"
+        elif loads_weights(model):
+            cost = "free: it runs on this machine"
         elif price is None:
             cost = "price unknown: set it in [tool.hvr.llm.prices] of pyproject.toml"
         else:

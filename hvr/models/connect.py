@@ -9,7 +9,7 @@ from typing import Any
 
 from hvr.base.declared import decode
 from hvr.base.registry import Registry
-from hvr.errors import DataFileError, UsageError
+from hvr.errors import DataFileError, PlanBudgetError, UsageError
 from hvr.models.choice import ModelChoice
 from hvr.models.config import ConfiguredModel, ModelOptions, read_config, read_embedder_config
 from hvr.models.errors import Cancellation
@@ -173,6 +173,11 @@ CALLS_PER_PLAN = 100
 """Default maximum of requests per plan; hvr's own tasks take 1 to 70."""
 
 
+def calls_per_plan(options: ModelOptions) -> int:
+    """Return the maximum of requests per plan."""
+    return options.calls_per_plan or CALLS_PER_PLAN
+
+
 SENT = "sent.sqlite"
 """Name of the file beside a shared ledger that counts requests per minute."""
 
@@ -222,7 +227,7 @@ def connect(
     chosen = reach(choice, about)
     assert chosen.spec is not None
     model = make_model(chosen.spec, chosen.options)
-    calls = (plans or 1) * (chosen.options.calls_per_plan or CALLS_PER_PLAN)
+    calls = (plans or 1) * calls_per_plan(chosen.options)
     limits = choice.limits or Limits()
     budgets: tuple[Budget, ...]
     sent = ledger.with_name(SENT) if ledger is not None and plans is None else None
@@ -233,10 +238,11 @@ def connect(
         # not distinguish plans, so a second budget counts this plan's recorded exchanges as its
         # requests.
         earlier = Load(calls=count_exchanges(transcript) if transcript is not None else 0)
-        budgets = (Budget(limits, ledger), Budget(Limits(calls=calls), charged=earlier))
+        own = Budget(Limits(calls=calls), charged=earlier, refusal=PlanBudgetError)
+        budgets = (Budget(limits, ledger), own)
     else:
-        own = limits if limits.calls is not None else replace(limits, calls=calls)
-        budgets = (Budget(own, ledger),)
+        whole = limits if limits.calls is not None else replace(limits, calls=calls)
+        budgets = (Budget(whole, ledger),)
     top = stack(
         model,
         chosen.options,

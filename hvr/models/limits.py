@@ -137,6 +137,7 @@ class Budget:
         ledger: File of charges that other processes may share and continue; None to count only in
             memory.
         charged: Initial charges, without a ledger.
+        refusal: Class of the error that refuses a request.
     """
 
     def __init__(
@@ -145,8 +146,10 @@ class Budget:
         ledger: Path | None = None,
         *,
         charged: Load | None = None,
+        refusal: type[BudgetError] = BudgetError,
     ) -> None:
         self.limits = limits or Limits()
+        self._refusal = refusal
         self._lock = threading.Lock()
         self._ledger = Ledger(ledger) if ledger is not None else None
         self._charged = charged or Load()
@@ -169,7 +172,7 @@ class Budget:
                 limit = getattr(self.limits, field.name)
                 if limit is not None and getattr(after, field.name) > limit:
                     spent = getattr(charged, field.name)
-                    raise BudgetError(
+                    raise self._refusal(
                         _refusal(field.name, limit, spent, load), field=f"max_{field.name}"
                     )
             return after

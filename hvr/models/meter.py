@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
-from hvr.errors import LLMError
+from hvr.errors import BudgetError, LLMError
 from hvr.models.errors import used
 from hvr.models.model import Answer, Layer, Model, Request, Totals, answer_all, outcome_of
 from hvr.values import JsonObject
@@ -71,6 +71,8 @@ class Meter(Layer):
         return outcomes
 
     def _count(self, outcome: Answer | LLMError) -> None:
+        if isinstance(outcome, BudgetError):
+            return  # nothing was sent
         if isinstance(outcome, LLMError):
             self.totals = self.totals.plus(used(outcome), failed=True)
         elif outcome.source == "cache":

@@ -15,7 +15,7 @@ from typing import Any
 from hvr.base.declared import decode
 from hvr.base.secrets import Scrubber
 from hvr.base.texts import read_log
-from hvr.errors import BudgetError, CassetteError, DataFileError, LLMError
+from hvr.errors import BudgetError, CassetteError, DataFileError, LLMError, PlanBudgetError
 from hvr.models.config import ModelOptions
 from hvr.models.errors import KINDS, CancelledError, ModelError
 from hvr.models.model import Answer, Message, ModelTool, ModelToolCall, Request, Usage
@@ -34,7 +34,8 @@ NAME = "llm.jsonl"
 """Name of the transcript in a run folder."""
 
 _ERRORS: Mapping[str, type[LLMError]] = {
-    e.__name__: e for e in (LLMError, BudgetError, CassetteError, ModelError, CancelledError)
+    e.__name__: e
+    for e in (LLMError, BudgetError, PlanBudgetError, CassetteError, ModelError, CancelledError)
 }
 
 

@@ -27,7 +27,7 @@ from hvr.policies.llm.policy import learn_macros, open_equipment
 from hvr.policies.llm.prediction import PredictedFacts
 from hvr.policies.llm.prompts import DEFAULT_PROMPTS
 from hvr.policies.llm.record import PlanningRecord
-from hvr.policies.llm.schemas import AnswerForm, WorldForms
+from hvr.policies.llm.schemas import REFUSAL, AnswerForm, WorldForms
 from hvr.policies.llm.settings import is_goal
 from hvr.policies.llm.writing import Equipment
 from hvr.validation.trajectory import grounded_constraints
@@ -43,6 +43,8 @@ GOAL_PROMPTS = DEFAULT_PROMPTS / "facts"
 
 MAX_GOAL_ATTEMPTS = 3
 """Maximum number of goals that a model may write, including the first."""
+
+_EMPTY = "it has no condition, so that it would hold without doing anything"
 
 _BEGINS = re.compile(r"\(\s*(?:and|or|not|imply|forall|exists|[A-Za-z]|[<>=])")
 
@@ -67,6 +69,7 @@ class GoalWriter:
         """Return the goal of a request.
 
         Raises:
+            ImpossibleGoalError: The model gives a reason for writing no goal.
             ModelError: No written goal is usable.
         """
         told = {"request": request, "predicates": self._predicates(), "kinds": self._kinds()}
@@ -75,6 +78,9 @@ class GoalWriter:
         for number in range(MAX_GOAL_ATTEMPTS):
             more = {"goal": written, "problem": problem} if number else {}
             answer = self.dialogue.ask("correct_goal" if number else "goal", form, **told, **more)
+            if form is not None and answer.startswith(REFUSAL):
+                reason = answer.removeprefix(REFUSAL)
+                raise ImpossibleGoalError(f"the model finds no goal in this request: {reason}")
             former, written = written, _formula(answer)
             if form is not None and number and written == former:
                 break  # the next answer would be the same
@@ -83,7 +89,7 @@ class GoalWriter:
             except HvrError as error:
                 problem = str(error)
                 continue
-            problem = self._impossible(goal)
+            problem = _EMPTY if goal == And(()) else self._impossible(goal)
             if not problem:
                 return goal
         raise ModelError(
@@ -185,6 +191,7 @@ class ModelPlanner:
             predicted.keep(grounded_constraints(task))
         writing = make_writing(self.equipment, self.request, predicted)
         record = writing.write()
+        record.require_steps()
         self.records.append(record)
         self._used |= set(writing.library_uses)
         if settings.planner_repair and not Validator(task).check(record.plan.actions).valid:

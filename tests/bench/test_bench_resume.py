@@ -190,3 +190,29 @@ def test_what_a_bench_killed_at_once_leaves_is_as_good_as_empty(tmp_path: Path) 
     run_bench(tmp_path, cells, bench_cells.quick, CellOptions())
     assert not (tmp_path / "bench.lock").exists()
     assert len(BenchFolder(tmp_path).results()) == 1
+
+
+@pytest.mark.slow
+def test_an_unreadable_goal_is_a_failed_plan_with_its_cause(tmp_path: Path) -> None:
+    cells = plan_cells(["T2"], ["LLM+P"], ["openai:m"], [0])
+    with OpenAIServer([Reply("I cannot say.")]) as server:
+        options = CellOptions(model=ModelChoice(base_url=server.url), execute=False)
+        (result,) = run_bench(tmp_path / "b", cells, run_cell, options)
+    assert result.scores is not None and result.exit_code == 0
+    assert not result.scores.success and result.scores.unreadable == 1
+    assert result.error_kind == "unreadable answer" and "not the requested JSON" in result.error
+
+
+@pytest.mark.slow
+def test_a_plan_whose_requests_are_spent_goes_on_if_more_are_allowed(tmp_path: Path) -> None:
+    def planned(url: str, calls: int) -> CellResult:
+        model = ModelChoice(base_url=url, calls_per_plan=calls)
+        options = CellOptions(model=model, execute=False)
+        (result,) = run_bench(tmp_path / "b", CELLS, run_cell, options)
+        return result
+
+    with OpenAIServer(Behaviour(make_coffee)) as server:
+        first = planned(server.url, 2)
+        assert (first.error_kind, first.scores and first.scores.spent.calls) == ("budget spent", 2)
+        assert planned(server.url, 2).cell == first.cell and len(server.received) == 2
+        assert planned(server.url, 50).error_kind == ""

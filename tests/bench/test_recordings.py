@@ -67,10 +67,10 @@ def test_a_recording_writes_only_transcripts(tmp_path: Path) -> None:
 
 def test_the_price_is_told_without_asking_a_model(hvr_: Hvr) -> None:
     ended = hvr_(
-        "bench", "--tasks", "T1-T24", "--settings", "LLM,HVR+,LLM+P,AGENT", "--models",
-        "openai:gpt-4o-mini,openai:mine,scripted:error=0", "--price",
+        "bench", "--tasks", "T1-T24", "--settings", "all", "--models",
+        "openai:gpt-4o-mini,openai:mine,scripted:error=0,hf:own", "--price",
     )  # fmt: skip
     assert ended.code == 0, ended.err
-    known, unknown, simulated = ended.out.splitlines()
-    assert "openai:gpt-4o-mini: 100 plans" in known and "about $" in known
-    assert "price unknown" in unknown and "simulated" in simulated
+    known, unknown, simulated, local = ended.out.splitlines()
+    assert "openai:gpt-4o-mini: 250 plans" in known and "about $" in known
+    assert "price unknown" in unknown and "simulated" in simulated and "free" in local

@@ -6,6 +6,7 @@ import argparse
 import re
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -159,6 +160,10 @@ def _print(
         screen.print(
             f"{len(errors) - _MOST_ERRORS} more errors: see {folder / 'cells'}", markup=False
         )
+    ends = Counter(r.error_kind for r in results if r.finished and r.error)
+    if ends:
+        told = ", ".join(f"{kind} ({number})" for kind, number in ends.most_common())
+        screen.print(f"plans that ended early: {told}", markup=False)
     done = sum(r.finished for r in results)
     screen.print(f"{done} of {len(results)} cells · saved in {folder}", markup=False)
 
@@ -179,8 +184,8 @@ examples:
   hvr bench --tasks T1,T2 --settings HVR+,HVR,LLM --html bench.html
   hvr bench --policy symbolic --policy toy_policy:OneBlock --settings HVR+ --latex tables.tex
   hvr bench --models openai:NAME --base-url http://localhost:8000/v1 --json
-  hvr bench --tasks T1-T24 --settings LLM,HVR+,LLM+P,AGENT --models openai:NAME --price
-  hvr bench --tasks T1-T24 --settings LLM,HVR+,LLM+P,AGENT --models openai:NAME --record runs.zip
+  hvr bench --tasks T1-T24 --settings all --models openai:NAME --price
+  hvr bench --tasks T1-T24 --settings all --models openai:NAME --save bench/all --record runs.zip
   hvr bench --replay runs.zip
   hvr bench show bench/x --per-task
   hvr bench show bench/x --compare bench/y
@@ -222,7 +227,7 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--settings",
         help=(
-            "settings, such as HVR+, LLM+P or HVR+planner_repair "
+            "settings, such as HVR+, LLM+P or HVR+planner_repair, or all "
             f"(default: {_SETTINGS}, or none with --policy)"
         ),
     )
@@ -344,11 +349,15 @@ def _run(args: argparse.Namespace, cells: tuple[Cell, ...], options: CellOptions
     from hvr.bench import runner as cell
     from hvr.bench.folder import record_bench
     from hvr.bench.runner import run_bench
+    from hvr.bench.summary import price_lines
     from hvr.models.meter import notices
 
     folder = args.save or Path("bench") / f"{datetime.now():%Y%m%d-%H%M%S}"
     cell.check_models(cells, options)
     prompts = cell.prompt_digests(options)
+    if args.replay is None and args.cassettes is None:
+        for line in price_lines([c for c in cells if not c.simulated], options):
+            print(f"expected: {line}", file=sys.stderr)
     try:
         with _progress(quiet=args.json) as listen, notices():
             results = run_bench(
@@ -373,6 +382,10 @@ def _run(args: argparse.Namespace, cells: tuple[Cell, ...], options: CellOptions
 
 
 def _settings(args: argparse.Namespace) -> str:
+    if args.settings == "all":
+        from hvr.policies.llm.settings import CONSTRAINED, SETTINGS
+
+        return ",".join((*SETTINGS, CONSTRAINED))
     return args.settings if args.settings is not None else "" if args.policy else _SETTINGS
 
 

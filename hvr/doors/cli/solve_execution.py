@@ -96,6 +96,9 @@ def _carried_out(
         print_json(run.to_json())
     else:
         print(summary(run))
+        if not isinstance(planner, StatePlanner):
+            for line in authors(planner):
+                print(f"note: {line}")
     return run.exit_code
 
 
@@ -241,6 +244,12 @@ def run_name(args: argparse.Namespace) -> str:
     return args.save.name if args.save is not None else "solve"
 
 
+def authors(planner: FactPlanner) -> list[str]:
+    """Return sentences about the parts of the plans that the model did not write."""
+    assert isinstance(planner, ModelPlanner)
+    return list(dict.fromkeys(line for record in planner.records for line in record.authors))
+
+
 def save_planning(args: argparse.Namespace, planner: ModelPlanner) -> None:
     """Write the records of the model's planning."""
     records = [record.to_json() for record in planner.records]
@@ -280,6 +289,7 @@ def solve_by_model(args: argparse.Namespace, posed: PosedProblem) -> Solution:
     notes = [f"{count(used.calls, 'question')} to {model.name}"]
     if model.simulated:
         notes.append("this model is SIMULATED: it knows hvr's plan and makes errors at given rates")
+    notes += authors(planner)
     blocks = planned.plan.blocks
     return Solution(
         steps, report, blocks, model.name, False, planned.plan.seconds or 0.0, tuple(notes)

@@ -38,6 +38,7 @@ from hvr.pddl import Domain
 from hvr.pddl.formulas import Atom, changes_of
 from hvr.pddl.model import Predicate
 from hvr.planning.search.navigation import find_navigation
+from hvr.policies.llm.schemas import array, goal_or_reason, reason_in
 from hvr.values import cached_property
 
 # Answer -------------------------------------------------------------------------------------------
@@ -103,8 +104,22 @@ SCHEMA: Mapping[str, Any] = {
 """JSON schema of the answer."""
 
 
+ACCEPTED: Mapping[str, Any] = {
+    **SCHEMA,
+    "properties": {
+        **SCHEMA["properties"],
+        "stages": goal_or_reason(SCHEMA["properties"]["stages"], 400),
+    },
+}
+"""JSON schema of the answers to `schema_of` that hvr reads: with any names, and without `minItems`,
+since corrections report unknown names and empty goals."""
+
+
 def schema_of(words: GoalVocabulary) -> dict[str, Any]:
-    """Return the schema of a goal that uses only the predicates, kinds and objects of a scene."""
+    """Return the schema of a goal that uses only the predicates, kinds and objects of a scene.
+
+    In place of its stages, an answer may have a reason for giving no goal.
+    """
     kinds = {"type": "string", "enum": sorted(words.present)}
     known = [*sorted(words.present), *words.inventory.classes, *words.liquids]
     named = {"type": "string", "pattern": "^[a-z][a-z0-9]{0,11}$"}
@@ -117,7 +132,7 @@ def schema_of(words: GoalVocabulary) -> dict[str, Any]:
                 "type": "array",
                 "items": {"anyOf": [named, {"type": "string", "enum": known}]},
                 "minItems": 1,
-                "maxItems": 2,
+                "maxItems": max(len(p.parameters) for p in words.listed.values()),
             },
             "holds": {"type": "boolean"},
         },
@@ -128,7 +143,10 @@ def schema_of(words: GoalVocabulary) -> dict[str, Any]:
     parts = schema["properties"]
     thing = parts["things"]["items"]["properties"]
     thing["name"], thing["kinds"]["items"], thing["where"] = named, kinds, literals
-    parts["stages"]["items"], parts["always"], parts["once"] = literals, literals, literals
+    stage = {**literals, "minItems": 1}
+    parts["stages"] = goal_or_reason(array(stage, MAX_STAGES, 1), parts.pop("cannot")["maxLength"])
+    parts["always"], parts["once"] = literals, literals
+    parts["left_out"]["items"]["minLength"] = 1
     parts["never_two"]["items"] = {"type": "string", "enum": list(words.predicates)}
     return {**schema, "$defs": {"fact": literal}}
 
@@ -190,6 +208,7 @@ class GoalAnswer:
 
 def parse_goal_answer(data: Mapping[str, Any]) -> GoalAnswer:
     """Parse an answer that satisfies the schema."""
+    reason = reason_in(data["stages"])
     return GoalAnswer(
         things=tuple(
             WrittenThing(
@@ -201,12 +220,14 @@ def parse_goal_answer(data: Mapping[str, Any]) -> GoalAnswer:
             )
             for thing in data.get("things", ())
         ),
-        stages=tuple(stage for part in data["stages"] if (stage := _literals(part))),
+        stages=()
+        if reason
+        else tuple(stage for part in data["stages"] if (stage := _literals(part))),
         always=_literals(data.get("always", ())),
         once=_literals(data.get("once", ())),
         never_two=tuple(map(_predicate, data.get("never_two", ()))),
         left_out=tuple(text.strip() for text in data.get("left_out", ()) if text.strip()),
-        cannot=data.get("cannot", "").strip(),
+        cannot=reason or data.get("cannot", "").strip(),
     )
 
 

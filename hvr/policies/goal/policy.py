@@ -7,14 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
-from hvr.errors import (
-    GroundingLimitError,
-    HvrError,
-    ImpossibleGoalError,
-    PddlError,
-    PlannerError,
-    UsageError,
-)
+from hvr.errors import GroundingLimitError, HvrError, ImpossibleGoalError, PddlError, UsageError
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import INSTRUMENT, PORTABLE
 from hvr.knowledge.retrieval.inventory import Inventory
@@ -23,6 +16,7 @@ from hvr.language.goal_builder import Goal, Stage, end_conditions, end_predicate
 from hvr.language.paraphrase import paraphrase
 from hvr.language.taxonomy import Taxonomy
 from hvr.models.choice import ModelChoice
+from hvr.models.errors import ModelError
 from hvr.models.meter import Meter
 from hvr.pddl import Domain, Problem, Task, TypedName, parse_formula
 from hvr.planning.plans import (
@@ -35,6 +29,7 @@ from hvr.planning.plans import (
     Understanding,
 )
 from hvr.policies.goal.answer import (
+    ACCEPTED,
     SCHEMA,
     GoalAnswer,
     GoalVocabulary,
@@ -45,7 +40,7 @@ from hvr.policies.goal.answer import (
 )
 from hvr.policies.goal.checking import CheckedGoal, check_goal, constraints, stage_conditions
 from hvr.policies.llm.dialogue import Dialogue
-from hvr.policies.llm.record import BlockRecord, PlanningRecord
+from hvr.policies.llm.record import BlockRecord, PlanningRecord, stopped_by
 from hvr.policies.llm.scene_prediction import PredictedScene
 from hvr.policies.llm.settings import GOAL, is_goal
 from hvr.policies.llm.writing import Equipment
@@ -156,8 +151,10 @@ class GoalWriting:
             LLMError: The model did not answer.
         """
         told = prompt_values(self.request, self.graph, self.words)
-        schema = schema_of(self.words) if self.dialogue.structured else SCHEMA
-        answer = parse_goal_answer(self.dialogue.ask_json("goal", schema, SCHEMA, **told))
+        schema, accept = SCHEMA, SCHEMA
+        if self.dialogue.structured:
+            schema, accept = schema_of(self.words), ACCEPTED
+        answer = parse_goal_answer(self.dialogue.ask_json("goal", schema, accept, **told))
         while True:
             draft = self._judged(answer)
             self.drafts.append(draft)
@@ -170,7 +167,7 @@ class GoalWriting:
             data = self.dialogue.ask_json(
                 "correct_goal",
                 schema,
-                SCHEMA,
+                accept,
                 **told,
                 goal=answer_json(answer),
                 problem=draft.problem,
@@ -389,7 +386,7 @@ class GoalPolicy(SymbolicPolicy):
     ) -> PlanningRecord:
         """Return a plan for all stages of a request, with its record.
 
-        The plan is empty if no reachable goal was found.
+        The plan is empty if no reachable goal was found; the record says why.
 
         Args:
             find: Searches for the goal's objects before planning; None if all locations are known.
@@ -400,8 +397,13 @@ class GoalPolicy(SymbolicPolicy):
             plans = plan_all_stages(
                 self, request, graph, inventory, self.domain, compile_task, find
             )
-        except (ImpossibleGoalError, PlannerError):
-            plans = []
+        except HvrError as error:
+            stopped = stopped_by(error)
+            if stopped is None:
+                raise
+            unreadable = int(isinstance(error, ModelError))
+            record = uncorrected_record([], time.perf_counter() - started, self._calls)
+            return replace(record, stopped=stopped, unreadable=unreadable)
         seconds = time.perf_counter() - started
         return uncorrected_record([planned.plan for planned in plans], seconds, self._calls)
 

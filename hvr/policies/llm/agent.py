@@ -6,12 +6,14 @@ budget of requests ends a model that never stops.
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from hvr.errors import HvrError, ImpossibleGoalError
+from hvr.errors import HvrError
 from hvr.models.errors import ModelError
 from hvr.models.model import Message, ModelTool, ModelToolCall, Request, count_tokens
 from hvr.pddl import GroundAction
@@ -21,9 +23,9 @@ from hvr.policies.llm.action_set import ActionSet
 from hvr.policies.llm.conditions import conjunction
 from hvr.policies.llm.dialogue import MAX_TOKENS, numbered_steps
 from hvr.policies.llm.prediction import PredictedWorld, count_applicable
-from hvr.policies.llm.record import BlockRecord, BlockWritten, PlanningRecord
+from hvr.policies.llm.record import BlockRecord, BlockWritten, PlanningRecord, Stopped
 from hvr.policies.llm.repair import PlannerRepair, broken_constraints, constraints_in
-from hvr.policies.llm.schemas import WorldForms, array, call_line, choice, record
+from hvr.policies.llm.schemas import WorldForms, array, call_line, choice, phrase, record
 from hvr.policies.llm.writing import Equipment, Writing, predicate_lines
 from hvr.validation.report import explain_literal
 from hvr.validation.validator import Validator
@@ -37,8 +39,14 @@ _MOST_ACTIONS = 20
 _MOST_UNREADABLE = 3
 """Unreadable answers in a row after which planning ends."""
 
+_MOST_ALIKE = 3
+"""Answers with the same call for the same plan after which planning ends: a tool's result depends
+on nothing else."""
+
 _UNUSABLE = (HvrError, LookupError, TypeError, ValueError, AttributeError, OverflowError)
 """Errors of arguments of any form, which a server without schemas may send."""
+
+_DO_ELSE = "Do something else, or call finish or give_up: the same call once more ends the plan."
 
 MAX_PROMPT = 6_000
 """Estimated tokens of a prompt above which the oldest results are left out."""
@@ -79,12 +87,14 @@ class AgentWriting:
         self._ended = False
         self._warned = False
         self._unreadable = 0
+        self._made: Counter[tuple[str, str, tuple[GroundAction, ...]]] = Counter()
+        self._repeated = 0
+        self._stopped: Stopped | None = None
 
     def write(self) -> PlanningRecord:
-        """Return the plan with its record.
+        """Return the plan with its record, which says why it ended early if it did.
 
         Raises:
-            ImpossibleGoalError: The model gives up; the message has its reason.
             LLMError: The model did not answer, or its budget is spent.
         """
         started = time.perf_counter()
@@ -109,10 +119,9 @@ class AgentWriting:
             if not answer.calls:
                 break
             messages.append(Message("assistant", answer.text, answer.calls))
-            for call in answer.calls:
-                if self._ended:
-                    break  # a call after `finish` must not change the plan
-                messages.append(Message("tool", self._result(call), call_id=call.id))
+            messages += self._results(answer.calls)
+        if missed:
+            self._stop("unreadable answer", f"{missed} answers of the model could not be read")
         self._predicted.state = self._start
         self.equipment.listen(BlockWritten(1, self.request, self._steps, "model"))
         return self._record(time.perf_counter() - started)
@@ -135,10 +144,34 @@ class AgentWriting:
             blocks=(block,),
             hierarchical=False,
             planner_calls=self._bridge.calls,
+            planners=tuple(self._bridge.planners),
             unreadable=self._unreadable,
+            repeated=self._repeated,
+            stopped=self._stopped,
         )
 
+    def _stop(self, kind: str, reason: str) -> None:
+        """End the plan as far as it is written."""
+        self._ended, self._stopped = True, Stopped(kind, reason)
+
     # Conversation -------------------------------------------------------------------------
+
+    def _results(self, calls: Sequence[ModelToolCall]) -> Iterator[Message]:
+        earlier = self._made.copy()
+        for call in calls:
+            if self._ended:
+                break  # a call after `finish` must not change the plan
+            made = (call.name, json.dumps(call.arguments, sort_keys=True), self._steps)
+            # Calls of one answer count once: the model has not seen their results yet.
+            times = self._made[made] = earlier[made] + 1
+            result = self._result(call)
+            if times > 1 and not self._ended:
+                self._repeated += 1
+                if times == _MOST_ALIKE:
+                    again = f"the model repeated the call {call.name} without any effect"
+                    self._stop("repeated call", again)
+                result += f"\nThis call and this plan are as before. {_DO_ELSE}"
+            yield Message("tool", result, call_id=call.id)
 
     def _opening(self) -> tuple[Message, ...]:
         predicted = self._predicted
@@ -177,8 +210,6 @@ class AgentWriting:
             return f"no tool named {call.name!r}; tools: {', '.join(self._handlers)}"
         try:
             return known(call.arguments)
-        except ImpossibleGoalError:
-            raise
         except _UNUSABLE as error:
             return f"{call.name}: the arguments cannot be used ({type(error).__name__}: {error})"
 
@@ -188,13 +219,15 @@ class AgentWriting:
     def _tools(self) -> tuple[ModelTool, ...]:
         predicted = self._predicted
         objects = choice(sorted(self._names))
-        facts = self._forms.goal(self._names).schema
+        domain = predicted.task.domain
+        widest = max((len(a.parameters) for a in domain.actions.values()), default=0)
+        longest = max((len(p.parameters) for p in domain.predicates.values()), default=0)
         listed = array(choice([*predicted.kinds, *sorted(self._names)]), 20, 1)
-        call = record({"do": choice(predicted.task.domain.actions), "args": array(objects, 4)})
+        call = record({"do": choice(domain.actions), "args": array(objects, widest)})
         fact = record(
             {
-                "fact": choice(_fact_names(facts)),
-                "args": array(choice([*self._names, *self._constants]), 3),
+                "fact": choice(self._forms.fact_names(self._names)),
+                "args": array(choice([*self._names, *self._constants]), longest),
                 "holds": {"type": "boolean"},
             }
         )
@@ -223,7 +256,7 @@ class AgentWriting:
             ModelTool(
                 "give_up",
                 "End: the task cannot be carried out here.",
-                record({"reason": {"type": "string", "maxLength": 200}}),
+                record({"reason": phrase(200)}),
             ),
         )
 
@@ -333,7 +366,9 @@ class AgentWriting:
         return "ended"
 
     def _give_up(self, given: Mapping[str, Any]) -> str:
-        raise ImpossibleGoalError(f"the model gives up: {given.get('reason') or 'no reason given'}")
+        self._replay(())
+        self._stop("gave up", f"the model gives up: {given.get('reason') or 'no reason given'}")
+        return "ended"
 
     def _extend(self, way: Sequence[GroundAction]) -> None:
         self._predicted.advance(way)
@@ -357,11 +392,6 @@ def make_writing(
 
 def _with_note(message: Message, note: str) -> Message:
     return replace(message, text=f"{message.text}\n\n{note}")
-
-
-def _fact_names(schema: Mapping[str, Any]) -> list[str]:
-    forms = schema["properties"]["goal"]["items"]["anyOf"]
-    return [form["properties"]["fact"]["enum"][0] for form in forms]
 
 
 def _of_kinds(predicted: PredictedWorld, names: Collection[str]) -> list[str]:

@@ -116,6 +116,7 @@ class BlockWriter:
     listen: Callable[[PolicyEvent], None]
     forms: WorldForms
     _unmapped: list[str] = field(default_factory=list, init=False)
+    _impossible: bool = field(default=False, init=False)
     _reading: str = field(default="", init=False)
 
     def write(
@@ -138,7 +139,7 @@ class BlockWriter:
             prompt = "block" if work.hierarchical else "plan"
             answer = self.dialogue.ask(prompt, self._form(work), **values)
         written = self._read(answer, work, predicted)
-        self.dialogue.tally.unreadable += not written and bool(self._unmapped)
+        self._count_unreadable(written)
         self._announce(work, written, "model")
         task, state = predicted.task, predicted.state
         before = count_applicable(task, state, written) == len(written)
@@ -230,6 +231,7 @@ class BlockWriter:
         notes = [f"{line}: this is no action" for line in read.unread]
         limit = self._limit(work)
         state, actions = predicted.state, list[GroundAction]()
+        self._impossible = False
         for place, text in enumerate(read.actions):
             if len(actions) == limit or place == _MOST_LINES:
                 # First, since prompts show only a few notes.
@@ -240,11 +242,17 @@ class BlockWriter:
             mapped = mapper.map(text, holding=held)
             if mapped.action is None:
                 notes.append(mapped.note)
+                self._impossible = self._impossible or mapped.impossible
                 continue
             actions.append(mapped.action)
             state = run_actions(predicted.task, state, (mapped.action,))
         self._unmapped += [note[:_LONGEST_NOTE] for note in notes[:_MOST_NOTES]]
         return tuple(actions)
+
+    def _count_unreadable(self, block: Block) -> None:
+        # An impossible action was still read.
+        unread = not block and bool(self._unmapped) and not self._impossible
+        self.dialogue.tally.unreadable += unread
 
     def _most_tries(self, block: Block) -> int:
         if self.settings.constrained:
@@ -309,7 +317,7 @@ class BlockWriter:
                 block = corrected
                 self._announce(work, block, "correction")
             repeats = corrected == former
-            self.dialogue.tally.unreadable += not corrected and bool(self._unmapped)
+            self._count_unreadable(corrected)
             self.dialogue.tally.repeated += repeats
             if self.settings.structured and (repeats or not corrected):
                 # The next answer would be the same: the planner takes over.

@@ -129,11 +129,15 @@ _ROBOT = frozenset({"robot", "agent", "arm", "gripper", "hand", "self", "me", "i
 
 @dataclass(frozen=True)
 class Mapped:
-    """A mapped action, or None, and a note on the change or failure; empty if `exact`."""
+    """A mapped action, or None, and a note on the change or failure; empty if `exact`.
+
+    `impossible` says that the text names an action and objects that exist, but do not go together.
+    """
 
     action: GroundAction | None
     exact: bool
     note: str = ""
+    impossible: bool = False
 
 
 class MappedLiteral(NamedTuple):
@@ -257,7 +261,7 @@ class Mapper:
             return Mapped(None, False, f"{text}: there is no object like {unknown[0]!r}")
         best = next(iter(names))
         call = " ".join([best, *(next(iter(options)) for options in objects)])
-        return Mapped(None, False, f"{text}: ({call}) can never be done")
+        return Mapped(None, False, f"{text}: ({call}) can never be done", impossible=True)
 
     def _names(self, text: ActionText) -> dict[str, float]:
         scores = self._action_names.scores(text.name)

@@ -331,6 +331,7 @@ class LLMPolicy(Policy[str]):
         if reason:
             request = f"{stage} (A first attempt was broken off: {reason} Go on from here.)"
         record = self._write(request, graph, inventory, self._constraints(stage, inventory))
+        record.require_steps()
         self.plans.append(record)
         domain = self.equipment.domain
         task = Task(domain, graph.problem(domain, "plan"))

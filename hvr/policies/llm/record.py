@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from hvr.errors import HvrError, ImpossibleGoalError, LanguageError, PlanBudgetError, PlannerError
+from hvr.models.errors import ModelError
 from hvr.pddl.model import GroundAction
 from hvr.planning.plans import MacroAction, Plan
 from hvr.values import JsonObject, Value, json_fields
@@ -62,6 +64,42 @@ class BlockRecord(JsonObject):
     json_shape = "*"
 
 
+@dataclass(frozen=True)
+class Stopped:
+    """Why a model's plan ended early.
+
+    Args:
+        kind: A few words for tables.
+        reason: One line.
+    """
+
+    kind: str
+    reason: str
+
+
+BUDGET_SPENT = "budget spent"
+"""Kind of a plan whose own requests are spent."""
+
+
+def stopped_by(error: HvrError) -> Stopped | None:
+    """Return the end of a plan that the model or policy caused; None for another error."""
+    kind = None
+    match error:
+        case LanguageError():
+            kind = "request not understood"
+        case ImpossibleGoalError():
+            kind = "gave up"
+        case PlannerError():
+            kind = "no plan found"
+        case PlanBudgetError():
+            kind = BUDGET_SPENT
+        case ModelError(kind="schema" | "empty"):
+            kind = "unreadable answer"
+        case ModelError(kind="refused"):
+            kind = "refused"
+    return None if kind is None else Stopped(kind, " ".join(str(error).split()))
+
+
 @dataclass(frozen=True, kw_only=True)
 class PlanningRecord:
     """The history of one plan.
@@ -78,7 +116,10 @@ class PlanningRecord:
         planner_calls: Number of calls of the classical planner.
         judged: Rounds of the judge; empty if it is off or found nothing.
         unreadable: Number of answers in which nothing could be read.
-        repeated: Number of corrections that repeated the answer before.
+        repeated: Number of corrections that repeated the answer before, or of an agent's calls
+            that repeated an earlier one.
+        stopped: Why the plan ended early, if it did.
+        planners: Names of the classical planners that wrote parts of the plan.
     """
 
     plan: Plan
@@ -92,12 +133,40 @@ class PlanningRecord:
     judged: tuple[JudgeRound, ...] = ()
     unreadable: int = 0
     repeated: int = 0
+    stopped: Stopped | None = None
+    planners: tuple[str, ...] = ()
+
+    @property
+    def authors(self) -> tuple[str, ...]:
+        """Sentences about the parts of the plan that the model did not write."""
+        told = []
+        by = " and ".join(self.planners)
+        repairer = f"the planner {by}" if by else "hvr"
+        repaired = [repr(b.macro.name) for b in self.blocks if b.repaired]
+        taken = [repr(b.macro.name) for b in self.blocks if b.from_library]
+        if repaired and not self.hierarchical:
+            told.append(f"{repairer} wrote part of the plan")
+        elif repaired:
+            told.append(
+                f"{repairer} completed {len(repaired)} of "
+                f"{len(self.blocks)} blocks: {', '.join(repaired)}"
+            )
+        if taken:
+            told.append(f"the library supplied: {', '.join(taken)}")
+        if self.stopped is not None:
+            told.append(f"the plan ended early: {self.stopped.reason}")
+        return tuple(told)
+
+    def require_steps(self) -> None:
+        """Raise `ImpossibleGoalError` with the reason if the plan ended early without steps."""
+        if self.stopped is not None and not self.plan.actions:
+            raise ImpossibleGoalError(self.stopped.reason)
 
     def to_json(self) -> dict[str, Any]:
-        """Return JSON values, without the counts that only the scores of a bench use."""
+        """Return JSON values, without what only the scores of a bench use."""
         values = json_fields(self)
         rounds = values.pop("judged")
-        for count in ("unreadable", "repeated"):
+        for count in ("unreadable", "repeated", "stopped", "planners"):
             del values[count]
         return {"judged": rounds, **values} if rounds else values
 

@@ -317,6 +317,8 @@ class PlannerRepair:
     def __init__(self, planner: Planner) -> None:
         self._planner = planner
         self.calls = 0
+        self.planners: dict[str, None] = {}
+        """The names of the planners whose plans were used."""
 
     def to(
         self,
@@ -353,8 +355,10 @@ class PlannerRepair:
             return None
         if broken_constraints(state, result.plan, kept):
             return None
-        applicable = count_applicable(task, state, result.plan) == len(result.plan)
-        return result.plan if applicable else None
+        if count_applicable(task, state, result.plan) < len(result.plan):
+            return None
+        self.planners[result.planner] = None
+        return result.plan
 
     def through(
         self, state: State, actions: Sequence[GroundAction], predicted: PredictedWorld

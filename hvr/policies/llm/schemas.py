@@ -64,6 +64,8 @@ def _any_names(part: Any) -> Any:
     if "anyOf" in part:
         named = {key for one in part["anyOf"] for key in one.get("required", ())}
         shared = [k for k in (ACTION, FACT, HOLDS) if k in named]
+        if not shared:
+            return {"anyOf": _any_names(part["anyOf"])}
         booleans = {HOLDS: {"type": "boolean"}} if HOLDS in named else {}
         return {
             "type": "object",
@@ -71,7 +73,7 @@ def _any_names(part: Any) -> Any:
             "required": shared,
             "additionalProperties": {"type": "string"},
         }
-    left_out = {"enum", "$defs", "maxLength"}
+    left_out = {"enum", "$defs", "minLength", "maxLength"}
     if part.get("minItems") != part.get("maxItems"):
         left_out.add("minItems")
     values = {k: v for k, v in part.items() if k not in left_out}
@@ -103,6 +105,11 @@ def choice(values: Iterable[str]) -> Schema:
     return {"type": "string", "enum": list(dict.fromkeys(values))}
 
 
+def phrase(most: int) -> Schema:
+    """Return the schema of a text that is not empty."""
+    return {"type": "string", "minLength": 1, "maxLength": most}
+
+
 def array(items: Schema, most: int, least: int = 0) -> Schema:
     return {"type": "array", "items": items, "minItems": least, "maxItems": most}
 
@@ -128,6 +135,25 @@ def _keys(parameters: Sequence[str], *taken: str) -> tuple[str, ...]:
     """Return the JSON keys of parameters, distinct from the `taken` keys."""
     plain = [name.lstrip("?") for name in parameters]
     return tuple(f"{name}_" if name in taken else name for name in plain)
+
+
+# Refusals -----------------------------------------------------------------------------------------
+# An empty goal would hold everywhere, so a model that has no goal must say why.
+
+_CANNOT = "cannot"
+
+REFUSAL = "cannot: "
+"""Beginning of the text of an answer without a goal; the reason follows."""
+
+
+def goal_or_reason(goal: Schema, most: int) -> Schema:
+    """Return the schema of a goal, or of the reason for giving none: `{"cannot": "reason"}`."""
+    return {"anyOf": [goal, record({_CANNOT: phrase(most)})]}
+
+
+def reason_in(goal: Any) -> str:
+    """Return the reason in a value of `goal_or_reason`; empty for a goal."""
+    return one_line(str(goal.get(_CANNOT, ""))) if isinstance(goal, Mapping) else ""
 
 
 # Actions ------------------------------------------------------------------------------------------
@@ -183,18 +209,18 @@ def _arguments(value: Mapping[str, Any], name: str, keys: _Keys) -> list[str]:
 
 def kinds_form(kinds: Sequence[str]) -> AnswerForm:
     """Return the form of a selection of kinds."""
-    schema = record({"kinds": array(choice(kinds), len(kinds))})
+    schema = record({"kinds": array(choice(kinds), len(kinds), min(1, len(kinds)))})
     return AnswerForm(schema, lambda data: ", ".join(dict.fromkeys(data["kinds"])))
 
 
 def titles_form(most: int) -> AnswerForm:
     """Return the form of a macro plan; its text has one line per macro action."""
-    schema = record({"steps": array({"type": "string", "maxLength": MAX_TITLE}, most)})
+    schema = record({"steps": array(phrase(MAX_TITLE), most, 1)})
 
-    def text(data: Any) -> str:
+    def lines(data: Any) -> str:
         return "\n".join(title for title in map(one_line, data["steps"]) if title)
 
-    return AnswerForm(schema, text)
+    return AnswerForm(schema, lines)
 
 
 class WorldForms:
@@ -224,11 +250,11 @@ class WorldForms:
         blocks = array(array(action, most), count, count)
         schema = record({"blocks": blocks})
 
-        def text(data: Any) -> str:
+        def written(data: Any) -> str:
             parts = enumerate(data["blocks"], start=1)
             return "\n".join(f"Macro action {n}:\n{self._lines(block)}" for n, block in parts)
 
-        return AnswerForm(definitions.close(schema), text)
+        return AnswerForm(definitions.close(schema), written)
 
     def next_step(self, actions: Iterable[GroundAction]) -> AnswerForm:
         """Return the form of one of some ground actions, or of the end of the block."""
@@ -243,7 +269,7 @@ class WorldForms:
         entry = record({"before": array(fact, _MOST_FACTS), "after": array(fact, _MOST_FACTS, 1)})
         schema = record({"macros": array(entry, len(titles), len(titles))})
 
-        def text(data: Any) -> str:
+        def written(data: Any) -> str:
             lines = []
             for number, (title, one) in enumerate(zip(titles, data["macros"], strict=True), 1):
                 before, after = (self._facts(one[k]) for k in ("before", "after"))
@@ -252,18 +278,26 @@ class WorldForms:
                 lines.append(f"Postconditions: {after or 'none'}")
             return "\n".join(lines)
 
-        return AnswerForm(definitions.close(schema), text)
+        return AnswerForm(definitions.close(schema), written)
 
     def goal(self, names: Collection[str]) -> AnswerForm:
-        """Return the form of a goal as a conjunction of facts, or of a reason for giving none."""
+        """Return the form of a goal as a conjunction of facts, or of a reason for giving none.
+
+        The text of a reason begins with `REFUSAL`.
+        """
         definitions = _Definitions()
-        facts = array(self._fact(names, definitions), 4 * _MOST_FACTS)
-        schema = record({"goal": facts, "cannot": {"type": "string", "maxLength": MAX_TITLE}})
+        facts = array(self._fact(names, definitions), 4 * _MOST_FACTS, 1)
+        schema = record({"goal": goal_or_reason(facts, MAX_TITLE)})
 
-        def text(data: Any) -> str:
-            return f"(and {self._facts(data['goal'])})"
+        def written(data: Any) -> str:
+            reason = reason_in(data["goal"])
+            return f"{REFUSAL}{reason}" if reason else f"(and {self._facts(data['goal'])})"
 
-        return AnswerForm(definitions.close(schema), text)
+        return AnswerForm(definitions.close(schema), written)
+
+    def fact_names(self, names: Collection[str]) -> list[str]:
+        """Return the predicates that can hold for some objects."""
+        return [p.name for p in self._fluents if self._rows(p, names) is not None]
 
     def ways(
         self,

@@ -110,6 +110,9 @@ AGENT = "AGENT"
 SETTINGS: tuple[str, ...] = (*NAMED_SETTINGS, GOAL, AGENT)
 """All setting names, in the order of tables."""
 
+CONSTRAINED = "HVR++constrained"
+"""`HVR+`, whose blocks the model writes by choosing among possible actions."""
+
 _WHOLE = replace(_PAPER, hierarchical=False, verification=False)
 _BASES: Mapping[str, PolicySettings] = {
     **NAMED_SETTINGS,

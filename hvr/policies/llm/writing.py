@@ -268,6 +268,7 @@ class Writing:
             removed=removed,
             library_used=sum(bool(r.from_library) for r in records),
             planner_calls=bridge.calls,
+            planners=tuple(bridge.planners),
             judged=rounds,
             unreadable=self._dialogue.tally.unreadable,
             repeated=self._dialogue.tally.repeated,

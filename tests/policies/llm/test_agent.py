@@ -105,15 +105,43 @@ def test_an_empty_plan_is_questioned_once() -> None:
 
 @pytest.mark.slow
 def test_giving_up_has_a_reason() -> None:
+    take = ("apply", {"steps": [do("pick_up", "mug-1")]})
+    record = write(Caller([take, ("give_up", {"reason": "no beans"})]))
     with pytest.raises(ImpossibleGoalError, match="gives up: no beans"):
-        write(Caller([("give_up", {"reason": "no beans"})]))
+        record.require_steps()
+
+
+@pytest.mark.slow
+def test_a_repeated_call_is_told_and_then_ends_the_plan() -> None:
+    look, take = ("look", {"names": ["Mug"]}), ("apply", {"steps": [do("pick_up", "mug-1")]})
+    model = Caller([look, take, look, look, ("validate", {}), look])
+    record = write(model)
+    assert "as before" not in model.result(3) and "as before" in model.result(4)
+    assert record.repeated == 2 and len(record.plan.actions) == 2
+    assert record.stopped is not None and "repeated the call look" in record.stopped.reason
+
+
+@pytest.mark.slow
+def test_going_to_and_fro_ends() -> None:
+    take, back = ("apply", {"steps": [do("pick_up", "mug-1")]}), ("undo", {"count": 9})
+    record = write(Caller([take, back] * 9))
+    assert record.stopped is not None and record.stopped.kind == "repeated call"
+
+
+@pytest.mark.slow
+def test_the_same_call_twice_in_an_answer_is_no_repetition() -> None:
+    look = ("look", {"names": ["Mug"]})
+    several = Answer(text="", calls=tuple(ModelToolCall(f"c{n}", *look) for n in range(4)))
+    assert write(Caller([several, FINISH, FINISH])).repeated == 0
 
 
 @pytest.mark.slow
 def test_a_model_that_writes_no_calls_ends() -> None:
     broken = ModelError("the model called no tool", kind="schema")
     model = Caller([broken] * 3)
-    assert write(model).unreadable == 3 == len(model.asked)
+    record = write(model)
+    assert record.unreadable == 3 == len(model.asked)
+    assert record.stopped is not None and record.stopped.kind == "unreadable answer"
 
 
 @pytest.mark.slow

@@ -310,3 +310,15 @@ def test_a_simulated_model_has_to_know_the_goal(hvr_: Hvr) -> None:
     )  # fmt: skip
     assert ended.code == 2
     assert "cannot read sentences" in ended.err
+
+
+def test_a_note_says_what_the_planner_completed(hvr_: Hvr) -> None:
+    model = ("--llm", "scripted:error=0.6,seed=3")
+    ended = hvr_("solve", "--world", "blocksworld", *model)
+    assert ended.code == 0, ended.err
+    (note,) = [line for line in ended.out.splitlines() if "completed" in line]
+    assert (
+        note.startswith("note: the planner Fast Downward") and "of 4 blocks: 'clear yellow'" in note
+    )
+    right = hvr_("solve", "--world", "blocksworld", "--llm", "scripted:error=0")
+    assert "completed" not in right.out
