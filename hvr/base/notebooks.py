@@ -19,7 +19,6 @@ def html_card(
     """Return a title, paragraphs and a table as HTML.
 
     Args:
-        sentences: Paragraphs; empty ones are skipped.
         rows: Cells as text; rows beyond `MAX_TABLE_ROWS` are only counted.
     """
     parts = [f"<p><b>{escape(title)}</b></p>"]

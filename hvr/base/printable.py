@@ -84,9 +84,6 @@ def console(*, stderr: bool = False, **options: Any) -> Console:
     """Return a rich console that escapes texts but keeps rich's styles.
 
     Markup and emoji codes in texts, such as `[bold]` and `:mug:`, are not interpreted.
-
-    Args:
-        options: Further options of `rich.console.Console`.
     """
     from rich.console import Console
     from rich.segment import Segment

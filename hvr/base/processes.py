@@ -30,11 +30,8 @@ _END_SECONDS = 10.0
 def supervised(command: Sequence[str], *, memory: int = 0) -> list[str]:
     """Return a command line that runs a program and ends it, and its descendants, with hvr.
 
-    Args:
-        memory: Bytes that the program and its descendants may use together; 0 sets no limit.
-
-    Returns:
-        The command line; on Windows the command itself.
+    `memory` limits the bytes that they may use together; 0 sets no limit. On Windows the command
+    itself is returned.
     """
     if not _CAN_SUPERVISE:
         return list(command)

@@ -185,7 +185,6 @@ def load(module: str, package: str, extra: str) -> Any:
     """Import a module of an optional package.
 
     Args:
-        module: Module to import, such as `google.genai`.
         package: Package with the module, such as `google-genai`.
 
     Raises:

@@ -150,10 +150,7 @@ class BenchFolder:
 
     @contextmanager
     def locked_cell(self, cell: Cell) -> Iterator[None]:
-        """Lock a cell against other processes.
-
-        Processes of a killed bench end after a moment, so wait for them.
-        """
+        """Lock a cell, waiting for processes of a killed bench, which end after a moment."""
         path = self.path / "cells" / f"{cell.id}.lock"
         with writing(path):
             until = time.monotonic() + _PATIENCE_S
@@ -311,11 +308,7 @@ class RecordedOptions:
 
 @dataclass(frozen=True)
 class Recording:
-    """An unpacked recording.
-
-    Args:
-        cassettes: Folder of the transcripts.
-    """
+    """An unpacked recording, with the folder of the transcripts."""
 
     cells: tuple[Cell, ...]
     cassettes: Path

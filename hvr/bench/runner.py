@@ -54,7 +54,6 @@ class Progress:
     Args:
         done: Number of cells with a result, including earlier runs.
         resumed: Number of cells finished in earlier runs.
-        result: Latest result; None at the start.
     """
 
     done: int

@@ -58,7 +58,6 @@ class DomainReplay:
 
     Args:
         verified: Number of applicable steps at the start.
-        state: State after the verified steps.
         failure: Reason why the next step is not applicable, if any.
     """
 
@@ -74,7 +73,6 @@ class ExecutionOutcome:
 
     Args:
         executed: Number of steps executed before the first failure.
-        state: Observed final state.
         problem: Reason why execution stopped early; empty if it did not.
     """
 

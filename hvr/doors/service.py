@@ -68,10 +68,6 @@ class Service:
     async def call(self, name: str, data: object) -> dict[str, Any]:
         """Answer a request.
 
-        Args:
-            name: Name of the operation.
-            data: The request as JSON.
-
         Returns:
             The answer as JSON. Characters that control a terminal or the direction of text are
             escaped, because names and comments come from untrusted files.

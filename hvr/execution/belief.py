@@ -163,9 +163,6 @@ def belief_after_sounds(
     If the expected sound of a switch is missing, the belief keeps its old state. A sound with a
     single possible source in the room identifies that source; with several, it only confirms an
     expected change.
-
-    Args:
-        room: The objects of the room; only their names and types are used.
     """
     sounds = set(heard)
     objects = dict(predicted.objects)

@@ -42,7 +42,6 @@ class Executor(Generic[Goal]):
     """The loop that carries out the stages of a goal.
 
     Args:
-        policy: Makes the plans and lists its recovery strategies.
         planned: Called with each plan before it is executed.
         max_tries: Maximum uses of a plan-keeping strategy for the same step; 0 replans at once.
     """
@@ -105,11 +104,7 @@ class Executor(Generic[Goal]):
         return finished
 
     def look_into(self, planned: Planned, what: tuple[str, ...], place: str) -> None:
-        """Execute a plan that opens a place, and look.
-
-        Args:
-            what: Description of the object to look for.
-        """
+        """Execute a plan that opens a place, and look for the object described by `what`."""
         self.show_look(planned, what, place)
         self._start_monitoring(planned)
         self._execute(planned, self.world.watch(planned, ConstraintMonitor(), aside=True))
@@ -188,9 +183,7 @@ class Executor(Generic[Goal]):
             planned = new
 
     def _first_plan(self, stage: Goal) -> Planned:
-        """Return a plan for a stage; while there is none, search for more of the objects that it
-        needs.
-        """
+        """Return a plan for a stage; while there is none, search for the objects that it needs."""
         while True:
             try:
                 return self.prepare(stage)
@@ -278,11 +271,7 @@ class Executor(Generic[Goal]):
             self._monitor_constraints(self._run_constraints, planned.task.initial, None)
 
     def finished(self, reason: str = "", unmet: Iterable[Expression] = ()) -> Finished:
-        """Return the result of the run so far.
-
-        Args:
-            reason: Why the goal was not reached; empty if it was.
-        """
+        """Return the result of the run so far; `reason` is empty if the goal was reached."""
         unmet, words = tuple(unmet), self.world.wording
         return Finished(
             not reason,
@@ -462,9 +451,7 @@ class Executor(Generic[Goal]):
             self._refused.clear()
 
     def _is_repeated(self, planned: Planned) -> bool:
-        """Return whether nothing that is believed has changed since the plan or its first step
-        failed.
-        """
+        """Return whether the belief is as it was when the plan or its first step failed."""
         if self.world.may_repeat:
             return False
         belief, actions = self._belief(planned.task.initial), planned.plan.actions

@@ -194,8 +194,6 @@ class Observed:
         seen: Names of the objects seen now; None means all.
         whole: Receptacles whose whole contents are seen now.
         last_seen: Step in which each object was last seen before this one.
-        success: Whether the environment reported success.
-        error: Message of the environment on failure.
         gained: New atoms about objects that the plan does not name.
         lost: Atoms about such objects that no longer hold.
         sorts: The remembered and the drifting predicates.

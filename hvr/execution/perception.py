@@ -82,7 +82,6 @@ class View(NamedTuple):
     """One look at a scene.
 
     Args:
-        scene: The readings.
         seen: Names of the objects in view; None for all.
         whole: Receptacles whose whole contents are in view.
     """
@@ -132,11 +131,7 @@ class NoiseFilter:
     def settle(
         self, expected: SceneGraph, first: View, look: Callable[[], View]
     ) -> tuple[View, int]:
-        """Return a view without the surprises that further looks do not confirm.
-
-        Returns:
-            The view, and the number of further looks.
-        """
+        """Return a view without surprises that further looks refute, and the number of looks."""
         ballot = _Ballot(expected, first)
         if ballot.open or self._told:
             for _ in range(MAX_LOOKS):
@@ -380,9 +375,6 @@ class Perception:
     """The robot's vision, hearing and belief.
 
     The first look is perfect and complete, except behind closed doors with `Sight.DOORS`.
-
-    Args:
-        ontology: Maps predicates to attributes; hvr's own if None.
     """
 
     def __init__(

@@ -223,11 +223,7 @@ class _Use(NamedTuple):
 
 @dataclass
 class RecoveryProgress:
-    """The recovery strategies of one run and their uses.
-
-    Args:
-        listen: Called for each use of a strategy, once its outcome is known.
-    """
+    """The recovery strategies of one run and their uses; `listen` hears of each use."""
 
     repairs: Strategies
     listen: Callable[[Recovery], None]

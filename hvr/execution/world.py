@@ -102,7 +102,6 @@ def search_order(
     Args:
         spots: The objects to approach for a view of each place, with equal probabilities;
             includes searched places.
-        left: The spots that have not been searched.
         chances: Probability of each place to hold a thing.
         cost: Cost of going to a spot and looking there.
         beside: The spots that are also seen from there.
@@ -180,7 +179,6 @@ class World:
     Args:
         graph: A graph that contains only the ontology; the scene is added to it.
         force_put: Whether to ignore AI2-THOR's placement table when putting objects down.
-        sensors: The robot's sensors. The first look is perfect.
     """
 
     def __init__(
@@ -238,7 +236,6 @@ class World:
         return place_counts()
 
     def plan(self, policy: Policy[Any], stage: Any, avoid: frozenset[str], reason: str) -> Planned:
-        """See `ExecutionWorld`."""
         inventory = self.inventory()
         if avoid:
             inventory = inventory.without(avoid)
@@ -247,21 +244,17 @@ class World:
     def watch(
         self, planned: Planned, constraints: ConstraintMonitor, *, aside: bool = False
     ) -> SceneMonitor:
-        """See `ExecutionWorld`."""
         return SceneMonitor(self, planned, constraints, aside=aside)
 
     def crowding(
         self, impasse: Impasse, relevant: Collection[str], *, new: bool
     ) -> tuple[str, tuple[str, ...]]:
-        """See `ExecutionWorld`."""
         return crowded_place(impasse, relevant, self.scene, new=new)
 
     def replaceable(self, impasse: Impasse, avoid: frozenset[str]) -> str | None:
-        """See `ExecutionWorld`."""
         return replaceable(impasse, self.graph, self.inventory(), avoid)
 
     def missing(self, policy: Policy[Any], stage: Any, *, spare: bool = False) -> tuple[str, ...]:
-        """See `ExecutionWorld`."""
         inventory = self.inventory()
         if not inventory.unplaced:
             return ()
@@ -271,11 +264,9 @@ class World:
         return missing_objects(needed, inventory)
 
     def unplaced(self) -> frozenset[str]:
-        """See `ExecutionWorld`."""
         return self.inventory().unplaced
 
     def search_order(self, objects: Sequence[str], searched: Collection[str]) -> tuple[str, ...]:
-        """See `ExecutionWorld`."""
         inventory, history = self.inventory(), self.perception.history
         spots = {place: self._spots(place) for place in self._receptacles()}
         # What was never seen may be where the robot has not looked yet, all else anywhere.
@@ -344,11 +335,9 @@ class World:
     def opening(
         self, policy: Policy[Any], place: str, closing: tuple[str, ...], stage: Any
     ) -> Planned:
-        """See `ExecutionWorld`."""
         return policy.opening(place, closing, stage, self.graph, self.inventory())
 
     def unseen(self, watch: SceneMonitor, step: int) -> tuple[str, ...]:
-        """See `ExecutionWorld`."""
         sorts = sorts_of(self.graph.ontology)
         felt = {"near", "holding", *sorts.remembered}
         atoms = (a for a in watch.goal_support() if a.args and a.predicate not in felt)
@@ -358,14 +347,12 @@ class World:
     def visiting(
         self, policy: Policy[Any], thing: str, closing: tuple[str, ...], stage: Any
     ) -> tuple[Planned, tuple[str, ...]]:
-        """See `ExecutionWorld`."""
         door = self.perception.shut_in(thing)
         if door is not None:
             return self.opening(policy, door, closing, stage), (door,)
         return policy.visiting(thing, closing, stage, self.graph, self.inventory()), ()
 
     def doubt(self, thing: str) -> None:
-        """See `ExecutionWorld`."""
         o, (x, _, z) = self.scene.objects[thing], self.perception.stands_at
         away = math.hypot(o.position[0] - x, o.position[2] - z) > VISIBILITY_DISTANCE
         if away or not o.attributes.get("pickupable") or self.perception.shut_in(thing):
@@ -562,10 +549,6 @@ def open_world(
     shared: SharedGraph | None = None,
 ) -> World:
     """Create a world with a new knowledge graph.
-
-    Args:
-        ontology: Classes and their mapping to the domain; hvr's own if None.
-        shared: Graph on a server to mirror to, if any.
 
     Raises:
         StoreError: The folder cannot hold a graph, or the server does not respond.

@@ -47,7 +47,6 @@ class Journal:
     process keeps its graph in memory and has no access to the file.
 
     Args:
-        folder: The folder of the graph.
         flags: `os.O_EXCL` for a new file.
 
     Raises:

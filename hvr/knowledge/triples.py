@@ -395,7 +395,6 @@ def marks(
         step: The action as sent, with hvr's names as ids, such as
             `{"action": "ToggleObjectOn", "objectId": "faucet-1"}`. Pouring is
             `FillObjectWithLiquid` on the target vessel.
-        marked: Existing marks.
     """
     event = _EVENTS.get(str(step.get("action", "")))
     target = str(step.get("objectId", ""))

@@ -220,7 +220,6 @@ class ActionAnnotations:
     """The annotations of a world's actions; actions are given by PDDL name.
 
     Args:
-        ends: Actions that end a block.
         continued: The actions that, after an action in `ends`, continue the block instead.
         used: Actions whose block is named after their effect.
         both: Actions that are also named if their block continues.

@@ -332,7 +332,6 @@ class Substitute(Value):
 
     Args:
         condition: The part of a condition to replace.
-        becomes: The replacement.
         requires: Affordance class that the things must have.
         lacking: Affordance class that they must lack; empty for none.
         among: Quantity of objects that must already satisfy the condition: `all`, `some` or

@@ -52,7 +52,6 @@ class Conditional(Value):
     """A request with a condition, in words.
 
     Args:
-        word: The word before the condition.
         before, after: Clauses that do not depend on the condition.
         then, otherwise: Clauses to carry out if the condition holds, and if not.
     """

@@ -74,8 +74,6 @@ class DialogueQuestion(Value):
     """A question with its answers in words.
 
     Args:
-        text: The question.
-        choices: The answers in words.
         requests: The request behind each answer; empty if the answers are the requests.
     """
 

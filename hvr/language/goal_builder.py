@@ -64,7 +64,6 @@ class Demand(Value):
     Args:
         moment: Position of the demand: twice the index of the clause, plus one for placements,
             since 'put a hot potato in the fridge' heats first.
-        entity: Index of the entity.
         key: A later demand on the same entity with the same key, `place` or `liquid`, replaces
             an earlier one.
         text: PDDL over `?x`; empty if the entity must be at `outer`.

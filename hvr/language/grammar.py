@@ -240,8 +240,6 @@ class Reader:
     """Read requests by grammar and ontology.
 
     Args:
-        ontology: Words, task knowledge and preferences.
-        domain: The actions.
         any_place: Whether to assume that portable objects can be put anywhere.
     """
 
@@ -424,7 +422,6 @@ def make_reader(
     Args:
         name: One of `READERS`; None for "both" if the extra `language` is installed, otherwise
             for "grammar".
-        any_place: See `Reader`.
 
     Raises:
         UsageError: The name is unknown.

@@ -128,7 +128,6 @@ class Lexicon:
         full: Condition of holding a liquid; empty if nothing does.
         purposes: Names of things by the words of their purposes.
         features: Words for the lasting features of the things of a name.
-        uses: Words of their purposes.
         proposals: Phrases that hint at requests, and the requests.
     """
 
@@ -289,7 +288,6 @@ def build_lexicon(
     Args:
         nouns: (phrase, class) pairs, the most preferred class of a phrase first; regular
             plurals are added here.
-        verbs: (phrase, verb) pairs in the base form.
         collective: Classes whose singular means all of them together ('the cutlery').
         loose: (phrase, class, label) triples for phrases that have no other meaning.
         rooms: Names of the rooms where everything happens.

@@ -20,7 +20,6 @@ class Condition(Value):
     Args:
         template: PDDL text over `?x`.
         clause: 0-based index of the clause that requests it; later clauses win.
-        word: The word, for messages.
         requires: Affordance class that the entity must have, if any.
         moved: Whether the entity is also put somewhere: 'put a clean cup on the table'.
     """
@@ -56,7 +55,6 @@ class Nearness(Value):
         word: The preposition: 'next to', 'left of'.
         classes: Classes that the other thing may have.
         name: Name of the other object, if the request gives it.
-        text: The words for it, for messages.
     """
 
     word: str
@@ -72,11 +70,9 @@ class Entity(Value):
         classes: Ontology classes that it may have, most preferred first.
         group: Whether the classes rank equally (a fruit) instead of by preference.
         count: Number of objects; 0 for all, -1 for some (two if there are two).
-        conditions: Conditions to achieve.
         selectors: PDDL conditions on `?x` that must hold at the start.
         place_from: Classes of the place where it stands at the start, if given.
         liquid: PDDL name of the liquid that it must contain.
-        name: Name of the object (`mug-1`), if given.
         rests: Whether the object must end on any serving surface.
         serve: Whether the object must end at the preferred serving place.
         unnamed: Whether the object is an implied vessel, such as the cup of 'coffee'.
@@ -103,7 +99,6 @@ class Entity(Value):
         swapped: Index of the entity to whose initial place it goes instead, or None.
         half: Whether the request means half of all objects.
         near: Entities near the object at the start; the nearest object is chosen.
-        text: The words, for messages.
     """
 
     classes: tuple[str, ...]
@@ -149,7 +144,6 @@ class Ban(Value):
     Args:
         condition: PDDL text over `?x`.
         classes: Classes of the things that it covers; empty for all.
-        name: Name of the object, if given.
         most: Number of things that may satisfy it at once.
         again: Whether the condition may hold once but not twice.
     """
@@ -165,11 +159,6 @@ class Meaning(Value):
     """The meaning of a whole request.
 
     Args:
-        text: The sentence.
-        entities: All entities mentioned.
-        relations: Required relations between entities.
-        clauses: Number of clauses.
-        notes: Assumptions and omissions, one sentence each.
         unread: Content words that did not enter the meaning, in the order of the sentence.
         ordered: Indices of clauses that explicitly come after all earlier ones.
         bans: Conditions that must never hold.

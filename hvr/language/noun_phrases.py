@@ -54,7 +54,6 @@ def read_group(
     """Read things with the predicate and adjuncts that follow them.
 
     Args:
-        after: The preceding word, for error messages.
         listing: Whether only things can follow, as after 'make' or 'I want'.
         subject: Whether a statement about the whole group may follow.
     """

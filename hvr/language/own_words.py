@@ -70,7 +70,6 @@ class _Heard:
     """The parsed part of a text.
 
     Args:
-        variables: Types of the variables.
         spoken: The variable of each phrase that refers back.
         taken: Variables of each noun.
         parts: Conjuncts as PDDL.

@@ -208,8 +208,6 @@ def nearest(
     A holder is at distance 0 from its contents. A side on which there is no candidate is ignored.
 
     Args:
-        candidates: Names of objects.
-        nearness: The reference object and the side.
         count: Number of objects meant; 0 for all within reach.
 
     Returns:

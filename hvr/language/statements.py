@@ -77,7 +77,6 @@ class QuestionAnswer(Value):
     """The answer to a question.
 
     Args:
-        text: The answer in words.
         things: The objects that it names, for later reference.
     """
 

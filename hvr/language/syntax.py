@@ -11,12 +11,9 @@ class Determiner(Value):
 
     Args:
         count: Number of things; 0 for all, -1 for some, None if not given.
-        definite: 'the'.
-        other: 'another'.
         each: 'each' or 'every': the statement applies to each one separately.
         apart: 'different' or 'separate': one for each.
         both: 'both', of two things or two kinds.
-        half: 'half of the'.
     """
 
     count: int | None = None
@@ -87,8 +84,6 @@ class Adjunct(Value):
         kind: `place`, `unplaced` (next to), `from`, `means`, `with`, `hand` (in the hand), `for`
             (`word` is the number of people), `origin` (back to its initial place), `together`
             (next to each other) or `except`.
-        word: The preposition; `in` or `on` for a place.
-        things: The complement.
         inside: `in` or `on` after `with`, if the objects are explicitly contents ('with a knife in
             it', 'containing a knife'), so that they cannot be tools.
     """

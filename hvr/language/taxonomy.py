@@ -279,10 +279,7 @@ class Methods:
 
 
 class Taxonomy:
-    """A view of the ontology for grammar and goals.
-
-    With `any_place`, portable objects can be put anywhere.
-    """
+    """The ontology as grammar and goals see it; `any_place` allows all placements."""
 
     def __init__(self, ontology: Ontology, *, any_place: bool = False) -> None:
         self.ontology = ontology

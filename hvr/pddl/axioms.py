@@ -138,7 +138,6 @@ class _Stratum:
     """The rules of predicates that depend on each other.
 
     Attributes:
-        read: The other fluent predicates that the rules read.
         known: Earlier results by the facts that were read.
         ground: The ground rules; None if there are too many.
         joins: The rules and positions in which each predicate of the stratum can be joined.

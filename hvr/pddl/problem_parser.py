@@ -370,7 +370,6 @@ def parse_domain(
         source: The text, or the path of a file.
         file: The name of the text in messages.
         lenient: Whether to accept errors that leave the meaning clear, such as repetitions.
-        warnings: A list to which warnings are appended.
 
     Raises:
         DataFileError: The file cannot be read.

@@ -55,8 +55,6 @@ class GoalWriter:
 
     Args:
         problem: Problem of the world; the model is not shown its goal.
-        words: Names of predicates and objects in prompts.
-        planner: Planner that detects unreachable goals.
     """
 
     dialogue: Dialogue
@@ -152,9 +150,6 @@ class ModelPlanner:
     """Plans from the states of a world with a language model, in place of a `StatePlanner`.
 
     Args:
-        equipment: Model, prompts and tools for writing plans.
-        words: Names of actions, predicates and objects in prompts.
-        meter: Counter of the model's usage.
         library: File to add learnt macro actions to; None to add none.
 
     Attributes:
@@ -234,8 +229,6 @@ class DescribedWorld:
 
     Attributes:
         problem: Problem of the world; a simulated model is given domain and problem.
-        words: Names of actions, predicates and objects in prompts.
-        ontology: The world's ontology, if any.
         prompts: The world's own templates; None for the default ones.
     """
 
@@ -259,9 +252,7 @@ def open_model(
     """Connect a language model that plans in a world; for errors see `open_equipment`.
 
     Args:
-        choice: The model and its options.
         planner: Planner for planner-assisted repair.
-        seed: Random seed of a simulated model.
         folder: Folder for the transcript; None to keep none.
     """
     if choice.library is not None and world.ontology is None:

@@ -90,11 +90,7 @@ class Capacity:
                 yield Crowd(place, together)
 
     def crowd(self, thing: str, place: str, others: Collection[str]) -> Crowd | None:
-        """Return things that leave no room for a thing in a place; None if there is room.
-
-        Args:
-            others: Things that are already there.
-        """
+        """Return things that leave no room for a thing beside `others`; None if there is room."""
         if self.takes(place, (thing,), others):
             return None
         left = sorted(others)
@@ -256,11 +252,7 @@ class PlacingCondition(Value):
 
 
 class Placing:
-    """The room for the things of one goal.
-
-    Args:
-        wanted: The goal, without preferred final conditions.
-    """
+    """The room for the things of one goal, given without preferred final conditions."""
 
     def __init__(self, wanted: Formula, inventory: Inventory) -> None:
         self._wanted = wanted
@@ -272,11 +264,7 @@ class Placing:
         self._relaxed = False
 
     def expect(self, names: Collection[str]) -> tuple[str, ...]:
-        """Predict which things of the goal crowd each other; return further places to use.
-
-        Args:
-            names: The objects of the problem.
-        """
+        """Predict which things of the goal crowd each other; return further places to use."""
         placements = [*self._placements(names)]
         for place in sorted({p for one in placements for p in one.places}):
             things = {t for one in placements if place in one.places for t in one.things}

@@ -61,7 +61,6 @@ def widening_choices(
             group of identical ones.
         complete: Function that adds objects, and the objects that these depend on, to a
             selection.
-        seconds: Time limit of each analysis.
     """
     yield chosen
     task = make_task()
@@ -93,8 +92,7 @@ def is_unreachable(task: Task, seconds: float) -> bool:
 def relaxed_plan_objects(task: Task, seconds: float) -> tuple[str, ...] | None:
     """Return the objects of a relaxed plan and their statically paired objects.
 
-    Returns:
-        None if no relaxed plan exists; an empty tuple if the time limit was reached.
+    The result is None without a relaxed plan, and empty after the time limit.
     """
     from hvr.validation.relaxation import Deadline, Relaxation
 
@@ -157,7 +155,6 @@ class SymbolicPolicy(Policy[Stage]):
     """A policy that plans without a language model.
 
     Args:
-        ontology: Words, task knowledge and preferences.
         any_place: Whether every object may be put anywhere, for worlds that force placements.
         reader: Name of a reader in `hvr.language.grammar.READERS`; None for the best one installed.
         reading: 1-based index of the intended reading of an ambiguous request.
@@ -293,10 +290,6 @@ class SymbolicPolicy(Policy[Stage]):
         self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory, reason: str = ""
     ) -> Planned:
         """Return a plan for one stage of a goal, from the state in the graph.
-
-        Args:
-            graph: The world as observed.
-            reason: Why an earlier plan was interrupted; unused, since the state contains the cause.
 
         Raises:
             ImpossibleGoalError: No plan exists with all objects, or with the selected ones if the

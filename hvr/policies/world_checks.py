@@ -34,7 +34,6 @@ def check_world(
     """Return the findings about a world, one sentence each, prefixed with file and line.
 
     Args:
-        world: The world to check.
         run: Whether to open, reset and observe the world's environment; no action is executed. If
             False, only its source is read.
         timeout: Time limit of each environment call, in seconds; None for the world's own limit.

@@ -61,7 +61,6 @@ class ConversationReply:
     Args:
         kind: `done` (carried out), `failed` (tried without success), `answer` (to a question),
             `question` (see `choices`) or `refused`.
-        text: The reply in words.
         choices: The possible answers to a question, in words.
         request: The request as it was understood, standing alone; empty if there was none.
         run: The run of a request that was carried out.

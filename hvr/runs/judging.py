@@ -55,7 +55,6 @@ class JudgingTarget:
 
     Args:
         goal_pddl: File with a PDDL goal about objects of a scene.
-        scene: Scene of a goal.
         domain: Domain file; None for the domain of the scene's world.
         lenient: Whether to accept unambiguous syntax errors.
     """
@@ -73,7 +72,6 @@ class JudgedPlan:
     """A plan with its verdict.
 
     Args:
-        steps: Steps as in the file.
         validator: Validator of the initial state and the goal; None if the goal is unknown.
         goal: The goal in words or PDDL.
         reading: The interpretation of an ambiguous sentence; otherwise empty.

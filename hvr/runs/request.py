@@ -195,7 +195,6 @@ def request_from_json(
     """Return the request of a started run from its status.
 
     Args:
-        values: Result of `RunRequest.to_json`.
         named: Code (`module:attribute`) named by the caller, which the status may then use.
 
     Raises:

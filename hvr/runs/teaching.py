@@ -471,11 +471,7 @@ class Teaching:
 
 
 class Teacher:
-    """A model that answers with errors at first, and remembers the right answers.
-
-    Attributes:
-        exchanges: The requests with their right answers.
-    """
+    """A model that answers with errors at first, and remembers the right answers."""
 
     simulated = True
     name = "teacher"

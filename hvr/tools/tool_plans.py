@@ -20,7 +20,6 @@ class Tool:
     """A tool that a step of a plan can call, or an atomic action of a robot.
 
     Args:
-        description: Description in one sentence.
         inputs: Input types; empty if unknown.
         outputs: Output types; empty if unknown.
     """

@@ -225,7 +225,6 @@ def judge_source(model: LoadedModel, name: str, read: Callable[[], str | Path]) 
     """Judge one plan.
 
     Args:
-        name: The name to report for the plan.
         read: Returns the plan's text or the path of its file; an HvrError becomes part of the
             result.
     """

@@ -32,11 +32,7 @@ _RULE = re.compile(r"HVR\d+", re.IGNORECASE)
 
 
 class RuleSelection(Value):
-    """The rules to report, as ids or prefixes of ids.
-
-    Attributes:
-        select: The rules to report; all if empty.
-    """
+    """The rules to report, as ids or prefixes of ids."""
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()

@@ -42,10 +42,7 @@ class Event:
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """The metadata in AI2-THOR's schema.
-
-        Read-only: events share the dicts of unchanged objects.
-        """
+        """The metadata in AI2-THOR's schema, read-only: events share dicts of unchanged objects."""
         if self._metadata is None:
             assert self._build is not None
             self._metadata = self._build()

@@ -74,7 +74,6 @@ class Scene(Value):
     Args:
         objects: Objects in the order of their ids.
         start_position: Initial `agent.position` in metres.
-        start_yaw: Initial yaw in degrees.
         start_horizon: Initial horizon in degrees; positive looks down.
         grid: (x, z) of the points where the agent can stand, 0.25 m apart.
         start_standing: Whether the agent stands rather than crouches.

@@ -145,7 +145,6 @@ class InProcessEngine:
     def run(
         self, function: Callable[[C], R], cells: Iterable[C], *, ordered: bool = False
     ) -> Generator[DoneCell[R], None, None]:
-        """See `Engine.run`."""
         del ordered
         for number, cell in enumerate(cells):
             yield DoneCell(number, function(cell))

@@ -46,7 +46,6 @@ class ProcessEngine:
     def run(
         self, function: Callable[[C], R], cells: Iterable[C], *, ordered: bool = False
     ) -> Generator[DoneCell[R], None, None]:
-        """See `Engine.run`."""
         pool = Pool(partial(self._submit, function), _first_done, partial(self._value, function))
         try:
             yield from drive(pool, cells, self.width, ordered=ordered)
@@ -59,7 +58,6 @@ class ProcessEngine:
             raise
 
     def close(self) -> None:
-        """See `Engine.close`."""
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)
         self._pool = None
@@ -208,14 +206,12 @@ class RayEngine:
     def run(
         self, function: Callable[[C], R], cells: Iterable[C], *, ordered: bool = False
     ) -> Generator[DoneCell[R], None, None]:
-        """See `Engine.run`."""
         pool = Pool(
             lambda cell: self._task.remote(function, cell, self._start), self._ready, self._value
         )
         yield from drive(pool, cells, self.width, ordered=ordered)
 
     def close(self) -> None:
-        """See `Engine.close`."""
         if self._ours and self._ray.is_initialized():
             self._ray.shutdown()
         self._give_stdout_back()

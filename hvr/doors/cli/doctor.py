@@ -78,9 +78,7 @@ class MachineCheck(Value):
     """The check of one resource, such as a package, a planner or a key.
 
     Attributes:
-        name: Name of the resource.
         status: `works` or `broken` if it was tried, `there` if it was only found, else `none`.
-        found: The finding.
         advice: The remedy; empty if none is needed.
     """
 

@@ -57,10 +57,7 @@ def _place(name: str) -> object:
 
 
 def print_json(data: object, indent: int | None = None) -> None:
-    """Print values as JSON, on one line or indented.
-
-    JSON has no NaN and no infinity; they become null.
-    """
+    """Print values as JSON, on one line or indented; NaN and infinity become null."""
     try:
         text = json.dumps(data, indent=indent, ensure_ascii=False, allow_nan=False)
     except ValueError:

@@ -34,11 +34,7 @@ _OPTIONS = frozenset(
 
 
 def run_posed_plan(args: argparse.Namespace, world: WorldFile, options: Mapping[str, Any]) -> int:
-    """Run `hvr plan` in such a world and return the exit code.
-
-    Args:
-        options: The given options, by the fields of `Options`.
-    """
+    """Run `hvr plan` in such a world and return the exit code."""
     _refuse_others(args, world, options)
     if args.html is not None:
         check_writable(args.html)

@@ -34,7 +34,6 @@ class Reports(Value):
 
     Attributes:
         shown: The format on standard output.
-        files: The reports in files.
         brief: Whether to print only the summary, since a file has the same text.
     """
 
@@ -80,7 +79,6 @@ class Reports(Value):
         Args:
             items: The results or findings to report.
             render: Returns the chunks of a report in a format.
-            shown: Whether to print the report.
         """
         kept: list[_Item] = []
         source = _recorded(items, kept) if self.files else iter(items)

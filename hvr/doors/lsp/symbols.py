@@ -69,7 +69,6 @@ class Declaration(NamedTuple):
     Attributes:
         noun: The kind of name, such as "predicate" or "durative action".
         parameters: Variables and their types; the types of an object or type.
-        node: The list around the declaration.
     """
 
     occurrence: Occurrence
@@ -112,7 +111,6 @@ class Symbols:
         occurrences: All occurrences, in the order of the text.
         declarations: Declarations by kind, name and scope.
         kind: Whether the text defines a domain or a problem; None if neither.
-        name: The name that it defines.
         domain: The domain that a problem refers to.
     """
 

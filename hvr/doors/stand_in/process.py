@@ -121,7 +121,6 @@ class RefusedActionError(Exception):
     """A refused action.
 
     Args:
-        message: The `errorMessage`.
         code: The `errorCode`; InvalidArgument and InvalidAction make the client raise ValueError.
     """
 

@@ -36,7 +36,6 @@ class Reply:
     Args:
         metadata: Metadata of the agent in AI2-THOR's schema. Unchanged objects are the same dicts
             as in earlier replies.
-        sequence_id: The sequence id of the action.
         image: RGB bytes, `screenWidth` x `screenHeight` of the metadata, bottom row first; None
             without an image. An unchanged image is the same object as before.
         fast: Whether the client may keep its lists of objects and images if they are unchanged, as
@@ -302,7 +301,6 @@ class FifoLink:
 
     Args:
         server_pipe: Path of the pipe that this process writes.
-        client_pipe: Path of the pipe that it reads.
         patience: Seconds to wait for the client to open its end.
 
     Raises:

@@ -88,7 +88,6 @@ class BeliefRevision:
 
         Args:
             alternative: Each fact with the opposite of its believed value.
-            doubtful: Whether the step lacked a visible effect.
         """
         self._notes += 1
         self._doubtful -= alternative.keys()
@@ -104,7 +103,6 @@ class BeliefRevision:
         """Return alternative states, one per candidate revision.
 
         Args:
-            revisions: Sets of hidden facts and numbers with other values than the believed ones.
             refuted: Whether a state still contradicts the refusals.
 
         Returns:
@@ -203,7 +201,6 @@ class FactWorld(ExecutionWorld):
 
     @property
     def wording(self) -> Wording:
-        """See `ExecutionWorld`."""
         return self._wording
 
     def outcome(self) -> bool | None:
@@ -213,7 +210,6 @@ class FactWorld(ExecutionWorld):
     def plan(
         self, policy: FactPolicy, stage: Problem, avoid: frozenset[str], reason: str
     ) -> Planned:
-        """See `ExecutionWorld`."""
         del avoid, reason
         self.impossible = False
         while True:
@@ -243,7 +239,6 @@ class FactWorld(ExecutionWorld):
     def watch(
         self, planned: Planned, constraints: ConstraintMonitor, *, aside: bool = False
     ) -> FactMonitor:
-        """See `ExecutionWorld`."""
         return FactMonitor(self, planned.task, constraints, aside=aside)
 
     def look_around(self, step: int, everything: bool = False) -> tuple[str, ...]:
@@ -373,13 +368,11 @@ class FactMonitor(PlanMonitor):
 
     @property
     def state(self) -> State:
-        """See `BeliefMonitor`."""
         return self._state
 
     def step(
         self, number: int, action: GroundAction, block: int, before: State, report: StepReport
     ) -> StepDone:
-        """See `BeliefMonitor`."""
         del before  # same as the believed state, but with numbers rounded by the problem text
         before = self._state
         ahead = Validator(self.task, state=before)
@@ -422,7 +415,6 @@ class FactMonitor(PlanMonitor):
         return before, expected, seen
 
     def cannot(self, number: int, action: GroundAction) -> Deviation:
-        """See `BeliefMonitor`."""
         unmet = self.unmet(action)
         why = explain_state(unmet, self.world.wording) or "a condition is unmet"
         return Deviation(
@@ -436,11 +428,9 @@ class FactMonitor(PlanMonitor):
         )
 
     def ahead(self, state: State) -> tuple[Task, State]:
-        """See `BeliefMonitor`."""
         return super().ahead(self._in_task(state))
 
     def resumed(self, differing: Difference) -> Validator:
-        """See `BeliefMonitor`."""
         del differing
         task, state = self.ahead(self.state)
         return Validator(task, state=state)

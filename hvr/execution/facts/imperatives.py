@@ -59,9 +59,6 @@ class Imperative(Value):
 
     Args:
         pattern: Matches the order in words; the groups `p0`, `p1` … are its arguments.
-        atom: The atom over the parameters of the action.
-        positive: Whether the atom must hold.
-        parameters: The parameters of the action, in the order of the groups.
     """
 
     pattern: re.Pattern[str]

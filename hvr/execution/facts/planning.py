@@ -150,17 +150,12 @@ def _searched(
 
 
 class CheapPlanner:
-    """A planner for cheap plans of small tasks in this process; falls back to `StatePlanner`.
-
-    Args:
-        seconds: The wall time limit.
-    """
+    """A planner for cheap plans of small tasks in this process; falls back to `StatePlanner`."""
 
     def __init__(self, seconds: float = 10.0) -> None:
         self.seconds = seconds
 
     def plan(self, task: Task) -> Planned:
-        """See `StatePlanner.plan`."""
         small = Task(task.domain, relevant_problem(task.domain, task.problem))
         for one in (small, task):
             try:

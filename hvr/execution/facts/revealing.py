@@ -240,7 +240,6 @@ class RevealingWorld(FactWorld):
         super().__init__(env, domain, problem, wording)
 
     def outcome(self) -> bool | None:
-        """See `FactWorld`."""
         outcome = self._ask("outcome", self.env.outcome)
         return None if outcome and not self._judged else outcome
 
@@ -250,7 +249,6 @@ class RevealingWorld(FactWorld):
         return "" if error and self.outcome() is not None else error
 
     def request(self) -> str:
-        """See `PosingEnvironment`."""
         return self._ask("request", self.env.request)
 
     def look(self, believed: State) -> State:
@@ -294,7 +292,6 @@ class RevealingWorld(FactWorld):
     def plan(
         self, policy: FactPolicy, stage: Problem, avoid: frozenset[str], reason: str
     ) -> Planned:
-        """See `ExecutionWorld`."""
         del avoid, reason
         # The same plan is no repetition if anything was seen or done since.
         seen = self.task.problem.init, self.task.problem.numeric_init
@@ -314,14 +311,12 @@ class RevealingWorld(FactWorld):
             ) from error
 
     def planned(self, policy: FactPolicy, stage: Problem) -> Planned:
-        """See `FactWorld`."""
         problem = self.task.problem.replace(goal=stage.goal)
         return policy.planner.plan(Task(self.domain, problem))
 
     def watch(
         self, planned: Planned, constraints: ConstraintMonitor, *, aside: bool = False
     ) -> RevealingMonitor:
-        """See `ExecutionWorld`."""
         return RevealingMonitor(self, planned.task, constraints, aside=aside)
 
     def look_around(self, step: int, everything: bool = False) -> tuple[str, ...]:
@@ -381,10 +376,6 @@ class PosedRun:
         text: The request; None for the one that the environment makes and judges.
         reading: 1-based number of the reading to use if there are several.
 
-    Attributes:
-        request: The request in words.
-        stages: The stages of the request.
-
     Raises:
         LanguageError, AmbiguousError, ImpossibleGoalError: See `described_stages`.
         SimulatorError: The environment fails.
@@ -435,8 +426,7 @@ class PosedRun:
     ) -> WorldRun:
         """Plan, execute and watch until the request is fulfilled or impossible.
 
-        Args:
-            seconds: The wall time limit of each plan.
+        `seconds` is the wall time limit of each plan.
         """
         policy = FactPolicy(self.domain, CheapPlanner(seconds))
         return run_in_world(

@@ -94,7 +94,6 @@ class TimedWorld(FactWorld):
     def watch(
         self, planned: Planned, constraints: ConstraintMonitor, *, aside: bool = False
     ) -> TimedWatch:
-        """See `ExecutionWorld`."""
         return TimedWatch(self, planned.task, constraints, aside=aside)
 
     def planned(self, policy: FactPolicy, stage: Problem) -> Planned:
@@ -153,7 +152,6 @@ class TimedWorld(FactWorld):
         return False
 
     def do(self, action: GroundAction) -> str:
-        """See `FactWorld.do`."""
         _, duration = self._last.get(action, (self.now, Fraction(0)))
         if isinstance(self._env, StartsAndEnds):
             self._env.duration = float(duration)
@@ -387,9 +385,7 @@ def run_in_world(
 
 
 def dependencies_of(domain: Domain, formula: Expression) -> frozenset[str]:
-    """Return the predicates and functions that a formula depends on, including through derived
-    predicates.
-    """
+    """Return the predicates and functions that a formula depends on, through rules as well."""
     rules: dict[str, list[Expression]] = {}
     for rule in domain.derived:
         rules.setdefault(rule.predicate, []).append(rule.body)

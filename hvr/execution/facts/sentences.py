@@ -596,9 +596,7 @@ class _Requests:
             self._classes[plain] = object_class
 
     def _known(self, ontology: Ontology) -> Iterator[tuple[str, str]]:
-        """Yield the objects whose class the ontology knows; names like `tube-1` come first and
-        stay.
-        """
+        """Yield the objects whose class the ontology knows, names like `tube-1` first."""
         objects = {o.name: o.types for o in (*self.domain.constants, *self.problem.objects)}
         for name in sorted(objects, key=lambda n: _NAME.fullmatch(n) is None):
             known = (ontology.class_of_pddl_type(t) for t in objects[name])

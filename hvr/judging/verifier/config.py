@@ -33,7 +33,6 @@ class VerifierConfig:
         neighbours: K, the number of similar tools per tool.
         hidden: Width of every layer.
         layers: L, the number of message-passing rounds.
-        dropout: Dropout probability.
         readout: Readout of the nodes into the graph: `mean` (the paper), or mean and maximum.
         align_hidden, align_lr, align_batch, align_epochs, align_patience: Training of the scorer g.
             The paper specifies only the patience.
@@ -243,7 +242,6 @@ class Epoch:
     Args:
         stage: `alignment`, `graph` (stage I) or `local` (stage II) of a network; `judge`, whose
             epochs are simulated drafts.
-        number: 1-based number.
         validation: Early stopping criterion, higher is better; None if it is the loss.
     """
 

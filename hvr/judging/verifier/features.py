@@ -164,10 +164,7 @@ class ToolEmbeddings:
         return bool(self.fits[self.tools.index(source), self.tools.index(target)])
 
     def between(self, before: Iterable[str], after: Iterable[str]) -> NDArray[np.int64]:
-        """Return the tools that fit after all of `before` and before all of `after`.
-
-        No tool fits an unknown one.
-        """
+        """Return the tools that fit after all of `before` and before all of `after`, if known."""
         fitting = np.ones(len(self.tools), dtype=np.bool_)
         for tool in before:
             fitting &= self.fits[self.tools.index(tool)] if self.known(tool) else False

@@ -207,7 +207,6 @@ class PlanGraphDraft:
     """A mutable plan graph. Nodes have permanent keys; `finish` renumbers them.
 
     Attributes:
-        nodes: Nodes by key.
         sequence: Keys in the order of the node list.
         wrong: Keys of nodes with a wrong tool.
         skipping: Edges (source, target) where steps are missing; the source may be START.

@@ -338,10 +338,7 @@ class Verifier:
 
     @classmethod
     def load(cls, folder: Path, encoder: Encoder | None = None) -> Verifier:
-        """-
-
-        The result for a plan depends only on the seed and the plan.
-        """
+        """Read a checkpoint; see `hvr.judging.verifier.checkpoint`."""
         from hvr.judging.verifier.checkpoint import load
 
         return load(folder, encoder)

@@ -325,7 +325,6 @@ class TextVectors:
     processes may share a folder. The files contain digests of the texts, not the texts.
 
     Args:
-        encoder: One of `ENCODERS`.
         folder: Folder for the files, one per encoder; `default_folder()` if None.
 
     Raises:

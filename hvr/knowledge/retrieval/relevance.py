@@ -352,10 +352,7 @@ def allow_all_places(
 
 
 def forbid_objects(problem: Problem, names: Collection[str]) -> Problem:
-    """Forbid putting anything on or in some objects, and switching them.
-
-    Their contents can still be taken.
-    """
+    """Forbid switching some objects, and putting anything on or in them; taking stays allowed."""
     if not names:
         return problem
     kept = (

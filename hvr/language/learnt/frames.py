@@ -39,7 +39,6 @@ class Frame:
     """A request in terms of ontology classes.
 
     Args:
-        kind: One of `KINDS`.
         carrier: Class of the dish that holds the object at its place (only "stack").
         sliced: Whether pieces of the object are meant.
     """

@@ -219,7 +219,6 @@ class Calibration:
     Args:
         here: Weight of the log probability among classes of the scene.
         anywhere: Weight of the log probability among all classes.
-        shift: Intercept.
     """
 
     here: float = 1.0
@@ -337,7 +336,6 @@ class Reading:
     """A reading of a request by the learnt reader.
 
     Args:
-        frame: The frame; of kind `OTHER` if no frame can express the request.
         goal: The goal in the scene; None if no likely frame is possible there.
         p: Probability that the frame is right.
         refusal: Why the likeliest frame is impossible here; empty if it is possible.

@@ -183,7 +183,6 @@ def retrieve(
 
     Args:
         task: The problem in the querying agent's domain.
-        state: The current state of the task.
         distances: The distances of objects in metres; near objects are preferred.
 
     Returns:

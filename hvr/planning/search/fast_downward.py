@@ -36,10 +36,7 @@ Effect = tuple[Facts, int, int]
 
 
 def to_sas(problem: SearchProblem) -> str:
-    """Print a search problem in the SAS+ format.
-
-    Operators are named by their index in `problem.operators`.
-    """
+    """Print a search problem as SAS+; operators are named by their index in the problem."""
     return "\n".join(_Writer(problem).lines()) + "\n"
 
 

@@ -68,7 +68,6 @@ class SearchEnd(Generic[S]):
 
     Args:
         path: The steps to a goal state, if any.
-        state: The goal state, if any.
         reason: Without a path, why the search ended; "" if the state space is exhausted.
     """
 

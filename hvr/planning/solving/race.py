@@ -232,7 +232,6 @@ class RaceResult:
     """The result of a race.
 
     Args:
-        best: The best valid plan, if any.
         proven: The planner that proved that no plan is better (or that there is none); "" without
             a proof.
         ends: Outcome of each planner without a valid plan, by name: as a value and in words.

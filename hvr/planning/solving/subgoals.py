@@ -53,7 +53,6 @@ class _Comparison:
     """A comparison `excess >= 0`, or `excess > 0` if it is strict.
 
     Args:
-        test: The original comparison.
         sign: 1 if the left side must be larger, -1 if the right side must be.
         strict: Whether equality is insufficient.
         varies: Whether some action changes the excess by a state-dependent amount.

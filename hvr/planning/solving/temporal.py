@@ -166,7 +166,6 @@ class _Pending:
     """A running action or a future timed literal.
 
     Args:
-        end: The time at which it ends or happens.
         order: The number of its start; literals come first.
         number: The index of its start among the operators; -1 for a literal.
     """

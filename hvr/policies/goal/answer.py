@@ -169,7 +169,6 @@ class WrittenThing:
     """A thing declared by a goal.
 
     Args:
-        name: Name that literals refer to.
         kinds: Acceptable kinds, in order of preference.
         every: Whether the name refers to all such objects instead of one.
         apart: Whether a place must differ from all other things; portable things always do.
@@ -188,8 +187,6 @@ class GoalAnswer:
     """A goal as the model wrote it.
 
     Args:
-        things: Declared things.
-        stages: Literals to achieve, one group per stage.
         always: Literals that must hold throughout.
         once: Literals that may become true at most once.
         never_two: Predicates that must never hold for two objects at once.
@@ -261,7 +258,6 @@ class NameMeaning:
         every: Whether the name refers to all these objects instead of one.
         apart: Whether its referent must differ from all others that are apart.
         named: Whether the name is an object's own name.
-        liquid: Whether the name is a liquid.
     """
 
     name: str

@@ -32,11 +32,7 @@ class CheckedGoal:
     """A goal with resolved names.
 
     Args:
-        things: Referents by name, in the order of the answer.
         stages: Literals to achieve, one group per stage.
-        always: Literals that must hold throughout.
-        once: Literals that may become true at most once.
-        never_two: Predicates that must never hold for two objects at once.
         problems: Error messages; the other fields are valid only if this is empty.
     """
 

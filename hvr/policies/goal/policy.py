@@ -253,7 +253,6 @@ def plan_all_stages(
     """Plan all stages without executing them, each from the predicted end of the previous one.
 
     Args:
-        compile_task: Task factory, for callers that cache tasks.
         find: Searches for the goal's objects before planning; None if all locations are known.
 
     Raises:

@@ -56,13 +56,7 @@ _KEPT = 6
 
 
 class AgentWriting:
-    """Writes one plan through tool calls; it replaces `Writing` with the setting `AGENT`.
-
-    Args:
-        equipment: Model, prompts and tools.
-        predicted: The predicted world at the start of the plan.
-        constraints: PDDL trajectory constraints of the plan.
-    """
+    """Writes one plan through tool calls; it replaces `Writing` with the setting `AGENT`."""
 
     def __init__(
         self,

@@ -85,9 +85,6 @@ class Assignment:
 
     Args:
         number: 1-based index of the macro action.
-        macro: The macro action; without H, a placeholder for the whole task.
-        names: Objects that the prompt describes.
-        history: Earlier steps as text.
         hierarchical: Whether the macro action is only a part of the task.
     """
 
@@ -101,12 +98,7 @@ class Assignment:
 
 @dataclass
 class BlockWriter:
-    """Writes the blocks of a plan.
-
-    Args:
-        mapper: Factory of the mapper for an assignment's objects.
-        forms: Forms of structured answers.
-    """
+    """Writes the blocks of a plan."""
 
     dialogue: Dialogue
     settings: PolicySettings
@@ -473,12 +465,7 @@ MAX_BATCH = 8
 
 @dataclass
 class BlockBatches:
-    """Blocks that were requested in advance.
-
-    Args:
-        names: Function that returns the objects of macro actions.
-        forms: Forms of structured answers.
-    """
+    """Blocks that were requested in advance."""
 
     dialogue: Dialogue
     prompt_words: PromptWords
@@ -498,11 +485,9 @@ class BlockBatches:
     def next(
         self, macros: Sequence[MacroAction], predicted: PredictedWorld, done: str
     ) -> str | None:
-        """Return the answer for the first of the macro actions, or None to ask for it separately.
+        """Return the answer for the first of the remaining macro actions; None to ask for it.
 
-        Args:
-            macros: Remaining macro actions.
-            done: Earlier steps as text.
+        `done` are the earlier steps as text.
         """
         if self._drafts:
             return self._drafts.pop(0)

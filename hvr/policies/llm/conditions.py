@@ -158,9 +158,7 @@ def _contradiction(macro: MacroAction) -> str:
 
 
 def describe_macros(macros: Sequence[MacroAction], shown: Collection[int] | None = None) -> str:
-    """Return macro actions as prompt text, with the conditions of all or of the 1-based indices
-    `shown`.
-    """
+    """Return macro actions as prompt text; only those `shown` (1-based) have conditions."""
     lines = []
     for number, macro in enumerate(macros, start=1):
         lines.append(f"{number}. {macro.name}")
@@ -206,13 +204,7 @@ def correction_values(
 ) -> Values:
     """Return the values of the longest correction prompt that fits, or of the shortest one.
 
-    Args:
-        values: Template values that describe the world.
-        macros: The macro actions with their conditions.
-        problem: Error messages, one per line.
-        number: Number of the correction, which makes each prompt unique.
-        objects: Function that describes the objects among some words.
-        fits: Whether a prompt fits the context.
+    The number of the correction makes each prompt unique.
     """
     shortest: Values = {}
     for candidate in _shorter(values, macros, problem.splitlines(), objects):

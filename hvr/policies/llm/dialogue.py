@@ -78,7 +78,6 @@ class Dialogue:
     """A language model with its prompts.
 
     Args:
-        seed: Sampling seed, for providers that support one.
         structured: Whether answers are JSON; the prompts must ask for it.
     """
 

@@ -156,9 +156,7 @@ class Mapper:
     """Maps a model's answer to the actions and literals of a task.
 
     Args:
-        embedder: Comparison of names that are spelt differently.
         available: Preferred objects, such as the ones in the prompt; all other objects follow.
-        wording: Names of actions, predicates and objects; None for the names in hvr's ontology.
     """
 
     def __init__(
@@ -235,7 +233,6 @@ class Mapper:
         """Return the action that a text refers to.
 
         Args:
-            text: The action as written.
             holding: The object in the robot's hand at that point, used if the text omits an object,
                 as in `(put_on, countertop-1)`.
         """

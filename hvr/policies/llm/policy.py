@@ -197,12 +197,7 @@ def learn_macros(
     run: str,
     used: Collection[str],
 ) -> None:
-    """Add the macro actions of a successful plan to a library.
-
-    Args:
-        about: The request and the scene.
-        used: IDs of the library entries used in the plan.
-    """
+    """Add the macro actions of a successful plan to a library."""
     origin = Origin(
         request=str(about.get("request", "")),
         scene=str(about.get("scene", "")),
@@ -227,9 +222,7 @@ class LLMPolicy(Policy[str]):
     """A policy that plans with a language model.
 
     Args:
-        meter: Counter of the model's usage, if needed.
         library: File to add learnt macro actions to; None to add none.
-        about: Request and scene, recorded in the library.
     """
 
     recovery_strategies = FEEDBACK_PLANNER_STRATEGIES

@@ -46,9 +46,6 @@ class PredictedWorld(ABC):
     `hvr.policies.llm.scene_prediction` implements it for scene graphs, `PredictedFacts` for any
     PDDL problem.
 
-    Args:
-        task: The objects and the initial state.
-
     Attributes:
         goal: Literals known to be goals; empty if only the request is known.
     """
@@ -136,7 +133,6 @@ class PredictedWorld(ABC):
 
         Args:
             reader: Purpose of the prompt: `conditions` or `steps`.
-            names: The objects in question.
         """
         del reader, names
         return ()
@@ -161,9 +157,6 @@ class PredictedWorld(ABC):
         """Return the objects that a model selected by kind, with related ones.
 
         Args:
-            answered: Names in the model's answer.
-            request: The request that it answered.
-            embedder: Comparison of names.
             knowledge: Whether to add objects that the request names.
             expansion: Whether to add objects that the selected ones depend on.
         """
@@ -195,10 +188,7 @@ class PredictedWorld(ABC):
         """Return the planning task from a state to a goal, or None if it is too large.
 
         Args:
-            state: Initial state; its task contains all objects.
-            objects: Potentially useful objects besides the goal's.
             relevant: Part of the goal that determines the relevant objects.
-            kept: Ground constraints that must not be broken.
 
         Raises:
             HvrError: No such task exists.

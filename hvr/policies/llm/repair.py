@@ -148,9 +148,7 @@ def repair_judged_blocks(
     """Remove redundant steps from a plan, and insert missing ones, until the judge accepts it.
 
     Args:
-        task: The task, in whose initial state the plan begins.
         fleeting: Predicates that do not count, such as nearness.
-        listen: Callback for the changes and for problems without a repair.
         reduced: Restricts a problem to the plan's objects; None to use all objects.
 
     Returns:
@@ -332,7 +330,6 @@ class PlannerRepair:
         """Return actions that achieve a condition, or None if none are found.
 
         Args:
-            state: Initial state; its task contains all objects.
             objects: Potentially useful objects besides the condition's.
             relevant: Part of the condition that determines the relevant objects; None for all.
             kept: Ground constraints that the actions must not break.

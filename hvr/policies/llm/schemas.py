@@ -33,12 +33,7 @@ _MOST_FACTS = 12
 
 @dataclass(frozen=True)
 class AnswerForm:
-    """The form of an answer.
-
-    Args:
-        schema: JSON schema of the answer, with all names that exist.
-        text: Function that writes such an answer as text for the parsers of `answers/`.
-    """
+    """The form of an answer: its JSON schema, and how to write it as text for the parsers."""
 
     schema: Mapping[str, Any]
     text: Callable[[Any], str]
@@ -227,7 +222,6 @@ class WorldForms:
     """The answer forms (schema and text) for one world.
 
     Args:
-        actions: Ground actions that may become applicable.
         ignored: Predicates that no condition uses.
     """
 

@@ -88,7 +88,6 @@ class ObjectRetrieval:
         These are all objects if retrieval (the setting R) is off.
 
         Args:
-            request: The task, or one of its macro actions.
             otherwise: For a macro action, the objects of the whole task: used by `direct`, and if
                 no name in the answer exists.
         """
@@ -157,11 +156,7 @@ class Equipment:
     """Model, prompts and tools for writing plans.
 
     Args:
-        ontology: Classes and their names.
-        embedder: Maps names to objects and actions.
-        planner: Planner for planner-assisted repair.
         library: Macro actions to use instead of asking; None for none.
-        agent: Robot that the domain belongs to, for the library.
         compile_task: Task factory; see `PredictedScene`.
     """
 
@@ -180,13 +175,7 @@ class Equipment:
 
 
 class Writing:
-    """Writes one plan from the request and the graph, without a gold goal.
-
-    Args:
-        equipment: Model, prompts and tools.
-        predicted: The predicted world, which advances with the plan.
-        constraints: PDDL trajectory constraints of the plan.
-    """
+    """Writes one plan from the request and the graph, without a gold goal."""
 
     def __init__(
         self,

@@ -30,8 +30,6 @@ def element(name: str, *markup: str, **attributes: str | float | None) -> str:
     """Return an element.
 
     Args:
-        name: Tag name.
-        markup: Content.
         attributes: Text, which is escaped, or numbers; floats get one decimal. `text_anchor`
             becomes `text-anchor`, and `class_` becomes `class`; None omits an attribute.
     """
@@ -110,7 +108,6 @@ def page(title: str, body: str, *, styles: Sequence[str] = (), script: str = "")
     """Return a self-contained HTML page that loads nothing.
 
     Args:
-        body: Markup.
         styles: CSS in addition to `page.css`.
         script: JavaScript; it must not contain `</script`.
     """

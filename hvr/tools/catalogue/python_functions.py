@@ -125,7 +125,6 @@ class _Hint:
         choices: Allowed values as JSON.
         nullable: Whether None is allowed.
         record: Name of the class, if it has typed fields.
-        items: Hint of the items, for a list.
     """
 
     types: tuple[str, ...] = ()

@@ -49,10 +49,7 @@ def _fields(record: Record) -> Record:
 
 
 def taskbench_plan(record: Record, name: str) -> tuple[ToolPlan, tuple[str, ...]]:
-    """Return the plan of a record under the given id, and the skipped parts.
-
-    Missing fields are empty.
-    """
+    """Return the plan of a record under an id, and the skipped parts; missing fields are empty."""
     fields = _fields(record)
     nodes = list(_nodes(_list(fields, "nodes")))
     tools = tuple(call.tool for call in nodes)

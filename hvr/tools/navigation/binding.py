@@ -93,7 +93,6 @@ class Binder:
         conditions: Learnt preconditions of tools.
         readers: Tools that are known to only read.
         made: Calls of goals that are done, by goal index.
-        excluded: Excluded values, by goal index.
     """
 
     request: ToolRequest

@@ -67,7 +67,6 @@ class ResultEntity:
 
     Args:
         kind: Words of its kind, such as `order`.
-        id: The id; None if it has none.
         properties: Values of each property, by the words of the property's name.
         above: Indices of the entities that it belongs to or refers to.
         below: Indices of the entities that belong or refer to the entity.

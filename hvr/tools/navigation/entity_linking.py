@@ -44,7 +44,6 @@ class EntityCandidate:
     """A candidate value and its entity.
 
     Args:
-        found: The value in a result.
         entity: Index of the entity in the graph.
         met: Constraints and stated facts that the entity meets.
         unknown: Constraints that are neither confirmed nor contradicted.

@@ -346,7 +346,6 @@ def opened_experience(
 
     Args:
         log: The log, created if missing; None to start from nothing.
-        catalogue: The current tools.
         write: Whether to append to the log.
 
     Raises:

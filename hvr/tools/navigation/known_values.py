@@ -301,10 +301,7 @@ class KnownValues:
 
 
 def values_in(result: Json) -> Iterator[tuple[tuple[str, ...], Json]]:
-    """Yield each atomic value in a result with its path pattern.
-
-    Keys that are data count as values.
-    """
+    """Yield each atomic value in a result, and each key that is data, with its path pattern."""
     todo: list[tuple[tuple[str, ...], Json]] = [((), result)]
     seen = 0
     for path, value in todo:

@@ -146,8 +146,6 @@ class StateCondition:
     """A precondition: an entity's property must have one of some values.
 
     Args:
-        parameter: The parameter that names the entity.
-        name: Words of the property's name.
         values: Values with which calls succeeded.
         well: Number of entities whose successful calls it predicted.
         refused: Number of entities whose refused calls it predicted.

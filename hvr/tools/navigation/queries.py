@@ -48,7 +48,6 @@ class QueryTarget:
 
     Args:
         name: The parameter that takes the value, or the name of the value to find.
-        query: The constraints on its entity.
         bound: The known values of the same goal call.
         ties: The bound values most closely related to this one.
         tool: The tool that takes the value; empty if the value is only to be found.

@@ -89,7 +89,6 @@ class ToolRequest:
     """A request: goal calls and the facts that the user states beside them.
 
     Args:
-        goals: Goal calls in the order of the request.
         said: Stated facts that are not arguments, such as a name or an address. Each constrains the
             entities that queries find, and a writing call must use them all.
         ordered: Whether a goal call waits for the earlier ones, as long as these can still be made.

@@ -55,7 +55,6 @@ class TurnDecision:
 
     Args:
         why: The reason, as a sentence for people.
-        chances: Probability of each move.
         needed: The most likely tools, with their probabilities.
     """
 
@@ -77,7 +76,6 @@ class TurnJudge:
     Args:
         turns: Training turns; folds never split a dialogue.
         encode: Encodes texts as vectors, such as `TextVectors().encode`.
-        seed: Random seed.
 
     Raises:
         MissingExtraError: scikit-learn is not installed.
@@ -274,7 +272,6 @@ class WeighedRequest:
     Args:
         read: The reading. The opinion decides the move where the words leave it open.
         doubted: Whether the user must confirm the reading before any call.
-        opinion: The opinion; None without judged dialogues.
     """
 
     read: ReadRequest

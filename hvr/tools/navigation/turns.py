@@ -64,7 +64,6 @@ class Turn:
 
     Args:
         text: The user's message; empty if only the tools have changed.
-        at_hand: The callable tools.
         outside: Other known tools.
         earlier: The user's earlier messages.
         idle: Whether the previous turn ended without a call, waiting for an answer or a tool.

@@ -63,10 +63,7 @@ class DrawingRules(Value):
 
 
 def read_drawing(file: Path, domain: Domain) -> tuple[DrawingRules, tuple[str, ...]]:
-    """Return the usable rules of a file, and the faults of the others.
-
-    Returns:
-        The drawing, and the findings, one sentence each, prefixed with file and line.
+    """Return the usable rules of a file, and one sentence per fault, with file and line.
 
     Raises:
         DataFileError: The file cannot be read or is not TOML.

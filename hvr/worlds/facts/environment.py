@@ -143,17 +143,14 @@ class PddlEnvironment:
         return self._stepper.state
 
     def reset(self) -> None:
-        """See `FactEnvironment`."""
         self._stepper = Stepper(self.task)
 
     def step(self, name: str, args: tuple[str, ...]) -> str:
-        """See `FactEnvironment`."""
         failure = self._stepper.advance(GroundAction(name, args))
         # Real environments do not know the plan's model, so no failed precondition is named.
         return "" if failure is None else "the action is not possible here"
 
     def observe(self) -> Observation:
-        """See `FactEnvironment`."""
         state, hidden = self.state, self.hidden
         facts = [(a.predicate, *a.args) for a in state.atoms() if a.predicate not in hidden]
         numbers = {
@@ -200,10 +197,7 @@ def require_untimed(domain: Domain, problem: Problem) -> None:
 def read_observation(
     task: Task, seen: Observation, *, static: bool = False
 ) -> tuple[set[Atom], dict[FunctionTerm, Fraction]]:
-    """Return the checked fluent facts and numbers of an observation.
-
-    Args:
-        static: Whether to include static facts.
+    """Return the checked fluent facts and numbers of an observation; with `static`, all facts.
 
     Raises:
         SimulatorError: A fact or number does not match the domain and the objects.
@@ -284,11 +278,7 @@ class WorldFault(StrEnum):
 
 @dataclass(frozen=True)
 class FaultRule:
-    """Timing of a fault: a probability or a step number.
-
-    Args:
-        step: 1-based step number; None means any step.
-    """
+    """Timing of a fault: a probability, or a 1-based step number (None for any step)."""
 
     kind: WorldFault
     rate: float = 1.0
@@ -347,11 +337,7 @@ def _rule(text: str) -> FaultRule:
 
 
 class FaultyWorld:
-    """A PDDL environment with fault injection.
-
-    Attributes:
-        log: The injected faults.
-    """
+    """A PDDL environment with fault injection; `log` lists the injected faults."""
 
     def __init__(self, env: PddlEnvironment, rules: Sequence[FaultRule], seed: int = 0) -> None:
         self.env = env
@@ -365,16 +351,13 @@ class FaultyWorld:
         self._steps = 0
 
     def reset(self) -> None:
-        """See `FactEnvironment`."""
         self._start()
         self.env.reset()
 
     def observe(self) -> Observation:
-        """See `FactEnvironment`."""
         return self.env.observe()
 
     def step(self, name: str, args: tuple[str, ...]) -> str:
-        """See `FactEnvironment`."""
         self._steps += 1
         kinds = {
             rule.kind

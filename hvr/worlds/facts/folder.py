@@ -41,7 +41,6 @@ class WorldSetup:
 
     Args:
         problem: The problem; it names no objects if the environment reveals them.
-        scene: Name of the scene, for an environment that poses its own problems.
     """
 
     domain: Domain
@@ -105,7 +104,6 @@ class WorldFolder(WorldFile):
         """Open the environment; a custom one runs in its own process.
 
         Args:
-            scene: See `WorldSetup`.
             timeout: Time limit for each call in seconds; None uses `world.toml`'s limit, or 60.
 
         Raises:

@@ -98,23 +98,18 @@ class IsolatedEnvironment:
             raise
 
     def reset(self) -> None:
-        """See `FactEnvironment`."""
         self._call("reset", "reset")
 
     def step(self, name: str, args: tuple[str, ...]) -> str:
-        """See `FactEnvironment`."""
         return str(self._act("step", name, args))
 
     def start(self, name: str, args: tuple[str, ...], duration: float) -> str:
-        """See `TimedEnvironment`."""
         return str(self._act("start", name, args, further=[duration]))
 
     def end(self, name: str, args: tuple[str, ...]) -> str:
-        """See `TimedEnvironment`."""
         return str(self._act("end", name, args))
 
     def stop(self, name: str, args: tuple[str, ...]) -> None:
-        """See `TimedEnvironment`."""
         self._act("stop", name, args)
 
     def wait(self, seconds: float) -> None:
@@ -122,7 +117,6 @@ class IsolatedEnvironment:
         self._call(f"wait {seconds:g}", "wait", longer=seconds, seconds=seconds)
 
     def observe(self) -> Observation:
-        """See `FactEnvironment`."""
         seen = self._call("observe", "observe")
         facts: list[Any] = [_names(fact) for fact in seen["facts"]]
         numbers: dict[Any, Any] = {
@@ -132,16 +126,13 @@ class IsolatedEnvironment:
         return Observation(facts, numbers, objects=seen["objects"], **rest)
 
     def request(self) -> str:
-        """See `PosingEnvironment`."""
         return str(self._call("request", "request"))
 
     def outcome(self) -> bool | None:
-        """See `PosingEnvironment`."""
         found: bool | None = self._call("outcome", "outcome")
         return found
 
     def sent(self) -> dict[str, Any]:
-        """See `CallReporter`."""
         return dict(self._call("sent", "sent"))
 
     def close(self) -> str:

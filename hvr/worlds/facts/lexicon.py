@@ -31,11 +31,7 @@ _STATE = re.compile(
 
 @dataclass(frozen=True)
 class WorldLexicon:
-    """Words for a domain.
-
-    Args:
-        types: Nouns for each type, the preferred one first.
-    """
+    """Words for a domain; the nouns of a type are in order of preference."""
 
     wording: Wording
     types: Mapping[str, tuple[str, ...]]
@@ -188,9 +184,7 @@ class Clauses:
         return None
 
     def derive(self, name: str) -> None:
-        """Register clauses derived from a predicate's name, or the name itself if they are
-        ambiguous.
-        """
+        """Register clauses derived from a predicate's name; if ambiguous, the name itself."""
         predicate = self._domain.predicates[name]
         clauses = derived_clauses(predicate)
         if self.clash(name, clauses) is not None:

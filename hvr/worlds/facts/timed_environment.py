@@ -71,7 +71,6 @@ class Timing:
     """A domain with durative actions, split into actions for their starts and ends.
 
     Attributes:
-        domain: The split domain.
         schemas: Durative actions by the names of their starts and ends.
 
     Raises:
@@ -231,7 +230,6 @@ class SplitEnvironment(PddlEnvironment):
         return error
 
     def put(self, atoms: Collection[Atom], numbers: Mapping[FunctionTerm, Fraction]) -> None:
-        """See `PddlEnvironment`."""
         super().put(atoms, numbers)
         self._break_off()
 

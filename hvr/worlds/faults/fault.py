@@ -90,7 +90,6 @@ class FaultTiming:
         nth: Index of the first matching action on which it fires, from 1.
         times: Number of matching actions on which it fires; 0 means unlimited. None means one, or
             unlimited for lasting kinds.
-        probability: Probability of firing on each matching action.
     """
 
     step: int = 1
@@ -186,11 +185,7 @@ class Fault:
 
 
 class Trigger:
-    """Counts the actions that match one fault.
-
-    Args:
-        seed: Seed of its probability and of choices that it leaves open.
-    """
+    """Counts the actions that match one fault; `seed` decides its probability and open choices."""
 
     def __init__(self, fault: Fault, seed: str) -> None:
         self.fault = fault
@@ -202,9 +197,7 @@ class Trigger:
     def due(self, step: int, action: str, target: str) -> bool:
         """Return whether the fault fires on this action. Call it once per action.
 
-        Args:
-            action: Name of the action; empty at the start of the scene.
-            target: Name of the action's object; empty without one.
+        The action's name is empty at the start of the scene; `target` is empty without an object.
         """
         when, actions = self.fault.when, self.fault.actions
         if self.spent or step < when.step:

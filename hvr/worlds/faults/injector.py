@@ -117,11 +117,7 @@ class Diversions:
         self._pairs: dict[Trigger, tuple[str, str]] = {}
 
     def divert(self, trigger: Trigger, action: str, args: dict[str, Any]) -> tuple[str, ...]:
-        """Redirect the arguments of an action to the other object.
-
-        Returns:
-            Ids of the intended and of the other object; empty if the action is not affected.
-        """
+        """Redirect the arguments of an action; return the ids of the intended and the other one."""
         target = args.get("objectId")
         if target is None:
             return ()
@@ -192,11 +188,7 @@ _HIDDEN = "NullReferenceException: Target object not found within the specified 
 
 @dataclass(frozen=True)
 class Refusal:
-    """The refusal of an action.
-
-    Args:
-        objects: Ids of the action's object and of the obstacle.
-    """
+    """The refusal of an action, with the ids of its object and of the obstacle."""
 
     message: str
     objects: tuple[str, ...]

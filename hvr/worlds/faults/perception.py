@@ -72,9 +72,6 @@ def with_noise(metadata: Mapping[str, Any], what: FaultEffect, seed: str) -> dic
     Each state in `NOISY_STATES` that a visible object can have is wrong with probability
     `what.flip`. Each visible object is reported as neither visible nor in reach with probability
     `what.unseen`, except the held object, which is always felt.
-
-    Args:
-        seed: The same seed and metadata give the same noise.
     """
     chance = random.Random(seed)
     held = {o["objectId"] for o in metadata.get("inventoryObjects") or ()}
@@ -97,9 +94,6 @@ def choose_misreport(
     env: Environment, names: Names, trigger: Trigger
 ) -> tuple[str, str, Any] | None:
     """Return the id, field and value that a perception fault reports, chosen by seed if open.
-
-    Args:
-        trigger: Trigger of a fault of kind MISPERCEIVED.
 
     Returns:
         None if no object can be misperceived.

@@ -353,7 +353,6 @@ class Kitchen:
 
     @property
     def last_event(self) -> Event:
-        """See `Environment`."""
         return self._event
 
     def reset(self, scene: Scene | str | None = None) -> Event:

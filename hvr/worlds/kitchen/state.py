@@ -137,9 +137,6 @@ class KitchenObjects(Mapping[str, KitchenObject]):
 
     A changed copy reuses the indices, so its cost does not depend on the number of objects, except
     for copying one dict.
-
-    Args:
-        by_id: The objects; must not be changed afterwards.
     """
 
     __slots__ = ("_bodies", "_by_id", "_contents", "_warm")
@@ -301,11 +298,8 @@ class KitchenSettings:
         rotate_step: Angle of a turn in degrees.
         visibility_distance: Range of sight and reach in metres.
         field_of_view: Vertical and horizontal field of view in degrees.
-        width: Image width in pixels.
-        height: Image height in pixels.
         decay_time: Simulated seconds until an object that has left a hot or cold place is at room
             temperature.
-        decays: Whether temperatures decay.
     """
 
     grid_size: float = 0.25
@@ -438,11 +432,7 @@ class AgentPose:
 
 @dataclass(frozen=True)
 class KitchenState:
-    """The variable part of a kitchen.
-
-    Args:
-        timers: Times at which objects return to room temperature, by id.
-    """
+    """The variable part of a kitchen; `timers` say when objects return to room temperature."""
 
     things: KitchenObjects
     agent: AgentPose

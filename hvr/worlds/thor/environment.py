@@ -42,11 +42,7 @@ _MAX_REST_STEPS = 5  # physics steps until the scene is at rest
 
 
 class RetriedEvent(Event):
-    """An event with the actions sent before it.
-
-    Args:
-        attempts: The earlier attempts, in order.
-    """
+    """An event with the attempts before it, in order."""
 
     __slots__ = ("attempts",)
 
@@ -78,11 +74,9 @@ class RetryingEnvironment:
 
     @property
     def last_event(self) -> Event:
-        """See `Environment`."""
         return self._event
 
     def reset(self, scene: Any = None) -> Event:
-        """See `Environment`."""
         self._event = self.env.reset(scene)
         return self._event
 
@@ -306,7 +300,6 @@ class Thor:
 
     @property
     def last_event(self) -> Event:
-        """See `Environment`."""
         return self._event
 
     @property
@@ -322,9 +315,7 @@ class Thor:
         return self._event
 
     def step(self, action: str | dict[str, Any] | None = None, **kwargs: Any) -> Event:
-        """See `Environment`; raises `SimulatorError` if the simulator does not answer in time or
-        has ended.
-        """
+        """See `Environment`; raises `SimulatorError` if the simulator is late or has ended."""
         request = {**action, **kwargs} if isinstance(action, dict) else {"action": action, **kwargs}
         if "raise_for_failure" in request:
             raise ValueError("raise_for_failure is not supported: check whether the event is false")
@@ -348,12 +339,9 @@ class Thor:
         return self._event
 
     def top_view(self) -> Any:
-        """Return the scene from above, as the simulator's own map camera shows it.
+        """Return the scene from above (height x width x 3 bytes); None without such an image.
 
-        The camera is added on the first call.
-
-        Returns:
-            Height x width x 3 bytes; None if the simulator offers no such image.
+        The simulator's own map camera shows it, and is added on the first call.
         """
         if not self._has_camera:
             self._has_camera = True

@@ -55,7 +55,6 @@ class ThorOptions:
         display: X display, such as `:0`; empty means `$DISPLAY` or any other display.
         width: Image width in pixels.
         height: Image height in pixels.
-        quality: One of `QUALITIES`.
         headless: Whether to render no images and return only metadata.
         server: `fifo` (pipes) or `http`.
         port: Port of the HTTP server; 0 means any free port.

@@ -444,7 +444,6 @@ def perform(
     it Hot.
 
     Args:
-        action: One of `SKILLS`.
         force_put: Whether to ignore the placement table.
 
     Returns:

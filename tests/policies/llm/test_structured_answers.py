@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -13,15 +14,14 @@ from hypothesis import strategies as st
 
 from hvr.models.errors import ModelError
 from hvr.models.model import Answer, Request
-from hvr.pddl import Atom, GroundAction, Not
+from hvr.pddl import Atom, GroundAction
 from hvr.policies.llm.action_set import ActionSet
 from hvr.policies.llm.answers import read_conditions
 from hvr.policies.llm.answers.actions import read_exact_actions
 from hvr.policies.llm.policy import LLMPolicy
 from hvr.policies.llm.prompts import load_prompts
-from hvr.policies.llm.questions import Questions, conditions_answer, steps_answer
 from hvr.policies.llm.scene_prediction import PredictedScene
-from hvr.policies.llm.schemas import WorldForms, fact_json
+from hvr.policies.llm.schemas import WorldForms, action_json, fact_json
 from hvr.policies.llm.settings import decided, settings_named
 from tests.policies.llm.llm_worlds import Fake, policy, predicted_scene, scene
 
@@ -59,7 +59,7 @@ def test_a_block_is_read_as_it_was_written(data: st.DataObject) -> None:
     some = st.sampled_from([a for name in actions().names for a in actions().of(name)])
     block = tuple(data.draw(st.lists(some, max_size=6)))
     form = forms().steps(names(), 50)
-    text = steps_answer(world().task, block)
+    text = json.dumps({"steps": [_step(action) for action in block]})
     assert fits(text, form.schema) and fits(text, form.accept)
     read = read_exact_actions(
         form.text(json.loads(text)),
@@ -73,8 +73,8 @@ def test_a_block_is_read_as_it_was_written(data: st.DataObject) -> None:
 
 @pytest.mark.slow
 def test_conditions_are_read_as_they_were_written() -> None:
-    fact = Atom("contains", ("mug-1", "coffee"))
-    text = conditions_answer(world().task, [((), (fact, Not(Atom("hand_empty", ()))))])
+    after = [_fact("contains", "mug-1", "coffee"), {**_fact("hand_empty"), "holds": False}]
+    text = json.dumps({"macros": [{"before": [], "after": after}]})
     form = forms().conditions(["Brew: the coffee (in the mug)"], names())
     assert fits(text, form.schema) and fits(text, form.accept)
     (read,) = read_conditions(form.text(json.loads(text)), 1)
@@ -208,18 +208,6 @@ def test_unreadable_answers_are_counted_and_survived() -> None:
     assert [a.name for a in record.plan.actions][-1] == "pick_up"
 
 
-@pytest.mark.slow
-def test_questions_are_those_of_the_pipeline() -> None:
-    graph, inventory = scene()
-    model = Structured({"plan": TAKE})
-    structured(model, "LLM+structured").write("take the mug", graph, inventory)
-    own = Questions(
-        predicted_scene(), "take the mug", load_prompts(structured=True),
-        settings_named("LLM+structured"),
-    ).plan()  # fmt: skip
-    assert own == model.asked[0]
-
-
 def test_only_an_open_setting_is_decided() -> None:
     assert decided("HVR+", True) == "HVR++structured"
     assert decided("HVR+", False) == "HVR+"
@@ -243,3 +231,8 @@ def test_the_order_of_the_keys_does_not_matter() -> None:
 def _fact(predicate: str, *args: str) -> dict[str, Any]:
     parameters = [p.name for p in world().task.domain.predicates[predicate].parameters]
     return fact_json(Atom(predicate, args), parameters)
+
+
+def _step(action: GroundAction) -> Mapping[str, Any]:
+    parameters = world().task.domain.actions[action.name].parameters
+    return action_json(action, [p.name for p in parameters])

@@ -227,7 +227,6 @@ class StepTexts:
 
     Args:
         request: Compared forms of the request's words, in order.
-        steps: The words of each step, with their kinds.
     """
 
     request: Sequence[str]

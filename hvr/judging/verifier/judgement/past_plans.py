@@ -223,7 +223,6 @@ class Expectation:
         likeness: Similarity to each past request (requests,); -1 for the ignored plan.
         plans: P(π | r) = sum of w_i over past plans π_i = π, w = softmax(β likeness).
         relevance: Cosine of the request and each tool (tools,).
-        embedding: Embedding of the request (size,).
     """
 
     def __init__(self, past: PastPlans, request: str, left_out: int | None) -> None:

@@ -222,8 +222,6 @@ class _Clause:
 
     Args:
         things: Number of names and pronouns without a place's role.
-        places: Classes of the places.
-        named: Last named thing.
         subject: Subject of the last verb of being.
         awaits_place: Whether "the place of" was read, and the place is still to come.
         handed_over: Whether someone is to receive something in the hand.

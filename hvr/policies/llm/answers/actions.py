@@ -53,7 +53,6 @@ class Actions:
     """The actions found in an answer.
 
     Args:
-        actions: The actions in order.
         unread: Unreadable lines in places where actions are expected.
         note: Remark on the extraction and ignored parts; empty for the usual format.
     """

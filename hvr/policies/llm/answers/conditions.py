@@ -26,8 +26,6 @@ class LiteralText:
     """A literal as written.
 
     Args:
-        predicate: Predicate name.
-        args: Object names.
         positive: False for a negated literal.
         text: The literal in PDDL notation, with the names as written.
         words: All words except negations, in lower case. They allow an exact match with the domain,

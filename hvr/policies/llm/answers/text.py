@@ -63,8 +63,6 @@ class Line:
     """A line of an answer.
 
     Args:
-        text: Text without list marker and emphasis.
-        number: Number in a numbered list.
         listed: Whether the line is a list item.
         indent: Number of leading spaces.
         heading: Whether the line starts with `#`, is all bold, or ends in a colon.
@@ -231,9 +229,7 @@ def without_leading(text: str) -> str:
 
 
 def stem(word: str) -> str:
-    """Return the base form of an imperative's verb (`picking` becomes `pick`), or the lower-cased
-    word.
-    """
+    """Return the base form of an imperative's verb (`pick` for `picking`), or the word."""
     verbs = load_wording().order_verbs
     word = word.lower().strip("'\".,;:!()[]")
     if word in verbs:

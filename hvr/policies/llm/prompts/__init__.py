@@ -62,9 +62,7 @@ _TURN = re.compile(r"^\[(system|user|assistant)\][ \t]*\n", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Prompt:
-    """A conversation template with `$name` placeholders; `digest` is the hexadecimal SHA-256 of its
-    file.
-    """
+    """A conversation template with `$name` placeholders, and the SHA-256 of its file."""
 
     name: str
     turns: tuple[tuple[Role, str], ...]
@@ -103,7 +101,6 @@ def load_prompts(
     """Read the templates; the user's override the world's, which override the default ones.
 
     Args:
-        folder: Folder with the user's templates.
         world: Folder with the world's templates; None for the default world.
         structured: Whether to read the templates for answers in JSON.
 

@@ -323,7 +323,6 @@ def route(start: Pose, steps: Iterable[Mapping[str, Any]], failed: Iterable[int]
     """Return the robot's route during a run.
 
     Args:
-        start: Initial pose.
         steps: Step events of a trace. The pose after a step is its `agent`, or else computed from
             the actions in `sent`.
         failed: Numbers of further failed steps.

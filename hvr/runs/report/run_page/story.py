@@ -232,7 +232,6 @@ class StoryStep:
     """An executed step.
 
     Args:
-        action: The action as PDDL.
         success: Whether the environment reported success.
         as_expected: Whether the outcome matches the domain, except for changes without an action.
         missing: Expected facts that do not hold in the observation.

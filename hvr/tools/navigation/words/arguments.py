@@ -96,8 +96,6 @@ class RequestContext:
     """The rest of the request around a clause.
 
     Args:
-        text: The whole request.
-        facts: Values in its statements.
         about: Words of its statements, unless an earlier clause asks for something.
     """
 
