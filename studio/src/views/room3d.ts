@@ -1,30 +1,31 @@
 /** The room in three dimensions: a box for each thing, moved by the steps of a run. */
 
 import {
-  AmbientLight,
-  BoxGeometry,
+  Box3,
+  BufferAttribute,
   CanvasTexture,
+  Color,
+  ColorManagement,
   ConeGeometry,
   CylinderGeometry,
-  DirectionalLight,
-  EdgesGeometry,
   Group,
-  LineBasicMaterial,
-  LineSegments,
+  LinearFilter,
+  LinearSRGBColorSpace,
   Mesh,
-  MeshLambertMaterial,
+  MeshBasicMaterial,
   PerspectiveCamera,
-  PlaneGeometry,
   Raycaster,
   Scene,
   Sprite,
   SpriteMaterial,
   Vector2,
+  Vector3,
   WebGLRenderer,
 } from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import type { RoomObject } from "../api";
 import { filling, middle, type RoomState } from "../model/room";
+import { type Box, Boxes, shade } from "./boxes";
 import { freshness, type StageProps } from "./stage";
 
 const COLOURS: Record<string, string> = {
@@ -36,40 +37,60 @@ const COLOURS: Record<string, string> = {
   fixture: "#a9a59d",
   small: "#d98b4a",
 };
+const FLOOR = "#d9d4ca";
 const EDGE = "#33302c";
 const CHOSEN = "#e0a100";
 const GHOST = "#c2410c";
 const HOT = "#d8503f";
 const COLD = "#4d8fd0";
-const SPEED = 0.18;
-const DOOR = 1.9;
+const LIT = "#f2c94c";
 /** Liquids that have a colour of their own; others look like water. */
 const LIQUIDS: Record<string, string> = { coffee: "#4a2b18", wine: "#7a1530", water: "#6fb4e8" };
+/** Height at which the robot holds a thing. */
+const HAND = 1.1;
+/** Radians that a door opens. */
+const DOOR = 1.9;
+/** Share of a way that is left after a second of movement. */
+const LEFT = 1e-5;
+const STILL = 0.004;
 
-function size(one: RoomObject): [number, number, number] {
-  const [w, h, d] = [0, 1, 2].map((axis) =>
-    Math.max(0.01, (one.box[axis + 3] as number) - (one.box[axis] as number)),
-  );
-  return [w as number, h as number, d as number];
+type Point = [x: number, y: number, z: number];
+
+function size(one: RoomObject): Point {
+  return [0, 1, 2].map((axis) => Math.max(0.01, (one.box[axis + 3] ?? 0) - (one.box[axis] ?? 0))) as Point;
 }
 
-/** Return the colour of a thing: its kind's, or that of its heat. */
+/** Return the colour of a thing: that of its heat or light, or its kind's. */
 function colour(one: RoomObject): string {
-  if (one.state.includes("hot")) {
-    return HOT;
-  }
-  return one.state.includes("cold") ? COLD : (COLOURS[one.kind] ?? "#a0a0a0");
+  const marks: [string, string][] = [
+    ["hot", HOT],
+    ["cold", COLD],
+    ["on", LIT],
+  ];
+  return marks.find(([word]) => one.state.includes(word))?.[1] ?? COLOURS[one.kind] ?? "#a0a0a0";
 }
 
-/** The parts of a thing: its body with edges, and what it may have. */
-interface Thing {
-  group: Group;
-  body: Mesh<BoxGeometry, MeshLambertMaterial>;
-  edges: LineSegments<EdgesGeometry, LineBasicMaterial>;
-  door: Mesh | null;
-  hinge: Group | null;
-  liquid: Mesh<CylinderGeometry, MeshLambertMaterial> | null;
-  cuts: LineSegments | null;
+function goalOf(one: RoomObject, state: RoomState): Point {
+  if (state.held === one.name) {
+    return [state.agent.x, HAND, state.agent.z];
+  }
+  const [x, z] = middle(one.box);
+  return [x, (one.box[1] + one.box[4]) / 2, z];
+}
+
+/** Say whether the processor draws in place of a graphics card: then each pixel counts. */
+function slow(): boolean {
+  const pen = document.createElement("canvas").getContext("webgl2");
+  const about = pen?.getExtension("WEBGL_debug_renderer_info");
+  const name = String(pen?.getParameter(about ? about.UNMASKED_RENDERER_WEBGL : pen.RENDERER));
+  pen?.getExtension("WEBGL_lose_context")?.loseContext();
+  return /swiftshader|llvmpipe|softpipe|software|basic render/i.test(name);
+}
+
+/** Where a thing is drawn now, and how far its door is open. */
+interface Drawn {
+  at: Point;
+  door: number;
 }
 
 export class Room3D {
@@ -77,82 +98,62 @@ export class Room3D {
   private readonly scene = new Scene();
   private readonly camera = new PerspectiveCamera(45, 1, 0.1, 100);
   private readonly controls: OrbitControls;
-  private readonly things = new Map<string, Thing>();
-  private readonly extras = new Group();
+  private readonly boxes = new Boxes();
+  private readonly labels = new Map<string, Sprite>();
   private readonly robot = new Group();
-  private readonly target = { x: 0, z: 0, yaw: 0 };
+  private readonly drawn = new Map<string, Drawn>();
   private readonly watcher: ResizeObserver;
-  private state: RoomState | null = null;
-  private idle = 0;
+  private shown: StageProps | null = null;
+  private floor: Box | null = null;
   private frame = 0;
+  private last = 0;
+  private moving = false;
 
   constructor(
     private readonly place: HTMLElement,
     private readonly onHover: (name: string) => void,
   ) {
-    this.renderer = new WebGLRenderer({ antialias: true, alpha: true });
-    this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
+    ColorManagement.enabled = false;
+    const plain = slow();
+    this.renderer = new WebGLRenderer({ antialias: !plain, alpha: true, stencil: false });
+    this.renderer.outputColorSpace = LinearSRGBColorSpace;
+    this.renderer.setPixelRatio(plain ? 1 : Math.min(devicePixelRatio, 2));
     place.append(this.renderer.domElement);
     this.controls = new OrbitControls(this.camera, this.renderer.domElement);
     this.controls.maxPolarAngle = Math.PI / 2.1;
     this.controls.addEventListener("change", this.draw);
-    this.scene.add(new AmbientLight("#ffffff", 1.6));
-    const sun = new DirectionalLight("#ffffff", 1.8);
-    sun.position.set(3, 6, 4);
-    this.scene.add(sun);
-    const body = new Mesh(
-      new CylinderGeometry(0.16, 0.2, 0.9, 20),
-      new MeshLambertMaterial({ color: "#2f7d6d" }),
-    );
+    this.scene.add(...this.boxes.parts, this.robot);
+    const material = new MeshBasicMaterial({ vertexColors: true });
+    const body = new Mesh(lit(new CylinderGeometry(0.16, 0.2, 0.9, 20), "#2f7d6d"), material);
     body.position.y = 0.45;
-    const nose = new Mesh(new ConeGeometry(0.09, 0.25, 12), new MeshLambertMaterial({ color: "#1d4f45" }));
-    nose.rotation.x = Math.PI / 2;
-    nose.position.set(0, 0.75, 0.24);
-    this.robot.add(body, nose);
-    this.scene.add(this.robot);
+    const nose = new ConeGeometry(0.09, 0.25, 12).rotateX(Math.PI / 2).translate(0, 0.75, 0.24);
+    this.robot.add(body, new Mesh(lit(nose, "#1d4f45"), material));
     this.watcher = new ResizeObserver(() => this.resize());
     this.watcher.observe(place);
     this.renderer.domElement.addEventListener("pointermove", this.hover);
     this.resize();
   }
 
-  /** Show a state; the robot moves there unless this is the first. */
-  show({ state, about, names, at, expected, odd }: StageProps): void {
-    const first = this.state === null;
-    this.state = state;
-    if (first) {
+  /** Show a state; what has moved goes there unless this is the first. */
+  show(props: StageProps): void {
+    const { state } = props;
+    if (this.shown === null) {
       this.furnish(state);
     }
-    for (const [name, thing] of this.things) {
-      thing.group.visible = state.objects.has(name);
-    }
-    for (const one of state.objects.values()) {
-      this.pose(this.thing(one), one, state, about.has(one.name), freshness(state, one.name, at));
-    }
-    this.clearExtras();
-    for (const name of odd) {
-      const one = expected?.objects.get(name);
-      if (one && expected) {
-        this.ghost(one, expected);
-      }
-    }
-    for (const name of about) {
-      const one = state.objects.get(name);
-      if (one) {
-        this.label(names.get(name) ?? name, one, state);
-      }
-    }
-    Object.assign(this.target, state.agent);
-    if (first) {
-      this.robot.position.set(state.agent.x, 0, state.agent.z);
-    }
+    this.shown = props;
+    this.name(props);
+    this.moving = true;
     this.draw();
   }
 
   end(): void {
     cancelAnimationFrame(this.frame);
     this.watcher.disconnect();
-    this.clearExtras();
+    for (const label of this.labels.values()) {
+      label.material.map?.dispose();
+      label.material.dispose();
+    }
+    this.boxes.dispose();
     this.controls.dispose();
     this.renderer.dispose();
     this.renderer.domElement.remove();
@@ -164,214 +165,160 @@ export class Room3D {
     const zs = boxes.flatMap((one) => [one.box[2], one.box[5]]);
     const [x0, x1] = [Math.min(...xs, state.agent.x), Math.max(...xs, state.agent.x)];
     const [z0, z1] = [Math.min(...zs, state.agent.z), Math.max(...zs, state.agent.z)];
-    const floor = new Mesh(
-      new PlaneGeometry(x1 - x0 + 0.4, z1 - z0 + 0.4),
-      new MeshLambertMaterial({ color: "#d9d4ca" }),
-    );
-    floor.rotation.x = -Math.PI / 2;
-    floor.position.set((x0 + x1) / 2, -0.01, (z0 + z1) / 2);
-    this.scene.add(floor);
-    const size = Math.max(x1 - x0, z1 - z0, 2);
-    this.controls.target.set((x0 + x1) / 2, 0.6, (z0 + z1) / 2);
-    this.camera.position.set((x0 + x1) / 2 + size * 0.5, size * 1.1, (z0 + z1) / 2 + size * 0.95);
-    this.scene.add(this.extras);
+    const [x, z] = [(x0 + x1) / 2, (z0 + z1) / 2];
+    const flat = { y: -0.03, edge: EDGE, edgeOpacity: 0, opacity: 1, colour: FLOOR };
+    this.floor = { x, z, size: [x1 - x0 + 0.4, 0.04, z1 - z0 + 0.4], ...flat };
+    const wide = Math.max(x1 - x0, z1 - z0, 2);
+    this.controls.target.set(x, 0.6, z);
+    this.camera.position.set(x + wide * 0.5, wide * 1.1, z + wide * 0.95);
+    this.controls.update();
+    this.robot.position.set(state.agent.x, 0, state.agent.z);
+    this.robot.rotation.y = (state.agent.yaw * Math.PI) / 180;
   }
 
-  /** Return the drawn parts of a thing, made when it is first seen: slices appear during a run. */
-  private thing(one: RoomObject): Thing {
-    const found = this.things.get(one.name);
-    if (found) {
-      return found;
-    }
-    const [w, h, d] = size(one);
-    const geometry = new BoxGeometry(w, h, d);
-    const group = new Group();
-    const body = new Mesh(geometry, new MeshLambertMaterial({ transparent: true }));
-    body.userData = { name: one.name };
-    const edges = new LineSegments(
-      new EdgesGeometry(geometry),
-      new LineBasicMaterial({ color: EDGE, transparent: true, opacity: 0.35 }),
-    );
-    group.add(body, edges);
-    const thing: Thing = { group, body, edges, door: null, hinge: null, liquid: null, cuts: null };
-    if (one.kind !== "floor") {
-      this.scene.add(group);
-    }
-    this.things.set(one.name, thing);
-    return thing;
-  }
-
-  private pose(thing: Thing, one: RoomObject, state: RoomState, chosen: boolean, fresh: number): void {
-    const [x, z] = middle(one.box);
-    const held = state.held === one.name;
-    const y = held ? 1.1 : (one.box[1] + one.box[4]) / 2;
-    thing.group.position.set(held ? state.agent.x : x, y, held ? state.agent.z : z);
-    const open = one.state.includes("open");
-    const hanging = one.box[1] > 1.35 && one.kind !== "small";
-    const { material } = thing.body;
-    material.color.set(colour(one));
-    material.opacity = fresh * (open ? 0.35 : hanging ? 0.25 : one.kind === "storage" ? 0.8 : 1);
-    material.emissive.set(one.state.includes("on") ? "#6b5200" : "#000000");
-    thing.edges.material.color.set(chosen ? CHOSEN : EDGE);
-    thing.edges.material.opacity = chosen ? 1 : 0.35 * fresh;
-    this.door(thing, one, open);
-    this.liquid(thing, one);
-    this.slices(thing, one);
-  }
-
-  /** A door swings out at the side of the robot's room; it is there once a thing was opened. */
-  private door(thing: Thing, one: RoomObject, open: boolean): void {
-    if (!thing.hinge) {
-      if (!open) {
-        return;
-      }
-      const [w, h, d] = size(one);
-      thing.hinge = new Group();
-      const [cx, cz] = [this.controls.target.x, this.controls.target.z];
-      const [x, z] = middle(one.box);
-      // The front is the side that faces the middle of the room.
-      const alongX = Math.abs(cx - x) / Math.max(w, 0.1) < Math.abs(cz - z) / Math.max(d, 0.1);
-      const panel = new Mesh(
-        new BoxGeometry(alongX ? w : 0.03, h, alongX ? 0.03 : d),
-        new MeshLambertMaterial({ color: COLOURS[one.kind] ?? "#a0a0a0" }),
-      );
-      const out = alongX ? Math.sign(cz - z || 1) * (d / 2) : Math.sign(cx - x || 1) * (w / 2);
-      thing.hinge.position.set(alongX ? -w / 2 : out, 0, alongX ? out : -d / 2);
-      panel.position.set(alongX ? w / 2 : 0, 0, alongX ? 0 : d / 2);
-      thing.hinge.userData = { turn: alongX ? -Math.sign(out) * DOOR : Math.sign(out) * DOOR };
-      thing.hinge.add(panel);
-      thing.door = panel;
-      thing.group.add(thing.hinge);
-    }
-    thing.hinge.userData.goal = open ? (thing.hinge.userData.turn as number) : 0;
-  }
-
-  private liquid(thing: Thing, one: RoomObject): void {
-    const kind = filling(one);
-    if (kind === "") {
-      if (thing.liquid) {
-        thing.liquid.visible = false;
-      }
-      return;
-    }
-    if (!thing.liquid) {
-      const [w, h, d] = size(one);
-      thing.liquid = new Mesh(
-        new CylinderGeometry(Math.min(w, d) * 0.4, Math.min(w, d) * 0.4, 0.02, 16),
-        new MeshLambertMaterial(),
-      );
-      thing.liquid.position.y = h / 2 + 0.012;
-      thing.group.add(thing.liquid);
-    }
-    thing.liquid.visible = true;
-    thing.liquid.material.color.set(LIQUIDS[kind] ?? (LIQUIDS.water as string));
-  }
-
-  private slices(thing: Thing, one: RoomObject): void {
-    if (one.state.includes("sliced") && !thing.cuts) {
-      const [w, h, d] = size(one);
-      const cuts = [-0.25, 0, 0.25].map((part) => {
-        const plane = new EdgesGeometry(new BoxGeometry(0.001, h * 1.02, d * 1.02));
-        return plane.translate(part * w, 0, 0);
-      });
-      thing.cuts = new LineSegments(cuts[0], new LineBasicMaterial({ color: EDGE }));
-      for (const cut of cuts.slice(1)) {
-        thing.cuts.add(new LineSegments(cut, new LineBasicMaterial({ color: EDGE })));
-      }
-      thing.group.add(thing.cuts);
-    }
-    if (thing.cuts) {
-      thing.cuts.visible = one.state.includes("sliced");
-    }
-  }
-
-  /** The outline of a thing where, or as, it was expected. */
-  private ghost(one: RoomObject, state: RoomState): void {
-    const [x, z] = middle(one.box);
-    const held = state.held === one.name;
-    const edges = new LineSegments(
-      new EdgesGeometry(new BoxGeometry(...size(one).map((length) => length * 1.12))),
-      new LineBasicMaterial({ color: GHOST }),
-    );
-    edges.position.set(
-      held ? state.agent.x : x,
-      held ? 1.1 : (one.box[1] + one.box[4]) / 2,
-      held ? state.agent.z : z,
-    );
-    this.extras.add(edges);
-  }
-
-  private label(text: string, one: RoomObject, state: RoomState): void {
-    const short = text.length > 24 ? `${text.slice(0, 23)}…` : text;
-    const canvas = document.createElement("canvas");
-    [canvas.width, canvas.height] = [512, 64];
-    const pen = canvas.getContext("2d");
-    if (!pen) {
-      return;
-    }
-    pen.font = "600 36px system-ui, sans-serif";
-    const width = Math.min(500, pen.measureText(short).width + 32);
-    pen.fillStyle = "rgba(31, 29, 26, 0.82)";
-    pen.beginPath();
-    pen.roundRect((512 - width) / 2, 4, width, 56, 14);
-    pen.fill();
-    pen.fillStyle = "#ffffff";
-    pen.textAlign = "center";
-    pen.textBaseline = "middle";
-    pen.fillText(short, 256, 33);
-    const sprite = new Sprite(new SpriteMaterial({ map: new CanvasTexture(canvas), depthTest: false }));
-    const [x, z] = middle(one.box);
-    const held = state.held === one.name;
-    sprite.position.set(held ? state.agent.x : x, held ? 1.45 : one.box[4] + 0.2, held ? state.agent.z : z);
-    sprite.scale.set(1.6, 0.2, 1);
-    this.extras.add(sprite);
-  }
-
-  private clearExtras(): void {
-    for (const one of [...this.extras.children]) {
-      this.extras.remove(one);
-      if (one instanceof Sprite) {
-        one.material.map?.dispose();
-        one.material.dispose();
-      } else if (one instanceof LineSegments) {
-        one.geometry.dispose();
-        one.material.dispose();
-      }
-    }
-  }
+  // Movement
 
   private readonly draw = (): void => {
-    this.idle = 0;
     if (this.frame === 0) {
+      this.last = performance.now();
       this.frame = requestAnimationFrame(this.tick);
     }
   };
 
-  /** Draw until nothing has moved for a while: a still room costs nothing. */
-  private readonly tick = (): void => {
-    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    const part = still ? 1 : SPEED;
-    const dx = this.target.x - this.robot.position.x;
-    const dz = this.target.z - this.robot.position.z;
-    this.robot.position.x += dx * part;
-    this.robot.position.z += dz * part;
-    this.robot.rotation.y = (this.target.yaw * Math.PI) / 180;
-    const held = this.state?.held ? this.things.get(this.state.held) : undefined;
-    held?.group.position.set(this.robot.position.x, 1.1, this.robot.position.z);
-    let moves = Math.hypot(dx, dz) > 0.005;
-    for (const { hinge } of this.things.values()) {
-      if (hinge) {
-        const rest = (hinge.userData.goal as number) - hinge.rotation.y;
-        hinge.rotation.y += rest * part;
-        hinge.visible = Math.abs(hinge.rotation.y) > 0.02;
-        moves ||= Math.abs(rest) > 0.01;
+  /** Draw a frame, and another while anything moves: a still room costs nothing. */
+  private readonly tick = (now: number): void => {
+    this.frame = 0;
+    if (this.moving && this.shown) {
+      const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+      const part = still ? 1 : 1 - LEFT ** (Math.min(50, Math.max(8, now - this.last)) / 1000);
+      this.moving = this.move(this.shown, part);
+      this.boxes.fill(this.all(this.shown));
+    }
+    this.last = now;
+    this.renderer.render(this.scene, this.camera);
+    if (this.moving) {
+      this.frame = requestAnimationFrame(this.tick);
+    }
+  };
+
+  /** Move everything a part of its way; return whether something has still to move. */
+  private move({ state }: StageProps, part: number): boolean {
+    let moves = false;
+    const nearer = (from: number, to: number): number => {
+      if (Math.abs(to - from) < STILL) {
+        return to;
+      }
+      moves = true;
+      return from + (to - from) * part;
+    };
+    const { position, rotation } = this.robot;
+    position.x = nearer(position.x, state.agent.x);
+    position.z = nearer(position.z, state.agent.z);
+    const turn = (state.agent.yaw * Math.PI) / 180 - rotation.y;
+    rotation.y = nearer(rotation.y, rotation.y + Math.atan2(Math.sin(turn), Math.cos(turn)));
+    for (const one of state.objects.values()) {
+      const goal = goalOf(one, state);
+      const door = one.state.includes("open") ? 1 : 0;
+      const drawn = this.drawn.get(one.name);
+      if (!drawn) {
+        this.drawn.set(one.name, { at: goal, door });
+        continue;
+      }
+      const before = drawn.at;
+      drawn.at = goal.map((to, axis) => nearer(before[axis] ?? to, to)) as Point;
+      drawn.door = nearer(drawn.door, door);
+    }
+    return moves;
+  }
+
+  // Boxes
+
+  private *all({ state, about, at, expected, odd }: StageProps): Iterable<Box> {
+    if (this.floor) {
+      yield this.floor;
+    }
+    for (const one of state.objects.values()) {
+      const drawn = this.drawn.get(one.name);
+      if (drawn && one.kind !== "floor") {
+        const fresh = freshness(state, one.name, at);
+        yield* this.thing(one, drawn, about.has(one.name), fresh);
+        const label = about.has(one.name) ? this.labels.get(one.name) : undefined;
+        label?.position.set(drawn.at[0], drawn.at[1] + size(one)[1] / 2 + 0.2, drawn.at[2]);
       }
     }
-    moves = this.controls.update() || moves;
-    this.renderer.render(this.scene, this.camera);
-    this.idle = moves ? 0 : this.idle + 1;
-    this.frame = this.idle < 10 ? requestAnimationFrame(this.tick) : 0;
-  };
+    for (const name of odd) {
+      const one = expected?.objects.get(name);
+      if (one && expected) {
+        const [x, y, z] = goalOf(one, expected);
+        const outline = size(one).map((length) => length * 1.12) as Point;
+        yield { x, y, z, size: outline, colour: GHOST, opacity: 0, edge: GHOST, edgeOpacity: 1 };
+      }
+    }
+  }
+
+  private *thing(one: RoomObject, { at, door }: Drawn, chosen: boolean, fresh: number): Iterable<Box> {
+    const [x, y, z] = at;
+    const [w, h, d] = size(one);
+    const hanging = one.box[1] > 1.35 && one.kind !== "small";
+    const body: Box = {
+      x,
+      y,
+      z,
+      size: [w, h, d],
+      colour: colour(one),
+      opacity: fresh * (hanging ? 0.25 : 1 - 0.65 * door),
+      edge: chosen ? CHOSEN : EDGE,
+      edgeOpacity: chosen ? 1 : 0.35 * fresh,
+    };
+    yield one.state.includes("sliced") ? { ...body, cuts: [-0.25, 0, 0.25] } : body;
+    if (door > 0) {
+      yield this.door(body, door);
+    }
+    const liquid = filling(one);
+    if (liquid !== "") {
+      yield {
+        ...body,
+        y: y + h / 2 + 0.01,
+        size: [w * 0.8, 0.02, d * 0.8],
+        colour: LIQUIDS[liquid] ?? (LIQUIDS.water as string),
+        opacity: 1,
+        edgeOpacity: 0,
+      };
+    }
+  }
+
+  /** A door swings out of the side that faces the middle of the room. */
+  private door(body: Box, open: number): Box {
+    const [w, h, d] = body.size;
+    const [dx, dz] = [this.controls.target.x - body.x, this.controls.target.z - body.z];
+    const alongX = Math.abs(dx) / Math.max(w, 0.1) < Math.abs(dz) / Math.max(d, 0.1);
+    const out = alongX ? Math.sign(dz || 1) : Math.sign(dx || 1);
+    return {
+      ...body,
+      x: body.x + (alongX ? 0 : out * (w / 2)),
+      z: body.z + (alongX ? out * (d / 2) : 0),
+      size: [alongX ? w : 0.03, h, alongX ? 0.03 : d],
+      opacity: body.opacity < 0.3 ? 0.4 : 1,
+      turn: (alongX ? -out : out) * DOOR * open,
+      axis: alongX ? [-w / 2, 0] : [0, -d / 2],
+    };
+  }
+
+  // Labels
+
+  /** Name what the step is about. A name is written once, and kept. */
+  private name({ state, about, names }: StageProps): void {
+    for (const [name, label] of this.labels) {
+      label.visible = about.has(name) && state.objects.has(name);
+    }
+    for (const name of about) {
+      if (state.objects.has(name) && !this.labels.has(name)) {
+        const label = written(names.get(name) ?? name);
+        this.labels.set(name, label);
+        this.scene.add(label);
+      }
+    }
+  }
 
   private resize(): void {
     const { clientWidth: width, clientHeight: height } = this.place;
@@ -382,15 +329,66 @@ export class Room3D {
   }
 
   private readonly hover = (event: PointerEvent): void => {
+    if (event.buttons !== 0 || this.shown === null) {
+      return;
+    }
     const area = this.renderer.domElement.getBoundingClientRect();
     const point = new Vector2(
       ((event.clientX - area.left) / area.width) * 2 - 1,
       1 - ((event.clientY - area.top) / area.height) * 2,
     );
-    const ray = new Raycaster();
-    ray.setFromCamera(point, this.camera);
-    const drawn = [...this.things.values()].filter((thing) => thing.group.visible && thing.group.parent);
-    const [hit] = ray.intersectObjects(drawn.map((thing) => thing.body));
-    this.onHover((hit?.object.userData.name as string | undefined) ?? "");
+    const sight = new Raycaster();
+    sight.setFromCamera(point, this.camera);
+    const [box, hit] = [new Box3(), new Vector3()];
+    let [nearest, found] = [Number.POSITIVE_INFINITY, ""];
+    for (const one of this.shown.state.objects.values()) {
+      const drawn = this.drawn.get(one.name);
+      if (drawn && one.kind !== "floor") {
+        box.setFromCenterAndSize(new Vector3(...drawn.at), new Vector3(...size(one)));
+        const away = sight.ray.intersectBox(box, hit)?.distanceTo(sight.ray.origin);
+        if (away !== undefined && away < nearest) {
+          [nearest, found] = [away, one.name];
+        }
+      }
+    }
+    this.onHover(found);
   };
+}
+
+/** Return a shape with its colours, lit by the sun. */
+function lit<T extends CylinderGeometry | ConeGeometry>(shape: T, name: string): T {
+  const facing = shape.getAttribute("normal");
+  const base = new Color(name);
+  const colours = new Float32Array(facing.count * 3);
+  for (let at = 0; at < facing.count; at++) {
+    const light = shade(facing.getX(at), facing.getY(at), facing.getZ(at));
+    colours.set([base.r * light, base.g * light, base.b * light], at * 3);
+  }
+  shape.setAttribute("color", new BufferAttribute(colours, 3));
+  return shape;
+}
+
+function written(text: string): Sprite {
+  const short = text.length > 24 ? `${text.slice(0, 23)}…` : text;
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [512, 64];
+  const pen = canvas.getContext("2d");
+  if (pen) {
+    pen.font = "600 36px system-ui, sans-serif";
+    const width = Math.min(500, pen.measureText(short).width + 32);
+    pen.fillStyle = "rgba(31, 29, 26, 0.82)";
+    pen.beginPath();
+    pen.roundRect((512 - width) / 2, 4, width, 56, 14);
+    pen.fill();
+    pen.fillStyle = "#ffffff";
+    pen.textAlign = "center";
+    pen.textBaseline = "middle";
+    pen.fillText(short, 256, 33);
+  }
+  const map = new CanvasTexture(canvas);
+  [map.generateMipmaps, map.minFilter] = [false, LinearFilter];
+  const sprite = new Sprite(new SpriteMaterial({ map, depthTest: false }));
+  sprite.scale.set(1.6, 0.2, 1);
+  sprite.renderOrder = 9;
+  return sprite;
 }
