@@ -1,7 +1,7 @@
 /** Small parts that all views share. */
 
-import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { Component, type ComponentChildren, type RefObject, type VNode } from "preact";
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 export interface Loaded<T> {
   data: T | null;
@@ -31,6 +31,41 @@ export function useLoaded<T>(key: string, load: (signal: AbortSignal) => Promise
     };
   }, [key]);
   return state;
+}
+
+/** Return a component that is drawn again only when one of its properties is another. */
+export function kept<P extends object>(draw: (props: P) => VNode) {
+  return class extends Component<P> {
+    override shouldComponentUpdate(next: Readonly<P>): boolean {
+      const [now, then] = [this.props as Record<string, unknown>, next as Record<string, unknown>];
+      return Object.keys(then).some((name) => then[name] !== now[name]);
+    }
+    override render(props: P) {
+      return draw(props);
+    }
+  };
+}
+
+/** Return a function that stays the same while what it calls changes. */
+export function useSteady<A extends unknown[]>(call: (...values: A) => void): (...values: A) => void {
+  const latest = useRef(call);
+  latest.current = call;
+  return useCallback((...values: A) => latest.current(...values), []);
+}
+
+/** Keep the chosen row of a list in view; only the list scrolls, not the page. */
+export function useFollowed<T extends HTMLElement>(chosen: number): RefObject<T> {
+  const list = useRef<T>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another row is chosen
+  useLayoutEffect(() => {
+    const row = list.current?.querySelector<HTMLElement>(":scope > .chosen");
+    if (list.current && row) {
+      const [inner, outer] = [row.getBoundingClientRect(), list.current.getBoundingClientRect()];
+      const over = Math.min(0, inner.top - outer.top) || Math.max(0, inner.bottom - outer.bottom);
+      list.current.scrollTop += over;
+    }
+  }, [chosen]);
+  return list;
 }
 
 export function Problem({ text, children }: { text: string; children?: ComponentChildren }) {

@@ -62,17 +62,32 @@ export function causes(trace: Trace): Cause[] {
   );
 }
 
+const groups = new WeakMap<Cause[], Map<number, number[]>>();
+
+/** Return, for each step, the steps that make its conditions true; the initial state is left out. */
+function grouped(all: Cause[]): Map<number, number[]> {
+  const known = groups.get(all);
+  if (known) {
+    return known;
+  }
+  const found = new Map<number, number[]>();
+  for (const { from, to } of all) {
+    if (from > 0) {
+      found.set(to, [...(found.get(to) ?? []), from]);
+    }
+  }
+  groups.set(all, found);
+  return found;
+}
+
 /** Return the steps that a step depends on, directly or not, with itself. */
 export function chain(all: Cause[], step: number): Set<number> {
+  const before = grouped(all);
   const found = new Set([step]);
-  const waiting = [step];
-  while (waiting.length > 0) {
-    const here = waiting.pop();
-    for (const cause of all) {
-      if (cause.to === here && cause.from > 0 && !found.has(cause.from)) {
-        found.add(cause.from);
-        waiting.push(cause.from);
-      }
+  // A set is walked in the order of its members, including those that are added meanwhile.
+  for (const here of found) {
+    for (const from of before.get(here) ?? []) {
+      found.add(from);
     }
   }
   return found;
@@ -103,8 +118,8 @@ export function layout(trace: Trace, all: Cause[]): Placed[] {
   const columns = new Map<number, number>();
   const used = new Map<number, number>();
   return trace.steps.map((step) => {
-    const before = all.filter((cause) => cause.to === step.step && cause.from > 0);
-    const column = Math.max(-1, ...before.map((cause) => columns.get(cause.from) ?? -1)) + 1;
+    const before = grouped(all).get(step.step) ?? [];
+    const column = Math.max(-1, ...before.map((from) => columns.get(from) ?? -1)) + 1;
     columns.set(step.step, column);
     const row = used.get(column) ?? 0;
     used.set(column, row + 1);

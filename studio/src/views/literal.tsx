@@ -1,10 +1,11 @@
 /** A fact or an action as people read it: its name, then its objects. */
 
 import { literalParts, short } from "../model/trace";
+import { kept } from "../ui";
 
 const MOST = 160;
 
-export function Literal({ text }: { text: string }) {
+export const Literal = kept(({ text }: { text: string }) => {
   const { not, name, rest } = literalParts(text);
   const long = name.length > MOST || rest.length > MOST;
   return (
@@ -14,4 +15,4 @@ export function Literal({ text }: { text: string }) {
       {rest && <bdi> {short(rest, MOST)}</bdi>}
     </span>
   );
-}
+});

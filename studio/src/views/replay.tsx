@@ -5,7 +5,7 @@ import { differing, expectedState, factWords, people, type RoomState, roomStates
 import { observed, type RunDocument, type StoryStep } from "../model/story";
 import { words } from "../model/trace";
 import { type Route, replaceValue } from "../router";
-import { Empty, Tabs } from "../ui";
+import { Empty, kept, Tabs, useFollowed, useSteady } from "../ui";
 import { About, Dialogue, Objects, Plans } from "./runparts";
 import { FloorPlan, Space } from "./stage";
 
@@ -49,11 +49,11 @@ export function Replay({ run, route }: { run: RunDocument; route: Route }) {
     return () => clearTimeout(timer);
   }, [playing, here, steps.length, speed, running]);
 
-  const go = (number: number) => {
+  const go = useSteady((number: number) => {
     setPlaying(false);
     setFollows(number >= steps.length);
     setAt(Math.max(0, Math.min(number, steps.length)));
-  };
+  });
   const play = () => {
     setFollows(false);
     setAt(here >= steps.length ? 0 : here);
@@ -64,13 +64,19 @@ export function Replay({ run, route }: { run: RunDocument; route: Route }) {
     if (/^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName) || target.getAttribute("role") === "tab") {
       return;
     }
-    const moves: Record<string, () => void> = {
-      ArrowRight: () => go(here + 1),
-      ArrowLeft: () => go(here - 1),
-      Home: () => go(0),
-      End: () => go(steps.length),
+    const moves: Record<string, number> = {
+      ArrowRight: here + 1,
+      ArrowLeft: here - 1,
+      Home: 0,
+      End: steps.length,
     };
-    const move = moves[event.key] ?? (event.key === " " && target.tagName !== "BUTTON" ? play : undefined);
+    const next = moves[event.key];
+    const move =
+      next !== undefined
+        ? () => go(next)
+        : event.key === " " && target.tagName !== "BUTTON"
+          ? play
+          : undefined;
     if (move) {
       event.preventDefault();
       move();
@@ -78,7 +84,7 @@ export function Replay({ run, route }: { run: RunDocument; route: Route }) {
   };
 
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the keys are those of the buttons below
+    // The keys are those of the buttons below.
     <section class="replay" aria-label="The run" onKeyDown={keys}>
       <div class="row">
         <h1 class="small">{story.request}</h1>
@@ -104,13 +110,22 @@ export function Replay({ run, route }: { run: RunDocument; route: Route }) {
         </div>
         <Steps steps={steps} here={here} go={go} names={names} />
       </div>
-      <Plans story={story} names={names} go={go} />
-      <Dialogue story={story} />
-      <Objects run={run} names={names} />
-      <About story={story} />
+      <Rest run={run} names={names} go={go} />
     </section>
   );
 }
+
+/** What stays the same while the run is played. */
+const Rest = kept(
+  ({ run, names, go }: { run: RunDocument; names: Map<string, string>; go: (number: number) => void }) => (
+    <>
+      <Plans story={run.story} names={names} go={go} />
+      <Dialogue story={run.story} />
+      <Objects run={run} names={names} />
+      <About story={run.story} />
+    </>
+  ),
+);
 
 function Verdict({ run }: { run: RunDocument }) {
   const { story } = run;
@@ -277,40 +292,51 @@ interface StepsProps {
 }
 
 function Steps({ steps, here, go, names }: StepsProps) {
-  let plan = steps[0]?.plan ?? 0;
+  const list = useFollowed<HTMLOListElement>(here);
   return (
-    <ol class="story" aria-label="Steps" tabIndex={0}>
-      {steps.map((one, index) => {
-        const turn = one.plan !== plan;
-        plan = one.plan;
-        return (
-          <li
-            key={one.number}
-            class={`${index + 1 === here ? "chosen" : ""} ${one.as_expected ? "" : "failed"}`}
-          >
-            {turn && <p class="turn">a new plan</p>}
-            <button
-              type="button"
-              onClick={() => go(index + 1)}
-              aria-current={index + 1 === here ? "step" : undefined}
-            >
-              <span class="number">{one.number}</span>
-              <span>{told(one.action, names)}</span>
-            </button>
-            {one.error && <p class="remark">{one.error}</p>}
-            {one.remarks.map((remark, place) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: a remark is its place
-              <p key={place} class={`remark ${remark.event}`}>
-                {remark.event === "failure" ? remark.text || remark.title : `${remark.title}: ${remark.text}`}
-              </p>
-            ))}
-          </li>
-        );
-      })}
+    <ol class="story" aria-label="Steps" tabIndex={0} ref={list}>
+      {steps.map((one, index) => (
+        <StoryRow
+          key={one.number}
+          step={one}
+          place={index + 1}
+          chosen={index + 1 === here}
+          turn={index > 0 && one.plan !== steps[index - 1]?.plan}
+          go={go}
+          names={names}
+        />
+      ))}
       {steps.length === 0 && <li class="faint">no step yet</li>}
     </ol>
   );
 }
+
+interface StoryRowProps {
+  step: StoryStep;
+  place: number;
+  chosen: boolean;
+  /** Whether a new plan begins. */
+  turn: boolean;
+  go: (number: number) => void;
+  names: Map<string, string>;
+}
+
+const StoryRow = kept(({ step, place, chosen, turn, go, names }: StoryRowProps) => (
+  <li class={`${chosen ? "chosen" : ""} ${step.as_expected ? "" : "failed"}`}>
+    {turn && <p class="turn">a new plan</p>}
+    <button type="button" onClick={() => go(place)} aria-current={chosen ? "step" : undefined}>
+      <span class="number">{step.number}</span>
+      <span>{told(step.action, names)}</span>
+    </button>
+    {step.error && <p class="remark">{step.error}</p>}
+    {step.remarks.map((remark, index) => (
+      // biome-ignore lint/suspicious/noArrayIndexKey: a remark is its place
+      <p key={index} class={`remark ${remark.event}`}>
+        {remark.event === "failure" ? remark.text || remark.title : `${remark.title}: ${remark.text}`}
+      </p>
+    ))}
+  </li>
+));
 
 function Detail({ step, names }: { step: StoryStep; names: Map<string, string> }) {
   const [added, deleted] = step.expected ?? [[], []];

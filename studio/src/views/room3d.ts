@@ -234,9 +234,6 @@ export class Room3D {
   // Boxes
 
   private *all({ state, about, at, expected, odd }: StageProps): Iterable<Box> {
-    if (this.floor) {
-      yield this.floor;
-    }
     for (const one of state.objects.values()) {
       const drawn = this.drawn.get(one.name);
       if (drawn && one.kind !== "floor") {
@@ -253,6 +250,9 @@ export class Room3D {
         const outline = size(one).map((length) => length * 1.12) as Point;
         yield { x, y, z, size: outline, colour: GHOST, opacity: 0, edge: GHOST, edgeOpacity: 1 };
       }
+    }
+    if (this.floor) {
+      yield this.floor; // the last: most of it is hidden by others
     }
   }
 

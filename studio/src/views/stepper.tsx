@@ -2,8 +2,9 @@
 
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import type { Trace } from "../api";
+import type { Trace, TracedStep } from "../api";
 import { causes, chain, stateAfter } from "../model/trace";
+import { kept, useFollowed, useSteady } from "../ui";
 import { Literal } from "./literal";
 
 interface Props {
@@ -18,6 +19,7 @@ interface Props {
 const MOST_FACTS = 400;
 
 export function Stepper({ trace, chosen, onChoose, remedy }: Props) {
+  const choose = useSteady(onChoose);
   const [filter, setFilter] = useState("");
   const all = useMemo(() => causes(trace), [trace]);
   const at = Math.max(0, Math.min(chosen, trace.steps.length));
@@ -26,6 +28,7 @@ export function Stepper({ trace, chosen, onChoose, remedy }: Props) {
   const state = useMemo(() => stateAfter(trace, at), [trace, at]);
   const added = new Set(step?.ok ? step.added : []);
   const shown = state.filter((fact) => fact.includes(filter.toLowerCase()));
+  const list = useFollowed<HTMLOListElement>(at);
 
   const keys = (event: KeyboardEvent) => {
     const moves: Record<string, number> = {
@@ -43,7 +46,7 @@ export function Stepper({ trace, chosen, onChoose, remedy }: Props) {
 
   return (
     <div class="stepper">
-      <ol class="steps" tabIndex={0} onKeyDown={keys} aria-label="Steps; arrow keys move">
+      <ol class="steps" ref={list} tabIndex={0} onKeyDown={keys} aria-label="Steps; arrow keys move">
         <li class={at === 0 ? "chosen" : ""}>
           <button type="button" tabIndex={-1} onClick={() => onChoose(0)}>
             <span class="number">0</span>
@@ -51,21 +54,15 @@ export function Stepper({ trace, chosen, onChoose, remedy }: Props) {
           </button>
         </li>
         {trace.steps.map((one, index) => (
-          <li
+          <StepRow
             // biome-ignore lint/suspicious/noArrayIndexKey: a step is its place in the plan
             key={index}
-            class={`${at === index + 1 ? "chosen" : ""} ${one.ok ? "" : "failed"} ${lit.has(one.step) ? "lit" : ""}`}
-          >
-            <button
-              type="button"
-              tabIndex={-1}
-              onClick={() => onChoose(index + 1)}
-              aria-current={at === index + 1 ? "step" : undefined}
-            >
-              <span class="number">{one.time === null ? one.step : one.time}</span>
-              <span>{one.action ? <Literal text={one.action} /> : "timed fact"}</span>
-            </button>
-          </li>
+            step={one}
+            place={index + 1}
+            chosen={at === index + 1}
+            lit={lit.has(one.step)}
+            choose={choose}
+          />
         ))}
         {trace.report.executed < trace.report.steps && (
           <li class="rest">{trace.report.steps - trace.steps.length} more steps are not reached</li>
@@ -146,9 +143,7 @@ export function Stepper({ trace, chosen, onChoose, remedy }: Props) {
         </div>
         <ul class="facts">
           {shown.slice(0, MOST_FACTS).map((fact) => (
-            <li key={fact} class={added.has(fact) ? "new" : ""}>
-              <Literal text={fact} />
-            </li>
+            <FactRow key={fact} fact={fact} fresh={added.has(fact)} />
           ))}
         </ul>
         {shown.length > MOST_FACTS && (
@@ -158,3 +153,31 @@ export function Stepper({ trace, chosen, onChoose, remedy }: Props) {
     </div>
   );
 }
+
+interface StepRowProps {
+  step: TracedStep;
+  place: number;
+  chosen: boolean;
+  lit: boolean;
+  choose: (number: number) => void;
+}
+
+const StepRow = kept(({ step, place, chosen, lit, choose }: StepRowProps) => (
+  <li class={`${chosen ? "chosen" : ""} ${step.ok ? "" : "failed"} ${lit ? "lit" : ""}`}>
+    <button
+      type="button"
+      tabIndex={-1}
+      onClick={() => choose(place)}
+      aria-current={chosen ? "step" : undefined}
+    >
+      <span class="number">{step.time === null ? step.step : step.time}</span>
+      <span>{step.action ? <Literal text={step.action} /> : "timed fact"}</span>
+    </button>
+  </li>
+));
+
+const FactRow = kept(({ fact, fresh }: { fact: string; fresh: boolean }) => (
+  <li class={fresh ? "new" : ""}>
+    <Literal text={fact} />
+  </li>
+));

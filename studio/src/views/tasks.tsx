@@ -83,8 +83,7 @@ export function Tasks({ trace, chosen, onChoose }: Props) {
           Fold all
         </button>
         <span class="faint">
-          {nodes.length - 1 - trace.steps.length > 0 ? nodes.length - 1 - trace.steps.length : 0} tasks,{" "}
-          {trace.report.steps} steps
+          {Math.max(nodes.length - 1 - trace.steps.length, 0)} tasks, {trace.report.steps} steps
         </span>
       </div>
       <div class="tree" role="tree" aria-label="Tasks; arrow keys move and fold" onKeyDown={keys}>

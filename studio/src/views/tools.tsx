@@ -393,6 +393,7 @@ function Decisions({ run, tool, onChoose }: DecisionsProps) {
       <ol>
         {all.map((one, index) => (
           <li
+            // biome-ignore lint/suspicious/noArrayIndexKey: a decision is its place
             key={index}
             class={`${one.kind} ${one.ok ? "" : "wrong"} ${one.tool !== "" && one.tool === tool ? "chosen" : ""}`}
           >
