@@ -189,5 +189,14 @@ export const readBench = (name: string, earlier: string) =>
   get<BenchDocument>(`/studio/bench?${new URLSearchParams({ name, earlier })}`);
 export const trace = (texts: Texts, signal?: AbortSignal) => post<Trace>("/v1/trace", texts, signal);
 export const repair = (texts: Texts) => post<Repair>("/v1/repair", texts);
+/** Return a document as a page that works offline. */
+export async function sharedFile(title: string, document: unknown): Promise<Blob> {
+  const response = await fetch("/studio/share", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ title, document }),
+  });
+  return response.ok ? response.blob() : answer<Blob>(response);
+}
 export const findPlan = (texts: Texts) =>
   post<Found>("/v1/plan", { domain: texts.domain, problem: texts.problem });

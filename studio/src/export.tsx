@@ -71,7 +71,7 @@ async function pngOf(text: string): Promise<Blob> {
   }
 }
 
-function download(content: Blob, name: string): void {
+export function download(content: Blob, name: string): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(content);
   link.download = name;

@@ -4,11 +4,12 @@ import { render } from "preact";
 import type { RunDocument } from "./model/story";
 import { useRoute } from "./router";
 import { useTheme } from "./theme";
+import { type PairDocument, PairView } from "./views/pairs";
 import { type PlanDocument, PlanView } from "./views/planview";
 import { Replay } from "./views/replay";
 import { Report, type ReportDocument } from "./views/report";
 
-type Shared = RunDocument | PlanDocument | ReportDocument;
+type Shared = RunDocument | PlanDocument | PairDocument | ReportDocument;
 
 function App({ shared }: { shared: Shared }) {
   const route = useRoute();
@@ -17,7 +18,7 @@ function App({ shared }: { shared: Shared }) {
     <>
       <header class="bar">
         <span class="brand">
-          hvr<span>{shared.kind}</span>
+          hvr<span>{shared.kind === "pair" ? "comparison" : shared.kind}</span>
         </span>
         <span class="title">{shared.kind === "plan" ? shared.name : ""}</span>
         <button type="button" class="quiet" onClick={changeTheme}>
@@ -31,6 +32,10 @@ function App({ shared }: { shared: Shared }) {
           </div>
         ) : shared.kind === "plan" ? (
           <PlanView plan={shared} route={route} />
+        ) : shared.kind === "pair" ? (
+          <div class="wide compare">
+            <PairView pair={shared} />
+          </div>
         ) : (
           <Report report={shared} />
         )}

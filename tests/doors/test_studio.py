@@ -27,6 +27,7 @@ from hvr.doors.schema import PlanRequest, PlanTextRequest
 from hvr.doors.service import Service
 from hvr.doors.studio.application import make_studio
 from hvr.doors.studio.documents import run_document
+from hvr.doors.studio.sharing import shared_run
 from hvr.errors import UsageError
 from hvr.tools.navigation.graph import GraphTool
 from hvr.tools.navigation.graph_log import ToolAdded, event_lines
@@ -366,6 +367,24 @@ def test_a_robot_is_asked_with_a_fault_and_recovers(
     assert [step for step in found["story"]["steps"] if not step["as_expected"]]
     with pytest.raises(UsageError, match=r"no fault named 'fire' \(faults: drop, "):
         answer("plan_request", PlanRequest("make coffee", faults=("fire",)))
+
+
+def test_a_run_is_saved_as_the_file_that_html_writes(client: TestClient, folder: Path) -> None:
+    saved = client.get("/studio/share", params={"run": "coffee"})
+    assert saved.headers["content-disposition"] == 'attachment; filename="coffee.html"'
+    assert saved.text == shared_run(folder / "runs" / "coffee")
+    assert client.get("/studio/share", params={"run": "../.."}).status_code == 400
+    assert client.get("/studio/share", params={"run": "tea"}).status_code == 400
+
+
+def test_what_the_page_shows_is_saved_as_one_file(client: TestClient) -> None:
+    half = {"title": "</script>", "verdict": "valid", "good": True, "steps": ["(wait)"]}
+    pair = {"kind": "pair", "left": half, "right": half}
+    saved = client.post("/studio/share", json={"title": 'a/"b"\n.plan', "document": pair})
+    assert saved.headers["content-disposition"] == 'attachment; filename="a-b-.plan.html"'
+    assert saved.text.count("</script>") == 2
+    for wrong in ({}, [], {"title": "x", "document": {"kind": "plan"}}, {"title": "x"}):
+        assert client.post("/studio/share", json=wrong).status_code == 400
 
 
 def test_a_run_that_the_page_has_seen_is_not_sent_again(client: TestClient, folder: Path) -> None:

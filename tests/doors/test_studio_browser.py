@@ -113,6 +113,7 @@ def test_a_broken_plan_is_understood_and_repaired(page: Any) -> None:
     page.click("role=tab[name=Causes]")
     page.wait_for_selector(".node")
     assert "step=3" in page.url
+    read_offline(page, "Save this plan as one file", ".node")
 
 
 def test_the_steps_are_walked_by_the_keyboard_alone(page: Any) -> None:
@@ -175,6 +176,7 @@ def test_plans_runs_and_benches_are_compared(page: Any) -> None:
     page.select_option("select >> nth=1", "garden/late.txt")
     page.wait_for_selector(".pairs .tag.bad")
     accessible(page)
+    read_offline(page, "Save this comparison as one file", ".pairs .tag.bad")
     page.click("role=tab[name=Runs]")
     page.wait_for_selector("text=Two runs are needed")
     page.click("role=tab[name=Benches]")
@@ -225,7 +227,21 @@ def test_a_robot_is_asked_and_watched(page: Any) -> None:
     page.click(".story li:nth-child(4) button")
     page.wait_for_selector("text=4 of 9")
     show_the_floor_plan(page)
+    read_offline(page, "Save this run as one file", ".story li:nth-child(9)")
     page.click(".bar button")
+
+
+def read_offline(page: Any, link: str, selector: str) -> None:
+    """Save what is shown as one file; the file shows it without the server."""
+    with page.expect_download() as saved:
+        page.click(f"text={link}")
+    file = Path(f"{saved.value.path()}.html")
+    saved.value.save_as(file)
+    context = page.context.browser.new_context(viewport=page.viewport_size, offline=True)
+    shared = context.new_page()
+    shared.goto(file.as_uri())
+    shared.wait_for_selector(selector)
+    context.close()
 
 
 def ask_for_coffee(page: Any) -> None:

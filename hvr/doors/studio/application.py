@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import json
+import re
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import suppress
@@ -29,6 +30,7 @@ from hvr.doors.schema import ErrorAnswer
 from hvr.doors.service import Service
 from hvr.doors.studio.benches import bench_document, find_benches
 from hvr.doors.studio.documents import run_document
+from hvr.doors.studio.sharing import shared_page, shared_run
 from hvr.doors.studio.tool_files import find_graphs, read_graph
 from hvr.errors import DataFileError, HvrError
 from hvr.runs.folder import LOCK_FILE, STATUS_FILE, read_status
@@ -92,6 +94,8 @@ class _Studio:
             Route("/studio/text", self._text, methods=["GET"]),
             Route("/studio/text", self._save, methods=["POST"]),
             Route("/studio/run", self._run, methods=["GET"]),
+            Route("/studio/share", self._share_run, methods=["GET"]),
+            Route("/studio/share", self._share, methods=["POST"]),
             Route("/studio/log", self._answering(self._read_log), methods=["GET"]),
             Route("/studio/tools", self._answering(self._read_graph), methods=["GET"]),
             Route("/studio/drawing", self._answering(self._read_drawing), methods=["GET"]),
@@ -190,6 +194,10 @@ class _Studio:
         return handle
 
     def _read_run(self, name: str) -> dict[str, Any]:
+        folder = self._run_folder(name)
+        return {**run_document(folder), "version": _version(folder)}
+
+    def _run_folder(self, name: str) -> Path:
         if not name or "/" in name or name in (".", ".."):
             raise DataFileError("a run is named by its folder below runs/")
         folder = self._folder.path / self._folder.resolved(f"runs/{name}")
@@ -197,7 +205,26 @@ class _Studio:
             raise DataFileError(f"runs/{name} is not a run")
         for file in folder.iterdir():
             self._folder.resolved(f"runs/{name}/{file.name}")  # a link may lead elsewhere
-        return {**run_document(folder), "version": _version(folder)}
+        return folder
+
+    async def _share_run(self, request: Request) -> Response:
+        """Answer with a run as one file that works offline."""
+        name = request.query_params.get("run", "")
+        try:
+            page = await asyncio.to_thread(lambda: shared_run(self._run_folder(name)))
+        except HvrError as error:
+            return _refused(error)
+        return _saved(page, name)
+
+    async def _share(self, request: Request) -> Response:
+        """Answer with a document of the page, such as an edited plan, as one file."""
+        try:
+            data = json.loads(await request.body())
+            title, shown = str(data["title"]), data["document"]
+            page = await asyncio.to_thread(shared_page, shown, f"hvr: {title}")
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            return _refused(DataFileError('expected {"title": …, "document": …}'))
+        return _saved(page, title)
 
     def _read_log(self, name: str) -> dict[str, Any]:
         if not name or "/" in name or name in (".", ".."):
@@ -293,6 +320,16 @@ def _version(folder: Path) -> str:
 
 def _refused(error: HvrError) -> Response:
     return JSONResponse(ErrorAnswer(type(error).__name__, str(error)).to_json(), 400)
+
+
+def _saved(page: str, name: str) -> Response:
+    """Return a page as a file to save, under a name that every system accepts."""
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:60] or "hvr"
+    headers = {
+        "content-disposition": f'attachment; filename="{plain}.html"',
+        "x-content-type-options": "nosniff",
+    }
+    return Response(page, media_type="text/html; charset=utf-8", headers=headers)
 
 
 def _inside(root: Path, file: str) -> str:

@@ -165,6 +165,9 @@ def outline(document: Mapping[str, Any]) -> str:
     if document["kind"] == "plan":
         found = document["trace"]["report"]
         return "\n".join((found["outcome"], document["texts"]["plan"]))
+    if document["kind"] == "pair":
+        both = ((document[side]["title"], *document[side]["steps"]) for side in ("left", "right"))
+        return "\n\n".join("\n".join(lines) for lines in both)
     return "\n".join(
         "\t".join(row)
         for section in document["sections"]

@@ -2,14 +2,13 @@
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { type BenchDocument, type Contents, readBench, readRun, readText, trace } from "../api";
-import { actionsOf, runMeasures } from "../model/compare";
-import { people, told } from "../model/room";
-import { align, stepsOf } from "../model/trace";
-import { type Route, replaceValue } from "../router";
-import { count, Empty, Problem, Tabs, useLoaded, Waiting } from "../ui";
+import { stepsOf } from "../model/trace";
+import { address, type Route, replaceValue } from "../router";
+import { Empty, Problem, Tabs, useLoaded, Waiting } from "../ui";
 import { Board } from "./board";
-import { Literal } from "./literal";
+import { type Half, type PairDocument, PairView, pairOfRuns, planHalf } from "./pairs";
 import { Report } from "./report";
+import { SaveFile } from "./savefile";
 
 const WHATS = [
   { id: "plans", name: "Plans" },
@@ -106,36 +105,39 @@ function Plans({ contents, route }: { contents: Contents; route: Route }) {
           onChoose={(plan) => replaceValue(route, "right", plan)}
         />
       </div>
-      <PlanPairs left={left} right={right} />
+      <Two
+        what={{ left: left.plan, right: right.plan }}
+        read={async () => ({ kind: "pair", left: await judged(left), right: await judged(right) })}
+      />
     </>
   );
 }
 
-async function judged(choice: Choice) {
+async function judged(choice: Choice): Promise<Half> {
   const [domain, problem, plan] = await Promise.all([
     readText(choice.domain),
     readText(choice.problem),
     readText(choice.plan),
   ]);
-  const found = await trace({ domain, problem, plan });
-  return { steps: stepsOf(plan), report: found.report };
+  const { report } = await trace({ domain, problem, plan });
+  return planHalf(choice.plan, stepsOf(plan), report);
 }
 
-function PlanPairs({ left, right }: { left: Choice; right: Choice }) {
-  const found = useLoaded(`${left.plan} ${right.plan}`, () => Promise.all([judged(left), judged(right)]));
+/** Two plans or runs, read and put side by side. */
+function Two({ what, read }: { what: { left: string; right: string }; read: () => Promise<PairDocument> }) {
+  const found = useLoaded(`${what.left} ${what.right}`, read);
   if (found.error) {
     return <Problem text={found.error} />;
   }
   if (!found.data || found.loading) {
-    return <Waiting what="Checking both plans" />;
+    return <Waiting what="Reading both" />;
   }
-  const [one, two] = found.data;
-  const heads = [one, two].map(({ steps, report }) => ({
-    title: count(steps.length, "step") + (report.cost ? `, cost ${report.cost}` : ""),
-    verdict: report.outcome,
-    good: report.outcome === "valid",
-  }));
-  return <Pairs left={one.steps} right={two.steps} heads={heads} shown={(step) => <Literal text={step} />} />;
+  return (
+    <>
+      <SaveFile what="comparison" title={`${what.left} and ${what.right}`} document={found.data} />
+      <PairView pair={found.data} />
+    </>
+  );
 }
 
 function Runs({ contents, route }: { contents: Contents; route: Route }) {
@@ -149,8 +151,8 @@ function Runs({ contents, route }: { contents: Contents; route: Route }) {
     return (
       <Empty title="Two runs are needed">
         <p>
-          Run a request twice, for example with and without a fault, and compare what the robot did:{" "}
-          <code>hvr plan "make coffee" --faults slip:0.2</code>
+          Ask for the same thing twice in <a href={address("room")}>Room</a>, the second time with a fault
+          from “Make it harder”, and compare what the robot did.
         </p>
       </Empty>
     );
@@ -172,102 +174,10 @@ function Runs({ contents, route }: { contents: Contents; route: Route }) {
           onChoose={(name) => replaceValue(route, "right", name)}
         />
       </div>
-      <RunPairs left={left.name} right={right.name} />
-    </>
-  );
-}
-
-function RunPairs({ left, right }: { left: string; right: string }) {
-  const found = useLoaded(`${left} ${right}`, () => Promise.all([readRun(left), readRun(right)]));
-  if (found.error) {
-    return <Problem text={found.error} />;
-  }
-  if (!found.data || found.loading) {
-    return <Waiting what="Reading both runs" />;
-  }
-  const [one, two] = found.data;
-  const objects = [one, two].flatMap((run) => run.before?.objects ?? []);
-  const names = people(new Map(objects.map((thing) => [thing.name, thing])).values());
-  const [first, second] = [runMeasures(one), runMeasures(two)];
-  return (
-    <>
-      <section class="scroll framed" tabIndex={0} aria-label="Both runs in numbers">
-        <table class="figures">
-          <thead>
-            <tr>
-              <th scope="col">Measure</th>
-              <th scope="col">Left</th>
-              <th scope="col">Right</th>
-            </tr>
-          </thead>
-          <tbody>
-            {first.map(([name, value], index) => (
-              <tr key={name} class={value === second[index]?.[1] ? "" : "differs"}>
-                <th scope="row">{name}</th>
-                <td>{value}</td>
-                <td>{second[index]?.[1]}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
-      <Pairs
-        left={actionsOf(one)}
-        right={actionsOf(two)}
-        heads={[one, two].map((run) => ({
-          title: count(run.story.steps.length, "step"),
-          verdict:
-            run.story.reached === null
-              ? run.story.state
-              : run.story.reached
-                ? "goal reached"
-                : "goal not reached",
-          good: run.story.reached === true,
-        }))}
-        shown={(step) => told(step, names)}
+      <Two
+        what={{ left: left.name, right: right.name }}
+        read={async () => pairOfRuns(await readRun(left.name), await readRun(right.name))}
       />
-    </>
-  );
-}
-
-interface PairsProps {
-  left: string[];
-  right: string[];
-  heads: { title: string; verdict: string; good: boolean }[];
-  shown: (step: string) => preact.ComponentChildren;
-}
-
-function Pairs({ left, right, heads, shown }: PairsProps) {
-  const pairs = useMemo(() => align(left, right), [left, right]);
-  const shared = pairs.filter((pair) => pair.left !== null && pair.right !== null).length;
-  return (
-    <>
-      <p>
-        {count(shared, "step")} in both; {left.length - shared} only left, {right.length - shared} only right.
-      </p>
-      <section class="scroll framed" tabIndex={0} aria-label="The steps of both">
-        <table class="pairs">
-          <thead>
-            <tr>
-              {heads.map((head, index) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: left and right
-                <th key={index} scope="col">
-                  {head.title} <span class={`tag ${head.good ? "good" : "bad"}`}>{head.verdict}</span>
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {pairs.map((pair, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: rows have no other name
-              <tr key={index} class={pair.left !== null && pair.right !== null ? "" : "differs"}>
-                <td>{pair.left !== null && shown(pair.left)}</td>
-                <td>{pair.right !== null && shown(pair.right)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
     </>
   );
 }
@@ -311,6 +221,7 @@ function Benches({ contents, route }: { contents: Contents; route: Route }) {
         <Waiting what="Reading the bench" />
       ) : (
         <>
+          <SaveFile what="bench" title={bench} document={found.data} />
           <Board board={found.data.board} />
           <Report report={found.data} />
         </>

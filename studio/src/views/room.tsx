@@ -6,6 +6,7 @@ import type { RunDocument } from "../model/story";
 import { address, type Route } from "../router";
 import { Empty, Problem, Waiting } from "../ui";
 import { Replay } from "./replay";
+import { SaveRun } from "./savefile";
 
 /** Milliseconds between two looks at a run in progress. */
 const PATIENCE = 500;
@@ -65,6 +66,7 @@ export function RoomView({ contents, route }: { contents: Contents; route: Route
       {error && <Problem text={error} />}
       {!chosen && <Empty title="No run yet">Ask for something above, such as "make coffee".</Empty>}
       {chosen && !run && !error && <Waiting what="Reading the run" />}
+      {run && <SaveRun name={run.name} />}
       {run && <Replay key={chosen} run={run} route={route} />}
     </div>
   );

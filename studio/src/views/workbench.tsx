@@ -10,6 +10,7 @@ import { type Route, replaceValue } from "../router";
 import { Empty, Problem, Tabs, useLoaded, Waiting } from "../ui";
 import { Literal } from "./literal";
 import { PlanSide, sidesOf } from "./planside";
+import { SaveFile } from "./savefile";
 
 type Part = keyof Texts;
 const PARTS: readonly { id: Part; name: string }[] = [
@@ -213,6 +214,20 @@ function Bench({ root, files, first, route }: BenchProps) {
             after={proposal}
             onApply={apply}
             onDiscard={() => setProposal(null)}
+          />
+        )}
+        {found.data && (
+          <SaveFile
+            what="plan"
+            title={files.plan}
+            document={{
+              kind: "plan",
+              name: files.plan,
+              side,
+              texts,
+              trace: found.data,
+              drawing: drawing.data,
+            }}
           />
         )}
         {found.error ? (
