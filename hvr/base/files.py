@@ -58,7 +58,7 @@ def data_path(name: str) -> Path:
         if candidate.is_dir():
             return candidate
     raise DataFileError(
-        f"hvr's data folder {name!r} is missing from {_PACKAGE / 'data'}: install hvr again"
+        f"hvr's data folder {name!r} is missing from {_PACKAGE / 'data'}: reinstall hvr"
     )
 
 

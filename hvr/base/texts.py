@@ -97,7 +97,9 @@ def decode(data: bytes, name: str) -> str:
         DataFileError: The bytes are not UTF-8 text; the message gives the place.
     """
     if data.startswith(_WIDE):
-        raise DataFileError(f"{name}: this is UTF-16 or UTF-32; save it as UTF-8")
+        raise DataFileError(
+            f"{name}: expected UTF-8, found UTF-16 or UTF-32; save the file as UTF-8"
+        )
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

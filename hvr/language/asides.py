@@ -292,7 +292,7 @@ def _replaced(before: Cursor, after: Cursor, at: int) -> int:
     ]
     if len(phrases) != 1:
         words = " ".join(after.tokens[at : at + 6])
-        raise LanguageError(f"it is not clear what {words!r} replaces: say the whole request again")
+        raise LanguageError(f"it is not clear what {words!r} replaces: repeat the whole request")
     return phrases[0]
 
 

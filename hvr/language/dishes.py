@@ -345,7 +345,7 @@ class Liquids:
                 return self.make(verb, group)
             text = group.things[0].text
             raise LanguageError(
-                f"{verb.word} {text} into what? Say where{self.taxonomy.example('pouring')}"
+                f"say what to {verb.word} {text} into{self.taxonomy.example('pouring')}"
             )
         target = targets[0]
         if not draft.plays(target, VESSEL, BASIN):

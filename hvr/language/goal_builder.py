@@ -25,7 +25,7 @@ def at_origin(choice: ObjectChoice, number: int) -> str:
         place = inventory.parents.get(name) or inventory.parents.get(sources.get(name, ""))
         if place is None:
             raise ImpossibleGoalError(
-                f"the first place of the {choice.label(number)} is unknown: say where to put it"
+                f"the original place of the {choice.label(number)} is unknown: say where to put it"
             )
         relation = choice.taxonomy.relation(inventory.classes[place])
         places.setdefault(f"({relation} ?x {place})", []).append(name)

@@ -327,7 +327,7 @@ class Referents:
             return self._dish(of, of.dish, count)
         if not of.nouns:
             raise LanguageError(
-                f"a slice of {of.text!r}? Say of what{self.taxonomy.example('slice')}"
+                f"say what the slice of {of.text!r} is cut from{self.taxonomy.example('slice')}"
             )
         object_class = of.nouns[0].object_class
         parts = self.taxonomy.slices(object_class)

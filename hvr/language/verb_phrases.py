@@ -145,7 +145,7 @@ class States:
             if any(draft.entities[n].from_clause == draft.clause for n in things):
                 place = draft.entities[outer].text
                 raise LanguageError(
-                    f"{verb.word} something from two places, one of them {place!r}? Name one"
+                    f"two places to {verb.word} something from, one of them {place!r}: name one"
                 )
             draft.come_from(things, outer)
         elif taxonomy.slices_it(condition) and draft.plays(outer, WORKTOP):
@@ -419,7 +419,7 @@ class Interpreter:
         places = {r.outer for r in self.draft.relations if r.inner in things}
         if len(things) < 2 or len(places) != 1:
             text = group.things[0].text
-            raise LanguageError(f"{text} next to each other where? Say the place")
+            raise LanguageError(f"say where to put {text} next to each other")
         return things
 
     def _swap(self, verb: Verb, group: NounGroup) -> list[int]:
@@ -428,7 +428,7 @@ class Interpreter:
         reading = ReferentReading(wanted=False, requires=verb.requires)
         numbers = self.referents.all_of(things, reading)
         if len(numbers) != 2 or any(self.draft.entities[n].count != 1 for n in numbers):
-            raise LanguageError(f"{verb.word} what? Name two things")
+            raise LanguageError(f"name the two things to {verb.word}")
         for number, other in zip(numbers, reversed(numbers), strict=True):
             self.draft.change(number, returns=self.draft.clause, swapped=other)
         return numbers
@@ -517,7 +517,7 @@ class Interpreter:
             return things
         text = " and ".join(thing.text for thing in group.things)
         raise IncompleteError(
-            f"{verb.word} {text} where? Say the place"
+            f"say where to {verb.word} {text}"
             f"{self.taxonomy.example('place', f'{verb.word} {text} ')}"
         )
 

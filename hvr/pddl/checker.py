@@ -53,7 +53,7 @@ def check(proof: Any, files: Sequence[bytes]) -> str:
         if proof["language"] == "hddl" and not faults:
             execution.check_decomposition(proof["decomposition"], proof["options"]["any_order"])
     except (AttributeError, LookupError, PddlError, RecursionError, TypeError, ValueError) as error:
-        raise UnprovenError(f"the certificate does not fit the files: {error!r}") from error
+        raise UnprovenError(f"the certificate does not match the files: {error!r}") from error
     return verdict
 
 
@@ -212,7 +212,7 @@ class PlanExecution:
         for sign, amount in changes:
             value = self.value(amount if sign == "assign" else (CHANGES[sign], value, amount))
         if value is None or (len(changes) > 1 and signs not in ALIKE):
-            raise UnprovenError(f"cannot check: {text(key)} is assigned no value or several")
+            raise UnprovenError(f"cannot check: {text(key)} gets no value or several values")
         return value
 
     def interference(self, uses: dict[Any, list[Any]]) -> Iterator[Any]:

@@ -173,7 +173,7 @@ def steps_from_json(data: object) -> tuple[Step, ...]:
         read = read_plan(data, file="the text in the JSON plan").steps
         return tuple([_placed(step, _place_of(data)) for step in read])
     if not isinstance(data, Sequence) or isinstance(data, str | bytes):
-        raise PddlSyntaxError('a JSON plan is a list of {"action": name, "args": [name, …]}')
+        raise PddlSyntaxError('a JSON plan must be a list of {"action": name, "args": [name, …]}')
     names: dict[str, str] = {}
     found: list[Step] = []
     for number, item in enumerate(data, 1):
@@ -276,7 +276,8 @@ def _step_from_json(number: int, item: object) -> Step:
             not action_text.startswith("(:") and _STEP_LINE.search(action_text)
         ):
             raise PddlSyntaxError(
-                f"step {number} of the JSON plan has {(more or 'action')!r} beside a complete step"
+                f"step {number} of the JSON plan has {(more or 'action')!r} in addition to a "
+                "complete step"
             )
         return _step_from_text(number, text)  # planning.domains puts an explanation under "action".
     if len(item) == 1 and isinstance(item.get("action"), str) and "(" in item["action"]:

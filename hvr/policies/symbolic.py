@@ -283,7 +283,7 @@ class SymbolicPolicy(Policy[Stage]):
             if not gone:
                 raise
             raise ImpossibleGoalError(
-                f"the goal names {_few(gone)}, which cannot be used any more"
+                f"the goal names {_few(gone)}, which can no longer be used"
             ) from error
 
     def plan(

@@ -120,11 +120,15 @@ class Conversation:
         self._question: DialogueQuestion | None = None
         self._turns = 0
         if self.options.policy_name != "symbolic":
-            raise UsageError("a conversation needs the symbolic policy", field="policy")
+            raise UsageError("a conversation works only with the symbolic policy", field="policy")
         if self.options.reading is not None:
-            raise UsageError("a conversation asks which reading is meant", field="reading")
+            raise UsageError(
+                "a conversation asks which reading is meant: omit the reading", field="reading"
+            )
         if not self.options.execute:
-            raise UsageError("a conversation carries out its requests", field="execute")
+            raise UsageError(
+                "a conversation executes its requests: omit the dry run", field="execute"
+            )
         self._base = read_request("open a conversation", None, self.options)
         folder = RunFolder.create(self.options.save, "conversation", datetime.now())
         with ExitStack() as opened:

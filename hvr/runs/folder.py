@@ -202,7 +202,7 @@ class RunFolder:
                 return cls._take(path, made, new=False)
             except _TakenError:
                 raise DataFileError(
-                    f"{path}: another run has taken this folder; choose another", field="save"
+                    f"{path}: another run is using this folder; choose another", field="save"
                 ) from None
         for name in _names(text, now):
             with suppress(_TakenError):

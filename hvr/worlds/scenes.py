@@ -134,7 +134,7 @@ def _packaged(name: str) -> Scene:
             f"unknown scene {name!r}; "
             + (f"did you mean {' or '.join(near)}? " if near else "")
             + f"there are {len(known)} scenes: "
-            + (", ".join(_scene_ranges()) or "install hvr again")
+            + (", ".join(_scene_ranges()) or "reinstall hvr")
         )
     try:
         data = path.read_bytes()
@@ -169,7 +169,7 @@ def parse_scene(data: bytes, source: str) -> Scene:
         )
     except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise SceneError(
-            f"{source} is damaged ({type(error).__name__}: {error}): install hvr again"
+            f"{source} is damaged ({type(error).__name__}: {error}): reinstall hvr"
         ) from error
 
 

@@ -36,7 +36,7 @@ REFUSED = [
     ("wash it", LanguageError, "what 'it' refers to"),
     ("put the mug in it", LanguageError, "what 'it' refers to"),
     ("pour the wine", None, ""),
-    ("pour the apple", LanguageError, "into what"),
+    ("pour the apple", LanguageError, "say what to pour"),
     ("put the mug in the mug", LanguageError, "in itself"),
     ("put the plate on the bowl and the bowl on the plate", HvrError, "bowl|plate"),
     ("put 500 apples in the fridge", LanguageError, "500"),

@@ -287,7 +287,7 @@ def test_times_that_are_none_are_refused(text: str) -> None:
     ],
 )
 def test_a_json_plan_with_steps_elsewhere_is_refused(data: object) -> None:
-    with pytest.raises(PddlSyntaxError, match=r"beside a complete step|different steps in"):
+    with pytest.raises(PddlSyntaxError, match=r"in addition to a complete step|different steps in"):
         read_plan(json.dumps(data))
 
 

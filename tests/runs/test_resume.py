@@ -332,7 +332,7 @@ def test_a_signal_ends_a_run_and_the_run_goes_on(
             refused = hvr_("plan", "--resume", folder)
             assert refused.code == 2 and "still active" in refused.err
             refused = hvr_("plan", "make coffee", "--save", folder)
-            assert refused.code == 2 and "another run has taken this folder" in refused.err
+            assert refused.code == 2 and "another run is using this folder" in refused.err
             process.send_signal(how)
             _, err = process.communicate(timeout=600)
         assert process.returncode == code and "Traceback" not in err

@@ -100,7 +100,7 @@ def test_of_threads_that_want_the_same_folder_one_gets_it(tmp_path: Path, there:
 
     together([threading.Thread(target=want) for _ in range(12)])
     (winner,) = got
-    assert refused == [f"{path}: another run has taken this folder; choose another"] * 11
+    assert refused == [f"{path}: another run is using this folder; choose another"] * 11
     assert [p.name for p in path.iterdir()] == [LOCK_FILE]
     winner.write("task.json", "{}")
     winner.close()

@@ -345,7 +345,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "LLM+P, the policy goal (default: HVR+)"
     },
     "embedder": {
-        "help": "how to map names to objects: lexical, minilm, st:NAME, openai:MODEL or "
+        "help": "embedder that maps names to objects: lexical, minilm, st:NAME, openai:MODEL or "
         "gemini:MODEL (default: lexical)"
     },
     "prompts": {"metavar": "FOLDER", "type": as_path, "help": "folder of custom prompts"},

@@ -78,9 +78,7 @@ def add_report_options(parser: argparse.ArgumentParser) -> None:
     add_json(group, "print one JSON document")
     add_path(group, "--csv", "write a CSV file with a line per cell")
     add_path(group, "--html", "write a page with plots, and with the paper's tables for comparison")
-    add_path(
-        group, "--latex", "write the paper's tables 2 and 5 in LaTeX, with 95 per cent intervals"
-    )
+    add_path(group, "--latex", "write the paper's tables 2 and 5 in LaTeX, with 95 %% intervals")
     add_path(
         group,
         "--compare",
@@ -192,7 +190,7 @@ examples:
 
 exit codes:
   0  all cells have scores
-  2  an option is invalid, or cells have no scores for such a reason (a wrong key)
+  2  an option is invalid, or cells have no scores because of one, such as a wrong key
   3  a cell failed with an internal error, or its processes died
   4  cells have no scores because a model or the budget failed: the same command resumes the bench
 """

@@ -181,8 +181,8 @@ def _picture(option: str, result: Judged, title: str) -> str:
 # `hvr check`: check that a certificate proves its verdict.
 
 _DESCRIPTION = """\
-Check the certificate of a plan, as hvr validate --certificate writes it. The plan is executed from
-the definitions, without the validator's code, and compared with the certificate all the way.
+Check the certificate of a plan, as hvr validate --certificate writes it. The checker executes the
+plan without the validator's code, and compares each step with the certificate.
 """
 
 _EPILOG = """\

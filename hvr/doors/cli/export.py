@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 _DESCRIPTION = """\
-Write chat examples for supervised tuning: the prompts of the planning pipeline with answers from
-proven plans, and corrections of wrong answers in the validator's words. The output has one line of
-JSON per example; each names its half (train or held-out), its task, scene and wording, which the
-halves never share, and its licence.
+Write chat examples for supervised fine-tuning: the prompts of the planning pipeline with answers
+from proven plans, and corrections of wrong answers in the validator's words. The output has one
+line of JSON per example, with its split (train or held-out), licence, task, scene and wording. The
+splits share no task, scene or wording.
 """
 
 _EPILOG = """\
@@ -41,7 +41,7 @@ def add_sft_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         help="names or folders of worlds, such as blocksworld,kitchen",
     )
-    add_path(parser, "--out", "write the examples there", required=True)
+    add_path(parser, "--out", "file for the examples", required=True)
     parser.add_argument(
         "--overwrite", action="store_true", help="replace the file if it exists already"
     )
@@ -63,7 +63,7 @@ def add_sft_arguments(parser: argparse.ArgumentParser) -> None:
         "--setting",
         metavar="NAME",
         default="VR",
-        help="setting of the pipeline that asks, such as VR or HVR (default: %(default)s)",
+        help="setting of the planning pipeline, such as VR or HVR (default: %(default)s)",
     )
     parser.add_argument(
         "--error",

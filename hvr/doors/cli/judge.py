@@ -23,8 +23,8 @@ _ADVICE_SECONDS = 10.0
 _DESCRIPTION = """\
 Judge a plan step by step: find redundant and missing steps, with a proof of each.
 
-PLAN is a PDDL plan, a text that contains one such as a model's answer, the folder of an hvr run, or
-a log of an agent that calls tools (OpenAI, Anthropic, Gemini, LangChain, smolagents, BFCL,
+PLAN is a PDDL plan, a text that contains one, such as a model's answer, the folder of an hvr run,
+or a log of an agent that calls tools (OpenAI, Anthropic, Gemini, LangChain, smolagents, BFCL,
 TaskBench). Give the goal of a PDDL plan as a sentence, as PDDL, or as a problem; a run contains its
 goal.
 """
@@ -43,7 +43,7 @@ examples:
 exit codes:
   0  the plan is clean
   1  a step is redundant or missing
-  2  undecided: the goal is not understood, the model lacks an object, or a file or an option is
+  2  undecided: the goal is not understood, the scene lacks an object, or a file or an option is
      invalid
 """
 
@@ -68,7 +68,7 @@ def _add_goal_options(parser: argparse.ArgumentParser) -> None:
     )
     add_path(goal, "--goal-pddl", "a PDDL condition on the objects of a scene")
     add_path(goal, "--problem", "a PDDL problem")
-    add_path(goal, "--domain", "its domain (default: the scene's domain)")
+    add_path(goal, "--domain", "the domain of the problem (default: the scene's domain)")
     goal.add_argument(
         "--scene", metavar="NAME", help="the scene of --goal and --goal-pddl (default: FloorPlan16)"
     )
@@ -109,7 +109,7 @@ def _add_judging_options(parser: argparse.ArgumentParser) -> None:
     judging.add_argument(
         "--advise",
         action="store_true",
-        help="search some seconds for a shorter plan with other steps, as advice",
+        help="also search a few seconds for a shorter plan with other steps",
     )
 
 

@@ -152,10 +152,10 @@ def value_text(value: object) -> str:
 # Query --------------------------------------------------------------------------------------------
 
 _QUERY_DESCRIPTION = """\
-Answer a SPARQL query.
+Run a SPARQL query.
 
 The prefixes k: (ontology), o: (objects), e: (events), rdf:, rdfs:, owl:, skos: and xsd: are
-predefined. The exit code is 4 if time or memory did not suffice.
+predefined. The exit code is 4 if the query exceeds the time or memory limit.
 """
 
 _QUERY_EPILOG = """\
@@ -351,8 +351,8 @@ def run_runs(args: argparse.Namespace) -> int:
 _PUBLISH_DESCRIPTION = """\
 Upload the graph of a run to a SPARQL server, replacing any graph of the same name.
 
-`hvr plan --store URL` does so during the run. This command is for runs that were made without it,
-and for runs whose server failed: these keep their name on the server.
+`hvr plan --store URL` uploads during the run. Use this command for runs without --store, and for
+runs whose server failed; the latter keep their name on the server.
 """
 
 _PUBLISH_EPILOG = """\

@@ -71,7 +71,7 @@ def add_check_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--full",
         action="store_true",
-        help="also find out how the model answers by a schema, whether it calls tools, how long "
+        help="also test whether the model follows schemas and calls tools, and find how long "
         "its context is, and what it costs (up to 8 more short requests)",
     )
     add_trust(parser)

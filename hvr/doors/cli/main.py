@@ -82,7 +82,7 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
     Command("problems", "Generate graded planning problems for training, with proven lengths.",
             "world"),
     Group("export", "Write chat examples that teach a language model to plan.", (
-        Command("sft", "Write chat examples for supervised tuning, with proven answers.", "export"),
+        Command("sft", "Write chat examples for fine-tuning, with proven answers.", "export"),
     )),
     Command("validate", "Validate PDDL plans; report at which step and why a plan fails.",
             "validate"),
@@ -97,7 +97,7 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
     Command("scenes", "List the scenes of all worlds.", "world"),
     Command("show", "Show a saved run: its plans, its steps, and all deviations.", "runs"),
     Group("kg", "Query, show, export and check the knowledge graph of a run or a scene.", (
-        Command("query", "Answer a SPARQL query.", "kg"),
+        Command("query", "Run a SPARQL query.", "kg"),
         Command("show", "Show everything known about one object.", "kg"),
         Command("export", "Write the graph as Turtle.", "kg"),
         Command("runs", "List the runs whose graphs are on a server, newest first.", "kg"),

@@ -193,7 +193,7 @@ def _add_environment_options(parser: argparse.ArgumentParser) -> None:
         "--env",
         help=(
             "the environment: kitchen (hvr's own), thor (AI2-THOR, docs/how-to/thor.md), an "
-            "installed one or module:attribute (default: the world's first)"
+            "installed environment, or module:attribute (default: the world's first)"
         ),
     )
     group.add_argument(
@@ -270,7 +270,7 @@ def _add_planner_options(parser: argparse.ArgumentParser) -> None:
         "--max-replans",
         metavar="N",
         type=whole_number,
-        help="maximum number of new plans when the world differs (default: 3)",
+        help="maximum number of times to replan (default: 3)",
     )
     group.add_argument(
         "--dry-run",

@@ -38,7 +38,12 @@ which is printed. The service listens on this machine only, unless --listen name
 
 def add_serve_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
-    add_path(parser, "--root", "folder whose files may be read (default: the current one)")
+    add_path(
+        parser,
+        "--root",
+        "folder whose files may be read (default: the current one)",
+        metavar="FOLDER",
+    )
     parser.add_argument(
         "--port", type=whole_number, default=8000, help="port; 0: a free one (default: 8000)"
     )
@@ -66,7 +71,7 @@ def add_serve_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_serve(args: argparse.Namespace) -> int:
     if args.port > 65535:
-        raise UsageError(f"a port is at most 65535, got {args.port}", field="port")
+        raise UsageError(f"the port must be at most 65535, got {args.port}", field="port")
     if args.no_token and args.listen not in ("127.0.0.1", "::1", "localhost"):
         raise UsageError("--no-token serves only this machine and cannot be combined with --listen")
     load("sse_starlette.sse", "sse-starlette", "serve")
@@ -122,7 +127,12 @@ new one, which is printed.
 
 def add_mcp_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description, parser.epilog = _DESCRIPTION_mcp, _EPILOG_mcp
-    add_path(parser, "--root", "folder whose files may be read (default: the current one)")
+    add_path(
+        parser,
+        "--root",
+        "folder whose files may be read (default: the current one)",
+        metavar="FOLDER",
+    )
     parser.add_argument(
         "--http",
         metavar="PORT",
@@ -139,7 +149,7 @@ def run_mcp(args: argparse.Namespace) -> int:
         print(Path(__file__).parents[1].joinpath("mcp/SKILL.md").read_text("utf-8"), end="")
         return 0
     if args.http is not None and args.http > 65535:
-        raise UsageError(f"a port is at most 65535, got {args.http}", field="http")
+        raise UsageError(f"the port must be at most 65535, got {args.http}", field="http")
     gc.disable()  # importing the SDK creates a million objects and hardly any garbage
     load("mcp.server.lowlevel.server", "mcp", "mcp")
     import asyncio
@@ -234,7 +244,7 @@ def add_studio_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_studio(args: argparse.Namespace) -> int:
     if args.port > 65535:
-        raise UsageError(f"a port is at most 65535, got {args.port}", field="port")
+        raise UsageError(f"the port must be at most 65535, got {args.port}", field="port")
     for module, package in (
         ("sse_starlette.sse", "sse-starlette"),
         ("websockets", "websockets"),

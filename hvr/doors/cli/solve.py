@@ -141,7 +141,7 @@ def _two_files(args: argparse.Namespace) -> tuple[Path, Path]:
 
 _DESCRIPTION = """\
 Find a plan for a PDDL domain and problem, prove it with hvr's validator, and show it as macro
-actions: blocks that end where a landmark is reached for good.
+actions: blocks that are split at the plan's landmarks.
 """
 
 _EPILOG = """\
@@ -160,13 +160,13 @@ examples:
 
 planners:
   fast-downward   Fast Downward's searches on hvr's grounding
-  downward        Fast Downward as it comes, with its own translator
+  downward        unmodified Fast Downward, with its own translator
   forward         hvr's own search: numbers and derived predicates, for small problems
   temporal        hvr's own search: durative actions and timed literals, for small problems
   up:ENGINE       an engine of unified-planning that is installed
-  By default the first two search and the best plan counts. Problems with numbers or time go to
-  hvr's own search and to the installed engines of unified-planning that support them. As many
-  planners work at a time as there are processors; they take turns.
+  By default, the first two run and hvr keeps the best plan. Problems with numbers or time go to
+  hvr's own search and to the installed engines of unified-planning that support them. At most
+  one planner per processor runs at a time; the planners take turns.
 
 sets:
   A folder, or JSON lines with "domain", "problem" and optionally "best" (the best known cost), in
@@ -181,13 +181,13 @@ sets:
 
 with --llm:
   The model gets the goal in words and writes macro actions and blocks of actions, as in
-  `hvr plan`: every step is checked, explained and corrected as the setting says. hvr's validator
+  `hvr plan`: every step is checked, explained and corrected as --setting specifies. hvr's validator
   judges the whole plan. Durative actions are not supported.
 
 with --execute:
   The plan is executed in an environment that simulates the domain. hvr observes every step,
   explains every deviation, and replans from the observed state. Durative actions start and end at
-  the times of the plan, by a simulated clock. Nothing changes by itself.
+  the times of the plan, by a simulated clock. Only actions and faults change the state.
   --faults KIND:RATE injects faults at each step with this probability, --faults KIND@STEP at one
   step:
     refused       the action is refused although it is possible
@@ -304,7 +304,7 @@ def _add_set_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=jobs,
         default=1,
-        help="number of parallel problems; 0:  one per processor core (default: 1)",
+        help="number of problems to solve in parallel; 0:  one per processor core (default: 1)",
     )
     add_path(sets, "--csv", "also write the table as CSV")
     add_path(

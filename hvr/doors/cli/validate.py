@@ -61,7 +61,7 @@ exit codes:
      a file or an option is invalid
 
 settings:
-  [tool.hvr.validate] in the nearest pyproject.toml accepts the same names, and also
+  [tool.hvr.validate] in the nearest pyproject.toml accepts the same options, and also
   domain = "FILE", problem = "FILE", plans = ["NAME", ...] or suites = ["FOLDER", ...], and
   rules-url = "ADDRESS"; options on the command line take precedence
 """
@@ -128,7 +128,7 @@ def _add_judging_options(parser: argparse.ArgumentParser) -> None:
         "--until",
         "TIME",
         arguments.number,
-        "continue processes and events until then, even after the last step",
+        "continue processes and events until this time, even after the last step",
     )
     _flag(
         judging,
@@ -244,7 +244,7 @@ def _add_report_options(parser: argparse.ArgumentParser) -> None:
     _flag(
         reporting,
         "--failures-only",
-        "text and github: print only plans that are not valid, and the counts",
+        "with text and github: print only plans that are not valid, and the counts",
     )
     _flag(
         reporting,

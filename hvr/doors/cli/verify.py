@@ -112,7 +112,7 @@ def _tool_judge(model: Path | None, tools: Path | None, graph: Path | None) -> J
 # Plan ---------------------------------------------------------------------------------------------
 
 _PLAN_DESCRIPTION = """\
-Score a plan: does it do what was asked? Which steps and links are risky, and why?
+Score how likely a plan does what was asked, and show risky steps and links with the reasons.
 
 The score of a tool plan is the probability that it is correct. The exit code is 1 if it is below
 the threshold, and 4 if the verifier is undecided. `hvr verify PLAN` is short for

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 # New world ----------------------------------------------------------------------------------------
 
 _NEW_DESCRIPTION = """\
-Make a world from a PDDL domain: a folder with world.toml, a copy of the domain, and words.ttl with
-words for its types, facts and actions. The words are derived from names and meant to be edited.
+Create a world from a PDDL domain: a folder with world.toml, a copy of the domain, and words.ttl
+with words for its types, facts and actions. The words are derived from names; edit them.
 """
 
 _NEW_EPILOG = """\
@@ -32,7 +32,7 @@ examples:
 
 def add_new_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description, parser.epilog = _NEW_DESCRIPTION, _NEW_EPILOG
-    parser.add_argument("folder", metavar="FOLDER", type=Path, help="new or empty")
+    parser.add_argument("folder", metavar="FOLDER", type=Path, help="new or empty folder")
     add_path(parser, "--domain", "the PDDL domain")
     add_path(parser, "--problem", "a PDDL problem; may be repeated", action="append", default=[])
 
@@ -51,7 +51,7 @@ def run_new(args: argparse.Namespace) -> int:
 
 _CHECK_DESCRIPTION = """\
 List every mismatch of a world, with file and line: missing files, a domain that is unusable or has
-no actions, words for unknown names of the domain, unreadable problems and goals, and an environment
+no actions, words for names that the domain lacks, unreadable problems and goals, and an environment
 whose source lacks its function. For a world of tools: unknown names in tasks and in files of
 meanings.
 
@@ -81,7 +81,8 @@ def add_check_arguments(parser: argparse.ArgumentParser) -> None:
         "--env-timeout",
         metavar="SECONDS",
         type=seconds,
-        help="time limit of each call of the environment (default: by world.toml, or 60)",
+        help="time limit of each call of the environment "
+        "(default: env_timeout in world.toml, or 60)",
     )
     add_json(parser)
 
@@ -302,8 +303,8 @@ def run_scenes(args: argparse.Namespace) -> int:
 # Problems -----------------------------------------------------------------------------------------
 
 _DESCRIPTION = """\
-Generate planning problems for training, each with the length of a shortest plan or the fact that
-none exists, and the proof. The output has one line of JSON per problem.
+Generate planning problems for training, each with the length of a shortest plan or a statement
+that none exists, and a proof. The output has one line of JSON per problem.
 """
 
 _PROBLEMS_EPILOG = """\
@@ -351,7 +352,7 @@ def add_problems_arguments(parser: argparse.ArgumentParser) -> None:
         default=0.0,
         help="share of problems without a plan (default: %(default)s)",
     )
-    add_path(parser, "--output", "write the problems there (default: standard output)")
+    add_path(parser, "--output", "file for the problems (default: standard output)")
 
 
 def run_problems(args: argparse.Namespace) -> int:

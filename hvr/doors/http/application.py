@@ -239,7 +239,7 @@ class _Routes:
                 response = _error(400, "NoJson", "the request nests too deeply")
             except Exception:
                 _LOG.exception("error while answering %s", path)
-                response = _error(500, "ServerError", "hvr failed; its log says why")
+                response = _error(500, "ServerError", "internal error; see the server's log")
             self._metrics.count(path, response.status_code, perf_counter() - begun)
             return response
 
@@ -265,7 +265,7 @@ class _Routes:
         data = document(await request.body())
         operation, asked = data.get("operation", ""), data.get("request", {})
         if not isinstance(operation, str) or not isinstance(asked, dict) or len(data) > 2:
-            return _error(400, "UsageError", 'a job has "operation", a name, and "request"')
+            return _error(400, "UsageError", 'a job must have "operation" (a name) and "request"')
         name = next((one for path, one in PATHS.items() if path == f"/v1/{operation}"), operation)
         job = self._jobs.submit(name, asked)
         headers = {"location": f"/v1/jobs/{job}"}

@@ -97,7 +97,9 @@ class Guard:
             raise RefusedError(421, "WrongHost", "host name not served; allow it with --host")
         if origin and origin not in self._origins and origin != f"http://{host}":
             raise RefusedError(
-                403, "WrongOrigin", "pages of this origin are refused; allow it with --allow-origin"
+                403,
+                "WrongOrigin",
+                "web pages of this origin are refused; allow the origin with --allow-origin",
             )
         if scope["method"] == "OPTIONS" or scope["path"] in _OPEN:
             return

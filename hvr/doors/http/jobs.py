@@ -222,7 +222,7 @@ class Jobs:
                 self._finish(job, "error", error.answer.to_json())
             except Exception:
                 _LOG.exception("error while working on job %s", job)
-                failed = ErrorAnswer("ServerError", "hvr failed; its log says why")
+                failed = ErrorAnswer("ServerError", "internal error; see the server's log")
                 self._finish(job, "error", failed.to_json())
             finally:
                 self._running.discard(job)

@@ -72,7 +72,7 @@ _MOST_PIXELS = 16384
 _T = TypeVar("_T")
 
 DESCRIPTION = """\
-A process that AI2-THOR's Python client takes for Unity, backed by hvr's kitchen.
+Stand in for Unity: AI2-THOR's Python client starts this process, backed by hvr's kitchen.
 
 The client starts it:
   Controller(local_executable_path="hvr scene serve", x_display="0", scene="FloorPlan1")

@@ -199,7 +199,7 @@ class _Studio:
 
     def _run_folder(self, name: str) -> Path:
         if not name or "/" in name or name in (".", ".."):
-            raise DataFileError("a run is named by its folder below runs/")
+            raise DataFileError("name a run by its folder below runs/")
         folder = self._folder.path / self._folder.resolved(f"runs/{name}")
         if not folder.is_dir():
             raise DataFileError(f"runs/{name} is not a run")
@@ -228,7 +228,7 @@ class _Studio:
 
     def _read_log(self, name: str) -> dict[str, Any]:
         if not name or "/" in name or name in (".", ".."):
-            raise DataFileError("a run is named by its folder below runs/")
+            raise DataFileError("name a run by its folder below runs/")
 
         def lines(file: str) -> Iterator[Any]:
             with suppress(DataFileError):

@@ -96,7 +96,7 @@ def _seconds_left(folder: Path, began: str, cells: int) -> float | None:
 
 def _bench(folder: ServedFolder, name: str) -> Path:
     if name not in find_benches(folder):
-        raise DataFileError(f"{name or 'this'} is not a bench of this folder")
+        raise DataFileError(f"{name or 'this'} is not a bench in this folder")
     inside = folder.path / folder.resolved(name)
     for path in (inside / "manifest.json", *(inside / "cells").iterdir()):
         folder.resolved(str(path))  # a link may lead elsewhere

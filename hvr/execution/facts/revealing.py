@@ -305,7 +305,7 @@ class RevealingWorld(FactWorld):
             return self.planned(policy, stage)
         except ImpossibleGoalError as error:
             raise ImpossibleGoalError(
-                "no plan leads to the goal with what was seen, nor with what may still be found"
+                "no plan reaches the goal with the objects seen so far or those that may be found"
                 if self.supposed
                 else "no plan reaches the goal: every reachable place was observed"
             ) from error

@@ -229,7 +229,7 @@ def _fitting(name: str, value: Any, default: Any, where: str) -> Any:
             return float(value)
         except ValueError:
             pass
-    raise UsageError(f"{where}: {name} must be like {default!r}, not {value!r}")
+    raise UsageError(f"{where}: {name} must have the form of {default!r}, got {value!r}")
 
 
 # Progress -----------------------------------------------------------------------------------------

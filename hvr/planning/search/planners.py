@@ -283,7 +283,7 @@ def solve_in_stages(task: Task, search: Search, seconds: float) -> SearchResult:
         plan += result.plan
         done = upto
     if not Validator(task).check(plan).valid:
-        raise PlannerError("the stages do not make a plan together")
+        raise PlannerError("the plans of the stages do not combine into a valid plan")
     elapsed = time.perf_counter() - started
     return SearchResult(tuple(plan), False, elapsed, f"{result.planner} in stages", operators)
 

@@ -271,7 +271,7 @@ class McpTools:
     def _reopen(self) -> None:
         self._end()
         if self._closed:
-            raise SimulatorError("the server has ended", exit_code=2)
+            raise SimulatorError("the server has exited", exit_code=2)
         self._open()
         self._broken = self._touched = False
 
@@ -351,7 +351,7 @@ class McpTools:
             cursor = page.next_cursor
             if not cursor:
                 return Catalogue(tuple(tools), tuple(left_out))
-        raise SimulatorError(f"{self._where}: its list of tools never ends", exit_code=2)
+        raise SimulatorError(f"{self._where}: the server's list of tools does not end", exit_code=2)
 
     def _ask(self, what: Callable[[Any], Awaitable[_Result]]) -> _Result:
         client = self._client

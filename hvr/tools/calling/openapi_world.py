@@ -235,7 +235,7 @@ def _in_path(field: RequestField, value: Json) -> str:
         return ";" + ";".join(pairs)
     # Dots would address another path, and an empty segment the whole collection.
     if text.strip(".") == "" or text in ("%2E", "%2E%2E"):
-        raise ValueError(f"{quoted(value)} cannot stand in the URL path for {quoted(field.name)}")
+        raise ValueError(f"{quoted(value)} cannot be used in the URL path for {quoted(field.name)}")
     return text
 
 
@@ -567,7 +567,9 @@ def _redirected(request: HttpRequest, status: int, place: str) -> HttpRequest:
     if urlsplit(place).scheme not in ("http", "https") or (
         urlsplit(request.url).scheme == "https" and urlsplit(place).scheme != "https"
     ):
-        raise _RefusedError(f"the server redirects to {_shown(place)}; hvr does not follow")
+        raise _RefusedError(
+            f"the server redirects to {_shown(place)}; hvr does not follow this redirect"
+        )
     # Only a safe request without secrets or a body may go to another server.
     plain = {name: request.headers[name] for name in ("Accept", "User-Agent")}
     if status == 303 and request.method not in _SAFE:

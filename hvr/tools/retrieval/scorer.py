@@ -475,8 +475,8 @@ def _load(folder: Path, graph: ToolGraph | None, encoder: TextVectors | None) ->
         raise DataFileError(f"{path}: its tools were changed after training")
     if config.free and graph is not None and graph.tools != trained.tools:
         raise UsageError(
-            f"{folder} was trained for its own {len(trained)} tools and knows no others: train "
-            "with `free` off, or on the tools at hand"
+            f"{folder} supports only the {len(trained)} tools that it was trained on: train it on "
+            "the given tools, or with `free` off"
         )
     _load_parameters(scorer, folder, str(values.get("parameters")))
     encoder = encoder or TextVectors(config.encoder)

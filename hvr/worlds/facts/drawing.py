@@ -117,7 +117,7 @@ class _Reader:
             return
         if not verbs:
             self._wrong(
-                f"the rule says nothing about {table['fact']}: add one of {_listed(_FACT_VERBS)}"
+                f"the rule has no effect for {table['fact']}: add one of {_listed(_FACT_VERBS)}"
             )
         for verb, value in verbs.items():
             if verb not in _FACT_VERBS:

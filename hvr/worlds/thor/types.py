@@ -152,7 +152,7 @@ def load_facts() -> ObjectTypeFacts:
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataFileError(
-            f"hvr's own file {path} is missing or damaged ({error}): install hvr again"
+            f"hvr's own file {path} is missing or damaged ({error}): reinstall hvr"
         ) from error
 
 

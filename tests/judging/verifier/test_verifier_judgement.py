@@ -309,5 +309,5 @@ def test_a_saved_judge_says_the_same(judge: Judge, tmp_path: Path) -> None:
     with pytest.raises(DataFileError, match="a plan has an unknown tool"):
         load_judge(tmp_path, HashEncoder())
     path.write_text('{"kind": "x"}')
-    with pytest.raises(DataFileError, match="does not belong to a plan judge"):
+    with pytest.raises(DataFileError, match="is not part of a plan judge"):
         load_judge(tmp_path, HashEncoder())

@@ -129,7 +129,7 @@ def test_damaged_and_foreign_checkpoints_are_told(verifier: Verifier, tmp_path: 
         (folder / "verifier.json").write_text(json.dumps({**values, **other}))
 
     changed(kind="something")
-    with pytest.raises(DataFileError, match="does not belong to a plan verifier"):
+    with pytest.raises(DataFileError, match="is not part of a plan verifier"):
         Verifier.load(folder, HashEncoder())
     changed(version=99)
     with pytest.raises(DataFileError, match="train it again"):
@@ -165,15 +165,16 @@ def test_configurations_are_read_and_checked(tmp_path: Path) -> None:
     assert VerifierConfig.load(path) == VerifierConfig.small(seed=4)
     path.write_text("lr: 2e-5\nhidden: 64\n")
     assert VerifierConfig.load(path, VerifierConfig()).lr == 2e-5
-    for text, said in (("speed: 1", "unknown field"), ("hidden: wide", "must be like"),
+    for text, said in (("speed: 1", "unknown field"), ("hidden: wide", "must have the form of"),
                        ("hidden: 0", "at least 1"), ("- 1", "table"),
                        ("epochs_graph: 0", "at least 1"), ("schedule: linear", "constant, cosine"),
                        ("keep_graph: -1", "0 or more"),
                        ("margin: .nan", "finite number"), ("lr: .inf", "finite number"),
                        ("lr: 0", "above 0"), ("dropout: 2", "from 0 to 1"),
-                       ("spans: [0.5, many]", "must be like"), ("spans: [-1]", "probabilities"),
+                       ("spans: [0.5, many]", "must have the form of"),
+                       ("spans: [-1]", "probabilities"),
                        ("compress_spans: []", "at least 2"),
-                       ("compress_spans: [1.5]", "must be like")):  # fmt: skip
+                       ("compress_spans: [1.5]", "must have the form of")):  # fmt: skip
         path.write_text(text)
         with pytest.raises(HvrError, match=said):
             VerifierConfig.load(path)

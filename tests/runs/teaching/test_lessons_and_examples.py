@@ -118,7 +118,7 @@ def test_kitchens_give_examples_with_their_licence() -> None:
         ({"worlds": ("nowhere",)}, "nowhere"),
         ({"worlds": ("parcels",)}, "parcels"),
         ({"worlds": ("blocksworld",), "setting": "XYZ"}, "XYZ"),
-        ({"worlds": ("blocksworld",), "setting": "LLM+P"}, "asks for no plans"),
+        ({"worlds": ("blocksworld",), "setting": "LLM+P"}, "does not ask for a whole plan"),
         ({"worlds": ("blocksworld",), "error": 7.0}, "0 to 1"),
         ({"worlds": ("blocksworld",), "count": 0}, "at least 1"),
     ],

@@ -71,7 +71,7 @@ inside = "garage"
         ('fact = "(near ?p ?q)"\nlink = ["?p", "?q"]', "the predicate 'near' is derived: name the"),
         ('fact = "(= (y ?p) ?n)"\nrow = ["?p", "?n"]', "no function named 'y'"),
         ('fact = "at ?t ?p"\nmark = "?t"', 'fact must be a pattern such as "(on ?x ?y)"'),
-        ('fact = "(at ?t ?p)"', "the rule says nothing about (at ?t ?p): add one of above, inside"),
+        ('fact = "(at ?t ?p)"', "the rule has no effect for (at ?t ?p): add one of above, inside"),
         ('fact = "(at ?t ?p)"\ninsid = ["?t", "?p"]', "no effect of a fact named 'insid'; did you"),
         ('fact = "(at ?t ?p)"\ninside = "?t"', "inside must be a list of 2 names, got '?t'"),
         ('fact = "(at ?t ?p)"\nmark = 3', "mark must be a name, got 3"),

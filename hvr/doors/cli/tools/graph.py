@@ -174,7 +174,9 @@ examples:
 def add_serve_stats_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description, parser.epilog = _SERVE_STATS_DESCRIPTION, _SERVE_STATS_EPILOG
     add_tool_graph_options(parser)
-    parser.add_argument("--port", type=whole_number, default=0, help="default: any free port")
+    parser.add_argument(
+        "--port", type=whole_number, default=0, help="port (default: any free port)"
+    )
 
 
 def run_serve_stats(args: argparse.Namespace) -> int:

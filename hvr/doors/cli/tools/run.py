@@ -209,7 +209,7 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         parser,
         "--ledger",
         "file that records each writing call before it is made (default: ledger.jsonl beside "
-        "the world's file, or in the run folder if the world starts anew each time)",
+        "the world's file, or in the run folder if the world is reset each time)",
     )
     parser.add_argument(
         "--budget",
