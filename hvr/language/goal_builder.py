@@ -357,9 +357,12 @@ class Formula:
                     self.conjuncts.append(f"(or {options})")
 
     def _each_in_some(self, number: int) -> bool:
-        entity = self.choice.entities[number]
         asked = any(d.entity == number for d in self.demands)
-        return entity.count < 0 and not entity.apart and not asked and not self.choice.names(number)
+        return self._is_vague(number) and not asked and not self.choice.names(number)
+
+    def _is_vague(self, number: int) -> bool:
+        entity = self.choice.entities[number]
+        return entity.count < 0 and not entity.apart
 
     def _type(self, number: int) -> str:
         types = [self.choice.taxonomy.pddl_type(c) for c in self.choice.classes[number]]
@@ -369,8 +372,10 @@ class Formula:
         # Other entities may be the same object: 'take a mug, then wash the mug'.
         inequalities = []
         for number, names in self.variables.items():
-            for i, one in enumerate(names):
-                inequalities += [f"(not (= {one} {other}))" for other in names[:i]]
+            # Things 'in drawers' may share one; without things there, 'drawers' are several.
+            if not (self._is_vague(number) and self.choice.inside(number)):
+                for i, one in enumerate(names):
+                    inequalities += [f"(not (= {one} {other}))" for other in names[:i]]
             for earlier, others in self.variables.items():
                 same = set(self.choice.classes[earlier]) & set(self.choice.classes[number])
                 entities = self.choice.entities
@@ -396,7 +401,7 @@ class Formula:
 
     def _before(self, demand: Demand) -> int:
         assert demand.outer is not None
-        if not self.choice.entities[demand.outer].apart:
+        if not self.choice.shares(demand.outer):
             return 0
         inside = self.choice.inside(demand.outer)
         return sum(self.choice.copies(n) for n in inside[: inside.index(demand.entity)])

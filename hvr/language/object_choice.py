@@ -111,8 +111,10 @@ class ObjectChoice(ClassChoice):
     def copies(self, number: int) -> int:
         """Return the number of objects of an entity; for a count of 0, all candidates."""
         wanted, every = self.entities[number].count, len(self.pool(number))
-        if self.entities[number].apart:
-            wanted = sum(self.copies(n) for n in self.inside(number)) or wanted
+        inside = sum(self.copies(n) for n in self.inside(number)) if self.shares(number) else 0
+        if inside and wanted < 0 and not self.entities[number].apart:
+            return min(inside, every)
+        wanted = inside or wanted
         if wanted == 0 and self.entities[number].half:
             return self._half(number, every)
         if wanted == 0:
@@ -136,6 +138,10 @@ class ObjectChoice(ClassChoice):
             things = self.taxonomy.counted(every, self.classes[number])
             raise ImpossibleGoalError(f"half of {things} is not a whole number: say how many")
         return every // 2
+
+    def shares(self, number: int) -> bool:
+        """Return whether things put there are shared out: 'in drawers', 'in different drawers'."""
+        return self.entities[number].apart or self.entities[number].count < 0
 
     def inside(self, number: int) -> list[int]:
         """Return the entities that must be on or in another, in the order of the request."""

@@ -44,9 +44,15 @@ def test_carried_out(policy, scene, text, atoms):
 
 
 @pytest.mark.slow
-def test_things_go_where_they_have_room(policy):
-    world = open_world(Kitchen("FloorPlan23"))
-    text = "put the pan, the pot, the bowl and the plate in cabinets"
+@pytest.mark.parametrize(
+    ("scene", "text"),
+    [
+        ("FloorPlan23", "put the pan, the pot, the bowl and the plate in cabinets"),
+        ("FloorPlan1", "put the pan and the cup in cabinets and close them all"),
+    ],
+)
+def test_things_go_where_they_have_room(policy, scene, text):
+    world = open_world(Kitchen(scene))
     goal = policy.reader.goal(text, world.inventory())
     executor = Executor(world, policy, lambda _event: None, lambda _plan: None)
     finished = executor.run(goal.stages)
