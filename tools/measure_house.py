@@ -120,10 +120,10 @@ def rooms_of(repo: Path) -> tuple[str, ...] | None:
     """Read the ordered rooms from the table in docs/explanation/architecture.md.
 
     Returns:
-        None without a table in which each row names one room.
+        None without a table in which each row names one package.
     """
     text = (repo / "docs" / "explanation" / "architecture.md").read_text("utf-8")
-    table = re.search(r"^\| room \|.*\n\|[ -|]*\n((?:\|.*\n)+)", text, re.MULTILINE)
+    table = re.search(r"^\| package \|.*\n\|[ -|]*\n((?:\|.*\n)+)", text, re.MULTILINE)
     if table is None:
         return None
     cells = [row.split("|")[1].strip() for row in table[1].splitlines()]

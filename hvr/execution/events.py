@@ -99,7 +99,7 @@ class StepDone(Value):
         sounds: Sounds that were heard.
         not_seen: Effects that are believed but were not seen.
         looks: Number of additional looks.
-        changed: Literals that became true in this step; only in worlds of facts.
+        changed: Literals that became true in this step; only in PDDL worlds.
         time: Time of the step; None in worlds without time.
     """
 
