@@ -208,11 +208,7 @@ class AmbiguousError(LanguageError):
 
 
 class ProposalError(LanguageError):
-    """A sentence asks for nothing, but hints at something: 'the mug is dirty'.
-
-    Args:
-        requests: The requests that it may hint at, the likeliest first.
-    """
+    """A sentence hints at requests, likeliest first, but asks for none: 'the mug is dirty'."""
 
     def __init__(self, requests: tuple[str, ...]) -> None:
         self.requests = requests

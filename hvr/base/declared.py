@@ -133,11 +133,7 @@ def summary_of(cls: type) -> str:
 
 
 def json_schema(cls: type, refs: str = "#/$defs/") -> dict[str, Any]:
-    """Return the JSON Schema (2020-12) of a declared type's JSON form.
-
-    Args:
-        refs: Prefix of references to the types that it contains, which are under `$defs`.
-    """
+    """Return the JSON Schema (2020-12) of a declared type; `refs` prefixes its inner references."""
     written = _Schemas(refs, request=is_request(cls))
     schema = written.object(cls)
     return {**schema, "$defs": written.defs} if written.defs else schema

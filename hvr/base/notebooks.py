@@ -16,11 +16,7 @@ def html_card(
     rows: Sequence[Sequence[str]] = (),
     markup: str = "",
 ) -> str:
-    """Return a title, paragraphs and a table as HTML.
-
-    Args:
-        rows: Cells as text; rows beyond `MAX_TABLE_ROWS` are only counted.
-    """
+    """Return a title, paragraphs and a table of at most `MAX_TABLE_ROWS` rows as HTML."""
     parts = [f"<p><b>{escape(title)}</b></p>"]
     parts += [f"<p>{escape(text).replace(chr(10), '<br>')}</p>" for text in sentences if text]
     if rows:

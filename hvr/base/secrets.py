@@ -319,11 +319,7 @@ _SHORTEST_FOREIGN = 12
 
 
 class Scrubber:
-    """Masks known secrets, and text that looks like a key.
-
-    Args:
-        secrets: Secrets to mask; values under 8 characters count as placeholders and are ignored.
-    """
+    """Masks text that looks like a key, and known secrets of at least 8 characters."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         known = {s for secret in secrets if len(s := secret.strip()) >= _SHORTEST}

@@ -260,11 +260,7 @@ def bench_report(
     summary: Summary,
     deltas: Sequence[Delta] | None = None,
 ) -> dict[str, Any]:
-    """Return the bench as a report: hvr's tables beside the paper's, with charts.
-
-    Args:
-        deltas: The changes since another bench, if the benches are compared.
-    """
+    """Return the bench as a report beside the paper's tables, with the changes since another."""
     summary = summary.beside()
     names = [summary.label(m) for m in summary.models]
     paper = paper_tables()

@@ -169,11 +169,7 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class Delta(JsonObject):
-    """Difference in a measure between two benches.
-
-    Args:
-        task: Id of the task, or `all`.
-    """
+    """Difference in a measure between two benches, for a task or for `all`."""
 
     measure: str
     model: str

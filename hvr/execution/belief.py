@@ -82,10 +82,9 @@ def not_enclosed(scene: SceneGraph) -> frozenset[str]:
 def seen_objects(
     scene: SceneGraph, visible: Collection[str], large: Collection[str]
 ) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the visible objects and the receptacles whose whole contents are visible.
+    """Return the visible objects, and the receptacles that are visible with all their contents.
 
-    Args:
-        large: Names of receptacles too long to be seen as a whole.
+    Receptacles in `large` are too long to be seen as a whole.
     """
     seen = set(visible)
     if scene.held is not None:

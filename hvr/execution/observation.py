@@ -173,11 +173,7 @@ class Truth(Enum):
 
 
 class Expected(Value):
-    """The predicted states before and after a step.
-
-    Args:
-        effects: Names of the predicates that the action's schema can change.
-    """
+    """The predicted states before and after a step, and the predicates that it can change."""
 
     before: frozenset[Atom]
     after: frozenset[Atom]

@@ -102,8 +102,7 @@ class _Counts(NamedTuple):
 class NoiseFilter:
     """Settles surprising readings by further looks, and estimates the sensors' error rate.
 
-    Args:
-        told: Known share of wrong readings, which the estimate never falls below; 0 if unknown.
+    The estimate never falls below the known share of wrong readings.
     """
 
     def __init__(self, told: float = 0.0) -> None:

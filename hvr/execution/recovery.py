@@ -380,11 +380,7 @@ class ExecutionWorld(Protocol):
         return None
 
     def missing(self, policy: Any, stage: Any, *, spare: bool = False) -> tuple[str, ...]:
-        """Return the objects that a stage needs and whose places are unknown.
-
-        Args:
-            spare: Include objects even if others of the same kind have known places.
-        """
+        """Return the needed objects with unknown places; `spare` includes replaceable ones."""
         del policy, stage, spare
         return ()
 
@@ -407,8 +403,7 @@ class ExecutionWorld(Protocol):
     ) -> tuple[Planned, tuple[str, ...]]:
         """Return a plan to see an object, and the closed places around it that the plan opens.
 
-        Args:
-            closing: Places to close, which may include the object.
+        It also closes some places, which may include the object.
         """
         del policy, closing, stage
         raise ImpossibleGoalError(f"this world cannot show {thing}")

@@ -396,11 +396,7 @@ class World:
         added: Iterable[Atom] = (),
         deleted: Iterable[Atom] = (),
     ) -> ActionOutcome:
-        """Execute one action, look, and update the graph; `record` logs the event.
-
-        Args:
-            added: Atoms that the action should make true, believed where they are not visible.
-        """
+        """Execute one action, look, believe effects out of view, and update the graph."""
         before = self.scene
         self._used.update(action.args)
         result = perform(self.env, self.names, action.name, action.args, force_put=self.force_put)

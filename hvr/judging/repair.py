@@ -72,11 +72,7 @@ class Estimate:
 
 
 class Bound:
-    """Lower bounds for the states before each step of a plan.
-
-    Attributes:
-        work: Number of conditions tested so far.
-    """
+    """Lower bounds for the states before each step of a plan, and the `work` they took."""
 
     def __init__(
         self,

@@ -144,11 +144,7 @@ _ASK_COLUMNS = ("__ASK_RETVAL",)
 
 @dataclass(frozen=True)
 class ServerAddress:
-    """The address of a server, and how to access it.
-
-    Args:
-        text: Address without the name of a layout, such as `http://localhost:7878`.
-    """
+    """A server's address, such as `http://localhost:7878`, and how to access it."""
 
     text: str
     layout: str = "oxigraph"

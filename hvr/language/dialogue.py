@@ -71,11 +71,7 @@ _PLAIN = frozenset(
 
 
 class DialogueQuestion(Value):
-    """A question with its answers in words.
-
-    Args:
-        requests: The request behind each answer; empty if the answers are the requests.
-    """
+    """A question with its answers in words, and the requests behind these if they differ."""
 
     text: str
     choices: tuple[str, ...]

@@ -237,11 +237,7 @@ _OCCASIONS = re.compile(r"\b(?:when|whenever)\b([^,.;!?]*)", re.IGNORECASE)
 
 
 class Reader:
-    """Read requests by grammar and ontology.
-
-    Args:
-        any_place: Whether to assume that portable objects can be put anywhere.
-    """
+    """Read requests by grammar and ontology, possibly with every placement allowed."""
 
     def __init__(self, ontology: Ontology, domain: Domain, *, any_place: bool = False) -> None:
         self.ontology = ontology

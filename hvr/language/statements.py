@@ -31,11 +31,7 @@ Truth = bool | None
 
 
 class SceneView(Value):
-    """The robot's knowledge of a scene.
-
-    Args:
-        unseen: Places whose inside the robot has not seen.
-    """
+    """The robot's knowledge of a scene, and the places whose inside it has not seen."""
 
     inventory: Inventory
     unseen: frozenset[str] = frozenset()
@@ -74,11 +70,7 @@ class SceneStatement(Value):
 
 
 class QuestionAnswer(Value):
-    """The answer to a question.
-
-    Args:
-        things: The objects that it names, for later reference.
-    """
+    """The answer to a question, and the objects that it names, for later reference."""
 
     text: str
     things: tuple[str, ...] = ()

@@ -100,11 +100,7 @@ def replayed(spec: str) -> Path | None:
 
 @dataclass(frozen=True)
 class SharedLimits:
-    """Limits shared by several models, threads or processes.
-
-    Args:
-        sent: File for the shared rate limit; None if each model counts for itself.
-    """
+    """Limits shared by models, threads or processes; a file `sent` shares the rate limit."""
 
     budgets: tuple[Budget, ...] = ()
     sent: Path | None = None

@@ -132,11 +132,7 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
 
 
 def seconds_of(text: str, unit: float = 1.0) -> float | None:
-    """Return a waiting time in seconds; None if it is malformed, negative or over a month.
-
-    Args:
-        unit: Unit of the number, in seconds.
-    """
+    """Return a time in a unit of so many seconds; None if malformed, negative or over a month."""
     try:
         seconds = float(text) * unit
     except ValueError:

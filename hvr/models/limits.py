@@ -74,11 +74,7 @@ class Ledger:
 def transaction(
     path: Path, use: str = "a ledger", *, durable: bool = True
 ) -> Iterator[sqlite3.Connection]:
-    """Open an SQLite file for one atomic change; several processes may share it.
-
-    Args:
-        durable: Whether to wait for the disk, so that the change survives a power failure.
-    """
+    """Open an SQLite file for one atomic change; if `durable`, it survives a power failure."""
     try:
         # Writers wait for each other, but a charge takes next to no time.
         database = sqlite3.connect(path, timeout=60.0, isolation_level=None)
@@ -287,8 +283,7 @@ class PerMinute:
     def wait(self, sent: Sequence[tuple[float, int]], tokens: int, now: float) -> float:
         """Return the seconds until a request may fit; 0 if it fits now.
 
-        Args:
-            sent: Time and tokens of each request of the last minute, oldest first.
+        `sent` has time and tokens of each request of the last minute, oldest first.
         """
         full = self.requests is not None and len(sent) >= self.requests
         if self.tokens is not None:

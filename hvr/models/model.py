@@ -23,11 +23,7 @@ Role = Literal["system", "user", "assistant", "tool"]
 
 @dataclass(frozen=True)
 class ModelTool:
-    """A tool that a model may call.
-
-    Args:
-        parameters: JSON schema of the arguments, an object.
-    """
+    """A tool that a model may call, with a JSON schema of its arguments, an object."""
 
     name: str
     description: str

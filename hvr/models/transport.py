@@ -175,11 +175,7 @@ class Failures:
         return ModelError(f"{self._name}: {what}", kind="garbled")
 
     def not_json(self, body: bytes, reason: str) -> ModelError:
-        """Return the error for a body that is not JSON, with a description of the body.
-
-        Args:
-            reason: Error of the JSON decoder, used if the body starts like JSON.
-        """
+        """Return the error for a body that is not JSON; one that looks like it gets a reason."""
         text = body[:_READ].decode("utf-8", "replace").strip().lstrip("\ufeff")
         start = text[:_LINE].lower()
         advice = "does the base URL point to the API"

@@ -116,11 +116,7 @@ class Parts:
 
 
 class Compiler:
-    """A compiler for one task.
-
-    Args:
-        duration: The value of `?duration`, if any.
-    """
+    """A compiler for one task, and for one value of `?duration`, if any."""
 
     def __init__(self, task: Task, duration: Rational | None = None) -> None:
         self.task = task

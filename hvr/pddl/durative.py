@@ -97,11 +97,7 @@ class DurativeOperator(Value):
 
 
 class DurativeTemplate:
-    """A durative action schema, split by time and prepared for grounding.
-
-    Attributes:
-        effects: The part of the effect at each end, without spanning effects.
-    """
+    """A durative action schema, split by time; spanning effects are kept apart."""
 
     def __init__(self, task: Task, schema: DurativeActionSchema) -> None:
         self.schema = schema

@@ -51,11 +51,7 @@ _BEGINS = re.compile(r"\(\s*(?:and|or|not|imply|forall|exists|[A-Za-z]|[<>=])")
 
 @dataclass(frozen=True)
 class GoalWriter:
-    """Asks a model for a goal until the answer is usable.
-
-    Args:
-        problem: Problem of the world; the model is not shown its goal.
-    """
+    """Asks a model for a goal until the answer is usable; it never sees the problem's goal."""
 
     dialogue: Dialogue
     domain: Domain

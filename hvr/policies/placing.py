@@ -54,11 +54,7 @@ Spot = tuple[float, float, float, float, bool]
 
 
 class Crowd(Value):
-    """Things that have no room together in a place.
-
-    Args:
-        things: Names of things; at least one of them must stay elsewhere.
-    """
+    """Things that have no room together in a place, so that one must stay elsewhere."""
 
     place: str
     things: frozenset[str]
@@ -105,8 +101,7 @@ class Capacity:
     ) -> bool:
         """Return whether some things have room in a place, put there in this order.
 
-        Args:
-            others: Things that are already there; by default, the present contents.
+        The `others` are there already; by default they are the present contents.
         """
         inventory = self._inventory
         if others is None:

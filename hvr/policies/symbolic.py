@@ -139,11 +139,7 @@ _WIDENING_S = 20.0
 
 @dataclass(frozen=True)
 class _Parsed:
-    """A parsed stage of a goal.
-
-    Args:
-        goal: Requested condition plus the end-state preferences.
-    """
+    """A parsed stage of a goal: as requested, and with the end-state preferences."""
 
     wanted: Formula
     goal: Formula

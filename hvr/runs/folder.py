@@ -242,11 +242,7 @@ class RunFolder:
     def write_scene(
         self, name: str, metadata: Mapping[str, Any], names: Names | None = None
     ) -> None:
-        """Write the floor plan of an environment event.
-
-        Args:
-            name: `BEFORE` or `AFTER`.
-        """
+        """Write the floor plan of an environment event, `BEFORE` or `AFTER` the run."""
         self.write_json(name, floor_plan(metadata, names).to_json())
 
     def append(self, name: str, value: Any) -> None:

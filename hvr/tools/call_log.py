@@ -314,11 +314,7 @@ def read_known_tools(tools: Path, graph: Path | None = None) -> KnownTools:
 
 
 class CallLog:
-    """The calls of a plan with their tools, messages and values.
-
-    Args:
-        known: The tools; None if they are unknown.
-    """
+    """The calls of a plan with their messages and values, and their tools, if known."""
 
     def __init__(self, plan: ToolPlan, known: KnownTools | None) -> None:
         self.calls = tuple(self._with_names(call, known) for call in plan.calls)

@@ -82,11 +82,7 @@ class LoadedModel(Value):
 
 
 class UnusableModelError(HvrError):
-    """The domain or the problem is unusable, so that no plan can be judged.
-
-    Attributes:
-        result: The result to report; its `plan` is "".
-    """
+    """The domain or the problem is unusable: no plan can be judged. `result` reports it."""
 
     def __init__(self, error: Exception, result: Judged) -> None:
         self.result = result

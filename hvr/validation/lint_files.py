@@ -66,11 +66,7 @@ _NONE: Mapping[str, str] = {}
 
 
 def without_ignored(findings: Sequence[Finding], texts: Mapping[str, str] = _NONE) -> list[Finding]:
-    """Return the findings that no comment in their file suppresses.
-
-    Args:
-        texts: The contents of files that are not read, such as those open in an editor.
-    """
+    """Return the findings that no comment in their file, or its given text, suppresses."""
     comments: dict[str, _Comments] = {}
     kept: list[Finding] = []
     for finding in findings:

@@ -47,8 +47,7 @@ _VERSION = 1
 def fingerprint(finding: Finding, base: str, seen: Counter[str]) -> str:
     """Return an identifier of a finding that survives the insertion of lines above it.
 
-    Args:
-        seen: The counts of equal findings, which are numbered in their order.
+    Equal findings, counted in `seen`, are numbered in their order.
     """
     key = "\n".join((finding.rule.id, relative_path(finding.file, base), finding.subject))
     seen[key] += 1

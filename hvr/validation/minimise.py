@@ -341,11 +341,7 @@ def eliminate(task: Task, actions: Sequence[GroundAction]) -> Steps:
 
 
 def postpone(task: Task, actions: Sequence[GroundAction], late: Collection[str]) -> Steps:
-    """Move certain actions as far back as the plan stays valid, such as turning appliances on.
-
-    Args:
-        late: The names of the actions; their order among themselves is kept.
-    """
+    """Postpone the `late` actions, in their order, as far as the plan stays valid."""
     # From the end, so that actions moved already do not block earlier ones.
     steps = list(actions)
     for position in range(len(steps) - 1, -1, -1):

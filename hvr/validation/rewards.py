@@ -92,11 +92,7 @@ Potential: TypeAlias = Callable[[State], float]
 
 
 class StepScore(Value):
-    """The score of each step of one completion.
-
-    Attributes:
-        rewards: One number per step, from -1 to 1; 0 after a failing step.
-    """
+    """The reward of each step of one completion, from -1 to 1; 0 after a failing step."""
 
     rewards: tuple[float, ...]
     score: PlanScore

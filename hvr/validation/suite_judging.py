@@ -149,11 +149,7 @@ _LARGEST_CHUNK = 64
 
 
 class PlanFiles(Value):
-    """Plan files of one problem: a unit of work.
-
-    Attributes:
-        batch: The identifier of the batch; model files may change between batches.
-    """
+    """Plan files of one problem: a unit of work; model files may change between batches."""
 
     options: BatchOptions
     domain: str

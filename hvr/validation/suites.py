@@ -39,11 +39,7 @@ class Job(Value):
 
 
 class Left(Value):
-    """A file that is not validated.
-
-    Attributes:
-        reason: The reason, without a capital letter and a full stop.
-    """
+    """A file that is not validated, and why, without a capital letter and a full stop."""
 
     file: str
     reason: str
@@ -270,11 +266,7 @@ _ABOUT = frozenset(
 
 
 def classify(file: str, text: str | None = None) -> ClassifiedFile:
-    """Classify a file by its name and its beginning; an unreadable one by its name alone.
-
-    Args:
-        text: The whole text, if the file is not read.
-    """
+    """Classify a file by its name and its beginning or text; an unreadable one by its name."""
     name = Path(file).name.lower()
     packed = _PACKED.fullmatch(name)
     if packed is not None:

@@ -65,8 +65,7 @@ class StateChange(Value):
 class LastChanges:
     """The event of a timed plan that last changed each bit and number.
 
-    Args:
-        ref: Creates the reference to a step from its number and whether it is the step's end.
+    `ref` makes the reference to a step from its number and whether it is the step's end.
     """
 
     def __init__(self, ref: Callable[[int, bool], StepRef]) -> None:
@@ -237,8 +236,7 @@ def with_step_locations(
 ) -> ValidationReport:
     """Return a report whose blamed steps have their locations in the plan file.
 
-    Args:
-        base: The number of steps executed before the plan.
+    `base` steps were executed before the plan.
     """
 
     def placed(literal: UnmetLiteral) -> UnmetLiteral:

@@ -91,11 +91,7 @@ class Box(NamedTuple):
 def grid_distances(
     start: GridPoint, is_open: Callable[[GridPoint, GridPoint], bool], spacing: float = 0.25
 ) -> dict[GridPoint, int]:
-    """Return the number of grid moves from a point to each grid point that can be walked to.
-
-    Args:
-        is_open: Whether a move between two neighbouring points is possible.
-    """
+    """Return the number of grid moves to each reachable point; `is_open` admits single moves."""
     distances = {start: 0}
     todo = deque([start])
     while todo:

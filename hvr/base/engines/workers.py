@@ -29,11 +29,7 @@ _WATCH_SECONDS = 0.3
 
 
 class ProcessEngine:
-    """Runs cells in worker processes that end with this one.
-
-    Args:
-        start: Module-level function that each process calls first.
-    """
+    """Runs cells in worker processes that end with this one, and call `start` first."""
 
     def __init__(self, width: int, start: Callable[[], None] | None = None) -> None:
         self.width = width

@@ -244,11 +244,7 @@ _OWN = (None, "here", "processes")
 def add_engine_options(
     parser: argparse.ArgumentParser | argparse._ArgumentGroup, when: str = ""
 ) -> None:
-    """Add `--engine` and `--address`; the command itself adds `--jobs`.
-
-    Args:
-        when: Beginning of the help texts, such as a condition for the options.
-    """
+    """Add `--engine` and `--address`, whose help begins with `when`; commands add `--jobs`."""
     parser.add_argument(
         "--engine",
         metavar="NAME",
@@ -406,11 +402,7 @@ def add_model_options(parser: argparse.ArgumentParser, fields: Sequence[str] = P
 
 
 def refuse_model_options(args: argparse.Namespace, why: str) -> None:
-    """Refuse options that have no effect without a language model.
-
-    Args:
-        why: Why no model is used, and what to do.
-    """
+    """Refuse options that have no effect without a language model, and say `why` there is none."""
     given = next((name for name in given_model_options(args) if name != "spec"), None)
     if given is not None:
         raise UsageError(f"{given} requires a language model, but {why}", field=given)

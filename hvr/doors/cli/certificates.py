@@ -117,11 +117,7 @@ def named_pictures(
 
 
 def check_pictures(pictures: Mapping[str, Path], suite: Suite) -> None:
-    """Check early that the pictures can be drawn.
-
-    Args:
-        pictures: Path of each picture, by the name of its option.
-    """
+    """Check early that the pictures, given by the names of their options, can be drawn."""
     for option, path in pictures.items():
         check_writable(path)
         plans = sum(len(job.plans) for job in suite.jobs)

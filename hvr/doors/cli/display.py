@@ -39,11 +39,7 @@ from hvr.validation.report import count
 
 @contextmanager
 def display(kind: str) -> Iterator[Callable[[Event | PolicyEvent], None] | None]:
-    """Yield a listener that shows events.
-
-    Args:
-        kind: `live` (a tree that is redrawn), `lines` (one line per event) or `none`.
-    """
+    """Yield a listener that shows events as a `live` tree, as `lines`, or not at all (`none`)."""
     if kind == "live":
         view = LiveTree()
         with Live(view.render(), console=console(), refresh_per_second=20, transient=False) as live:

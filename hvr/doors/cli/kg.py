@@ -44,11 +44,7 @@ def add_store_option(parser: argparse.ArgumentParser, text: str, *, needed: bool
 
 @contextmanager
 def open_server(store: str, timeout: float = 30.0) -> Iterator[SparqlServer]:
-    """Connect to a SPARQL server, with credentials from the environment.
-
-    Args:
-        timeout: Maximum number of seconds to wait for an answer.
-    """
+    """Connect to a SPARQL server, with credentials from the environment; timeout in seconds."""
     from hvr.knowledge.sparql_server import ServerAddress, SparqlServer
 
     with SparqlServer(ServerAddress.read(store, os.environ), timeout) as server:

@@ -133,11 +133,7 @@ def check_resumable(args: argparse.Namespace, given: Mapping[str, Any]) -> None:
 
 
 def resume_run(args: argparse.Namespace, given: Mapping[str, Any], listen: Listener | None) -> Run:
-    """Resume a run.
-
-    Args:
-        listen: Called with each event as it happens.
-    """
+    """Resume a run; `listen` is called with each event as it happens."""
     from hvr.runs.spine import resume
     from hvr.worlds.environment import names_executable
 

@@ -85,11 +85,7 @@ class Leaf:
 
 
 class List:
-    """A parenthesised list; its range includes both parentheses.
-
-    Attributes:
-        closed: Whether there is a closing parenthesis; an open list ends with the text.
-    """
+    """A parenthesised list with both parentheses; it ends with the text if it is not `closed`."""
 
     __slots__ = ("closed", "end", "end_line", "items", "line", "start")
 

@@ -36,11 +36,7 @@ TEMPLATES = (
 
 
 class Resources:
-    """The resources of the server.
-
-    Args:
-        folder: The served folder, with the saved runs under `runs`.
-    """
+    """The resources of the server; runs are below `runs` of the served folder."""
 
     def __init__(self, folder: ServedFolder) -> None:
         self._folder = folder

@@ -18,8 +18,7 @@ from hvr.errors import MissingExtraError
 def command(*, seed: int = 0, profile: str = "5") -> str:
     """Return the command line for `Controller(local_executable_path=...)`.
 
-    Args:
-        profile: Version of AI2-THOR that the kitchen imitates: `5` or `2.1.0`.
+    The kitchen imitates AI2-THOR 5 or 2.1.0, as `profile` says.
     """
     words = [sys.executable, "-P", "-m", "hvr.doors.stand_in"]
     if seed:

@@ -118,11 +118,7 @@ _OF_THE_CONNECTION = frozenset({"action", "sequenceId", "agentId", "renderImage"
 
 
 class RefusedActionError(Exception):
-    """A refused action.
-
-    Args:
-        code: The `errorCode`; InvalidArgument and InvalidAction make the client raise ValueError.
-    """
+    """A refused action; the codes InvalidArgument and InvalidAction become ValueError."""
 
     def __init__(self, message: str, code: str = "InvalidArgument") -> None:
         super().__init__(message)

@@ -171,11 +171,7 @@ _json = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class MetadataEncoder(ABC):
-    """Encodes the envelope that the client reads.
-
-    Args:
-        reuse: Whether to cache the bytes of unchanged objects; False is for measuring.
-    """
+    """Encodes the envelope that the client reads, and by default caches unchanged objects."""
 
     def __init__(self, reuse: bool = True) -> None:
         self._reuse = reuse

@@ -84,11 +84,7 @@ class BeliefRevision:
         return what in self._doubtful
 
     def note(self, alternative: Mapping[Atom, bool], *, doubtful: bool = False) -> None:
-        """Record the alternative outcome of a step's hidden effects.
-
-        Args:
-            alternative: Each fact with the opposite of its believed value.
-        """
+        """Record the hidden effects of a step with the opposite of their believed values."""
         self._notes += 1
         self._doubtful -= alternative.keys()
         if doubtful:

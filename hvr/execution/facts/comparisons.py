@@ -46,11 +46,7 @@ _COMPARED = re.compile(
 
 @dataclass(frozen=True)
 class ComparisonClause:
-    """A clause that compares two amounts.
-
-    Args:
-        positive: Whether the comparison is asserted rather than denied.
-    """
+    """A clause that compares two amounts; a denied comparison is not `positive`."""
 
     left: str
     operator: str

@@ -55,11 +55,7 @@ _AFTER = re.compile(rf"(?:[ ,]+(?:{_COURTESY})(?![\w']))+$")
 
 
 class Imperative(Value):
-    """An imperative pattern with the literal that it requests.
-
-    Args:
-        pattern: Matches the order in words; the groups `p0`, `p1` … are its arguments.
-    """
+    """A pattern of an order in words, whose groups `p0`, `p1` … are arguments, and its literal."""
 
     pattern: re.Pattern[str]
     atom: Atom
@@ -187,11 +183,7 @@ def _place(words: str) -> str:
 
 
 def as_clauses(text: str, *, ordered: bool) -> Iterator[str]:
-    """Yield the simple clauses that a request can mean: 'bring X to Y' is 'X is at Y'.
-
-    Args:
-        ordered: Whether an order came before, so that the verb may be missing.
-    """
+    """Yield the clauses that a request can mean: 'bring X to Y', after an order also 'X to Y'."""
     verb = _PLACING.match(text)
     text = _SHOULD.sub(" is ", text)
     yield text

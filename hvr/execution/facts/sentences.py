@@ -477,11 +477,7 @@ _NAME = re.compile(r"(?<![\w?-])[a-z]+-\d+(?![\w-])")
 
 @dataclass(frozen=True)
 class RequestedProblem:
-    """A problem with a goal given in words.
-
-    Args:
-        domain: The actions, extended to remember reached stages if the request has several.
-    """
+    """A problem with a goal in words; its domain may be extended to remember reached stages."""
 
     domain: Domain
     problem: Problem

@@ -70,11 +70,7 @@ class TextTable:
 
 
 class ToolEmbeddings:
-    """Embeddings e(t) of tools and e(s) of texts (GNNVerifier, section 3.3.1).
-
-    Args:
-        config: Settings, for `tool_text`, `step_names` and `neighbours`.
-    """
+    """Embeddings e(t) of tools and e(s) of texts (GNNVerifier, section 3.3.1)."""
 
     def __init__(self, tools: ToolGraph, encoder: Encoder, config: VerifierConfig) -> None:
         if not len(tools):
@@ -307,11 +303,7 @@ MAX_PATH = 4
 
 @dataclass(frozen=True)
 class PathCounts:
-    """Counts of paths of two to four consecutive tools in the training plans (section 3.3.1).
-
-    Args:
-        counts: f_n for n = 2, 3, 4, by path.
-    """
+    """Counts f_2, f_3 and f_4 of paths of consecutive tools in training plans (section 3.3.1)."""
 
     counts: Mapping[Path, int] = field(default_factory=dict)
     _ends: Mapping[tuple[str, str], tuple[Path, ...]] = field(

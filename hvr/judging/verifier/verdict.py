@@ -27,11 +27,7 @@ class Thresholds:
 
 @dataclass(frozen=True)
 class RiskFinding:
-    """A risky step or link.
-
-    Args:
-        where: Index of the step, or (source, target) indexes with -1 for Start.
-    """
+    """A risky step, by index, or link, by its two indexes with -1 for Start."""
 
     where: int | Edge
     risk: float

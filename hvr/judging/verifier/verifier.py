@@ -101,11 +101,7 @@ class TrainedNetwork:
         return shapes
 
     def logits(self, arrays: PlanArrays, texts: Floats) -> PlanLogits[Floats]:
-        """Compute the logits of plans.
-
-        Args:
-            texts: The text table (rows, text).
-        """
+        """Compute the logits of plans from the text table (rows, text)."""
         parts = [
             self._part(arrays, texts, i, min(i + _CHUNK, len(arrays)))
             for i in range(0, len(arrays), _CHUNK)

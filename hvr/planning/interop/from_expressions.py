@@ -51,11 +51,7 @@ class Lifted:
 
 
 class UnifiedExpressionReader:
-    """A translator for the expressions of an action, or of the rest of the problem.
-
-    Attributes:
-        needed: Additional conditions of the effects read so far.
-    """
+    """A translator for the expressions of an action, or of the rest of the problem."""
 
     def __init__(self, vocabulary: Vocabulary, where: str = "", parameters: Any = ()) -> None:
         self.vocabulary = vocabulary

@@ -28,11 +28,7 @@ _TIMED = " Begin each line with its start time, such as 0.0: (action object) [du
 
 
 class Draft(Value):
-    """A problem before anything is proven about it.
-
-    Attributes:
-        init: The initial facts and values.
-    """
+    """A problem, with its initial facts and values, before anything is proven about it."""
 
     objects: str
     init: tuple[str, ...]

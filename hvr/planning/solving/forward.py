@@ -172,11 +172,7 @@ _State = tuple[int, Values]
 
 @dataclass(frozen=True)
 class ForwardOutcome:
-    """The result of a forward search.
-
-    Args:
-        reason: Without either, why the search ended.
-    """
+    """The result of a forward search: a plan, a proof that there is none, or the reason."""
 
     plan: tuple[GroundAction, ...] | None
     proven: bool

@@ -36,11 +36,7 @@ _MOST_REPEATS = 1000
 
 @dataclass
 class _Supporter:
-    """An action, a conditional effect or a rule: its conditions and effects.
-
-    Args:
-        operator: The index of the action; -1 for zero-cost supporters.
-    """
+    """An action, a conditional effect or a rule; `operator` is -1 if it costs nothing."""
 
     operator: int
     needs: tuple[int, ...]
@@ -115,11 +111,7 @@ class Distance:
 
 
 class Subgoals:
-    """An estimator of the distance from states of a task to a condition.
-
-    Args:
-        rules: The ground rules, as pairs of a body and the derived bit.
-    """
+    """An estimator of the distance to a condition; rules are pairs of a body and a derived bit."""
 
     def __init__(
         self,

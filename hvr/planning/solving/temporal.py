@@ -179,11 +179,7 @@ class _Pending:
 
 @dataclass(frozen=True)
 class _Instant:
-    """A search state with its time.
-
-    Args:
-        plan: The started steps, newest first, as a linked list (earlier ones, step).
-    """
+    """A search state with its time; the plan is a linked list (earlier steps, step)."""
 
     bits: int
     values: Values

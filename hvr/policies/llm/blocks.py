@@ -114,10 +114,9 @@ class BlockWriter:
     def write(
         self, work: Assignment, predicted: PredictedWorld, answer: str | None = None
     ) -> BlockRecord:
-        """Return a block for a macro action; the predicted state is not advanced.
+        """Return a block for a macro action, from an available answer or by asking the model.
 
-        Args:
-            answer: An answer that is already available; None to ask the model.
+        The predicted state is not advanced.
         """
         self._unmapped = []
         conditions = (*work.macro.precondition, *work.macro.postcondition)

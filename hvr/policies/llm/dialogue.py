@@ -75,11 +75,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class Dialogue:
-    """A language model with its prompts.
-
-    Args:
-        structured: Whether answers are JSON; the prompts must ask for it.
-    """
+    """A language model with its prompts, which ask for JSON if answers are structured."""
 
     model: Model
     prompts: Prompts

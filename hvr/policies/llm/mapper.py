@@ -153,11 +153,7 @@ class _Choice(NamedTuple):
 
 
 class Mapper:
-    """Maps a model's answer to the actions and literals of a task.
-
-    Args:
-        available: Preferred objects, such as the ones in the prompt; all other objects follow.
-    """
+    """Maps a model's answer to actions and literals of a task; `available` objects come first."""
 
     def __init__(
         self,

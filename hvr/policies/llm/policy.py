@@ -219,11 +219,7 @@ def learn_macros(
 
 
 class LLMPolicy(Policy[str]):
-    """A policy that plans with a language model.
-
-    Args:
-        library: File to add learnt macro actions to; None to add none.
-    """
+    """A policy that plans with a language model, and may add macro actions to a library."""
 
     recovery_strategies = FEEDBACK_PLANNER_STRATEGIES
     asks_model = True

@@ -129,11 +129,7 @@ class PredictedWorld(ABC):
         return ()
 
     def notes(self, reader: str, names: Iterable[str] = ()) -> tuple[str, ...]:
-        """Return notes on common mistakes.
-
-        Args:
-            reader: Purpose of the prompt: `conditions` or `steps`.
-        """
+        """Return notes on common mistakes in `conditions` or `steps`."""
         del reader, names
         return ()
 

@@ -219,11 +219,7 @@ def titles_form(most: int) -> AnswerForm:
 
 
 class WorldForms:
-    """The answer forms (schema and text) for one world.
-
-    Args:
-        ignored: Predicates that no condition uses.
-    """
+    """The answer forms (schema and text) for one world, without `ignored` predicates."""
 
     def __init__(self, actions: ActionSet, ignored: Collection[str] = ()) -> None:
         self._actions = actions

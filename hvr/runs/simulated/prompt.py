@@ -30,11 +30,7 @@ _SAME = {"turned on": "switched"}
 
 @dataclass(frozen=True)
 class ListedObject:
-    """A line of the section `Objects:`.
-
-    Args:
-        uses: Affordances in the words of the line: `picked up`, `opened`, `surface`.
-    """
+    """A line of the section `Objects:`, with its uses, such as `picked up` or `surface`."""
 
     name: str
     uses: frozenset[str] = frozenset()

@@ -221,11 +221,7 @@ _NUMBER = re.compile(r"(?<![\w.-])-?\d+(?:\.\d+)?(?![\w-]|\.\d)")
 
 
 class SessionValues:
-    """The values declared as said in a session, and the values of its results.
-
-    Args:
-        schemas: JSON Schemas of the arguments, by tool, which contain the defaults.
-    """
+    """The values said in a session, those of its results, and the defaults of the schemas."""
 
     def __init__(self, schemas: Mapping[str, Mapping[str, Any]]) -> None:
         self._schemas = schemas

@@ -158,11 +158,7 @@ class ParameterMeaning:
 
 @dataclass(frozen=True)
 class Overrides:
-    """The user's decisions on meanings.
-
-    Args:
-        same: Slots that share a meaning, as `tool.parameter`, by the meaning's name.
-    """
+    """The user's decisions on meanings: slots (`tool.parameter`) to join, and to keep apart."""
 
     same: Mapping[str, tuple[str, ...]]
     apart: tuple[tuple[str, ...], ...] = ()

@@ -70,11 +70,7 @@ Event = UserMessage | CallEvent | ResultEvent | SkippedPart | Format
 
 @dataclass(frozen=True)
 class Trace:
-    """The combined events of one log.
-
-    Args:
-        skipped: Descriptions of the skipped parts, with counts.
-    """
+    """The combined events of one log, and descriptions of the skipped parts, with counts."""
 
     said: tuple[str, ...]
     calls: tuple[LoggedCall, ...]
@@ -146,10 +142,9 @@ _BUILTINS = frozenset(dir(builtins))
 
 
 def calls_in_text(text: str) -> tuple[CallEvent, ...] | None:
-    """Return the calls in a text that consists only of calls; None for any other text.
+    """Return the calls in a text of only calls; None for any other text.
 
-    Args:
-        text: One call, or several in square brackets or separated by line breaks or semicolons.
+    Several calls stand in square brackets, or are separated by line breaks or semicolons.
     """
     parsed = _parsed(_FENCE.sub("", text).strip())
     if parsed is None:

@@ -171,11 +171,7 @@ QUESTION_COST = 1_000_000
 
 @dataclass(frozen=True)
 class CallCounts:
-    """Successes and failures of a tool's calls.
-
-    Args:
-        link: Probability, above 0, that the tool is the right one next, from links between tools.
-    """
+    """Successes and failures of a tool's calls, and the probability that it is the next one."""
 
     successes: int = 0
     failures: int = 0
@@ -219,11 +215,7 @@ class CallFacts:
 
 @dataclass(frozen=True)
 class ToolChain:
-    """A proven plan.
-
-    Args:
-        asked: Meanings to ask the user for first.
-    """
+    """A proven plan, and the meanings to ask the user for first."""
 
     asked: tuple[str, ...] = ()
     calls: tuple[str, ...] = ()

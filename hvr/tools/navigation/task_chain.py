@@ -199,8 +199,7 @@ def _labels(goals: tuple[GoalCall, ...], readers: set[str]) -> Mapping[int, str]
 class ToolDomain:
     """The PDDL domain and problem of a task, with the names in them.
 
-    Args:
-        tools: PDDL names of the tools; an action's name is `call-` and the tool's name.
+    The name of an action is `call-` and the tool's name.
     """
 
     domain: Domain

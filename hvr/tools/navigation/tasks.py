@@ -186,11 +186,7 @@ class TaskSteps:
         return {n: self.left.get(n, self._why.get(n, none)) for n in numbers}
 
     def next(self, tool: str = "") -> NextCall | None:
-        """Return the call to make next; None if no call helps.
-
-        Args:
-            tool: The only tool allowed now; empty for any.
-        """
+        """Return the call to make next, only of `tool` if given; None if no call helps."""
         if self._spent:
             return None
         for number, call in list(self._uncertain.items()):

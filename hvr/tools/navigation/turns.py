@@ -83,11 +83,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class JudgedTurn:
-    """A turn with the correct move.
-
-    Args:
-        dialogue: The dialogue of the turn; training on a dialogue excludes it from evaluation.
-    """
+    """A turn with the correct move; training on a dialogue excludes it from evaluation."""
 
     turn: Turn
     move: NextMove

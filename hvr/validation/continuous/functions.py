@@ -54,8 +54,7 @@ _MOST_PARTS = 8
 class TimeFunction:
     """A function of time other than a polynomial, or an irrational constant. Immutable.
 
-    Attributes:
-        depth: Length of the longest chain of enclosures that the function depends on.
+    `depth` is the length of the longest chain of enclosures that it depends on.
     """
 
     __slots__ = ("_derivative", "_key", "constant", "depth", "terms")
@@ -399,11 +398,7 @@ _Node = tuple[str, object, int, int]
 
 
 class Tape:
-    """Several functions of the same variables, compiled to a list of operations.
-
-    Args:
-        variables: The variables of the functions, in the order of their enclosures.
-    """
+    """Several functions of the same variables, compiled to a list of operations."""
 
     def __init__(
         self,

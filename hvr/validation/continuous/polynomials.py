@@ -27,11 +27,7 @@ SHOWN_BITS = 64
 
 
 class Polynomial:
-    """An immutable polynomial in one variable.
-
-    Attributes:
-        coefficients: The coefficients of the powers 0, 1, 2 and so on; the last one is not 0.
-    """
+    """An immutable polynomial with the coefficients of the powers 0, 1, 2 …, the last not 0."""
 
     __slots__ = ("coefficients",)
 

@@ -34,11 +34,7 @@ class DivisorError(ContinuousChangeError):
 
 
 class LostError(ContinuousChangeError):
-    """Numbers cannot be enclosed beyond some time.
-
-    Attributes:
-        final: Whether more binary places would not help.
-    """
+    """Numbers cannot be enclosed beyond some time, at any precision if `final`."""
 
     def __init__(self, message: str, final: bool) -> None:
         super().__init__(message)

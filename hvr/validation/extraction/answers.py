@@ -128,11 +128,7 @@ def unparsed_line(
 def read_answer(
     text: str, lines: Sequence[str], known: KnownSymbols, *, unmarked: bool = True
 ) -> list[Candidate]:
-    """Return the plans in an answer, in its order, and the unparsed lines beside them.
-
-    Args:
-        unmarked: Whether an action's name alone can make a line a step.
-    """
+    """Return the plans and unparsed lines of an answer; `unmarked` lines may be steps as well."""
     structured = _structured(text, known)
     if structured:
         return structured

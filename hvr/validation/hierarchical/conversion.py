@@ -188,11 +188,7 @@ _NO_NAME = re.compile(r"[^a-z0-9_-]+")
 
 
 class Block(Value):
-    """A part of a plan.
-
-    Attributes:
-        precondition: The literals that must hold before the block.
-    """
+    """A part of a plan, and the literals that must hold before it."""
 
     name: str
     actions: tuple[GroundAction, ...]

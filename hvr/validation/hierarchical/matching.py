@@ -64,11 +64,7 @@ class Matches(Value):
 
 
 class SubtaskMatcher:
-    """Matches the tasks of a tree with methods of a task.
-
-    Args:
-        strict: Whether tasks must be listed in an order that the method allows.
-    """
+    """Matches the tasks of a tree with methods of a task, if `strict` in an allowed order."""
 
     def __init__(self, task: Task, tree: DecompositionTree, *, strict: bool) -> None:
         self._task = task

@@ -107,11 +107,7 @@ class _Open:
 
 
 class Scheduler:
-    """Finds states for the preconditions of methods.
-
-    Args:
-        holds: Checks a precondition in a state; None to check the order only.
-    """
+    """Finds states for the preconditions of methods; without `holds`, it checks only the order."""
 
     def __init__(
         self,

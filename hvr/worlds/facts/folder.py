@@ -37,11 +37,7 @@ from hvr.worlds.facts.timed_environment import domain_environment
 
 @dataclass(frozen=True)
 class WorldSetup:
-    """The arguments for opening an environment.
-
-    Args:
-        problem: The problem; it names no objects if the environment reveals them.
-    """
+    """The arguments for opening an environment, which may reveal the problem's objects."""
 
     domain: Domain
     problem: Problem

@@ -104,11 +104,7 @@ def box_dict(box: Box) -> dict[str, Any]:
 
 
 class ActionReply(Value):
-    """The result of an action, apart from the new state.
-
-    Args:
-        message: `errorMessage`, empty on success.
-    """
+    """The result of an action, apart from the new state; no message means success."""
 
     action: str
     success: bool

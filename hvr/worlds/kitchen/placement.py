@@ -203,11 +203,7 @@ def place(
     forced: bool,
     chance: random.Random | None = None,
 ) -> KitchenObject | None:
-    """Return the object at the first free spot of the receptacle, or None if there is none.
-
-    Args:
-        chance: Tries the spots in random order; None tries the nearest first.
-    """
+    """Return the object at the receptacle's nearest, or a random, free spot; None without one."""
     kind = receptacle.object_type
     if kind in _ATTACH:
         x, _, z = receptacle.box.center
@@ -259,11 +255,7 @@ def holder_of_box(
 def free_spots(
     world: KitchenState, room: Room, receptacle: KitchenObject, reach: float | None
 ) -> list[Vec]:
-    """Return the points of a receptacle's lattice that nothing stands on, nearest first.
-
-    Args:
-        reach: Maximum horizontal distance from the agent in metres; None for any.
-    """
+    """Return a receptacle's free lattice points within `reach` metres of the agent, nearest first."""
     height, agent = surface_height(receptacle), world.agent.position
     around = {receptacle.object_id, *world.things.ancestors(receptacle.object_id)}
     band = receptacle.box._replace(y0=height, y1=height + _FLAT)

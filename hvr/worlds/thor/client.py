@@ -53,11 +53,7 @@ PLATFORM_CLASSES: dict[str, Any] = _platform.STR_PLATFORM_MAP
 
 
 class ProcessEndedError(Exception):
-    """The simulator process has ended.
-
-    Args:
-        returncode: Exit code, 128 + N if signal N ended it.
-    """
+    """The simulator process has ended, with its exit code or 128 + N after signal N."""
 
     def __init__(self, returncode: int) -> None:
         self.returncode = returncode

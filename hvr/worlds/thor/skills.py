@@ -54,11 +54,7 @@ class Step(Value):
 
 @dataclass(frozen=True)
 class SkillResult:
-    """The result of an atomic action.
-
-    Args:
-        error: Reason for the failure: hvr's own message, or AI2-THOR's.
-    """
+    """The result of an atomic action, with hvr's or AI2-THOR's reason for a failure."""
 
     success: bool
     error: str = ""

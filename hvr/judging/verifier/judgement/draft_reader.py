@@ -223,11 +223,7 @@ OTHER_REQUEST_PROBABILITY = 0.05
 
 @dataclass(frozen=True)
 class StepTexts:
-    """Words of a request and of the steps of a plan.
-
-    Args:
-        request: Compared forms of the request's words, in order.
-    """
+    """Words of the steps of a plan, and of its request, in the forms that are compared."""
 
     request: Sequence[str]
     steps: Sequence[Sequence[tuple[str, int]]]

@@ -198,11 +198,7 @@ def fit_judge(
     errors: PlannerErrors | None = None,
     seed: int = 0,
 ) -> Judge:
-    """Fit a judge to true plans.
-
-    Args:
-        plans: True plans; those without tools or with unknown ones are ignored.
-    """
+    """Fit a judge to true plans; those without tools or with unknown ones are ignored."""
     usable = [p for p in plans if p.tools and all(map(embeddings.known, p.tools))]
     past = PastPlans(
         embeddings,

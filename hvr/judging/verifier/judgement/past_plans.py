@@ -58,11 +58,7 @@ class Prediction:
 
 
 class PlanRegression:
-    """Predicts moves, tools and length of plans.
-
-    Args:
-        likeness: Similarities of past requests (requests, requests), with 1 on the diagonal.
-    """
+    """Predicts moves, tools and length of plans from similarities (requests, requests)."""
 
     def __init__(
         self,
@@ -162,11 +158,7 @@ UNSEEN_PROBABILITY = 0.01
 
 
 class PastPlans:
-    """True plans with their requests.
-
-    Attributes:
-        vectors: Embeddings of the requests (requests, size).
-    """
+    """True plans with their requests, which are embedded as `vectors` (requests, size)."""
 
     def __init__(
         self, embeddings: ToolEmbeddings, requests: Sequence[str], plans: Sequence[Tools]

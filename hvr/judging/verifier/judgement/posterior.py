@@ -342,11 +342,7 @@ NO_TOOL = -1
 
 @dataclass(frozen=True)
 class PlanOpinion:
-    """The posterior of the plans that a draft may intend.
-
-    Args:
-        features: Features of the candidates (plans, len(FEATURES)).
-    """
+    """The posterior of the plans that a draft may intend, with features (plans, features)."""
 
     expected: Expectation
     plans: Sequence[Tools]

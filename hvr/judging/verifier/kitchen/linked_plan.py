@@ -56,11 +56,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class Need:
-    """A literal that must hold, and its producer.
-
-    Args:
-        producer: Number of the step that made it true, or `INITIAL_STATE`.
-    """
+    """A literal that must hold, and the step that made it true, or `INITIAL_STATE`."""
 
     fact: Fact
     producer: int

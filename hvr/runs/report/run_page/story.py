@@ -278,11 +278,7 @@ class StoryBlock:
 
 @dataclass(frozen=True)
 class StoryPlan:
-    """A plan of the run.
-
-    Args:
-        reason: Reason for replanning; empty for the first plan.
-    """
+    """A plan of the run, and why it replaced another one, if it did."""
 
     blocks: tuple[StoryBlock, ...]
     first_step: int

@@ -93,11 +93,7 @@ class _Pair:
 
 @dataclass(frozen=True)
 class RequestContext:
-    """The rest of the request around a clause.
-
-    Args:
-        about: Words of its statements, unless an earlier clause asks for something.
-    """
+    """The rest of the request around a clause; `about` are its statements before any order."""
 
     text: str
     facts: tuple[ValueSpan, ...] = ()
