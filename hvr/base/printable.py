@@ -57,10 +57,7 @@ def short(text: object, most: int = 200) -> str:
 
 
 def block(text: str) -> str:
-    """Indent the lines after the first, if any of them starts at the margin.
-
-    Only hvr's own text starts there, never text that it quotes.
-    """
+    """Indent the lines after the first if any starts at the margin, which only hvr's text may."""
     first, *more = text.splitlines() or [""]
     margin = "  " if any(line[:1].strip() for line in more) else ""
     return "\n".join([first, *(margin + line for line in more)])
@@ -81,10 +78,7 @@ def protect_output() -> None:
 
 
 def console(*, stderr: bool = False, **options: Any) -> Console:
-    """Return a rich console that escapes texts but keeps rich's styles.
-
-    Markup and emoji codes in texts, such as `[bold]` and `:mug:`, are not interpreted.
-    """
+    """Return a rich console that escapes markup, emoji codes and control characters in texts."""
     from rich.console import Console
     from rich.segment import Segment
 

@@ -28,10 +28,7 @@ class Proxy:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether the host of a URL is this machine.
-
-    Names are not resolved: only `localhost` and names below `.localhost` count.
-    """
+    """Return whether a URL's host is this machine: a loopback address or below `.localhost`."""
     host = host.strip("[]").partition("%")[0].rstrip(".").lower()
     if host == "localhost" or host.endswith(".localhost"):
         return True

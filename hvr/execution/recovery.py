@@ -401,10 +401,7 @@ class ExecutionWorld(Protocol):
     def visiting(
         self, policy: Any, thing: str, closing: tuple[str, ...], stage: Any
     ) -> tuple[Planned, tuple[str, ...]]:
-        """Return a plan to see an object, and the closed places around it that the plan opens.
-
-        It also closes some places, which may include the object.
-        """
+        """Return a plan to see an object and close some places, and the places that it opens."""
         del policy, closing, stage
         raise ImpossibleGoalError(f"this world cannot show {thing}")
 

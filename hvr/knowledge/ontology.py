@@ -254,10 +254,7 @@ class Ontology:
     # --- annotations ---
 
     def annotation(self, name: str, prop: str) -> tuple[Value, ...]:
-        """Return the asserted values of a property of a class, property or individual.
-
-        For other namespaces, `prop` is a full IRI.
-        """
+        """Return the asserted values of a property (an IRI outside `k:`) of an ontology's term."""
         return tuple(value_terms(o) for o in self._objects(k(name), _property(prop)))
 
     def subjects(self, prop: str) -> tuple[str, ...]:

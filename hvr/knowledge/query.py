@@ -71,10 +71,7 @@ _PROLOGUE = frozenset(("prefix", "base", "version"))
 
 
 def calls_service(sparql: str) -> bool:
-    """Return whether a query contains the keyword SERVICE.
-
-    The word may occur in names, variables, strings and comments.
-    """
+    """Return whether a query contains the keyword SERVICE, not only in a name or a string."""
     if "service" not in sparql.lower():
         return False
     before = ""

@@ -375,10 +375,7 @@ def world_of_scene(scene: str) -> WorldFile:
 
 
 def world_of_types(types: Iterable[str]) -> WorldFile:
-    """Return the world with scenes that knows the most of the given AI2-THOR types.
-
-    Ties go to the default world, then to the first by name.
-    """
+    """Return the world with scenes that knows most AI2-THOR types; ties prefer the default world."""
     wanted = set(types)
     names = {path.parent.parent.name: None for path in scene_files().values()}
     worlds = [_shipped(name) for name in names]

@@ -117,10 +117,7 @@ _NOT_FAR = 1.0
 def narrowed(
     inventory: Inventory, entity: Entity, chosen: tuple[str, ...]
 ) -> tuple[tuple[str, ...], list[str]]:
-    """Return the objects that satisfy the nearness of an entity, and notes.
-
-    A nearness to something absent is ignored, with a note.
-    """
+    """Return the objects that satisfy an entity's nearness, and notes; absent things are ignored."""
     notes = []
     for near in entity.near:
         if entity.somewhere:

@@ -364,10 +364,7 @@ class ExpressionReader(ListReader):
         return self._changeable(group, scope)
 
     def numeric(self, node: Node, scope: Scope, *, metric: bool = False) -> NumericExpression:
-        """Read a number, a function term or an arithmetic expression.
-
-        A `metric` may also contain `total-time` and `(is-violated …)`.
-        """
+        """Read an arithmetic expression; a `metric` may count time and violated preferences."""
         return run_trampoline(self._numeric(node, scope, metric))
 
     def _numeric(self, node: Node, scope: Scope, metric: bool) -> Steps[NumericExpression]:

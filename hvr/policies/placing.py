@@ -99,10 +99,7 @@ class Capacity:
     def takes(
         self, place: str, things: Sequence[str], others: Collection[str] | None = None
     ) -> bool:
-        """Return whether some things have room in a place, put there in this order.
-
-        The `others` are there already; by default they are the present contents.
-        """
+        """Return whether things fit in a place in this order, beside `others` or its contents."""
         inventory = self._inventory
         if others is None:
             others = inventory.contents.get(place, ())

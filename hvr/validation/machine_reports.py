@@ -45,10 +45,7 @@ _VERSION = 1
 
 
 def fingerprint(finding: Finding, base: str, seen: Counter[str]) -> str:
-    """Return an identifier of a finding that survives the insertion of lines above it.
-
-    Equal findings, counted in `seen`, are numbered in their order.
-    """
+    """Return a finding's identifier, stable under insertions above; repeats are numbered."""
     key = "\n".join((finding.rule.id, relative_path(finding.file, base), finding.subject))
     seen[key] += 1
     text = f"{key}\n{seen[key]}"

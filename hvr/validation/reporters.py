@@ -59,10 +59,7 @@ class ReportOptions(Value):
 
 
 def relative_path(file: str, base: str) -> str:
-    """Return the path of a file relative to a folder, with `/` between its parts.
-
-    A file outside the folder keeps its absolute path.
-    """
+    """Return a path relative to a folder, with `/`; a file outside keeps its absolute path."""
     if not file or file.startswith("<"):
         return file
     path = os.path.abspath(file)  # noqa: PTH100 - keep links as written

@@ -107,10 +107,7 @@ class Checkpoints:
         self._states: list[tuple[int, Values]] = []
 
     def resume(self, steps: Sequence[object], bits: int, values: Values) -> tuple[int, int, Values]:
-        """Return the number of steps to skip, and the state after them.
-
-        Equal keys in `steps` mean the same operator.
-        """
+        """Return how many steps (compared by key) to skip, and the state after them."""
         count = len(steps)
         size = bits.bit_length() // 8 + 8 * len(values) + 100
         most = min(_MOST_STATES, _MOST_BYTES // size)

@@ -251,10 +251,7 @@ class Validator(Stepper):
             yield report.step, None, action, report.added, report.deleted
 
     def curves(self, plan: Iterable[Step]) -> tuple[Curve, ...]:
-        """Return the numeric fluents over the time of a plan, up to the first failure.
-
-        Untimed steps have the times 1, 2, 3 and so on.
-        """
+        """Return the numeric fluents over time, up to a failure; untimed steps come at 1, 2, 3 …"""
         return self._in_time(tuple(plan)).curves()
 
     def process_spans(self, plan: Iterable[Step]) -> tuple[ProcessSpan, ...]:

@@ -234,10 +234,7 @@ def _latest(newest_first: Iterable[StateChange], numbers: Iterable[int]) -> dict
 def with_step_locations(
     report: ValidationReport, step_at: Callable[[int], GroundAction], base: int
 ) -> ValidationReport:
-    """Return a report whose blamed steps have their locations in the plan file.
-
-    `base` steps were executed before the plan.
-    """
+    """Return a report whose blamed steps have places in the file, after `base` other steps."""
 
     def placed(literal: UnmetLiteral) -> UnmetLiteral:
         step = literal.changed_by

@@ -144,10 +144,7 @@ def ask_reading(
     ask: Callable[[str], str] = input,
     tell: Callable[[str], object] = print,
 ) -> int | None:
-    """Ask the user for the intended reading; return its 1-based number, or None.
-
-    `ask` shows a prompt and returns the answer; `tell` shows a line.
-    """
+    """Ask the user (by `ask` and `tell`) for the intended reading; return its number, or None."""
     tell("This can be read in several ways. Which one is meant?")
     for number, words in enumerate(readings, start=1):
         tell(f"  {number}  {words}")

@@ -196,10 +196,7 @@ _MOST_CONNECTIONS = 200
 
 
 def chosen_token(variable: str) -> tuple[str, bool]:
-    """Return the token of a server, and whether it is new and must be printed.
-
-    An environment variable may give the token; an empty one gives none.
-    """
+    """Return the token of a server, given by an environment variable or new and to be printed."""
     given = os.environ.get(variable, "")
     return given or secrets.token_urlsafe(24), not given
 

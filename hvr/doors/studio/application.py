@@ -53,10 +53,7 @@ _ENDINGS = (".pddl", ".hddl", ".plan", ".soln", ".txt")
 
 
 def make_studio(service: Service, *, hosts: Iterable[str], token: str) -> Any:
-    """Return the ASGI application of the studio, which includes the service.
-
-    The page gets the token as a cookie when it is opened with `/?token=…`.
-    """
+    """Return the ASGI application of the studio, whose page gets the token as a cookie."""
     studio = _Studio(service.folder)
     application = make_application(service, hosts=hosts, token=token, more=studio.routes())
     return _Entrance(application, token)

@@ -424,10 +424,7 @@ class PosedRun:
         max_replans: int = MAX_REPLANS,
         listen: Callable[[Event], None] | None = None,
     ) -> WorldRun:
-        """Plan, execute and watch until the request is fulfilled or impossible.
-
-        `seconds` is the wall time limit of each plan.
-        """
+        """Plan, execute and watch until the request is fulfilled or impossible."""
         policy = FactPolicy(self.domain, CheapPlanner(seconds))
         return run_in_world(
             self.world, policy, *self.goals(), max_replans=max_replans, listen=listen

@@ -215,10 +215,7 @@ class _Segments:
 
 
 def logistic(logits: Floats) -> Floats:
-    """Return the probabilities σ(z) = 1 / (1 + exp(-z)) of logits (equation 8).
-
-    Computed as exp(-log(1 + exp(-z))) to avoid overflow.
-    """
+    """Return the probabilities σ(z) = 1 / (1 + exp(-z)) of logits (equation 8), overflow-safe."""
     return np.asarray(np.exp(-np.logaddexp(0, -logits)), dtype=np.float32)
 
 

@@ -70,10 +70,7 @@ def object_context(
 
 
 def class_context(graph: KnowledgeGraph, names: Iterable[str]) -> str:
-    """Return one line per class of some objects, without names of objects.
-
-    Pieces that do not exist yet are not counted.
-    """
+    """Return one line per class of some existing objects, without names of objects."""
     members, kinds = _by_class(graph, names)
     return "\n".join(_class_line(c, members[c], kinds) for c in sorted(members))
 

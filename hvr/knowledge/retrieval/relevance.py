@@ -306,10 +306,7 @@ def walk(formula: Expression, positive: bool) -> Iterator[tuple[str, Any]]:
 
 
 def alternatives(formula: Expression) -> Iterator[tuple[str, frozenset[str]]]:
-    """Yield each variable that is restricted to certain objects, with those objects.
-
-    An example is `(or (= ?x a) (= ?x b))`.
-    """
+    """Yield each variable restricted to certain objects, as by `(or (= ?x a) (= ?x b))`."""
     match formula:
         case Or(operands) if operands and all(isinstance(o, Equal) for o in operands):
             sides = [(o.left, o.right) for o in operands if isinstance(o, Equal)]

@@ -318,10 +318,7 @@ class Cellar:
                 return cellar
 
     def assignment(self) -> tuple[tuple[int, ...], ...] | None:
-        """Return the fuses of each match, using as few matches as possible; None if none fits.
-
-        Fuses are numbered from 0; matches without fuses are not used.
-        """
+        """Return the fuses, from 0, of as few matches as possible; None if none suffices."""
         for count in range(1, len(self.matches) + 1):
             for used in combinations(range(len(self.matches)), count):
                 found = self._fitted(used, 0, [()] * len(self.matches))
@@ -390,10 +387,7 @@ _State: TypeAlias = tuple[int, Values]
 
 
 def shortest(task: Task, most: int) -> Proven | None:
-    """Return a shortest plan, or a proof that there is none; None after `most` states.
-
-    The task must be without times and constraints.
-    """
+    """Return a shortest plan of a classical task, or a proof of none; None after `most` states."""
     start: _State = (task.initial.bits, task.initial.values)
     if task.goal.holds(*start):
         return Proven((), "the goal holds at the start")

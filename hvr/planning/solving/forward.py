@@ -181,10 +181,7 @@ class ForwardOutcome:
 
 
 def forward(task: Task, seconds: float) -> ForwardOutcome:
-    """Search for a plan from the initial state of a task without times.
-
-    Its trajectory constraints and preferences are ignored.
-    """
+    """Search for a plan of a task without times, ignoring constraints and preferences."""
     clock = Deadline(seconds)
     start = task.initial.bits, task.initial.values
     if holds(task.goal, *start):

@@ -351,10 +351,7 @@ class GoalVocabulary:
         )
 
     def objects_of(self, classes: Iterable[str]) -> tuple[str, ...]:
-        """Return the objects of some types, in order of preference.
-
-        If none exists yet, return the pieces that cutting one object would produce.
-        """
+        """Return the objects of some types, preferred first, or the pieces that a cut would make."""
         found: list[str] = []
         for object_class in classes:
             names = self.inventory.of(object_class)

@@ -484,10 +484,7 @@ class BlockBatches:
     def next(
         self, macros: Sequence[MacroAction], predicted: PredictedWorld, done: str
     ) -> str | None:
-        """Return the answer for the first of the remaining macro actions; None to ask for it.
-
-        `done` are the earlier steps as text.
-        """
+        """Return the answer for the first remaining macro action; None to ask for it."""
         if self._drafts:
             return self._drafts.pop(0)
         batch = tuple(macros[:MAX_BATCH])

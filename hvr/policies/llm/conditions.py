@@ -202,10 +202,7 @@ def correction_values(
     objects: Callable[[Iterable[str]], str],
     fits: Callable[[Values], bool],
 ) -> Values:
-    """Return the values of the longest correction prompt that fits, or of the shortest one.
-
-    The number of the correction makes each prompt unique.
-    """
+    """Return the values of the longest correction prompt that fits, or of the shortest one."""
     shortest: Values = {}
     for candidate in _shorter(values, macros, problem.splitlines(), objects):
         shortest = {**candidate, "problem": f"{candidate['problem']}\n(correction {number})"}

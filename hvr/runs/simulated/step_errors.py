@@ -199,10 +199,7 @@ class StepErrors:
     def corrupt(
         self, steps: Sequence[GroundAction], streams: Streams, factor: float = 1.0, before: int = 0
     ) -> Steps:
-        """Corrupt each step with the model's probability times `factor`.
-
-        `before` steps precede them in the same answer.
-        """
+        """Corrupt each step with `factor` times the probability, given `before` earlier steps."""
         kinds: dict[int, str] = {}
         rngs = [streams(f"step {number}") for number in range(len(steps))]
         for number, rng in enumerate(rngs):

@@ -244,10 +244,7 @@ def find_tool(catalogue: Catalogue, name: str) -> ToolSchema | None:
 
 
 def checked_tool(catalogue: Catalogue, call: ToolCall) -> ToolSchema | CallOutcome:
-    """Return the tool of a call, or the failure of a call that violates the tool's schema.
-
-    Nothing is called or converted: `"3"` is not an integer.
-    """
+    """Return the tool of a call, or the failure of one that violates its schema, as `"3"` may."""
     tool = find_tool(catalogue, call.tool)
     if tool is None:
         return CallOutcome(

@@ -150,10 +150,7 @@ def error_text(outcome: CallOutcome, *, secrets: bool = False) -> str:
 
 
 def redacted(value: Json, depth: int = 0) -> Json:
-    """Return a value with key-like strings and key-named fields redacted.
-
-    Values deeper than `MAX_KEPT_DEPTH` are replaced by their type.
-    """
+    """Return a value with keys redacted, and without the parts deeper than `MAX_KEPT_DEPTH`."""
     if isinstance(value, str):
         return without_keys(value)
     if isinstance(value, (list, dict)) and depth >= MAX_KEPT_DEPTH:
@@ -499,10 +496,7 @@ class CallLedger:
         )
 
     def settle(self, call: ToolCall, by: str, *, done: bool) -> None:
-        """Record whether an uncertain call was done; all its uncertain entries are settled.
-
-        `by` is the evidence, such as "get_order shows it".
-        """
+        """Record in all its entries whether an uncertain call was done, with the evidence."""
         state = CallState.DONE if done else CallState.NOT_DONE
         for one in self.entries():
             if one.key == key_of(call) and one.unclear:

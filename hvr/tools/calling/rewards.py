@@ -85,10 +85,7 @@ class ToolRewards:
     def scores(
         self, completions: Sequence[str | Sequence[Mapping[str, Any]]], *, discount: float = 1.0
     ) -> list[ToolScore]:
-        """Return the scores of completions, in order.
-
-        A completion is a text or a message list, in any format that `hvr tools learn` accepts.
-        """
+        """Return the scores of completions (texts, or message lists of any format), in order."""
         return [self._score(completion, discount) for completion in completions]
 
     def _score(self, completion: str | Sequence[Mapping[str, Any]], discount: float) -> ToolScore:

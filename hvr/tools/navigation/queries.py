@@ -441,10 +441,7 @@ class CallAttempts:
         return tried
 
     def allow_refused(self, left: Collection[int]) -> list[int]:
-        """Allow refused calls once more after a change of state; return the goals to retry.
-
-        `left` are the goals that were given up and are not done.
-        """
+        """Allow refused calls once more after a change of state; return the goals to retry."""
         again = []
         for name, goal in self._refused.items():
             if goal is None:

@@ -136,10 +136,7 @@ def scalars_in(arguments: Mapping[str, Argument]) -> Iterator[Json]:
 
 
 def peers_of(place: Place, values: Mapping[Place, Json]) -> list[Json]:
-    """Return the values in the same object, or the same row of parallel lists, as a place.
-
-    `values` are those at the earlier places of the call.
-    """
+    """Return the earlier `values` in the same object, or row of parallel lists, as a place."""
     row = row_of(place)
     return [
         value

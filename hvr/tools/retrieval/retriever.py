@@ -264,10 +264,7 @@ class ScoreSource(Protocol):
         """The graph whose tools are the columns of the scores."""
 
     def scores(self, plans: Sequence[ToolPlan], *, names: bool = True) -> list[Scores]:
-        """Return the scores of each plan (steps, tools); higher is better.
-
-        `names` keeps the names of tools in the steps.
-        """
+        """Return the scores of each plan (steps, tools), read with or without tools' `names`."""
 
 
 @dataclass(frozen=True)

@@ -80,10 +80,7 @@ class KnownSymbols:
         return all(word.lower() in self.objects for word in words[1:])
 
     def is_bare_step(self, words: Sequence[str], *, sure: bool = True) -> bool:
-        """Return whether words without parentheses are an action and objects.
-
-        `sure` says no if the objects are unknown.
-        """
+        """Return whether words without parentheses are an action and (if `sure`, known) objects."""
         if not words or words[0].lower() not in self.actions:
             return False
         if self.objects is None:

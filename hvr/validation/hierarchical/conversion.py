@@ -66,10 +66,7 @@ class ActionsJudge:
         on_failure: OnFailure = OnFailure.STOP,
         lenient: bool = False,
     ) -> ValidationReport:
-        """Read the actions of a plan and check whether some decomposition leads to them.
-
-        The arguments are the same as for `DecompositionVerifier.check_file`.
-        """
+        """Read the actions of a plan and check whether some decomposition leads to them."""
         del on_failure, lenient
         report, _ = self.decompose(read_actions(source, file=file))
         return report

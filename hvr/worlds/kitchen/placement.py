@@ -255,7 +255,7 @@ def holder_of_box(
 def free_spots(
     world: KitchenState, room: Room, receptacle: KitchenObject, reach: float | None
 ) -> list[Vec]:
-    """Return a receptacle's free lattice points within `reach` metres of the agent, nearest first."""
+    """Return a receptacle's free lattice points in `reach` (metres) of the agent, nearest first."""
     height, agent = surface_height(receptacle), world.agent.position
     around = {receptacle.object_id, *world.things.ancestors(receptacle.object_id)}
     band = receptacle.box._replace(y0=height, y1=height + _FLAT)

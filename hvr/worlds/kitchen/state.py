@@ -348,10 +348,7 @@ def profile_named(name: str) -> Profile:
 
 
 def initialized(settings: KitchenSettings, args: Mapping[str, Any]) -> KitchenSettings:
-    """Return the settings after `Initialize` with these arguments.
-
-    Arguments without meaning here, such as rendering options, are ignored.
-    """
+    """Return the settings after `Initialize`, which ignores arguments such as rendering options."""
     changed: dict[str, Any] = {}
     for argument, name in _ARGUMENTS.items():
         value = args.get(argument)

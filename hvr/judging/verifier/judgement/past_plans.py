@@ -85,10 +85,7 @@ class PlanRegression:
         self._alpha = self._inverse @ self._targets
 
     def predict(self, likeness: Floats, left_out: int | None = None) -> Prediction:
-        """Predict the plan for a request by its similarities to past ones (requests,).
-
-        The past request `left_out` is predicted from all others.
-        """
+        """Predict the plan for a request by similarities (requests,), without `left_out`."""
         if left_out is not None:
             own = self._alpha[left_out] / self._inverse[left_out, left_out]
             predicted = self._targets[left_out] - own

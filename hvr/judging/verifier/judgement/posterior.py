@@ -407,10 +407,7 @@ class PlanOpinion:
         return risk
 
     def missing(self, source: int | None, target: int | None) -> dict[int, float]:
-        """Return the probabilities of tools that may be missing between two steps.
-
-        None stands for the start and for the end.
-        """
+        """Return the probabilities of tools missing between two steps; None is the start or end."""
         found: dict[int, float] = defaultdict(float)
         for plan, share, change in zip(
             self.plans, self.shares.tolist(), self._changes, strict=True

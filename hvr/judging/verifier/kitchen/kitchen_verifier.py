@@ -134,10 +134,7 @@ def _graph(plan: LinkedPlan, request: str, shown: str, plan_id: str, name: Name)
 
 
 def kitchen_tools(graphs: Iterable[PlanGraph]) -> ToolGraph:
-    """Return the atomic actions as tools, with all types that occur in training plans.
-
-    Consecutive actions of these plans are linked.
-    """
+    """Return the atomic actions as tools, linked as in plans, with all types that occur there."""
     actions = load_wording().actions
     takes: dict[str, set[str]] = {name: set() for name in (*actions, FINISH)}
     gives: dict[str, set[str]] = {name: set() for name in (*actions, FINISH)}

@@ -302,10 +302,7 @@ def read_exact_actions(
 
 
 def mark_actions(text: str, arities: Mapping[str, int], objects: Container[str]) -> str:
-    """Return an answer whose exact actions are marked for the parser of English.
-
-    `arities` gives the number of arguments of each action.
-    """
+    """Return an answer whose exact actions (by `arities`) are marked for the parser of English."""
 
     def plain(match: re.Match[str]) -> str:
         words = [w for w in re.split(r"[\s,]+", match["body"].strip().lower()) if w]
