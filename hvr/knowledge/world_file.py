@@ -375,7 +375,7 @@ def world_of_scene(scene: str) -> WorldFile:
 
 
 def world_of_types(types: Iterable[str]) -> WorldFile:
-    """Return the world with scenes that knows most AI2-THOR types; ties prefer the default world."""
+    """Return the world with scenes that knows most AI2-THOR types, or the default world."""
     wanted = set(types)
     names = {path.parent.parent.name: None for path in scene_files().values()}
     worlds = [_shipped(name) for name in names]

@@ -117,7 +117,7 @@ _NOT_FAR = 1.0
 def narrowed(
     inventory: Inventory, entity: Entity, chosen: tuple[str, ...]
 ) -> tuple[tuple[str, ...], list[str]]:
-    """Return the objects that satisfy an entity's nearness, and notes; absent things are ignored."""
+    """Return the objects that satisfy an entity's nearness to present things, and notes."""
     notes = []
     for near in entity.near:
         if entity.somewhere:

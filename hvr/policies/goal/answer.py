@@ -351,7 +351,7 @@ class GoalVocabulary:
         )
 
     def objects_of(self, classes: Iterable[str]) -> tuple[str, ...]:
-        """Return the objects of some types, preferred first, or the pieces that a cut would make."""
+        """Return the objects of some types, preferred first, or pieces that a cut would make."""
         found: list[str] = []
         for object_class in classes:
             names = self.inventory.of(object_class)
