@@ -370,13 +370,20 @@ def _untimed(steps: Sequence[Step]) -> Sequence[Step]:
 
 def _parts(stepper: Stepper, action: GroundAction) -> Iterator[Expression]:
     """Yield the conjuncts of a step's ground precondition; none if it is not a step of the task."""
-    from hvr.pddl.formulas import And, substitute
+    from hvr.pddl.formulas import substitute
     from hvr.pddl.task import binding_of
 
     if stepper.task.misfit(action) is not None:
         return
     schema_of = stepper.task.domain.actions[action.name]
-    waiting = [substitute(schema_of.precondition, binding_of(schema_of, action))]
+    yield from conjuncts(substitute(schema_of.precondition, binding_of(schema_of, action)))
+
+
+def conjuncts(condition: Expression) -> Iterator[Expression]:
+    """Yield the parts of a condition that must all hold."""
+    from hvr.pddl.formulas import And
+
+    waiting = [condition]
     while waiting:
         part = waiting.pop(0)
         if isinstance(part, And):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from hvr.doors import schema
-from hvr.doors.operations import Makers, condition_states, facts_of, keep_changes
+from hvr.doors.operations import Makers, condition_states, conjuncts, facts_of, keep_changes
 from hvr.pddl import GroundAction
 from hvr.pddl.plan import TimedAction
 from hvr.validation.report import FailureKind
@@ -14,6 +14,7 @@ from hvr.validation.stepper import Stepper
 
 if TYPE_CHECKING:
     from hvr.pddl import Step, Task
+    from hvr.pddl.formulas import Expression
     from hvr.pddl.hierarchy.plan import HierarchicalPlan
     from hvr.validation.hierarchical.verifier import DecompositionVerifier
     from hvr.validation.report import ValidationReport
@@ -71,18 +72,25 @@ def _timed(
 ) -> schema.PlanTrace:
     timed = [step for step in steps if isinstance(step, TimedAction)]
     spans = tuple((str(s.action), float(s.start or 0), float(s.duration or 0)) for s in timed)
-    traced = [
-        schema.TracedStep(
-            number or 0,
-            "" if action is None else str(action),
-            None if time is None else float(time),
-            True,
-            (),
-            tuple(map(str, added)),
-            tuple(map(str, deleted)),
+    starts = {number: step.start for number, step in enumerate(timed, 1)}
+    makers: dict[tuple[Expression, bool], int] = {}
+    traced = []
+    for number, at, action, added, deleted in validator.trace(steps):
+        begins = number is not None and at == starts.get(number)
+        needs = () if action is None else _needs(validator.task, action, makers, begins)
+        traced.append(
+            schema.TracedStep(
+                number or 0,
+                "" if action is None else str(action),
+                None if at is None else float(at),
+                True,
+                tuple(needs),
+                tuple(map(str, added)),
+                tuple(map(str, deleted)),
+            )
         )
-        for number, time, action, added, deleted in validator.trace(steps)
-    ]
+        makers |= dict.fromkeys(((fact, True) for fact in added), number or 0)
+        makers |= dict.fromkeys(((fact, False) for fact in deleted), number or 0)
     failure = report.failure
     if failure and failure.action is not None and failure.kind is not FailureKind.CONSTRAINT:
         time = None if failure.time is None else float(failure.time)
@@ -92,6 +100,32 @@ def _timed(
     initial = facts_of(Stepper(validator.task))
     found = _trace(validator.task, initial, traced, tuple(map(str, unmet)), report)
     return found.replace(spans=spans)
+
+
+def _needs(
+    task: Task, action: GroundAction, makers: Makers, begins: bool
+) -> Iterator[schema.ConditionState]:
+    """Yield the conditions of the start or the end of an action that was executed."""
+    from hvr.pddl.durative import part_at
+    from hvr.pddl.formulas import Atom, Not, substitute
+    from hvr.pddl.task import binding_of
+
+    domain = task.domain
+    if action.name in domain.durative_actions and task.misfit(action) is None:
+        lasting = domain.durative_actions[action.name]
+        times = ("at start",) if begins else ("over all", "at end")
+        conditions = [part_at(lasting.condition, time) for time in times]
+        binding = binding_of(lasting, action)
+    elif action.name in domain.actions and task.misfit(action) is None:
+        once = domain.actions[action.name]
+        conditions, binding = [once.precondition], binding_of(once, action)
+    else:
+        return
+    for condition in conditions:
+        for part in conjuncts(substitute(condition, binding)):
+            fact = part.operand if isinstance(part, Not) else part
+            maker = makers.get((fact, fact is part), 0) if isinstance(fact, Atom) else None
+            yield schema.ConditionState(str(part), True, maker)
 
 
 def _trace(

@@ -237,8 +237,8 @@ class TracedStep(Value):
         action: The step, event or timed initial literal.
         time: Time of the step, in the plan's unit; null for a plan without times.
         ok: Whether the step can be executed; the plan's execution ends with the first that cannot.
-        needs: The parts of its precondition, with the steps that made them true; empty for a plan
-            with times.
+        needs: The parts of its precondition, with the steps that made them true. In a plan with
+            times, the start of an action has its conditions at the start, and the end the others.
         added: The facts that it makes true.
         deleted: The facts that it makes false.
     """

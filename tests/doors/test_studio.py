@@ -254,6 +254,30 @@ def test_numbers_and_processes_are_traced_exactly() -> None:
     assert early["report"]["outcome"] == "invalid"
 
 
+def test_a_plan_over_time_is_traced_with_the_causes_of_its_starts_and_ends(
+    client: TestClient,
+) -> None:
+    domain = """(define (domain d) (:requirements :durative-actions)
+      (:predicates (lit) (open) (done))
+      (:durative-action light :parameters () :duration (= ?duration 9) :condition (and)
+        :effect (and (at start (lit)) (at end (not (lit)))))
+      (:durative-action mend :parameters () :duration (= ?duration 2)
+        :condition (and (at start (not (done))) (over all (lit)) (at end (open)))
+        :effect (at end (done))))"""
+    problem = "(define (problem p) (:domain d) (:init (open)) (:goal (done)))"
+    plan = "0: (light) [9]\n2: (mend) [2]\n"
+    texts = {"domain": domain, "problem": problem, "plan": plan}
+    found = client.post("/v1/trace", json=texts).json()
+    assert found["report"]["outcome"] == "valid"
+    needs = {
+        (one["step"], one["time"], need["condition"]): need["made_true_by"]
+        for one in found["steps"]
+        for need in one["needs"]
+    }
+    assert needs[2, 4.0, "(lit)"] == 1 and needs[2, 4.0, "(open)"] == 0
+    assert (2, 4.0, "(not (done))") not in needs
+
+
 def test_a_hierarchical_plan_is_traced_with_its_tasks() -> None:
     found = traced("parcels", "", kind="hddl")
     nodes = found["decomposition"]

@@ -407,7 +407,7 @@ def _request(given: argparse.Namespace) -> _Request:
             plan_number=given.plan_number,
             happenings=chosen("happenings", False),
             values="values" in pictures or chosen("values", json_values),
-            timeline=bool(pictures),
+            timeline=any(path.suffix.lower() == ".svg" for path in pictures.values()),
             any_order=chosen("any_order", False),
             no_decomposition=given.no_decomposition,
         ),

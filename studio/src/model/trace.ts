@@ -57,7 +57,7 @@ export interface Cause {
 export function causes(trace: Trace): Cause[] {
   return trace.steps.flatMap((step) =>
     step.needs
-      .filter((need) => need.made_true_by !== null)
+      .filter((need) => need.made_true_by !== null && need.made_true_by !== step.step)
       .map((need) => ({ fact: need.condition, from: need.made_true_by as number, to: step.step })),
   );
 }
@@ -117,14 +117,19 @@ export interface Placed {
 export function layout(trace: Trace, all: Cause[]): Placed[] {
   const columns = new Map<number, number>();
   const used = new Map<number, number>();
-  return trace.steps.map((step) => {
+  const placed: Placed[] = [];
+  for (const step of trace.steps) {
+    if (step.step === 0 || columns.has(step.step)) {
+      continue;
+    }
     const before = grouped(all).get(step.step) ?? [];
     const column = Math.max(-1, ...before.map((from) => columns.get(from) ?? -1)) + 1;
     columns.set(step.step, column);
     const row = used.get(column) ?? 0;
     used.set(column, row + 1);
-    return { step, column, row };
-  });
+    placed.push({ step, column, row });
+  }
+  return placed;
 }
 
 export interface Pair {

@@ -13,9 +13,9 @@ interface Props {
   onChoose: (number: number) => void;
 }
 
-const WIDTH = 190;
+const WIDTH = 214;
 const HEIGHT = 64;
-const BOX = { width: 150, height: 36 };
+const BOX = { width: 174, height: 36 };
 const MOST = 300;
 
 export function PlanPicture(props: Props) {
@@ -25,10 +25,13 @@ export function PlanPicture(props: Props) {
   return props.trace.spans.length > 0 ? <TimeLine {...props} /> : <Causes {...props} />;
 }
 
-function Causes({ trace, chosen, onChoose }: Props) {
+export function Causes({ trace, chosen, onChoose }: Props) {
   const all = useMemo(() => causes(trace), [trace]);
   const placed = useMemo(() => layout(trace, all).slice(0, MOST), [trace, all]);
-  const lit = chosen > 0 ? chain(all, chosen) : new Set<number>();
+  // A step of a plan with times changes the state twice: it is chosen by its first change.
+  const place = (step: number) => trace.steps.findIndex((one) => one.step === step) + 1;
+  const now = chosen > 0 ? (trace.steps[chosen - 1]?.step ?? 0) : 0;
+  const lit = now > 0 ? chain(all, now) : new Set<number>();
   const at = new Map(placed.map((one) => [one.step.step, one]));
   const columns = Math.max(...placed.map((one) => one.column)) + 1;
   const rows = Math.max(...placed.map((one) => one.row)) + 1;
@@ -63,8 +66,8 @@ function Causes({ trace, chosen, onChoose }: Props) {
             <g
               key={step.step}
               transform={`translate(${column * WIDTH},${row * HEIGHT + 4})`}
-              class={`node ${step.ok ? "" : "failed"} ${chosen === step.step ? "chosen" : ""} ${lit.has(step.step) ? "lit" : ""}`}
-              {...chooses(() => onChoose(step.step))}
+              class={`node ${step.ok ? "" : "failed"} ${now === step.step ? "chosen" : ""} ${lit.has(step.step) ? "lit" : ""}`}
+              {...chooses(() => onChoose(place(step.step)))}
             >
               <title>{step.action}</title>
               <rect width={BOX.width} height={BOX.height} rx="6" />
@@ -77,8 +80,7 @@ function Causes({ trace, chosen, onChoose }: Props) {
       </section>
       <figcaption>
         A line leads from the step that makes a fact true to one that needs it.
-        {trace.steps.length > MOST && ` Only the first ${MOST} of ${trace.steps.length} steps are drawn.`}{" "}
-        <Export name="causes" />
+        {placed.length === MOST && ` Only the first ${MOST} steps are drawn.`} <Export name="causes" />
       </figcaption>
     </figure>
   );

@@ -5,12 +5,12 @@ import type { Trace } from "../api";
 import type { DrawingRules } from "../model/drawing";
 import { Problem } from "../ui";
 import { Drawn } from "./drawn";
-import { PlanPicture } from "./picture";
+import { Causes, PlanPicture } from "./picture";
 import { Stepper } from "./stepper";
 import { Tasks } from "./tasks";
 import { TimeLine } from "./timeline";
 
-export type Side = "steps" | "picture" | "numbers" | "tasks" | "drawing";
+export type Side = "steps" | "picture" | "causes" | "numbers" | "tasks" | "drawing";
 
 /** Return the views of a plan, with their names. */
 export function sidesOf(trace: Trace | null, drawn: boolean): { id: Side; name: string }[] {
@@ -19,6 +19,7 @@ export function sidesOf(trace: Trace | null, drawn: boolean): { id: Side; name: 
     { id: "steps", name: "Steps" },
     ...(trace?.decomposition.length ? [{ id: "tasks" as const, name: "Tasks" }] : []),
     { id: "picture", name: timed ? "Time line" : "Causes" },
+    ...(timed ? [{ id: "causes" as const, name: "Causes" }] : []),
     ...(trace?.curves.length && !timed ? [{ id: "numbers" as const, name: "Numbers" }] : []),
     ...(drawn ? [{ id: "drawing" as const, name: "Drawing" }] : []),
   ];
@@ -40,6 +41,8 @@ export function PlanSide({ trace, side, rules, error, chosen, onChoose, remedy }
   switch (side) {
     case "picture":
       return <PlanPicture {...shown} />;
+    case "causes":
+      return <Causes {...shown} />;
     case "numbers":
       return <TimeLine {...shown} />;
     case "tasks":

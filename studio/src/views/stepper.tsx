@@ -104,7 +104,11 @@ export function Stepper({ trace, chosen, onChoose, remedy }: Props) {
                 <li key={need.condition} class={need.holds ? "" : "gone"}>
                   <Literal text={need.condition} />
                   {need.made_true_by !== null && (
-                    <button type="button" class="link" onClick={() => onChoose(need.made_true_by ?? 0)}>
+                    <button
+                      type="button"
+                      class="link"
+                      onClick={() => onChoose(changeOf(trace, need.made_true_by ?? 0, at))}
+                    >
                       {need.made_true_by === 0 ? "from the start" : `by step ${need.made_true_by}`}
                     </button>
                   )}
@@ -181,3 +185,11 @@ const FactRow = kept(({ fact, fresh }: { fact: string; fresh: boolean }) => (
     <Literal text={fact} />
   </li>
 ));
+
+/** Return the last change of a step before some place. */
+function changeOf(trace: Trace, step: number, before: number): number {
+  const places = trace.steps.flatMap((one, index) =>
+    one.step === step && index + 1 < before ? [index + 1] : [],
+  );
+  return places.at(-1) ?? 0;
+}

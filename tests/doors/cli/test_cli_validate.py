@@ -555,6 +555,13 @@ def test_a_plan_is_drawn_over_time(call: Call, tmp_path: Path) -> None:
     assert 'class="bar failed"' in picture
 
 
+def test_a_hierarchical_plan_is_one_page(call: Call, tmp_path: Path) -> None:
+    names = ("domain.hddl", "problem.hddl", "plan.txt")
+    files = [str(SOURCES / "examples" / "parcels" / name) for name in names]
+    assert call(*files, "--html", "plan.html")[0] == 0
+    assert "(deliver book shop)" in (tmp_path / "plan.html").read_text()
+
+
 @pytest.mark.parametrize("option", ["--gantt", "--html"])
 def test_a_plan_is_written_as_a_page(call: Call, tmp_path: Path, option: str) -> None:
     code, out, _ = call(*garden("early.txt"), option, "plan.html")
