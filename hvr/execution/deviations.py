@@ -12,13 +12,18 @@ from hvr.knowledge.scene_graph import SceneGraph
 from hvr.knowledge.triples import NO_ROOM
 from hvr.knowledge.wording import Wording, load_wording
 from hvr.pddl.formulas import (
+    And,
     Atom,
     Comparison,
+    Exists,
     Expression,
+    Forall,
     FunctionTerm,
+    Imply,
     Not,
     Number,
     NumericExpression,
+    Or,
     Trajectory,
 )
 from hvr.pddl.model import GroundAction
@@ -97,8 +102,19 @@ class Deviation(Value):
     json_shape = "*"
 
 
-def constraint_broken(constraint: Trajectory, step: int, action: GroundAction | None) -> Deviation:
-    """Return the deviation of a broken trajectory constraint."""
+def constraint_broken(
+    constraint: Trajectory,
+    step: int,
+    action: GroundAction | None,
+    wording: Wording | None = None,
+    *,
+    by_others: bool = False,
+) -> Deviation:
+    """Return the deviation of a broken trajectory constraint.
+
+    Args:
+        by_others: Whether something other than the robot's action has just changed.
+    """
     formula = constraint.formulas[0]
     violated = formula if constraint.operator == "always" else Not(formula)
     return Deviation(
@@ -107,7 +123,8 @@ def constraint_broken(constraint: Trajectory, step: int, action: GroundAction | 
         (violated,),
         step,
         action,
-        f"A constraint is violated after step {step}:  {constraint}.",
+        f"A constraint is violated after step {step}:  {constraint_clause(constraint, wording)}."
+        f"{' The cause is not the robot.' if by_others else ''}",
     )
 
 
@@ -358,6 +375,37 @@ def literal_clause(literal: Expression, wording: Wording | None = None) -> str:
     elif isinstance(atom, Atom):
         clause = (wording or load_wording()).clause(atom.predicate, atom.args, positive=positive)
     return clause or (f"{atom} holds" if positive else f"{atom} does not hold")
+
+
+def constraint_clause(constraint: Trajectory, wording: Wording | None = None) -> str:
+    """Return a trajectory constraint in words, or as PDDL where there are no words for it."""
+    from hvr.language.paraphrase import KEPT  # rarely needed
+
+    if constraint.operator not in KEPT:
+        return str(constraint)
+    parts = [condition_clause(formula, wording) for formula in constraint.formulas]
+    return KEPT[constraint.operator].format(*parts)
+
+
+def condition_clause(formula: Expression, wording: Wording | None = None) -> str:
+    """Return a condition as a clause, such as 'if mug-1 is in the hand, tap-1 is off'."""
+    match formula:
+        case And(operands) if operands:
+            return " and ".join(condition_clause(one, wording) for one in operands)
+        case Or(operands) if operands:
+            return f"either {' or '.join(condition_clause(one, wording) for one in operands)}"
+        case Imply(left, right):
+            return f"if {condition_clause(left, wording)}, {condition_clause(right, wording)}"
+        case Not(Exists((variable,), body)) | Exists((variable,), body) | Forall((variable,), body):
+            kind = " or ".join(variable.types)
+            word = "no" if isinstance(formula, Not) else "a"
+            word = "every" if isinstance(formula, Forall) else word
+            return condition_clause(body, wording).replace(variable.name, f"{word} {kind}")
+        case Not(Not(operand)):
+            return condition_clause(operand, wording)
+        case Not(operand) if not isinstance(operand, Atom | Comparison):
+            return f"it is not so that {condition_clause(operand, wording)}"
+    return literal_clause(formula, wording)
 
 
 def _compared(condition: Comparison, positive: bool) -> str:

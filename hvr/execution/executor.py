@@ -15,7 +15,13 @@ from dataclasses import dataclass
 from typing import Generic
 
 from hvr.errors import ImpossibleGoalError, InvalidPlanError, PddlError, PlannerError, UsageError
-from hvr.execution.deviations import Deviation, constraint_broken, literal_clause, negated
+from hvr.execution.deviations import (
+    Deviation,
+    DeviationKind,
+    constraint_broken,
+    literal_clause,
+    negated,
+)
 from hvr.execution.events import Event, Finished, Noticed, PlanReady, Recovery, Replanning
 from hvr.execution.monitor import goal_unmet, predicted_failure
 from hvr.execution.recovery import (
@@ -98,7 +104,8 @@ class Executor(Generic[Goal]):
             if not finished.reached:
                 break
         if finished.reached and self._broken:
-            reason = " ".join(f.explanation for f in self._broken)
+            reasons = [f.explanation for f in self._broken]
+            reason = " ".join((*reasons, "The goal itself holds at the end."))
             finished = finished.replace(reached=False, reason=reason)
         self.listen(finished)
         return finished
@@ -161,7 +168,7 @@ class Executor(Generic[Goal]):
     def _reach(self, stage: Goal, *, final: bool) -> Finished:
         self.find(stage)
         planned = self._first_plan(stage)
-        self._constraints = ConstraintMonitor.of(planned.task, planned.assumed)
+        self._constraints = ConstraintMonitor.of(self.world.scope(planned), planned.assumed)
         self._start_monitoring(planned)
         while True:
             watch = self.world.watch(planned, self._constraints)
@@ -268,7 +275,7 @@ class Executor(Generic[Goal]):
 
     def _start_monitoring(self, planned: Planned) -> None:
         if self.steps == 0:
-            self._monitor_constraints(self._run_constraints, planned.task.initial, None)
+            self._report_broken(self._run_constraints.observe(planned.task.initial), None, ())
 
     def finished(self, reason: str = "", unmet: Iterable[Expression] = ()) -> Finished:
         """Return the result of the run so far; `reason` is empty if the goal was reached."""
@@ -307,7 +314,7 @@ class Executor(Generic[Goal]):
                 self.listen(done)
                 for constraints in (self._constraints, self._run_constraints):
                     if constraints.left:
-                        self._monitor_constraints(constraints, watch.state, action)
+                        self._monitor_constraints(constraints, watch, action, done.failures)
                 success, failures = done.success, done.failures
                 self._progress += success
                 self._forget_failures(success, before, watch.state)
@@ -469,11 +476,25 @@ class Executor(Generic[Goal]):
         return bool(things)
 
     def _monitor_constraints(
-        self, constraints: ConstraintMonitor, state: State, action: GroundAction | None
+        self,
+        constraints: ConstraintMonitor,
+        watch: BeliefMonitor,
+        action: GroundAction,
+        failures: Sequence[Deviation],
     ) -> None:
-        broken = constraints.observe(state)
+        own = constraints is self._constraints
+        broken = constraints.observe(watch.constraint_state if own else watch.state)
+        self._report_broken(broken, action, failures)
+
+    def _report_broken(
+        self, broken: Sequence[Trajectory], action: GroundAction | None, causes: Sequence[Deviation]
+    ) -> None:
         if broken:
-            failures = tuple(constraint_broken(one, self.steps, action) for one in broken)
+            others = any(f.kind is DeviationKind.CHANGED_BY_OTHERS for f in causes)
+            failures = tuple(
+                constraint_broken(one, self.steps, action, self.world.wording, by_others=others)
+                for one in broken
+            )
             self._broken += failures
             self._notice(failures)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -27,13 +27,14 @@ from hvr.execution.deviations import (
 from hvr.execution.events import StepDone
 from hvr.execution.observation import Expected, Observed, SoundKind, Truth, sorts_of
 from hvr.execution.recovery import BeliefMonitor
+from hvr.knowledge.retrieval.relevance import constrained_objects
 from hvr.knowledge.wording import Wording
 from hvr.pddl import Atom as Atom_pddl
 from hvr.pddl import Expression as Expression_pddl
 from hvr.pddl import GroundAction as GroundAction_pddl
 from hvr.pddl import Not as Not_pddl
-from hvr.pddl import State, Task
-from hvr.pddl.formulas import Atom, Expression, Not, changes_of
+from hvr.pddl import State, Task, Trajectory
+from hvr.pddl.formulas import Atom, Expression, Not, changes_of, walk
 from hvr.pddl.model import ActionSchema, GroundAction
 from hvr.pddl.state import Conjunction, set_bits
 from hvr.planning.plans import Planned
@@ -339,7 +340,7 @@ class PlanMonitor(BeliefMonitor):
     def unmet_goal(self) -> tuple[Expression_pddl, ...]:
         """Return the goal literals that do not hold in the observed state."""
         missing = failed_literals(Validator(self.task, state=self.state).goal_failure())
-        return missing if self._aside else missing or self.constraints.unmet(self.state)
+        return missing if self._aside else missing or self.constraints.unmet(self.constraint_state)
 
     def goal_support(self) -> frozenset[Atom_pddl]:
         """Return facts whose observed values, true or false, suffice for the goal to hold."""
@@ -348,7 +349,8 @@ class PlanMonitor(BeliefMonitor):
     def ahead(self, state: State) -> tuple[Task, State]:
         """Return the task with the remaining constraints, and the state converted to it."""
         left = self.constraints.prohibitions if self._aside else self.constraints.left
-        return with_constraints(self.task, state, left)
+        own = tuple(one for one in left if _speaks_only_of(one, self.task))
+        return with_constraints(self.task, state, own)
 
 
 class SceneMonitor(PlanMonitor):
@@ -375,11 +377,33 @@ class SceneMonitor(PlanMonitor):
             a for a in world.facts(planned.relevant.names) if a.predicate in fluents
         )
         """The fluent atoms that hold: observed if seen, believed if not."""
+        self._scope = world.scope(planned)
 
     @property
     def state(self) -> State:
         """The observed state."""
         return self.task.state(self.observed)
+
+    @property
+    def constraint_state(self) -> State:
+        """See `BeliefMonitor`: objects outside the plan can violate a constraint, too."""
+        if self._scope is self.task:
+            return self.state
+        fluents = self._scope.fluent_predicates
+        facts = self.world.facts(o.name for o in self._scope.problem.objects)
+        return self._scope.state(frozenset(a for a in facts if a.predicate in fluents))
+
+    def outdated(self, rest: Sequence[GroundAction_pddl]) -> str:
+        """See `BeliefMonitor`: an object outside the plan has come under a constraint."""
+        del rest
+        if self._scope is self.task or self._aside:
+            return ""
+        kept, changing = self._scope.problem.constraints, self.task.fluent_predicates
+        names = set(constrained_objects(kept, self.world.inventory(), changing))
+        if not (more := sorted(names - self._names)):
+            return ""
+        verb = "comes" if len(more) == 1 else "come"
+        return f"{' and '.join(more)} now {verb} under a constraint of the request."
 
     def step(
         self, number: int, action: GroundAction_pddl, block: int, before: State, report: StepReport
@@ -477,6 +501,12 @@ class SceneMonitor(PlanMonitor):
 
     def _concerns(self, atom: Atom_pddl) -> bool:
         return atom.predicate in self.task.fluent_predicates and self._known.issuperset(atom.args)
+
+
+def _speaks_only_of(constraint: Trajectory, task: Task) -> bool:
+    known = task.objects
+    atoms = (part for part in walk(constraint) if isinstance(part, Atom_pddl))
+    return all(arg in known or arg.startswith("?") for atom in atoms for arg in atom.args)
 
 
 def _support(condition: Conjunction, state: State) -> Iterator[Atom_pddl]:

@@ -305,6 +305,11 @@ class BeliefMonitor(Protocol):
         """The observed state, with beliefs about unseen facts."""
         ...
 
+    @property
+    def constraint_state(self) -> State:
+        """The observed state of everything that the constraints speak of."""
+        return self.state
+
     def step(
         self, number: int, action: GroundAction, block: int, before: State, report: StepReport
     ) -> StepDone:
@@ -347,6 +352,10 @@ class ExecutionWorld(Protocol):
     def wording(self) -> Wording | None:
         """Templates for literals; None for hvr's own."""
         ...
+
+    def scope(self, planned: Planned) -> Task:
+        """Return a task with all objects that the constraints of a plan speak of."""
+        return planned.task
 
     def plan(self, policy: Any, stage: Any, avoid: frozenset[str], reason: str) -> Planned:
         """Return a plan from the observed state of the world.

@@ -21,7 +21,8 @@ from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.retrieval.inventory import Inventory, take_inventory
 from hvr.knowledge.scene_graph import SceneGraph
 from hvr.knowledge.triples import ActionEvent, Change, FailureNote, Statement, cleared_marks, marks
-from hvr.pddl.formulas import Atom, FunctionTerm
+from hvr.pddl import Task
+from hvr.pddl.formulas import Atom, Exists, Forall, FunctionTerm, walk
 from hvr.pddl.model import GroundAction
 from hvr.pddl.state import State
 from hvr.planning.plans import Planned, Policy
@@ -35,6 +36,10 @@ from hvr.worlds.thor.skills import GRID, NEAR, SHUFFLE, SkillResult, perform
 
 if TYPE_CHECKING:
     from hvr.knowledge.sparql_server import SharedGraph
+
+
+MOST_WATCHED = 1_000
+"""Largest number of instances of a quantifier for which objects outside a plan are watched."""
 
 
 # Looking ------------------------------------------------------------------------------------------
@@ -230,6 +235,11 @@ class World:
     """Literals use hvr's own templates."""
     may_repeat = False
 
+    @property
+    def limited(self) -> bool:
+        """Whether the robot sees only some of the room."""
+        return self.perception.sensors.sight is not Sight.OMNISCIENT
+
     @cached_property
     def place_counts(self) -> PlaceCounts:
         """Frequencies of objects by place, for searches."""
@@ -245,6 +255,20 @@ class World:
         self, planned: Planned, constraints: ConstraintMonitor, *, aside: bool = False
     ) -> SceneMonitor:
         return SceneMonitor(self, planned, constraints, aside=aside)
+
+    def scope(self, planned: Planned) -> Task:
+        """See `ExecutionWorld`: all objects of the kinds that the constraints quantify over."""
+        task, kept = planned.task, planned.problem.constraints
+        quantified = [p for p in walk(kept) if isinstance(p, Exists | Forall)]
+        kinds = {kind for part in quantified for v in part.variables for kind in v.types}
+        known = set(planned.relevant.names)
+        types = {n: self.graph.pddl_type(n) for n in self.inventory().classes} if kinds else {}
+        names = {n for n, t in types.items() if task.domain.has_type((t,), tuple(kinds))}
+        most = max((len(part.variables) for part in quantified), default=0)
+        if not names - known or len(names) ** most > MOST_WATCHED:
+            return task
+        problem = self.graph.problem(task.domain, "scope", names | known)
+        return Task(task.domain, problem.replace(constraints=kept))
 
     def crowding(
         self, impasse: Impasse, relevant: Collection[str], *, new: bool

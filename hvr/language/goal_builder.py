@@ -436,6 +436,13 @@ class Stage(Value):
         return f"(and {' '.join((self.wanted, *self.ends))})"
 
 
+def lasting_constraints(stages: Sequence[Stage]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the constraints on all stages, and those on some of them only."""
+    texts = dict.fromkeys(text for stage in stages for text in stage.constraints)
+    whole = tuple(t for t in texts if all(t in stage.constraints for stage in stages))
+    return whole, tuple(t for t in texts if t not in whole)
+
+
 class Contingency(Value):
     """A condition that decides between two goals and is seen only by looking.
 

@@ -126,7 +126,7 @@ def _paired_objects(task: Task, names: Collection[str]) -> Iterator[str]:
 _NAME = re.compile(r"(?<![\w?-])[a-z][a-z0-9_]*-\d+(?![\w-])")
 """The name of an object in a goal."""
 
-_LATER = re.compile(r"\((?:sometime|at end)\b")
+_LATER = re.compile(r"\((?:sometime|sometime-after|at end)\s")
 """Constraints that require something to happen at some time; all others are prohibitions."""
 
 
@@ -211,7 +211,10 @@ class SymbolicPolicy(Policy[Stage]):
         return Stage(f"(and {gone} {free})")
 
     def keeping(self, stage: Stage, constraints: Sequence[str]) -> Stage:
-        return stage.replace(constraints=tuple(constraints))
+        # A reaction to anything of a kind stays as it is; others are reduced to what is left.
+        standing = [c for c in stage.constraints if "(sometime-after " in c]
+        left = [c for c in constraints if not (standing and c.startswith("(sometime-after "))]
+        return stage.replace(constraints=tuple(dict.fromkeys((*standing, *left))))
 
     def needs(self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory) -> tuple[str, ...]:
         return self._chosen(self._parse(stage, graph, inventory), inventory).names

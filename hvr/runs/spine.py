@@ -26,7 +26,7 @@ from hvr.execution.executor import Executor
 from hvr.execution.world import World, open_world
 from hvr.knowledge.ontology import CONTAINS, FILLED, OPEN, RUNNING, roles_of
 from hvr.knowledge.retrieval.inventory import Inventory
-from hvr.language.goal_builder import Contingency, Goal
+from hvr.language.goal_builder import Contingency, Goal, lasting_constraints
 from hvr.models.choice import ModelChoice
 from hvr.pddl import And, Domain, Task, Trajectory, TypedName, parse_constraint, parse_formula
 from hvr.pddl.task import holds_initially
@@ -203,7 +203,7 @@ def judge_dry_run(
     stages_read = understanding.goal.stages
     objects = [TypedName(n, (world.graph.pddl_type(n),)) for n in world.inventory().classes]
     wanted = parse_formula(stages_read[-1].wanted, domain, objects, file="<goal>")
-    texts = dict.fromkeys(text for stage in stages_read for text in stage.constraints)
+    texts, unchecked = lasting_constraints(stages_read)
     kept = [parse_constraint(text, domain, objects) for text in texts]
     problem = world.graph.problem(domain, "foreseen").replace(constraints=And(tuple(kept)))
     # The goal is evaluated in the final state, since grounding it may be too expensive.
@@ -217,7 +217,10 @@ def judge_dry_run(
     end = validator.state_after(actions, len(actions)).atoms(static=True)
     if holds_initially(domain, problem.replace(init=end), wanted):
         last = " (the last of its stages)" if len(stages_read) > 1 else ""
-        return Judgement(True, f"by hvr's own reading, the final state meets the request{last}")
+        met = f"by hvr's own reading, the final state meets the request{last}"
+        if unchecked:
+            return Judgement(None, f"{met}; not checked: {', '.join(unchecked)}")
+        return Judgement(True, met)
     return Judgement(
         False, f"by hvr's own reading, the final state lacks what was requested: {wanted}"
     )
@@ -334,6 +337,7 @@ def carry_out(
                 judgement = judged(run, judgement)
             elif finished is not None and judgement.reached:
                 judgement = _with_side_effects(judgement, understanding, before, run.world)
+            judgement = _with_view(judgement, understanding, run.world)
             judgement = _with_budget(judgement, run.request, finished)
             judgement = _with_store(judgement, run)
         seconds = time.perf_counter() - started
@@ -415,7 +419,7 @@ def _unseen_constraints(
     goal = understanding.goal
     if goal is None or not understanding.judged_only:
         return ()
-    texts = dict.fromkeys(text for stage in goal.stages for text in stage.constraints)
+    texts, _ = lasting_constraints(goal.stages)
     if not texts:
         return ()
     graph = run.world.graph
@@ -466,6 +470,19 @@ def _with_side_effects(
     return judgement
 
 
+def _with_view(judgement: Judgement, understanding: Understanding[Any], world: World) -> Judgement:
+    """Mention that constraints were checked only where the robot looked."""
+    goal = understanding.goal
+    if goal is None or not judgement.reached or not world.limited:
+        return judgement
+    stages = [goal.stages]
+    if goal.contingency is not None:
+        stages = [goal.contingency.then.stages, goal.contingency.otherwise.stages]
+    if not any(stage.constraints for some in stages for stage in some):
+        return judgement
+    return judgement.noting("what the request says at all times was checked where the robot looked")
+
+
 def _with_budget(judgement: Judgement, request: RunRequest, finished: Finished | None) -> Judgement:
     budget = request.task.budget_in(request.scene) if request.task else None
     if budget is None or finished is None or not judgement.reached:
@@ -498,6 +515,10 @@ def with_reservations(
             f"{' and '.join(finished.unseen)} could not be observed at the end"
         )
     goal = understanding.goal
+    if goal is not None and understanding.judged_only:
+        _, unchecked = lasting_constraints(goal.stages)
+        if unchecked:
+            judgement = judgement.noting(f"not checked: {', '.join(unchecked)}")
     if goal is not None and goal.unread:
         judgement = judgement.noting(f"hvr did not read {', '.join(map(repr, goal.unread))}")
     return judgement

@@ -294,6 +294,7 @@ class ConstraintMonitor:
                 held.add(one)
             if self._breaks(one, truths):
                 broken.append(one)
+                left.update(dict.fromkeys(_restoring(one, truths)))
             else:
                 left.update(dict.fromkeys(_rest(one, truths, was=one in self._held)))
         self.left, self._held = tuple(left), frozenset(held)
@@ -345,6 +346,17 @@ def with_constraints(
 
 
 _PROHIBITIONS = ("always", "at-most-once", "sometime-before")
+
+
+def _restoring(constraint: Trajectory, truths: list[bool]) -> Iterator[Trajectory]:
+    """Yield what is left to do about a broken constraint.
+
+    A state that had to last until another one is restored before the other one is reached.
+    """
+    if constraint.operator == "sometime-before" and not truths[1]:
+        ended, awaited = constraint.formulas
+        kept = ended.operand if isinstance(ended, Not) else Not(ended)
+        yield Trajectory("sometime-before", (), (awaited, kept))
 
 
 def _rest(constraint: Trajectory, truths: list[bool], *, was: bool) -> Iterator[Trajectory]:

@@ -90,7 +90,7 @@ def test_what_others_break_is_no_success() -> None:
     )  # fmt: skip
     run = ran(before_the(1, "PutObject", "DirtyObject", objectId=mug), "make coffee", kept)
     assert not run.finished.reached
-    assert kept in run.finished.reason
+    assert "at all times mug-1 is clean" in run.finished.reason
     assert dict(run.finished.failures)["constraint broken"] == 1
     assert str(run.steps[-1].action) == "(put_on mug-1 countertop-2)"  # the rest is still executed
 
@@ -103,4 +103,4 @@ def test_constraints_that_the_policy_does_not_know_are_watched() -> None:
     closed = Trajectory("always", (), (Not(Atom("opened", ("fridge-1",))),))
     finished = executor.run(stages, (closed,))
     assert not finished.reached
-    assert str(closed) in finished.reason
+    assert "at all times fridge-1 is closed" in finished.reason
