@@ -294,8 +294,10 @@ def _condition_last(
         for n in range(1, len(right))
         if right[n] in _LINKS and _begins(_trimmed(right[n:]), words)
     ]
+    # A comma before another order ends the condition, if what precedes it can be read.
+    apart = [n for n in ends if right[n] == "," and not _is_state(_trimmed(right[n:])[:_SUBJECT])]
     refusal: HvrError | None = None
-    for end in (len(right), *reversed(ends)):
+    for end in dict.fromkeys((*apart, len(right), *reversed(ends))):
         try:
             _condition(kind, _text(_trimmed(right[:end])), _text(clause), words)
         except HvrError as error:
@@ -375,7 +377,7 @@ _ALWAYS = TimedCondition("(and)")
 
 def _condition(kind: str, text: str, clause: str, words: TimedWords) -> TimedCondition:
     """Read a condition: what the robot does, or a statement about the world."""
-    text = words.standing_alone(text, clause)
+    text = words.standing_alone(_plainly(text), clause)
     tokens = tuple(text.split())
     if tokens[:2] == ("the", "robot"):
         tokens = tokens[1:]
@@ -385,6 +387,25 @@ def _condition(kind: str, text: str, clause: str, words: TimedWords) -> TimedCon
     if len(doing) < len(tokens) or words.starts(tokens):
         return words.activity(_text(_after(doing, "modal", "be")))
     return words.state(text)
+
+
+_PERFECT = {("has", "been"): "is", ("have", "been"): "are", ("had", "been"): "is"}
+_WITHIN = frozenset({"inside", "in", "there"})
+_SHORTEST = 2
+"""Number of words before the place in the shortest statement: 'potato is inside'."""
+
+
+def _plainly(text: str) -> str:
+    """Turn 'the mug has been washed' into 'is washed', and 'the potato is inside' into 'in it'."""
+    words = text.split()
+    for at in range(len(words) - 1):
+        if (plain := _PERFECT.get((words[at], words[at + 1]))) is not None:
+            words[at : at + 2] = [plain]
+            break
+    stated = any(word in {"is", "are"} for word in words[:-1])
+    if stated and words[-1] in _WITHIN and len(words) > _SHORTEST:
+        words[-2 if words[-2] == "in" else -1 :] = ["in", "it"]
+    return " ".join(words)
 
 
 # Constraints --------------------------------------------------------------------------------------
@@ -411,8 +432,7 @@ class _Constraints:
                 things = ()
                 continue
             condition = _condition(piece.kind, piece.condition, piece.clause, self.words)
-            things = condition.things
-            self._part(piece, condition)
+            things = (*self._part(piece, condition), *condition.things)
         return TimedRequest(
             tuple(self.parts),
             tuple(dict.fromkeys(self.first)),
@@ -424,42 +444,53 @@ class _Constraints:
 
     def _say(self, text: str, things: tuple[str, ...]) -> None:
         tokens = text.split()
-        if things and tokens[0] == "then" and _PRONOUNS & set(tokens):
-            text = " ".join(things[0] if token in _PRONOUNS else token for token in tokens)
+        then = tokens[:1] if tokens[0] == "then" else []
+        for name in things if _PRONOUNS & set(tokens) else ():
+            named = _with_name(" ".join(tokens[len(then) :]), name)
+            try:
+                self.words.wished(named)
+            except HvrError:
+                continue
+            text = " ".join((*then, named))
+            break
         self.parts.append((text, ""))
 
-    def _part(self, part: TimedPart, condition: TimedCondition) -> None:
+    def _part(self, part: TimedPart, condition: TimedCondition) -> tuple[str, ...]:
+        """Add the constraints of a part; return the things that it keeps in a state."""
         if part.forbids:
             self._forbid(part, condition)
-        elif part.kind == BEFORE:
+        elif part.keeps or part.kind in {BEFORE, UNTIL} or condition is _ALWAYS:
             state = self.words.kept(part.clause)
-            self.constraints.append(f"(sometime-before {condition.text} {state.text})")
-        elif part.kind == UNTIL or (part.keeps and not condition.lasts):
-            self._until(self.words.kept(part.clause), condition)
-        elif part.keeps or condition is _ALWAYS:
-            self._keep(self.words.kept(part.clause).text, condition)
+            if part.kind == BEFORE:
+                self._check(condition.text, f"{part.kind} {part.clause}", part.condition)
+                self.constraints.append(f"(sometime-before {condition.text} {state.text})")
+            elif part.kind == UNTIL or not condition.lasts:
+                self._until(state, condition)
+            else:
+                self._keep(state.text, condition)
+            return state.things
         elif part.kind == WHILE:
             wanted = self.words.wished(part.clause)
             self._until(condition, wanted.replace(wish=part.clause))
             self.held = condition.text
         else:
             self._react(part, condition)
+        return ()
 
     def _forbid(self, part: TimedPart, condition: TimedCondition) -> None:
         for act in self.words.forbidden(part.clause):
             if part.kind in {UNTIL, BEFORE}:
-                self._check(act, part)
+                self._check(act, f"{part.kind} {part.condition}", part.clause)
                 self.constraints.append(f"(sometime-before {act} {condition.text})")
             elif condition is _ALWAYS:
                 self._always(_negated(act))
             else:
                 self._always(f"(imply {condition.text} {_negated(act)})")
 
-    def _check(self, act: str, part: TimedPart) -> None:
-        if self.words.holds(act):
+    def _check(self, text: str, limit: str, words: str) -> None:
+        if self.words.holds(text):
             raise LanguageError(
-                f"what must not be {part.kind} {part.condition} is already so: "
-                f"{part.clause!r}; undo it first"
+                f"{words!r} must not be so {limit}, but it is so now: undo it first"
             )
 
     def _keep(self, state: str, condition: TimedCondition) -> None:

@@ -179,6 +179,8 @@ class SceneWords:
         tokens = tuple(text.split())
         if (thing := self._after(tokens, _NEAR)) is not None:
             return (self._near(thing),)
+        if tokens[0] in {"keep", "leave", "let"}:
+            return (self.kept(text).text,)
         taxonomy, lexicon = self.reader.taxonomy, self.reader.lexicon
         cursor = Cursor(text, ("never", *tokens), lexicon)
         draft = MeaningDraft(text, taxonomy)

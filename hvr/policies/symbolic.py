@@ -30,7 +30,18 @@ from hvr.knowledge.wording import action_annotations_of
 from hvr.language.goal_builder import Stage, end_conditions
 from hvr.language.grammar import Reader, make_reader
 from hvr.language.paraphrase import paraphrase_constraints
-from hvr.pddl import And, Atom, Domain, Problem, Task, TypedName, parse_constraint, parse_formula
+from hvr.pddl import (
+    And,
+    Atom,
+    Domain,
+    Expression,
+    Problem,
+    Task,
+    Trajectory,
+    TypedName,
+    parse_constraint,
+    parse_formula,
+)
 from hvr.pddl.facts import necessary_literals
 from hvr.pddl.formulas import Forall, Formula, changes_of, substitute
 from hvr.planning.plans import Plan, Planned, Policy, PolicyContext, Understanding, macro_blocks
@@ -264,7 +275,8 @@ class SymbolicPolicy(Policy[Stage]):
         return SymbolicPolicy.plan(self, Stage(wanted, constraints=kept), graph, inventory)
 
     def _chosen(self, parsed: _Parsed, inventory: Inventory) -> Relevant:
-        return relevant_objects([parsed.wanted], inventory, parsed.kept, self._changing)
+        goals = [parsed.wanted, *_required(parsed.kept)]
+        return relevant_objects(goals, inventory, parsed.kept, self._changing)
 
     def _parse(self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory) -> _Parsed:
         objects = [TypedName(n, (graph.pddl_type(n),)) for n in inventory.classes]
@@ -420,6 +432,13 @@ class SymbolicPolicy(Policy[Stage]):
         if self.any_place:
             problem = allow_all_places(problem, self.ontology, inventory.did_not_fit)
         return forbid_objects(problem, inventory.avoided)
+
+
+def _required(constraints: Iterable[Expression]) -> Iterator[Expression]:
+    """Yield the conditions that constraints can require a plan to bring about."""
+    for constraint in constraints:
+        if isinstance(constraint, Trajectory) and constraint.operator.startswith("sometime"):
+            yield constraint.formulas[-1]
 
 
 def _with_room(chosen: Relevant, placing: Placing, inventory: Inventory) -> Relevant:
