@@ -207,14 +207,28 @@ def _joined(
     left, right = tokens[:at], tokens[at + length :]
     if not right or right[0] in _OTHERS:
         return None
-    if not _trimmed(left) or left[-1] in _LINKS:
+    first = _trimmed(left)
+    leading = not first or (left[-1] in _LINKS and kind != BEFORE)
+    try:
+        if not leading:
+            raise LanguageError("")
         condition, clause, after = _condition_first(right, kind, words)
-        before = _trimmed(left)
-    else:
-        before, clause = _last_clause(left, words)
+    except HvrError:
+        if not first and kind == BEFORE:
+            return None  # it may only order two clauses
+        if not first or left[-1] not in {first[-1], ","}:
+            raise
+        first, clause = _last_clause(first, words)
+        if _part(kind, right, clause, words) is None:
+            return None
         condition, after = _condition_last(right, kind, clause, words)
     part = _part(kind, condition, clause, words)
-    return None if part is None else (before, part, after)
+    if part is None:
+        return None
+    acts = kind == WHILE and not (part.forbids or part.keeps)
+    if acts and not _condition(kind, part.condition, part.clause, words).lasts:
+        return None  # 'pick up the pen while turning on the lamp' only orders two clauses
+    return first, part, after
 
 
 def _part(
@@ -466,6 +480,7 @@ class _Constraints:
                 self.constraints.append(f"(sometime-before {condition.text} {state.text})")
             elif part.kind == UNTIL or not condition.lasts:
                 self._until(state, condition)
+                self.held = state.text if part.kind == WHILE else ""
             else:
                 self._keep(state.text, condition)
             return state.things

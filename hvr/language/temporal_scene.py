@@ -146,6 +146,8 @@ class SceneWords:
 
     def activity(self, text: str) -> TimedCondition:
         tokens = tuple(text.split())
+        if not tokens:
+            raise LanguageError("the condition says nothing")
         if (thing := self._after(tokens, _AWAY)) is not None:
             return TimedCondition(f"(not {self._near(thing)})", thing)
         if (thing := self._after(tokens, _NEAR)) is not None:
@@ -172,7 +174,7 @@ class SceneWords:
         return TimedCondition(wanted, self._named_in(wanted), wish=" ".join(tokens))
 
     def wished(self, text: str) -> TimedCondition:
-        wanted = self._wanted(text)
+        wanted = self._wanted(text, staged=True)
         return TimedCondition(wanted, self._named_in(wanted), wish=text)
 
     def forbidden(self, text: str) -> tuple[str, ...]:
@@ -232,17 +234,17 @@ class SceneWords:
     def _parsed(self, text: str) -> Formula:
         return parse_formula(text, self.reader.domain, self._objects, file="<condition>")
 
-    def _wanted(self, text: str) -> str:
-        """Return the state that a clause asks for."""
+    def _wanted(self, text: str, *, staged: bool = False) -> str:
+        """Return the state that a clause asks for; that of the last stage if it may be staged."""
         goals = self.reader.goals(text, self.inventory)
         if len(goals) > 1:
             raise AmbiguousError(tuple("; then ".join(goal.paraphrase) for goal in goals))
         (goal,) = goals
-        if len(goal.stages) > 1 or goal.contingency is not None:
+        if (len(goal.stages) > 1 and not staged) or goal.contingency is not None:
             raise LanguageError(f"hvr cannot watch several steps at once: {text!r}")
         self.notes += goal.notes
         self.unread += goal.unread
-        return str(self._grounded(self._parsed(goal.stages[0].wanted)))
+        return str(self._grounded(self._parsed(goal.stages[-1].wanted)))
 
     def _grounded(self, formula: Expression) -> Expression:
         """Replace the variables that only one object of the scene can be."""
