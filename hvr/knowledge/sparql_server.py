@@ -263,7 +263,7 @@ class SparqlServer:
             return names, iter([tuple(map(_plain, row)) for row in answer])
         except (SyntaxError, ValueError) as error:
             raise StoreError(
-                f"{self.address.text}: expected a query result: {error}", exit_code=4
+                f"{self.address.text}: not a query result: {error}", exit_code=4
             ) from error
 
     def update(self, sparql: str) -> None:

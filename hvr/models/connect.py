@@ -313,7 +313,7 @@ def recorded_run(choice: ModelChoice) -> RecordedRun | None:
         decode(_Run, {name: run[name] for name in run if name in _Run.__match_args__})
     except UsageError as error:
         raise DataFileError(
-            f"{path}: the run in its first line cannot be repeated: {error}"
+            f"{path}: the run that its first line describes cannot be repeated: {error}"
         ) from None
     return RecordedRun(path if path.is_dir() else path.parent, run)
 

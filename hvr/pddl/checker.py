@@ -65,7 +65,9 @@ class PlanExecution:
         self.epsilon, self.tolerance = Fraction(options["epsilon"]), Fraction(options["tolerance"])
         constrained = (self.domain.constraints, problem.constraints) != (TRUE, TRUE)
         if self.domain.is_hybrid or constrained or self.epsilon < 0:
-            raise UnprovenError("cannot check: continuous change, trajectory constraints, epsilon")
+            raise UnprovenError(
+                "cannot check continuous change, trajectory constraints or a negative epsilon"
+            )
         self.types = {o.name: o.types for o in (*self.domain.constants, *problem.objects)}
         self.names = {*self.domain.predicates, *self.domain.functions}
         self.level = {rule.predicate: 0 for rule in self.domain.derived}
@@ -137,7 +139,7 @@ class PlanExecution:
                 return -values[0] if len(values) == 1 else reduce(SIGNS[sign], values)
             case (name, *_) if name in self.names:
                 return self.state.get(item, False if name in self.domain.predicates else None)
-        raise UnprovenError(f"cannot check: {text(item)}")
+        raise UnprovenError(f"cannot check {text(item)}")
 
     def failing(self, claim: dict[str, str], needs: Sequence[Any]) -> list[Any]:
         """Return a fault for each false condition, with the values that it depends on."""
@@ -212,7 +214,7 @@ class PlanExecution:
         for sign, amount in changes:
             value = self.value(amount if sign == "assign" else (CHANGES[sign], value, amount))
         if value is None or (len(changes) > 1 and signs not in ALIKE):
-            raise UnprovenError(f"cannot check: {text(key)} gets no value or several values")
+            raise UnprovenError(f"cannot check {text(key)}: it gets no value or several values")
         return value
 
     def interference(self, uses: dict[Any, list[Any]]) -> Iterator[Any]:
@@ -291,7 +293,7 @@ def parts(item: Any, when: str) -> list[Any]:
         case ("when", condition, effect):
             effects = parts(effect, when)
             if effects and any(parts(condition, at) for at in {"start", "all", "end"} - {when}):
-                raise UnprovenError("cannot check: an effect with conditions at several times")
+                raise UnprovenError("cannot check an effect with conditions at several times")
             return [("when", ("and", *parts(condition, when)), each) for each in effects]
     return [item] if when == "start" else []
 

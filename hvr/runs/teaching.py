@@ -154,7 +154,7 @@ def lessons(world: str, count: int, share: float, seed: int) -> Iterator[Lesson]
     else:
         raise UsageError(
             f"the world {folder.name} has neither scenes nor problems without durations, so hvr "
-            "can draw no lessons from it",
+            "finds no examples in it",
             field="worlds",
         )
 

@@ -158,7 +158,7 @@ class ExpressionWriter:
                 return result
             case Duration():
                 if self.duration is None:
-                    raise InteropError("?duration outside of the duration", self.where)
+                    raise InteropError("?duration outside a duration constraint", self.where)
                 return (yield self._number(self.duration, scope))
             case IsViolated():
                 raise InteropError("is-violated in this metric", self.where)

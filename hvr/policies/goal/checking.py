@@ -78,7 +78,7 @@ class _Checker:
 
     def declare(self, thing: WrittenThing) -> None:
         if not thing.name or thing.name in self.things:
-            self.problem(f"the name {thing.name!r} of a thing is not its own")
+            self.problem(f"the name {thing.name!r} is empty or used twice: give each thing a name")
             return
         own = [k.lower() for k in thing.kinds if k.lower() in self.words.inventory.classes]
         classes: list[str] = [self.words.inventory.classes[n] for n in own]
@@ -115,7 +115,7 @@ class _Checker:
         if not left:
             text = " ".join(map(str, thing.where))
             label = " or ".join(meant.classes[:_MOST_NAMED])
-            self.problem(f"of no {label} here it is true now that {text}")
+            self.problem(f"no {label} here meets {text} now")
         classes = tuple(dict.fromkeys(self.words.inventory.classes[n] for n in left))
         self.things[thing.name] = replace(meant, classes=classes, objects=left)
 
@@ -142,7 +142,7 @@ class _Checker:
         if known is None:
             self.problem(self.words.unknown_predicate(name))
         elif len(known.parameters) != 1:
-            self.problem(f'"never_two" takes predicates of one thing, and {name} is none')
+            self.problem(f'"never_two" takes predicates with one argument, which {name} is not')
 
     def read(self, written: Iterable[GoalLiteral]) -> list[GoalLiteral]:
         read = []
@@ -153,7 +153,7 @@ class _Checker:
                 continue
             if len(literal.args) != len(predicate.parameters):
                 wanted = " ".join((predicate.name, *(p.name for p in predicate.parameters)))
-                self.problem(f"{literal} has {len(literal.args)} arguments: it is ({wanted})")
+                self.problem(f"expected ({wanted}), found {literal}")
                 continue
             args = [self._arg(literal, place) for place in range(len(literal.args))]
             if all(args):
@@ -225,7 +225,7 @@ class _Checker:
         able = sorted(c for c in self.words.present if self.words.can_be(literal.predicate, c))
         a_label = self.words.taxonomy.a_label(wrong)
         self.problem(
-            f"{literal} can never hold: {a_label} lacks the affordance {needed}; what has it: "
+            f"{literal} can never hold: {a_label} lacks the affordance {needed}; these have it: "
             f"{_listed(able) or 'nothing here'}"
         )
 

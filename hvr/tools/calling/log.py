@@ -545,8 +545,8 @@ class CallLedger:
                 entries[record["id"]] = replace(entries[record["id"]], state=state, error=error)
         except (KeyError, TypeError, ValueError):
             raise DataFileError(
-                f"{self._path}:{number}: not an entry of a ledger; keep the file, which says "
-                "what may have been done, and name another with --ledger"
+                f"{self._path}:{number}: not an entry of a ledger; keep the file, which records "
+                "calls that may have been made, and name another with --ledger"
             ) from None
 
 

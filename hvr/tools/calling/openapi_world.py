@@ -580,7 +580,7 @@ def _redirected(request: HttpRequest, status: int, place: str) -> HttpRequest:
         return replace(request, url=place)
     raise _RefusedError(
         f"the server redirects {request.method} to {_shown(place)}; hvr does not "
-        "follow: name the right server in the world's file"
+        "follow this redirect: name the right server in the world's file"
     )
 
 

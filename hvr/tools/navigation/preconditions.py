@@ -338,8 +338,8 @@ def read_conditions(path: Path) -> LearntConditions:
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise DataFileError(
-            f"{path}: not a file of learnt conditions ({type(error).__name__}: {error}); move it "
-            "away, or name another graph"
+            f"{path}: not a file of learnt conditions ({type(error).__name__}: {error}); move "
+            "the file, or name another graph"
         ) from None
 
 

@@ -191,7 +191,7 @@ def check_actable(domain: Domain, problem: Problem) -> None:
         for part in walk(schema.effect):
             if isinstance(part, When) and len(times_of(part.condition) | times_of(part.effect)) > 1:
                 raise UsageError(
-                    f"{schema.name} has a conditional effect across several times: carrying it out "
+                    f"{schema.name} has a conditional effect across several times: executing it "
                     "is not supported"
                 )
         chosen = not any(
@@ -199,8 +199,8 @@ def check_actable(domain: Domain, problem: Problem) -> None:
         )
         if chosen and any(isinstance(n, Duration) for n in _numbers(schema)):
             raise UsageError(
-                f"the effect of {schema.name} depends on a duration that is not fixed: carrying it "
-                "out is not supported"
+                f"the effect of {schema.name} depends on a duration that is not fixed: "
+                "executing it is not supported"
             )
 
 

@@ -352,7 +352,7 @@ def _load(folder: Path, encoder: Encoder | None) -> Judge:
 def _plans(values: Mapping[str, Any], embeddings: ToolEmbeddings) -> list[tuple[int, ...]]:
     plans = [tuple(map(int, p)) for p in values["plans"]]
     if len(plans) != len(values["requests"]):
-        raise ValueError("requests and plans do not match")
+        raise ValueError("expected one plan for each request")
     if not all(0 <= tool < len(embeddings.tools) for plan in plans for tool in plan):
         raise ValueError("a plan has an unknown tool")
     return plans
