@@ -126,7 +126,7 @@ def _as_json(text: str) -> str:
 
 def summary_of(cls: type) -> str:
     """Return the first paragraph of a class's docstring."""
-    return " ".join(inspect.cleandoc(cls.__doc__ or "").split("\n\n")[0].split())
+    return _as_json(inspect.cleandoc(cls.__doc__ or "").split("\n\n")[0])
 
 
 # Schema -------------------------------------------------------------------------------------------
@@ -159,6 +159,8 @@ class _Schemas:
             if mark == "?":
                 schema = _or_null(schema)
             if text := said.get(path) or _said_of_part(cls, path) or said.get(name):
+                if mark == "?":
+                    text = text.replace('""', "null")
                 schema = {**schema, "description": text}
             properties[name] = schema
             if mark != "-" and not (self.request and _has_default(cls, path)):

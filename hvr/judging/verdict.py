@@ -138,7 +138,7 @@ class PlanVerdict(JsonObject):
         valid: Whether the original plan is executable and reaches the goal; None if unknown.
         proven: Whether the repair is proven smallest: no other has fewer insertions, or equally
             many insertions and fewer steps.
-        unknown: Reason why the verdict is incomplete; empty if it is complete.
+        unknown: Reason why the verdict is incomplete; "" if it is complete.
         least: Proven lower bound on the insertions of any repair.
         alternatives: Sets of steps that may be removed instead, at the same cost.
         improvement: A shorter plan for the same goal, if one was found.

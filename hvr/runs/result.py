@@ -38,7 +38,7 @@ class Run(JsonObject):
         seconds: Wall time in seconds.
         folder: The run folder.
         verdict: One-sentence explanation of `reached` or `would_reach`.
-        model: Name of the language model; empty without one.
+        model: Name of the language model; "" without one.
         simulated: Whether the model is simulated.
         spent: Usage of the model; None without one.
         step_budget: The task's maximum number of steps in this scene; None for no limit.

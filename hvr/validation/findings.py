@@ -208,7 +208,7 @@ class HappeningText(Value):
     """A change of the state at one moment, as texts.
 
     Attributes:
-        step: The number of the step; 0 if no step of the plan is the cause.
+        step: The number of the step; 0 (null in JSON) if no step of the plan is the cause.
         action: The step or the event; "" for a timed initial literal.
         time: The time of the change; None in a plan without times.
         added: The facts that became true.
@@ -300,7 +300,7 @@ class Finding(Value):
         related: Other places that explain it, such as the violated condition in the domain file.
         plan: The plan file concerned; "" if the finding concerns the domain or the problem.
         subject: An identifying text that does not change when lines are inserted above.
-        problems: The problem files that it depends on; () if it holds for the domain alone.
+        problems: The problem files that it depends on; empty if it holds for the domain alone.
     """
 
     rule: Rule
