@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from hvr.knowledge.ontology import INSTRUMENT, OPEN, PLACE, RUNNING
+from hvr.language.adjuncts import STATIC
 from hvr.language.class_choice import substitutes
 from hvr.language.cursor import PAUSES, is_name
 from hvr.language.lexicon import (
@@ -30,6 +31,9 @@ from hvr.values import Value
 
 _ON_THE_WAY = frozenset({"put", "hold", "set", "discard", "drop"})
 """Frames of verbs that every request to put or take something may use."""
+
+_PLACING = _ON_THE_WAY - {"hold"}
+"""Frames of verbs whose object ends somewhere."""
 
 _DESCRIBES = frozenset({"from", "unplaced"})
 """Roles of prepositions whose complement only identifies the object."""
@@ -96,7 +100,9 @@ class Gate:
                 heads = self._classes(entries)
                 # 'Move a knife and an apple to …' moves the knife: it is more than a means.
                 if known & set(heads) or (
-                    means & set(heads) and not self._is_listed(spans, index, known)
+                    means & set(heads)
+                    and not self._is_listed(spans, index, known)
+                    and not self._is_moved(tokens, spans, index)
                 ):
                     places.clear()
                     continue
@@ -140,6 +146,26 @@ class Gate:
                     entries and all(isinstance(e, Adjective) for e in entries)
                 ):
                     break
+        return False
+
+    def _is_moved(
+        self,
+        tokens: tuple[str, ...],
+        spans: Sequence[tuple[int, int, tuple[Entry, ...]]],
+        index: int,
+    ) -> bool:
+        """Return whether a verb gives its object a place: 'put the knife in the sink'."""
+        goes = False
+        for at, length, entries in spans[index + 1 : index + 2]:
+            goes = _has_role(entries, "prep") and " ".join(tokens[at : at + length]) not in STATIC
+        for _, _, entries in reversed(spans[:index]):
+            frames = {e.frame for e in entries if isinstance(e, Verb)}
+            if frames and not self._names(entries):
+                return bool(frames & _PLACING) or (goes and "hold" in frames)
+            if not _has_role(entries, "det", "number", "and", "ignored", "filler") and not any(
+                isinstance(e, Adjective | Noun) for e in entries
+            ):
+                return False
         return False
 
     def _modifies(self, spans: Sequence[tuple[int, int, tuple[Entry, ...]]], index: int) -> bool:

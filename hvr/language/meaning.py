@@ -300,16 +300,19 @@ class MeaningDraft:
         groups = [self.live(group) for group in (*self._spoken, *(self._now if now else ()))]
         return [group for group in reversed(groups) if group]
 
-    def known(self, classes: Sequence[str], described: Iterable[str] = ()) -> int | None:
+    def known(
+        self, classes: Sequence[str], described: Iterable[str] = (), count: int | None = None
+    ) -> int | None:
         """Return the latest entity that 'the …' can refer to, or its pieces once it is cut.
 
         Args:
             described: Conditions that its description must name: 'the blue ball' is not the red
                 one of before.
+            count: Number of things that it must mean, if given: 'the two mugs'.
         """
         for number in range(len(self.entities) - 1, -1, -1):
             entity = self.entities[number]
-            if not set(described) <= set(entity.selectors):
+            if not set(described) <= set(entity.selectors) or count not in {None, entity.count}:
                 continue
             # 'pour coffee into the cup': the implied vessel of the coffee is not 'the cup'.
             preferred = entity.classes[:1]

@@ -271,9 +271,10 @@ class Referents:
                 )
             if pieces:
                 return self._pieces(thing, tuple(pieces[:1]), determiner.count or 1, reading)
-        if not determiner.other and determiner.count is None:
+        same = determiner.definite and (determiner.count or 0) > 0
+        if not determiner.other and (determiner.count is None or same):
             described = [a.condition for a in thing.adjectives if a.selects]
-            known = self.draft.known(classes, described)
+            known = self.draft.known(classes, described, determiner.count)
             if known is not None:
                 qualify(self.draft, known, thing.adjectives, reading.use(thing))
                 return known

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import resources
-from itertools import permutations
+from itertools import permutations, product
 
 import pytest
 
@@ -272,6 +273,36 @@ def test_of_a_compound_of_two_things_the_first_is_not_done(scene: str, kind: str
                 yield f"put the {compound} {s.at(place)}", None
 
     check(scene, kind, generate)
+
+
+# Tools --------------------------------------------------------------------------------------------
+
+TOOL_FORMS = (
+    "put the {tool} {at} and {verb} the shabby {thing}",
+    "{verb} the shabby {thing}, then move the {tool} {at}",
+    "take the {tool} to the {place} and {verb} the shabby {thing}",
+    "{verb} a shabby {thing}. leave the {tool} {at}",
+)
+"""Forms with a word that only the learnt reader passes over."""
+
+
+@pytest.mark.slow
+@everywhere
+def test_a_tool_with_a_place_of_its_own_is_not_dropped(scene: str, kind: str) -> None:
+    s = scene_of(scene)
+    moved = [(t, p) for t in s.things if (p := s.elsewhere(t))]
+    verbs = ("heat", "slice", "wash", "cool")
+    cases = [*product(TOOL_FORMS, moved, s.things, verbs)]
+    dropped = []
+    for form, (tool, place), thing, verb in random.Random(scene).sample(cases, SAMPLE):
+        words = {"tool": s.taxonomy.label(tool), "thing": s.taxonomy.label(thing)}
+        words |= {"at": s.at(place), "place": s.taxonomy.label(place), "verb": verb}
+        text = form.format(**words)
+        with suppress(HvrError):
+            stages = s.read(text, kind)
+            if not any(s.put(tool, place) in stage for stage in stages):
+                dropped.append(f"{text}: {stages}")
+    assert not dropped
 
 
 # The unwanted -------------------------------------------------------------------------------------

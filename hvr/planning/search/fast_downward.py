@@ -252,7 +252,7 @@ def solve(task: Task, seconds: float, *, patience: float = 0.0) -> SearchResult:
         DataFileError: The disk is full.
     """
     started = time.perf_counter()
-    problem = build(task)
+    problem = build(task, seconds=seconds)
     size = len(problem.operators)
 
     def result(

@@ -11,7 +11,9 @@ turns a plan of the search problem into actions of the task.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from hvr.base.nested import Steps, run_trampoline
 from hvr.errors import PlannerError
@@ -60,14 +62,24 @@ class SearchProblem(Value):
     compiled: Compiled
 
 
-def build(task: Task, *, reduce: bool = True) -> SearchProblem:
+def build(task: Task, *, reduce: bool = True, seconds: float = math.inf) -> SearchProblem:
     """Translate a task into a search problem.
 
-    Reductions, if wanted, keep the length of a shortest plan.
+    Reductions, if wanted, keep the length of a shortest plan. Grounding ends after `seconds`.
 
     Raises:
-        PlannerError: The task has derived predicates.
+        PlannerError: The task has derived predicates, or takes too long to translate.
     """
+    deadline = time.perf_counter() + seconds
+
+    def check_time() -> None:
+        if time.perf_counter() > deadline:
+            raise PlannerError(
+                f"no plan was found in {seconds:g} s: the problem has too many actions; "
+                "a larger budget gives more time",
+                field="budget",
+            )
+
     if task.derived_predicates:
         raise PlannerError(
             "this planner does not support derived predicates such as "
@@ -75,25 +87,28 @@ def build(task: Task, *, reduce: bool = True) -> SearchProblem:
             exit_code=2,
         )
     # Cheap steps first: mutexes consider pairs of fluents for every operator.
-    reached, can = explore(task)
+    reached, can = explore(task, check_time)
     compiled = compile_constraints(task, reached)
     if compiled.memory:
         # Operators that the constraints forbid may have been the only way to reach others.
         reached, can = reachable(compiled.operators.values(), compiled.initial)
     clauses = _Clauses(task, can)
-    operators = _expand(reached, can, clauses)
+    operators = _expand(reached, can, clauses, check_time)
     goals = _goals(compiled.goal, can, clauses)
     operators, fluents = relevant(clauses.joined(operators), goals)
     initial = compiled.initial & fluents
+    check_time()
     if reduce:
         operators, goals, fluents = merge_twins(initial, operators, goals, fluents)
         initial &= fluents
     together = mutexes(initial, operators, fluents)
     operators = simplify(operators, together)
+    check_time()
     goals = tuple(goal for goal in goals if partners(together, goal.true) is not None)
     if reduce:
         # Forget before merging: a forgotten fluent may be the only difference between two objects.
         initial, operators = forget_dead(initial, operators, goals, together)
+        check_time()
         classes = groups(operators, goals, fluents, together)
         initial, operators, goals = merge_interchangeable(initial, operators, goals, classes)
         # Both reductions leave operators without relevant effects and create new mutexes: recompute
@@ -132,8 +147,13 @@ def plan_actions(problem: SearchProblem, numbers: Iterable[int]) -> Iterator[Gro
 # Exploration --------------------------------------------------------------------------------
 
 
-def explore(task: Task) -> tuple[list[Operator], Literals]:
+def explore(
+    task: Task, check_time: Callable[[], None] = lambda: None
+) -> tuple[list[Operator], Literals]:
     """Explore without deletes: a fluent that was true (or false) once remains possible.
+
+    Args:
+        check_time: Raises an error when the time is up.
 
     Returns:
         The reached operators, and masks of the fluents that may be true and false.
@@ -150,6 +170,7 @@ def explore(task: Task) -> tuple[list[Operator], Literals]:
     while True:
         fresh = [action for action in _candidates(task, true) if action not in known]
         for action in fresh:
+            check_time()
             known[action] = task.ground(action)
             waiting.append(known[action])
         before = true
@@ -268,11 +289,14 @@ def _goals(condition: Conjunction, can: Literals, clauses: _Clauses) -> GoalAlte
         return clauses.tested(condition)
 
 
-def _expand(reached: Sequence[Operator], can: Literals, clauses: _Clauses) -> list[GroundOperator]:
+def _expand(
+    reached: Sequence[Operator], can: Literals, clauses: _Clauses, check_time: Callable[[], None]
+) -> list[GroundOperator]:
     """Create operators with conjunctive preconditions, dropping effects without consequences."""
     operators = []
     todo = [*reversed(reached)]
     while todo:
+        check_time()
         operator = todo.pop()
         add = operator.add & can.false
         delete = operator.delete & can.true & ~operator.add

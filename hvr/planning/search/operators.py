@@ -341,8 +341,12 @@ def forget_dead(
         for bit in bits(needs.all & fluents):
             dead[bit] &= ~may if may is not None else -1
     # … and each g that may be deleted while f keeps its value, because f would then matter.
+    # Many operators delete the same fluents: for these, only what all of them set counts.
+    always_set: dict[int, int] = {}
     for operator in operators:
-        sets, deletes = operator.add | operator.delete, _deletes(operator)
+        deletes = _deletes(operator)
+        always_set[deletes] = always_set.get(deletes, -1) & (operator.add | operator.delete)
+    for deletes, sets in always_set.items():
         for bit in dead:
             if not sets >> bit & 1:
                 dead[bit] &= ~deletes
@@ -351,8 +355,17 @@ def forget_dead(
     forgettable = sum(1 << bit for bit, while_ in dead.items() if while_)
     dead = {bit: while_ & ~forgettable for bit, while_ in dead.items() if while_ & ~forgettable}
 
+    dead_with: dict[int, int] = {}
+    for bit, while_ in dead.items():
+        for other in bits(while_):
+            dead_with[other] = dead_with.get(other, 0) | 1 << bit
+    decisive = sum(1 << bit for bit in dead_with)
+
     def dead_given(true: int) -> int:
-        return sum(1 << bit for bit, while_ in dead.items() if while_ & true)
+        found = 0
+        for bit in bits(true & decisive):
+            found |= dead_with[bit]
+        return found
 
     # Each operator deletes the fluents that are dead given what is certainly true after it. Where
     # g is true but not certain, f keeps its value, which is correct but not minimal.
