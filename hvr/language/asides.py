@@ -20,6 +20,7 @@ from hvr.language.lexicon import (
     Adjective,
     FunctionWord,
     Lexicon,
+    Noun,
     Verb,
     plurals,
     stem,
@@ -29,6 +30,8 @@ from hvr.values import Value
 
 _STATES = frozenset({"is", "are", "was", "were", "has", "have", "had"})
 """Verbs of statements about the world; 'should be' asks for something."""
+
+_OWNERS = frozenset({"my", "your", "our", "his", "her", "their"})
 
 _FINITE = frozenset("is are will helps makes keeps ensures creates simplifies gives".split())
 
@@ -134,6 +137,7 @@ def _aside(cursor: Cursor, start: int, end: int) -> int | None:
     opened = cursor.function("circumstance", at=start)
     stated = (
         cursor.word(start) in _PERSONS
+        or (opened is not None and _is_own_affair(cursor, start + 1, end))
         or (cursor.word(start).endswith("ing") and _is_statement(cursor, start, end))
         or (opened is not None and opened.entry.value in _STATED)
     )
@@ -143,7 +147,7 @@ def _aside(cursor: Cursor, start: int, end: int) -> int | None:
         reason = cursor.function("reason", at=at)
         if reason and at + reason.length < end and not _asks(cursor, at, end):
             return at
-        if _is_occasion(cursor, at, end):
+        if _is_occasion(cursor, at, end) or _is_unknown_landmark(cursor, start, at, end):
             return at
     return None
 
@@ -162,6 +166,12 @@ def _opens(cursor: Cursor, start: int, end: int) -> bool:
     if start and cursor.word(start).endswith("ing") and _has_unknown(cursor, start, end):
         return True  # ', making the cleaning straightforward'
     return (_is_gerund(cursor, start) and start + 1 < end) or _is_about_unknown(cursor, start, end)
+
+
+def _is_own_affair(cursor: Cursor, at: int, end: int) -> bool:
+    """Return whether words say what a person does with their own things: 'sorting your music'."""
+    doing = cursor.word(at).endswith("ing") and at + 1 < end
+    return doing and any(cursor.word(n) in _OWNERS for n in range(at + 1, min(at + 3, end)))
 
 
 def _has_unknown(cursor: Cursor, start: int, end: int) -> bool:
@@ -198,10 +208,20 @@ def _is_adverb(cursor: Cursor, at: int) -> bool:
 
 
 def _describes(cursor: Cursor, at: int) -> bool:
-    """Return whether an unknown adjective stands before a known thing: 'a transparent bowl'."""
-    if cursor.longest(at) or not cursor.word(at).endswith(_SUFFIXES):
+    """Return whether an unknown adjective stands before a known thing: 'a transparent bowl'.
+
+    Before tableware, an unknown noun says what it is for: 'an ice cream bowl'.
+    """
+    if cursor.longest(at):
         return False
     after = at + 1
+    if not cursor.word(at).endswith(_SUFFIXES):
+        while after < len(cursor.tokens) and not cursor.longest(after):
+            after += 1
+        compound = at and (cursor.named(at - 1) or cursor.named(max(0, at - 2)))
+        return not compound and any(
+            noun.object_class in cursor.lexicon.tableware for _, noun in cursor.entries(Noun, after)
+        )
     while (length := cursor.kind(Adjective, after)) and not cursor.named(after):
         after += length
     return bool(cursor.named(after) or cursor.function("ignored", "slice", at=after))
@@ -236,6 +256,20 @@ def _has_object(cursor: Cursor, at: int, end: int) -> bool:
             return False
         at += passed.length
     return False
+
+
+def _is_unknown_landmark(cursor: Cursor, start: int, at: int, end: int) -> bool:
+    """Return whether a phrase ends with a place near an unknown thing: '… next to the vault'.
+
+    Another place must come before, so that only the landmark is left out.
+    """
+    near = cursor.function("unplaced", at=at)
+    if near is None or at + near.length >= end or cursor.longest(end - 1):
+        return False
+    words = range(at + near.length, end - 1)
+    return any(cursor.function("prep", at=n) for n in range(start, at)) and not any(
+        cursor.function("prep", "and", "then", at=n) for n in words
+    )
 
 
 def _is_occasion(cursor: Cursor, at: int, end: int) -> bool:
@@ -387,6 +421,8 @@ def _described(cursor: Cursor, at: int) -> tuple[int, int, tuple[str, ...]] | No
 
 def _modifies(cursor: Cursor, at: int) -> bool:
     """Return whether a word can belong to the description of the thing after it."""
+    if stem(cursor.word(at)) in cursor.lexicon.descriptive:
+        return True
     little = (e.role for n, e in cursor.entries(FunctionWord, at) if n == 1)
     return cursor.word(at) not in PARTICLES | PAUSES and set(little) <= {"ignored"}
 
@@ -413,7 +449,7 @@ def _complements(cursor: Cursor, at: int) -> Iterator[tuple[int, frozenset[str]]
     while end < min(limit, len(cursor.tokens)) and cursor.word(end) not in PAUSES:
         word = cursor.word(end)
         end += 1
-        if word not in PURPOSELESS:
+        if word not in PURPOSELESS and word != "and":
             words |= {stem(word)}
             last = int(cursor.word(end) in PURPOSELESS and not cursor.starts_thing(end + 1))
             if end + last >= len(cursor.tokens) or not _modifies(cursor, end + last) or not link:

@@ -235,6 +235,9 @@ class ClassChoice:
             )
         fitting = self._fitting(number)
         present = [c for c in fitting if self.inventory.of(c)]
+        if not present and (others := self._carrying(fitting)):
+            self._restrict(number, *others)
+            return others[1]
         if not present and (kinds := self._kinds_of(fitting)):
             self.note(f"no {entity.text} here but {self._listed(kinds)}: counting as one")
             return kinds
@@ -255,6 +258,19 @@ class ClassChoice:
             missing = self.taxonomy.label(fitting[0])
             self.note(f"no {missing} here: using the {self.taxonomy.label(best)}")
         return (best,)
+
+    def _carrying(self, classes: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+        """Return what furniture is named for, and the kinds that carry it: a television's stand."""
+        things = [t for c in classes for t in self.taxonomy.ontology.related("standsUnder", c)]
+        parents = {self.inventory.parents.get(n) for t in things for n in self.inventory.of(t)}
+        kinds = sorted({self.inventory.classes[p] for p in parents if p in self.inventory.classes})
+        return (tuple(things), tuple(kinds)) if kinds else None
+
+    def _restrict(self, number: int, things: tuple[str, ...], kinds: tuple[str, ...]) -> None:
+        entity = self.entities[number]
+        self.note(f"no {entity.text} here: using the {self.taxonomy.label(kinds[0])} "
+                  f"that the {self.taxonomy.label(things[0])} stands on")  # fmt: skip
+        self.entities[number] = entity.replace(classes=kinds, holding=things)
 
     def _kinds_of(self, classes: Iterable[str]) -> tuple[str, ...]:
         """Return the more exact kinds in the scene: a spray bottle is a bottle."""

@@ -22,6 +22,7 @@ from hvr.language.noun_phrases import (
     read_group,
     read_one_of,
     read_predicate,
+    read_spot,
     read_thing,
     read_things,
 )
@@ -46,9 +47,9 @@ def goals_from_descriptions(clauses: list[Clause]) -> list[Clause]:
     return [c.replace(given=c.past or (c.given and acts)) for c in clauses]
 
 
-def with_means(clause: Clause, means: Adjunct) -> Clause:
-    """Add a means to every group of a clause."""
-    groups = tuple(g.replace(adjuncts=(*g.adjuncts, means)) for g in clause.groups)
+def with_adjuncts(clause: Clause, *more: Adjunct) -> Clause:
+    """Add a means or places to every group of a clause."""
+    groups = tuple(g.replace(adjuncts=(*g.adjuncts, *more)) for g in clause.groups)
     return clause.replace(groups=groups)
 
 
@@ -219,8 +220,13 @@ def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition,
         elif purpose := cursor.purpose():
             cursor.at += purpose
             clauses = fetch_only(cursor, clauses)
-            clauses += ordered(read_clause(cursor), then and bool(clauses))
+            aims = ordered(read_clause(cursor), then and bool(clauses))
+            clauses += [c.replace(purpose=n == 0 and bool(clauses)) for n, c in enumerate(aims)]
             then = False
+        elif clauses and _by_doing(cursor, clauses[-1]):
+            cursor.at += 1
+            cursor.ignore(cursor.between(cursor.clause_at).rpartition(" ")[0])
+            clauses = [*clauses[:-1], *read_clause(cursor)]
         elif clauses and cursor.word() == "to" and cursor.function("be", at=cursor.at + 1):
             cursor.at += 1
             clauses = [*fetch_only(cursor, clauses), _passive_clause(cursor)]
@@ -232,7 +238,7 @@ def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition,
         elif cursor.function("instead"):
             prohibitions += _read_instead(cursor)
         elif clauses and clauses[-1].verb is not None and (means := _with_it(cursor)) is not None:
-            clauses[-1] = with_means(clauses[-1], means)
+            clauses[-1] = with_adjuncts(clauses[-1], means)
         elif clauses and clauses[-1].verb is not None and _returns(cursor):
             clauses += ordered([_elliptic(cursor, clauses[-1])], True)
         elif linker := cursor.take("then", "and", "first"):
@@ -352,7 +358,20 @@ def _read_instead(cursor: Cursor) -> list[Prohibition]:
     if cursor.verb():
         read_clause(cursor)  # 'instead of washing the mug' imposes nothing
         return []
-    return [Prohibition(None, (read_one_of(cursor, "instead of"),), instead=True)]
+    start = cursor.at
+    thing = read_one_of(cursor, "instead of")
+    if cursor.named():  # 'instead of the soap dish': a compound that names neither thing
+        cursor.at += cursor.named()
+        cursor.ignore(cursor.between(start))
+        return []
+    return [Prohibition(None, (thing,), instead=True)]
+
+
+def _by_doing(cursor: Cursor, before: Clause) -> bool:
+    """Return whether a clause says how to tidy: 'clear the desk by moving the books to …'."""
+    tidies = before.verb is not None and before.verb.frame == "clear"
+    doing = cursor.word() == "by" and cursor.word(cursor.at + 1).endswith("ing")
+    return tidies and doing and cursor.verb(cursor.at + 1) is not None
 
 
 def _with_it(cursor: Cursor) -> Adjunct | None:
@@ -498,9 +517,11 @@ def read_clause(cursor: Cursor) -> list[Clause]:
     if cursor.done or cursor.word() in PAUSES:
         return []
     if (means := _fronted(cursor)) is not None:
-        return [with_means(clause, means) for clause in read_clause(cursor)]
+        return [with_adjuncts(clause, means) for clause in read_clause(cursor)]
     if (light := _light(cursor)) is not None:
         return [light]
+    if spot := read_spot(cursor):
+        return [with_adjuncts(clause, *spot) for clause in read_clause(cursor)]
     if cursor.verb() or cursor.split_verb() or (cursor.begun and cursor.last_verb()):
         return _verbs(cursor)
     if cursor.starts_thing() or cursor.function("none"):

@@ -8,7 +8,17 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from hvr.errors import DataFileError, LanguageError
-from hvr.knowledge.ontology import AFFORDANCE, FILLED, PORTABLE, THING, Ontology, roles_of
+from hvr.knowledge.ontology import (
+    AFFORDANCE,
+    BESIDE,
+    CARRIER,
+    FILLED,
+    PORTABLE,
+    THING,
+    VESSEL,
+    Ontology,
+    roles_of,
+)
 from hvr.knowledge.terms import HIDDEN_LABEL
 from hvr.language.function_words import FUNCTION_WORDS, ROOM_WORDS
 from hvr.values import Value, cached_property
@@ -122,6 +132,7 @@ class Lexicon:
     Args:
         words: Single words for things, actions and states, for suggestions.
         fixed: Classes of things that cannot be moved.
+        tableware: Classes of vessels, dishes and tools for food.
         fillings: The part that each class forms in a salad or sandwich.
         idioms: Phrases and their plain equivalents.
         examples: Examples for error messages, by topic.
@@ -134,6 +145,7 @@ class Lexicon:
     entries: Mapping[tuple[str, ...], tuple[Entry, ...]]
     words: frozenset[str]
     fixed: frozenset[str] = frozenset()
+    tableware: frozenset[str] = frozenset()
     fillings: Mapping[str, Part] = field(default_factory=dict)
     idioms: Mapping[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
     examples: Mapping[str, str] = field(default_factory=dict)
@@ -382,6 +394,9 @@ def load_lexicon(ontology: Ontology) -> Lexicon:
     return replace(
         lexicon,
         fixed=frozenset(c for c in ontology.object_types if not roles.plays(c, PORTABLE)),
+        tableware=frozenset(
+            c for c in ontology.object_types if roles.plays(c, CARRIER, VESSEL, BESIDE)
+        ),
         fillings=_fillings(ontology),
         idioms=_idioms(ontology),
         examples=examples,

@@ -308,7 +308,8 @@ def _complemented(cursor: Cursor, whole: NounPhrase) -> NounPhrase:
         cursor.at += of_word.length
         whole_of = read_thing(cursor, "of")
         if {n.object_class for n in nouns} & {n.object_class for n in whole_of.nouns}:
-            return whole  # 'the left basin of the sink'
+            # 'the left basin of the sink', 'a bar of clean soap'
+            return whole.replace(adjectives=(*whole.adjectives, *whole_of.adjectives))
         if _are_fixed(cursor, nouns) and _are_fixed(cursor, whole_of.nouns):
             return whole.replace(nearby=(*whole.nearby, Nearby(PART_OF, (whole_of,))))
         return whole.replace(of=whole_of)
@@ -448,12 +449,17 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
             cursor.at = saved
         return None
     length, function = match
+    if function.role == "from" and cursor.function("unplaced", at=cursor.at + length):
+        cursor.at += length  # 'from behind the television'
+        near = read_adjunct(cursor)
+        return near.replace(kind="beside") if near is not None and near.things else near
     if function.role == "unplaced" and cursor.function("each other", at=cursor.at + length):
         cursor.at += length
         cursor.take("each other")
         return Adjunct("together", "next to each other", ())
     if cursor.purpose() or not cursor.starts_thing(cursor.at + length):
-        if function.role == "unplaced":  # 'the cabinet below'
+        doing = cursor.word(cursor.at + length).endswith("ing") and cursor.verb(cursor.at + length)
+        if function.role == "unplaced" and not doing:  # 'the cabinet below'
             cursor.ignore(" ".join(cursor.tokens[cursor.at : cursor.at + length]))
             cursor.at += length
             return read_adjunct(cursor)
@@ -480,6 +486,23 @@ def _adjunct_after(cursor: Cursor, length: int, role: str) -> Adjunct:
         other = read_adjunct(cursor)
         return other if other is not None and cursor.picks.take(2) else adjunct
     return adjunct
+
+
+def read_spot(cursor: Cursor) -> tuple[Adjunct, ...]:
+    """Read a place to look for: 'find a spot on the shelf to put the book'."""
+    start = cursor.at
+    found = cursor.verb()
+    cursor.at += found.length if found and found.entry.frame == "hold" else 0
+    cursor.take("det")
+    if found and cursor.at > start and (cursor.take("spot") or cursor.word() == "place"):
+        cursor.at += cursor.word() == "place"
+        places = read_adjuncts(cursor)
+        purpose = cursor.purpose()
+        cursor.at += purpose
+        if purpose:
+            return places
+    cursor.at = start
+    return ()
 
 
 def _exception(cursor: Cursor) -> Adjunct | None:

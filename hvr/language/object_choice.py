@@ -16,7 +16,7 @@ from hvr.knowledge.retrieval.inventory import PLACEHOLDER, Inventory, number_of
 from hvr.knowledge.wording import wording_of
 from hvr.language.class_choice import ClassChoice, possible
 from hvr.language.meaning import PORTION, Condition, Entity, Meaning, SpatialRelation
-from hvr.language.spatial import narrowed
+from hvr.language.spatial import is_part, narrowed
 from hvr.language.taxonomy import Manner, Taxonomy, asks, literals
 from hvr.pddl.formulas import TypedName
 from hvr.pddl.model import Domain
@@ -205,7 +205,7 @@ class ObjectChoice(ClassChoice):
         entity = self.entities[number]
         fitting = tuple(
             n for n in chosen if stands_at(self.inventory, n, entity, self.taxonomy.piece_of)
-        )
+        ) or self._in_part_of_origin(entity, chosen)
         if not fitting and entity.group and entity.count == 0:
             place = entity.from_name or self.taxonomy.label(entity.place_from[0])
             self.note(f"nothing on or in the {place} can be moved")
@@ -219,6 +219,21 @@ class ObjectChoice(ClassChoice):
             )
             raise ImpossibleGoalError(f"{self._elsewhere(number, chosen)}; {advice}")
         return fitting or chosen
+
+    def _in_part_of_origin(self, entity: Entity, chosen: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the things in a drawer of the furniture they come from: 'from the dresser'."""
+        if entity.group and entity.count == 0:
+            return ()
+        wholes = [entity.from_name] if entity.from_name else []
+        wholes += [n for c in entity.place_from if not wholes for n in self.inventory.of(c)]
+        fitting = []
+        for name in chosen:
+            part = self.inventory.parents.get(name)
+            whole = next((w for w in wholes if part and is_part(self.inventory, part, w)), part)
+            if whole != part:
+                fitting.append(name)
+                self.note(f"{name} is in {part}, which is a part of {whole}")
+        return tuple(fitting)
 
     def _brought_there(self, number: int) -> bool:
         """Return whether the request itself puts a thing, or its whole, at its initial place."""

@@ -164,7 +164,7 @@ class _Speaker:
             variable, names = among
             if set(names) != set(self._of_kind(variable)):
                 self._among[variable] = names
-        else:
+        elif formula not in found:
             found.append(formula)
 
     def _any(self, variable: str) -> str:

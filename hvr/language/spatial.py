@@ -32,12 +32,14 @@ def settle_nearby(group: NounGroup, frame: str, taxonomy: Taxonomy, *, placed: b
         frame: Frame of the verb; empty without a verb.
         placed: Whether a place follows later in the clause.
     """
-    if not any(a.kind == "unplaced" for a in group.adjuncts):
+    if not any(a.kind in {"unplaced", "beside"} for a in group.adjuncts):
         return group
     things, adjuncts = list(group.things), []
     placed = placed or any(a.kind == "place" for a in group.adjuncts)
     for adjunct in group.adjuncts:
-        if adjunct.kind != "unplaced" or (
+        if adjunct.kind == "beside":
+            things[-1] = _near(things[-1], adjunct)
+        elif adjunct.kind != "unplaced" or (
             _is_under(adjunct) and _stand_for_places(taxonomy, adjunct)
         ):
             adjuncts.append(adjunct)
@@ -124,6 +126,8 @@ def narrowed(
             fitting = place_near(inventory, chosen, near)
         elif near.word == PART_OF:
             fitting = parts_of(inventory, chosen, near) or nearest(inventory, chosen, near, 1)
+        elif near.word in _HEIGHTS and (level := _in_line(inventory, chosen, near)):
+            fitting = level
         else:
             fitting = nearest(inventory, chosen, near, max(entity.count, 0))
         if not fitting and entity.somewhere:
@@ -177,6 +181,47 @@ def parts_of(
         for c in candidates
         if c in inventory.positions
         and any(_within(inventory.positions[c], inventory.extents[w]) for w in wholes if w != c)
+    )
+
+
+def _in_line(
+    inventory: Inventory, candidates: Sequence[str], nearness: Nearness
+) -> tuple[str, ...]:
+    """Return the furniture straight below or above another piece: the cabinets under the sink."""
+    fixed = [c for c in candidates if c in inventory.extents and c not in inventory.parents]
+    others = [
+        n
+        for c in nearness.classes
+        for n in inventory.of(c)
+        if nearness.name in {None, n} and n in inventory.extents
+    ]
+    return tuple(
+        c
+        for c in fixed
+        if any(
+            _overlap(inventory.extents[c], inventory.extents[o])
+            and _on_side(inventory, c, o, nearness.word)
+            for o in others
+            if o != c
+        )
+    )
+
+
+def _overlap(one: Extent, other: Extent) -> bool:
+    return all(
+        one[axis] < other[axis + 3] + _MARGIN and other[axis] < one[axis + 3] + _MARGIN
+        for axis in (0, 2)
+    )
+
+
+def is_part(inventory: Inventory, part: str, whole: str) -> bool:
+    """Return whether a drawer or shelf lies within a piece of furniture."""
+    inner, outer = inventory.extents.get(part), inventory.extents.get(whole)
+    if inner is None or outer is None or part == whole:
+        return False
+    return all(
+        outer[axis] - _MARGIN <= inner[axis] and inner[axis + 3] <= outer[axis + 3] + _MARGIN
+        for axis in range(3)
     )
 
 

@@ -82,8 +82,8 @@ class Adjunct(Value):
 
     Args:
         kind: `place`, `unplaced` (next to), `from`, `means`, `with`, `hand` (in the hand), `for`
-            (`word` is the number of people), `origin` (back to its initial place), `together`
-            (next to each other) or `except`.
+            (`word` is the number of people), `beside` (from next to), `origin` (back to its initial
+            place), `together` (next to each other) or `except`.
         inside: `in` or `on` after `with`, if the objects are explicitly contents ('with a knife in
             it', 'containing a knife'), so that they cannot be tools.
     """
@@ -136,6 +136,7 @@ class Clause(Value):
         past: Whether the clause reports earlier actions.
         none: Whether the state must not hold for any such object: 'no drawer is open'.
         bare: Whether the clause only names objects: ', then the cup'.
+        purpose: Whether the clause before only serves this one: 'get a knife to cut the bread'.
     """
 
     verb: Verb | None
@@ -145,6 +146,7 @@ class Clause(Value):
     past: bool = False
     none: bool = False
     bare: bool = False
+    purpose: bool = False
 
 
 def for_each(thing: NounPhrase, persons: int) -> NounPhrase:

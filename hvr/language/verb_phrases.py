@@ -197,6 +197,8 @@ class Interpreter:
         if clause.none:
             self._none(clause.groups[0])
             return
+        if clause.purpose:
+            self._forget_tools(clause)
         if clause.then or self._switches_with(clause):
             self.draft.ordered.append(self.draft.clause)
         main: list[int] = []
@@ -204,6 +206,18 @@ class Interpreter:
             main += self._group(clause.verb, group, later)
             self.draft.objects = tuple(self.draft.live(main))
         self.draft.end_clause(self.draft.live(main))
+
+    def _forget_tools(self, clause: Clause) -> None:
+        """Take a tool that is fetched only to cut with as a means: 'get a knife to slice it'."""
+        if clause.verb is None or not self.taxonomy.cuts(clause.verb.condition or ""):
+            return
+        hold = verb_of(self.lexicon, "hold").condition or ""
+        for number in self.draft.live(self.draft.objects):
+            conditions = self.draft.entities[number].conditions
+            if self.draft.plays(number, INSTRUMENT) and any(c.template == hold for c in conditions):
+                kept = tuple(c for c in conditions if c.template != hold)
+                self.draft.change(number, conditions=kept)
+                self.adjuncts.forget_means(number)
 
     def _switches_with(self, clause: Clause) -> bool:
         """Return whether a device is switched with what the clause before takes into the hand."""
@@ -270,6 +284,8 @@ class Interpreter:
         group = group.replace(adjuncts=tuple(self._under_tap(frame, a) for a in group.adjuncts))
         if frame == "put" and verb is not None and not (inherited or verb.places or verb.condition):
             group = with_as_beside(group)
+        if frame == "put" and verb is not None and self._goes_under(group):
+            return self._put_under(verb, group, inherited)
         beside = next((a for a in group.adjuncts if self._is_beside(frame, a)), None)
         if beside is not None:
             return self._put_beside(group, beside)
@@ -328,6 +344,36 @@ class Interpreter:
             for thing in things
             for other in others
         ]
+        return things
+
+    def _goes_under(self, group: NounGroup) -> bool:
+        """Return whether the destination is below something that can be carried."""
+        under = group.adjuncts[0] if group.adjuncts else None
+        return (
+            under is not None
+            and under.kind == "unplaced"
+            and under.word in UNDER
+            and all(t.nouns for t in under.things)
+            and all(self.taxonomy.plays(c, PORTABLE) for c in under.classes)
+        )
+
+    def _put_under(self, verb: Verb, group: NounGroup, inherited: tuple[Adjunct, ...]) -> list[int]:
+        """Put a dish under a thing, which is then on the dish: 'put a plate under the cake'."""
+        under, *others = group.adjuncts
+        carried = all(self.taxonomy.any_plays(t.classes, CARRIER) for t in group.things)
+        if len(group.things) != 1 or not carried:
+            raise LanguageError(
+                f"hvr cannot {verb.word} {group.things[0].text!r} {under.word} "
+                f"{under.things[0].text!r}: nothing can stand on it"
+            )
+        place = Adjunct("place", "on", group.things)
+        things = self._group(verb, NounGroup(under.things, (place,)), ())
+        if others or inherited:
+            dish = NounGroup(
+                tuple(t.replace(determiner=Determiner(definite=True)) for t in group.things),
+                tuple(others),
+            )
+            things += self._group(verb, dish, inherited)
         return things
 
     def _under_tap(self, frame: str, adjunct: Adjunct) -> Adjunct:
