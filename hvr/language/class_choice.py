@@ -263,7 +263,7 @@ class ClassChoice:
         """Return what furniture is named for, and the kinds that carry it: a television's stand."""
         things = [t for c in classes for t in self.taxonomy.ontology.related("standsUnder", c)]
         parents = {self.inventory.parents.get(n) for t in things for n in self.inventory.of(t)}
-        kinds = sorted({self.inventory.classes[p] for p in parents if p in self.inventory.classes})
+        kinds = sorted({c for p in parents if (c := self.inventory.classes.get(p or ""))})
         return (tuple(things), tuple(kinds)) if kinds else None
 
     def _restrict(self, number: int, things: tuple[str, ...], kinds: tuple[str, ...]) -> None:
