@@ -202,7 +202,7 @@ class Adjuncts:
         reading = ReferentReading(requires=self.taxonomy.roles.class_of(PLACE))
         place = self.referents.of(adjunct.things[0], reading)[0]
         if self.draft.plays(place, PLACE):
-            self.draft.come_from(self.draft.live(things), place)
+            self.draft.come_from(self.draft.live(things), place, adjunct.word)
         else:
             self.forget_means(place)
 
@@ -213,7 +213,7 @@ class Adjuncts:
         going = [(n, word) for n, word in places if word not in STATIC]
         for number, word in places:
             if word in STATIC:
-                self.draft.come_from(things, number)
+                self.draft.come_from(things, number, word)
         return going
 
     def settle(self, things: list[int], places: list[tuple[int, str]]) -> bool:
@@ -233,7 +233,7 @@ class Adjuncts:
                 if self._is_one_place(number, word, *waiting[0]):
                     self._describe(number, *waiting.pop(0))
                 else:
-                    draft.come_from(current, number, firm=_is_static(waiting[0][1]))
+                    draft.come_from(current, number, word, firm=_is_static(waiting[0][1]))
                     continue
             draft.place(current, number, word)
             if draft.entities[number].classes:

@@ -14,6 +14,9 @@ PORTION = 4
 """Largest number of pieces that reliably fit on a plate or in a bowl."""
 
 
+_ON_TOP = frozenset({"on", "onto", "upon", "at", "atop", "off"})
+
+
 class Condition(Value):
     """A PDDL condition on `?x`, requested by a word of the sentence.
 
@@ -79,6 +82,7 @@ class Entity(Value):
         cut_from: Index of the entity that these pieces are cut from.
         from_name: Name of the object where it stands at the start, if given.
         from_clause: Index of the clause that gives its initial place, or None.
+        from_parts: Whether a drawer or shelf of that place counts as it.
         firm: Whether this reading requires the object to be at its initial place.
         distinct: Whether the entity differs from all other mentioned entities of its class.
         each: Whether objects put there are distributed over its objects.
@@ -117,6 +121,7 @@ class Entity(Value):
     cut_from: int | None = None
     from_name: str | None = None
     from_clause: int | None = None
+    from_parts: bool = False
     firm: bool = False
     distinct: bool = False
     somewhere: bool = False
@@ -383,11 +388,17 @@ class MeaningDraft:
         """Require a vessel to contain a liquid."""
         self.change(number, liquid=liquid, liquid_clause=self.clause)
 
-    def come_from(self, things: Iterable[int], place: int, *, firm: bool = False) -> None:
-        """Restrict entities to objects that are at a place at the start."""
+    def come_from(
+        self, things: Iterable[int], place: int, word: str = "on", *, firm: bool = False
+    ) -> None:
+        """Restrict entities to objects that are at a place at the start.
+
+        Unless the word is like 'on', this includes its drawers and shelves.
+        """
         entity = self.entities[place]
         for number in things:
             origin = {"place_from": entity.classes, "from_name": entity.name}
+            self.change(number, from_parts=word.split()[0] not in _ON_TOP)
             self.change(number, **origin, from_clause=self.clause, firm=firm)
             if not self.entities[number].group:
                 self.change(place, holding=self.entities[number].classes)

@@ -222,7 +222,7 @@ class ObjectChoice(ClassChoice):
 
     def _in_part_of_origin(self, entity: Entity, chosen: tuple[str, ...]) -> tuple[str, ...]:
         """Return the things in a drawer of the furniture they come from: 'from the dresser'."""
-        if entity.group and entity.count == 0:
+        if not entity.from_parts or (entity.group and entity.count == 0):
             return ()
         wholes = [entity.from_name] if entity.from_name else []
         wholes += [n for c in entity.place_from if not wholes for n in self.inventory.of(c)]

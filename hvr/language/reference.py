@@ -557,7 +557,7 @@ class Referents:
                         self.put_in(number, other, "with")
                 elif adjunct.kind in {"place", "from"}:
                     place = self.of(other, ReferentReading(requires=self._place))[0]
-                    self.draft.come_from(things, place)
+                    self.draft.come_from(things, place, adjunct.word)
                 elif adjunct.kind == "unplaced":
                     self._nearby((Nearby(adjunct.word, (other,)),), things)
                 else:

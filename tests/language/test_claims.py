@@ -25,6 +25,7 @@ from hvr.knowledge.world_file import find_world, load_world, world_of_scene
 from hvr.language.goal_builder import Goal
 from hvr.language.grammar import Reader, make_reader
 from hvr.language.learnt.encoder import is_installed
+from hvr.language.spatial import is_part
 from hvr.language.taxonomy import Taxonomy
 from hvr.pddl import Domain, TypedName
 from hvr.worlds.facts.folder import WorldFolder
@@ -99,11 +100,15 @@ class Scene:
         return next(fitting, None)
 
     def is_around(self, thing: str, place: str) -> bool:
-        """Whether a thing is at a place indirectly, as on the table that stands on the floor."""
-        holders = {
-            self.inventory.classes[h] for n in self.inventory.of(thing) for h in self._above(n)
+        """Whether a thing is at a place indirectly: on the table that stands on the floor, or in
+        a drawer of the desk.
+        """
+        holders = {h for n in self.inventory.of(thing) for h in self._above(n)}
+        wholes = {
+            w for h in holders for w in self.inventory.of(place) if is_part(self.inventory, h, w)
         }
-        return place in holders and not self.is_at(thing, place)
+        kinds = {self.inventory.classes[h] for h in holders | wholes}
+        return place in kinds and not self.is_at(thing, place)
 
     def _above(self, name: str) -> Iterator[str]:
         while name in self.inventory.parents:
