@@ -212,11 +212,11 @@ def _describes(cursor: Cursor, at: int) -> bool:
 
     Before tableware, an unknown noun says what it is for: 'an ice cream bowl'.
     """
-    if cursor.longest(at):
+    if cursor.longest(at) or not cursor.word(at).isalpha():
         return False
     after = at + 1
     if not cursor.word(at).endswith(_SUFFIXES):
-        while after < len(cursor.tokens) and not cursor.longest(after):
+        while cursor.word(after).isalpha() and not cursor.longest(after):
             after += 1
         compound = at and (cursor.named(at - 1) or cursor.named(max(0, at - 2)))
         return not compound and any(
