@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
-from typing import Any
 
 from hvr.judging.evidence import Evidence, ExecutionTrace, holds, unmet_parts
 from hvr.judging.symbolic import judge
@@ -15,6 +14,7 @@ from hvr.models.model import Message, Model, Request
 from hvr.pddl import GroundAction, Misfit, State
 from hvr.pddl.state import set_bits
 from hvr.validation.validator import Validator
+from hvr.values import JsonObject
 
 # Opinions of a model ------------------------------------------------------------------------------
 # A model's opinion of a plan, in the answer format of the paper on plan verification.
@@ -324,7 +324,7 @@ MAX_ROUNDS = 5
 
 
 @dataclass(frozen=True)
-class JudgeRound:
+class JudgeRound(JsonObject):
     """A round of the loop.
 
     Args:
@@ -332,6 +332,7 @@ class JudgeRound:
         inserted: (number of the following step, inserted step).
     """
 
+    json_shape = "*"
     by: str
     before: Measure
     after: Measure
@@ -339,18 +340,6 @@ class JudgeRound:
     inserted: tuple[tuple[int, GroundAction], ...]
     rejected: tuple[str, ...]
     plan: tuple[GroundAction, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return JSON values."""
-        return {
-            "by": self.by,
-            "before": list(self.before),
-            "after": list(self.after),
-            "removed": list(self.removed),
-            "inserted": [[number, str(action)] for number, action in self.inserted],
-            "rejected": list(self.rejected),
-            "plan": [str(action) for action in self.plan],
-        }
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 from urllib.parse import urlsplit
 
 from hvr.doors.cli.arguments import add_json
@@ -82,19 +82,11 @@ class MachineCheck(Value):
         advice: The remedy; empty if none is needed.
     """
 
+    json_shape = "*"
     name: str
     status: Status
     found: str
     advice: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the check as JSON values."""
-        return {
-            "name": self.name,
-            "status": self.status,
-            "found": self.found,
-            "advice": self.advice,
-        }
 
 
 def add_machine_arguments(parser: argparse.ArgumentParser) -> None:
