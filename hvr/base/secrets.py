@@ -26,8 +26,8 @@ class Form(NamedTuple):
     """A form of keys.
 
     Args:
-        signs: Lower-case strings; every text with such a key contains at least one. Empty: no
-            filter.
+        signs: Lower-case strings; every text with such a key contains at least one. Empty for
+            no filter.
     """
 
     signs: tuple[str, ...]

@@ -5,6 +5,6 @@ The ontology (`ontology.py`) holds the classes, their affordances and their labe
 PDDL facts and problems, answers to SPARQL queries, and the wording of facts and actions.
 
 Begin with `graph.py`; `triples.py` shows how a `SceneGraph` becomes RDF. `retrieval/` chooses the
-objects that a goal or a prompt needs. `world_file.py` reads `world.toml`. `roles.py` lists the
-roles that `hvr.language` looks up, so that the grammar names no class and no predicate.
+objects that a goal or a prompt needs. `world_file.py` reads `world.toml`. Roles in
+`ontology.py` let `hvr.language` name no class and no predicate.
 """

@@ -208,7 +208,7 @@ class WorldFile:
         return self.ontology
 
     def check_trusted(self, code: str, word: str) -> None:
-        """Refuse to run code, named by an entry of `world.toml`, unless the world is trusted.
+        """Refuse to run code that `world.toml` names unless the world is trusted.
 
         Raises:
             UsageError: The world is given by name instead of by path.

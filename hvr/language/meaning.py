@@ -311,8 +311,8 @@ class MeaningDraft:
         """Return the latest entity that 'the …' can refer to, or its pieces once it is cut.
 
         Args:
-            described: Conditions that its description must name: 'the blue ball' is not the red
-                one of before.
+            described: Conditions that its description must name. 'The blue ball' does not refer
+                to a red ball mentioned before.
             count: Number of things that it must mean, if given: 'the two mugs'.
         """
         for number in range(len(self.entities) - 1, -1, -1):

@@ -51,7 +51,7 @@ class Enabler:
 
 @dataclass
 class LearntEnablers:
-    """Enablers suggested, confirmed and refuted by calls, each of which counts once."""
+    """Enablers suggested, confirmed and refuted by calls; each call counts once."""
 
     known: dict[tuple[str, str], Enabler] = field(default_factory=dict)
     seen: set[str] = field(default_factory=set)

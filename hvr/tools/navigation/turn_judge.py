@@ -172,7 +172,7 @@ class TurnJudge:
 
 
 class _Wording:
-    """Whether similar requests needed a question to the user."""
+    """Classifier of whether a request, judged by similar ones, needs a question to the user."""
 
     def __init__(self, requests: Sequence[str], asks: Vectors, encode: Encoder) -> None:
         text: Any = load("sklearn.feature_extraction.text", "scikit-learn", "embeddings")

@@ -63,13 +63,13 @@ class PlannerErrors:
     """Error rates of a simulated planner.
 
     Args:
-        other_request: Per plan: it is the plan of any other request.
-        another_plan: Per plan: it is the plan of a similar request, within one edit.
-        wrong: Per step: a similar tool replaces the true one.
-        missing: Per step: it is omitted.
-        extra: Per place: a redundant step is added.
-        swapped: Per step: it is swapped with the next.
-        repeated: Per step: it is called twice.
+        other_request: Share of plans replaced by the plan of any other request.
+        another_plan: Share of plans replaced by a similar request's, within one edit.
+        wrong: Share of steps replaced by a similar tool.
+        missing: Share of steps omitted.
+        extra: Share of places where a redundant step is added.
+        swapped: Share of steps swapped with the next.
+        repeated: Share of steps called twice.
         inverse_temperature: β of the softmax over cosines from which tools are drawn.
     """
 
