@@ -214,7 +214,7 @@ class StatementJudge:
             return None if hidden and places & self.view.unseen else False
         if adjunct.kind == "with":
             return _all(self._contains(name, thing) for thing in adjunct.things)
-        raise LanguageError(f"hvr cannot tell what is {adjunct.word} something: name a place")
+        raise LanguageError(f"hvr needs a place after {adjunct.word!r}: name one")
 
     def _contains(self, name: str, thing: NounPhrase) -> Truth:
         liquid = thing.dish.liquid if thing.dish else None

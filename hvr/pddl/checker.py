@@ -65,9 +65,7 @@ class PlanExecution:
         self.epsilon, self.tolerance = Fraction(options["epsilon"]), Fraction(options["tolerance"])
         constrained = (self.domain.constraints, problem.constraints) != (TRUE, TRUE)
         if self.domain.is_hybrid or constrained or self.epsilon < 0:
-            raise UnprovenError(
-                "cannot check continuous change, trajectory constraints or a negative epsilon"
-            )
+            raise UnprovenError("cannot check continuous change, constraints or this epsilon")
         self.types = {o.name: o.types for o in (*self.domain.constants, *problem.objects)}
         self.names = {*self.domain.predicates, *self.domain.functions}
         self.level = {rule.predicate: 0 for rule in self.domain.derived}
@@ -214,7 +212,7 @@ class PlanExecution:
         for sign, amount in changes:
             value = self.value(amount if sign == "assign" else (CHANGES[sign], value, amount))
         if value is None or (len(changes) > 1 and signs not in ALIKE):
-            raise UnprovenError(f"cannot check {text(key)}: it gets no value or several values")
+            raise UnprovenError(f"cannot check {text(key)}: it has no single value")
         return value
 
     def interference(self, uses: dict[Any, list[Any]]) -> Iterator[Any]:

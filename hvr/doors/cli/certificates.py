@@ -145,7 +145,7 @@ def draw_charts(
         yield result
         if drawn and result.timeline is None:
             names = " and ".join(map(str, drawn.values()))
-            raise UsageError(f"{names} not written: no plan over time to draw")
+            raise UsageError(f"{names} not written: the plan has no times to draw")
         for option, path in pages.items():
             _write_page(option, path, suite)
 

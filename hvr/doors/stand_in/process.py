@@ -214,7 +214,7 @@ class ClientDialogue:
                 metadata = self._answered(name, result=self._own[name](args))
             elif not self._started:
                 raise RefusedActionError(
-                    f"{name} before Reset: there is no scene yet", "InvalidAction"
+                    f"{name}: there is no scene yet; send Reset first", "InvalidAction"
                 )
             else:
                 metadata = self._act(name, args)

@@ -189,7 +189,7 @@ def goal_answer(script: Script, errors: ErrorModel, request: Request, streams: S
         ModelError: The script has no goal, or one that the format cannot express.
     """
     if script.goal is None:
-        raise ModelError("the simulated model knows no goal", kind="request")
+        raise ModelError("the simulated model needs a goal", kind="request")
     prompt = request.messages[-1].text
     if request.schema is None:
         return _formula(script.goal, errors, request, streams)

@@ -116,7 +116,7 @@ def test_before_reset_there_is_no_scene() -> None:
     assert conversation.hello().sequence_id == 0
     refused = _ask(conversation, "MoveAhead")
     assert (refused["errorCode"], refused["lastActionSuccess"]) == ("InvalidAction", False)
-    assert "before Reset" in refused["errorMessage"]
+    assert "send Reset first" in refused["errorMessage"]
     scenes = _ask(conversation, "GetScenesInBuild")["actionReturn"]
     assert scenes == [f"{name}_physics" for name in scene_names()]
 
