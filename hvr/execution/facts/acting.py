@@ -191,6 +191,8 @@ class FactWorld(ExecutionWorld):
         """Actions that were refused repeatedly since the last completed step."""
         self._beliefs = BeliefRevision()
         self._guesses: list[State] = []
+        self._surprise: tuple[State, State] | None = None
+        """The expected and the observed state of the last step, if they differ."""
         self._ask("reset", env.reset)
         self.state = self.look(self.task.initial)
         """The current state: observed where visible, believed where hidden."""
@@ -219,6 +221,8 @@ class FactWorld(ExecutionWorld):
             except ImpossibleGoalError as error:
                 # A proof from a partly believed state says nothing about the true state.
                 self.impossible = not self.hidden
+                if self._surprise is not None and not self._guesses:
+                    self._guesses, self._surprise = [*self._causes(*self._surprise)], None
                 if not self._guesses:
                     if self.impossible:
                         raise
@@ -248,7 +252,6 @@ class FactWorld(ExecutionWorld):
 
     def do(self, action: GroundAction) -> str:
         """Execute an action; return why it was refused, or an empty text if it was done."""
-        self._guesses = []  # alternatives to an outdated state
         error = self._ask(f"step {action}", lambda: self.env.step(action.name, action.args))
         if not isinstance(error, str):
             raise SimulatorError(
@@ -261,6 +264,7 @@ class FactWorld(ExecutionWorld):
         else:
             self._refused[action] = 0
             self._unchanged.clear()
+            self._guesses, self._surprise = [], None
         return error
 
     def sent(self, action: GroundAction, error: str) -> dict[str, Any]:
@@ -304,13 +308,44 @@ class FactWorld(ExecutionWorld):
                 self._refused[action] = 0
                 (revision, guess), *others = guesses
                 if again:
+                    # No step was completed since the earlier guesses, so they stand unless refuted.
+                    earlier = [self._with_hidden(state, one) for one in self._guesses]
                     self._guesses = [one for _, one in others]
+                    self._guesses += [one for one in earlier if not _applicable(actions, one)]
                     self._guesses += self._after_unseen_actions(state, actions)
                 return revision, guess
         return None
 
+    def _with_hidden(self, seen: State, believed: State) -> State:
+        """Return a state with the hidden facts of another one."""
+        kept = {a for a in base_atoms(seen) if a.predicate not in self.hidden}
+        kept |= {a for a in base_atoms(believed) if a.predicate in self.hidden}
+        numbers = believed.numbers()
+        shown = {t: v for t, v in seen.numbers().items() if t.function not in self.hidden}
+        return seen.task.state_with(kept, {**numbers, **shown})
+
     def _is_hidden(self, what: Atom | FunctionTerm) -> bool:
         return (what.predicate if isinstance(what, Atom) else what.function) in self.hidden
+
+    def surprised(self, expected: State, observed: State) -> None:
+        """Note that a step ended in another state than expected."""
+        self._surprise = expected, observed
+
+    def _causes(self, expected: State, observed: State) -> Iterator[State]:
+        """Yield the states after another agent's action that explains what was observed."""
+        # The action may also have changed hidden facts, which a plan may need.
+        seen = self._visible(observed)
+        for action in islice(applicable_actions(expected), _MAX_UNSEEN_ACTIONS):
+            other = Validator(expected.task, state=expected)
+            other.apply(action)
+            hidden = any(predicate_of(e) in self.hidden for e in effects_of(expected, other.state))
+            if hidden and self._visible(other.state) == seen:
+                yield other.state
+
+    def _visible(self, state: State) -> frozenset[object]:
+        atoms = (a for a in base_atoms(state) if a.predicate not in self.hidden)
+        numbers = (n for n in state.numbers().items() if n[0].function not in self.hidden)
+        return frozenset((*atoms, *numbers))
 
     def _after_unseen_actions(
         self, state: State, refused: tuple[GroundAction, ...]
@@ -386,6 +421,9 @@ class FactMonitor(PlanMonitor):
         unmet = failed_literals(Validator(self.task, state=observed).apply(action).failure)
         outcome = FactOutcome(before, expected, observed, error, unmet if error else ())
         failures = detect_facts(number, action, outcome, self.world.wording)
+        foreseen = before if error else expected
+        if foreseen.bits != observed.bits or foreseen.values != observed.values:
+            self.world.surprised(foreseen, observed)
         if error and not unmet and (retracted := self.world.retract(action, observed)) is not None:
             revision, observed = retracted
             seen = observed

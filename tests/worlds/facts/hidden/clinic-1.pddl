@@ -1,0 +1,5 @@
+(define (problem clinic-1) (:domain clinic)
+  (:objects desk east west - ward joe - nurse pia rob - patient saw - kit)
+  (:init (in joe desk) (hall desk east) (hall desk west) (lies pia east) (lies rob west) (ill pia) (ill rob) (noisy east)
+    (locked west) (sink desk) (stored saw desk))
+  (:goal (and (treated pia) (treated rob))))

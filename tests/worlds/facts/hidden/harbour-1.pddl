@@ -1,0 +1,5 @@
+(define (problem harbour-1) (:domain harbour)
+  (:objects quay pool side - basin tug barge - ship steel wool - crate)
+  (:init (moored tug quay) (moored barge yard) (canal quay pool) (canal pool quay) (canal pool yard) (canal yard pool) (canal pool side) (canal side pool)
+    (shut pool yard) (shut yard pool) (ashore steel quay) (ashore wool yard) (heavy steel))
+  (:goal (and (ashore steel yard) (ashore wool quay))))
