@@ -45,6 +45,26 @@ def test_no_reachable_goal_is_missed_and_none_is_falsely_claimed(name: str) -> N
                 pytest.fail(case)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "hidden", "step"),
+    [
+        ("station", "at", 6),  # the robot was moved, and each place must be tried
+        ("garden", "near", 7),
+        ("harbour", "aboard", 3),  # what vanished from the quay was loaded, which is hidden
+        ("harbour", "ashore", 12),
+    ],
+)
+def test_hidden_effects_of_another_agent_are_considered(name: str, hidden: str, step: int) -> None:
+    domain = parse_domain(HERE / f"{name}.pddl")
+    problem = parse_problem(HERE / f"{name}-1.pddl", domain)
+    rules = [FaultRule(WorldFault.OTHER_AGENT, step=step)]
+    env = FaultyWorld(PddlEnvironment(domain, problem, [hidden]), rules, step)
+    run = run_world(env, domain, problem, lexicon_for(domain).wording)
+    assert run.faults and run.finished.reached
+    assert env.env.state.holds(problem.goal)
+
+
 DOORS = """
 (define (domain doors) (:requirements :adl :fluents :derived-predicates)
   (:types door key)
