@@ -15,6 +15,7 @@ import hvr
 from hvr.doors.cli.arguments import ArgumentParser
 from hvr.doors.cli.main import HVR, Command, Group, command_parser, resolve
 from hvr.doors.cli.process import Outlet
+from tests import warm
 
 SOURCES = Path(hvr.__file__).resolve().parents[1]
 
@@ -65,6 +66,4 @@ def process(*args: object, **more: Any) -> subprocess.CompletedProcess[bytes]:
     """Run the command line as a process; keywords set its streams and environment."""
     given = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": 300, **more}
     env = environment(**given.pop("environ", {}))
-    return subprocess.run(
-        [sys.executable, "-m", "hvr", *map(str, args)], check=False, env=env, **given
-    )
+    return warm.run([sys.executable, "-m", "hvr", *map(str, args)], check=False, env=env, **given)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import warm
 from tests.documentation.pages import ROOT
 from tests.documentation.reader import write_file
 
@@ -25,7 +26,7 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def hvr(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run a command in a folder on Python's path."""
     path = os.pathsep.join((str(folder), str(ROOT)))
-    return subprocess.run(
+    return warm.run(
         [sys.executable, "-m", "hvr", *arguments],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": path},

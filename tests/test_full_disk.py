@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import warm
+
 resource = pytest.importorskip("resource")
 FULL = "File too large|disk I/O error|disk is full"
 """Messages of the system and SQLite."""
@@ -64,7 +66,7 @@ for last in [int(word) for word in sys.argv[2:]]:
 
 def python(code: str, *words: object, cwd: Path) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "HVR_VERIFY": "0"}
-    return subprocess.run(
+    return warm.run(
         [sys.executable, "-c", code, *map(str, words)],
         check=False, cwd=cwd, env=env, capture_output=True, text=True, timeout=600,
     )  # fmt: skip

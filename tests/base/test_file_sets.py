@@ -6,7 +6,6 @@ import ast
 import json
 import os
 import re
-import subprocess
 import sys
 from functools import partial
 from pathlib import Path
@@ -17,6 +16,7 @@ from hypothesis import strategies as st
 
 from hvr.base.files import digest, file_set_name, read_set, write_set
 from hvr.errors import DataFileError
+from tests import warm
 from tests.killing import failures, kills
 
 ROOT = Path(__file__).parents[2]
@@ -136,7 +136,7 @@ def test_writers_and_readers_at_once(tmp_path: Path) -> None:
     write(tmp_path, FIRST)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
     writers = [
-        subprocess.Popen([sys.executable, "-c", code, str(tmp_path), str(n % 2)], env=environment)
+        warm.Popen([sys.executable, "-c", code, str(tmp_path), str(n % 2)], env=environment)
         for n in range(3)
     ]
     while any(writer.poll() is None for writer in writers):

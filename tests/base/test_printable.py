@@ -21,6 +21,7 @@ from rich.text import Text
 
 import hvr
 from hvr.base.printable import block, console, one_line, printable, protect_output, short_names
+from tests import warm
 from tests.command_line import Hvr
 
 ROOT = Path(hvr.__file__).parent
@@ -159,7 +160,7 @@ def test_names_of_plans_forge_no_verdict(form: str, hvr_: Hvr, tmp_path: Path) -
 def test_a_run_on_a_terminal_looks_as_it_should(tmp_path: Path) -> None:
     """The live tree uses rich's control codes, and none of them appears as text."""
     reader, writer = pty.openpty()
-    process = subprocess.Popen(
+    process = warm.Popen(
         [sys.executable, "-m", "hvr", "plan", "make coffee", "--save", str(tmp_path / "run")],
         stdout=writer, stderr=writer, stdin=subprocess.DEVNULL, cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(ROOT.parent), "TERM": "xterm", "HVR_VERIFY": "0"},

@@ -21,6 +21,7 @@ from hvr.bench.folder import BenchFolder, commit
 from hvr.bench.runner import Progress, run_bench
 from hvr.errors import DataFileError, UsageError
 from hvr.models.choice import ModelChoice
+from tests import warm
 from tests.bench import bench_cells
 
 OPTIONS = CellOptions()
@@ -218,7 +219,7 @@ def test_a_kill_loses_no_finished_cell_and_leaves_no_process(
     script = tmp_path / "script.py"
     tests = str(Path(__file__).parents[2])
     script.write_text(_SCRIPT.format(tests=tests, folder=str(folder)), encoding="utf-8")
-    process = subprocess.Popen([sys.executable, str(script)], stderr=subprocess.PIPE)
+    process = warm.Popen([sys.executable, str(script)], stderr=subprocess.PIPE)
     give_up = time.monotonic() + 600
     while len(list((folder / "cells").glob("*.json"))) < 2:
         assert process.poll() is None, process.stderr and process.stderr.read()

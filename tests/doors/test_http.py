@@ -20,6 +20,8 @@ from urllib.request import ProxyHandler, build_opener
 
 import pytest
 
+from tests import warm
+
 pytest.importorskip("sse_starlette")
 pytest.importorskip("uvicorn")
 
@@ -51,7 +53,7 @@ class Server:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.process = subprocess.Popen(
+        self.process = warm.Popen(
             [sys.executable, "-m", "hvr", "serve", "--root", str(root), "--port", "0"],
             env={**os.environ, "HVR_SERVE_TOKEN": "secret"},
             stderr=subprocess.PIPE,
@@ -136,7 +138,7 @@ def test_an_empty_token_is_replaced_by_a_printed_one(command: list[str], tmp_pat
     if command[0] == "mcp":
         pytest.importorskip("mcp")
     empty = {"HVR_SERVE_TOKEN": "", "HVR_MCP_TOKEN": ""}
-    with subprocess.Popen(
+    with warm.Popen(
         [sys.executable, "-m", "hvr", *command, "--root", str(tmp_path)],
         env={**os.environ, **empty},
         stderr=subprocess.PIPE,
@@ -152,7 +154,7 @@ def test_an_ipv6_address_is_served_as_it_is_printed(tmp_path: Path) -> None:
         socket.create_server(("::1", 0), family=socket.AF_INET6).close()
     except OSError:
         pytest.skip("this machine has no IPv6")
-    with subprocess.Popen(
+    with warm.Popen(
         [sys.executable, "-m", "hvr", "serve", "--listen", "0::1", "--port", "0"],
         cwd=tmp_path,
         env={**os.environ, "HVR_SERVE_TOKEN": "secret"},

@@ -17,6 +17,8 @@ from typing import Any
 
 import pytest
 
+from tests import warm
+
 pytest.importorskip("mcp", reason="the extra mcp is not installed")
 
 import httpx2
@@ -248,7 +250,7 @@ def test_a_killed_server_leaves_no_process(tmp_path: Path) -> None:
         {"method": "notifications/initialized"},
         {"id": 2, "method": "tools/call", "params": {"name": "find_plan", "arguments": arguments}},
     ]
-    process = subprocess.Popen(
+    process = warm.Popen(
         [sys.executable, "-m", "hvr", "mcp"], cwd=tmp_path, stdin=-1, stdout=-1, stderr=-3
     )
     assert process.stdin is not None
@@ -262,7 +264,7 @@ def test_a_killed_server_leaves_no_process(tmp_path: Path) -> None:
 
 
 def test_over_http_with_a_token_on_this_machine_only(tmp_path: Path) -> None:
-    process = subprocess.Popen(
+    process = warm.Popen(
         [sys.executable, "-m", "hvr", "mcp", "--http", "0", "--root", str(served(tmp_path))],
         stderr=subprocess.PIPE,
         text=True,
@@ -300,7 +302,7 @@ def test_a_used_port_is_a_usage_error() -> None:
     with socket.create_server((HOST, 0)) as used:
         port = used.getsockname()[1]
         command = [sys.executable, "-m", "hvr", "mcp", "--http", str(port)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        done = warm.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2
     assert f"cannot listen on {HOST}:{port}: " in done.stderr
     assert "token" not in done.stderr

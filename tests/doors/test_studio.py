@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from tests import warm
+
 pytest.importorskip("sse_starlette")
 pytest.importorskip("pygls")
 pytest.importorskip("websockets")
@@ -101,7 +103,7 @@ def test_the_browser_gets_the_page_at_once(folder: Path, tmp_path: Path) -> None
     program, seen = tmp_path / "browser", tmp_path / "seen"
     program.write_text(BROWSER.format(python=sys.executable, seen=str(seen)))
     program.chmod(0o755)
-    with subprocess.Popen(
+    with warm.Popen(
         [sys.executable, "-m", "hvr", "studio", str(folder)],
         env={**os.environ, "HVR_STUDIO_TOKEN": "a&b #;c/é", "BROWSER": f"{program} %s"},
         stderr=subprocess.PIPE,

@@ -21,6 +21,7 @@ from hvr.knowledge.scene_graph import SceneGraph
 from hvr.knowledge.terms import k, obj
 from hvr.knowledge.triples import ActionEvent
 from hvr.pddl.formulas import Atom
+from tests import warm
 from tests.knowledge.knowledge_kitchen import PIECES
 
 ROOT = Path(__file__).parents[2]
@@ -166,7 +167,7 @@ for n in range(10**9):
 
 def writer(folder: Path) -> subprocess.Popen[str]:
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
-    return subprocess.Popen(
+    return warm.Popen(
         [sys.executable, "-c", _WRITER, str(folder)],
         env=environment, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip

@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 from hvr.errors import QueryLimitError, StoreError, UsageError
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.query import QueryLimits, QueryResult, calls_service, is_update, run_query
+from tests import warm
 from tests.command_line import Hvr
 
 ROOT = Path(__file__).parents[2]
@@ -365,7 +366,7 @@ def test_a_query_ends_with_the_command(
     tmp_path: Path, number: int, codes: set[int], whole_group: bool
 ) -> None:
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
-    with subprocess.Popen(
+    with warm.Popen(
         [sys.executable, "-m", "hvr", "kg", "query", ENDLESS, "--scene", "FloorPlan16",
          "--timeout", "500"],
         cwd=tmp_path, env=environment, start_new_session=True, text=True,

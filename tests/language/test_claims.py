@@ -38,7 +38,15 @@ NEEDLESS = 0.02
 SAMPLE = 50
 """Number of sentences of a class in each scene."""
 
-in_all_worlds = [pytest.mark.parametrize("scene", SCENES), pytest.mark.parametrize("kind", READERS)]
+in_all_worlds = [
+    pytest.mark.parametrize(
+        ("scene", "kind"),
+        [
+            *((scene, "grammar") for scene in SCENES),
+            *((scene, "both") for scene in ("FloorPlan1", "laboratory") if "both" in READERS),
+        ],
+    )
+]
 
 
 @dataclass

@@ -20,6 +20,7 @@ from hvr.models.errors import Cancellation, CancelledError, Kind, ModelError, re
 from hvr.models.layers import Cache, Retry, RetryLimits, RetryPolicy
 from hvr.models.limits import Budget, Budgeted, Limits, PerMinute, RateLimit
 from hvr.models.model import Answer, Request, Usage, count_tokens
+from tests import warm
 from tests.models.llm_fakes import Clock, Fake, ask, said
 
 
@@ -409,7 +410,7 @@ for n in range(6):
 @pytest.mark.slow
 def test_processes_share_a_cache(tmp_path: Path) -> None:
     command = [sys.executable, "-c", _ASK_SIX, str(tmp_path / "cache.sqlite")]
-    running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    running = [warm.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
     for process in running:
         assert process.communicate()[0].splitlines() == [f"question {n}" for n in range(6)]
         assert process.returncode == 0

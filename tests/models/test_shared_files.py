@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from hvr.models.layers import Cache
 from hvr.models.limits import MINUTE_S, Ledger, Load, OwnWindow, PerMinute, RateLimit, SharedWindow
+from tests import warm
 from tests.models.llm_fakes import Clock, Fake, ask, said
 
 _WRITER = """
@@ -45,7 +46,7 @@ for n in range(int(sys.argv[3])):
 
 def _writers(folder: Path, counts: Sequence[int], rate: int) -> list[subprocess.Popen[str]]:
     return [
-        subprocess.Popen(
+        warm.Popen(
             [sys.executable, "-c", _WRITER, str(folder), str(name), str(count), str(rate)],
             stdout=subprocess.PIPE,
             text=True,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import pty
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from hvr.errors import PlannerError
 from hvr.language.dialogue import CANCEL, chosen
 from hvr.runs import conversation
 from hvr.runs.spine import carry_out
+from tests import warm
 
 
 @pytest.mark.slow
@@ -78,7 +78,7 @@ def test_what_an_error_ended_is_undone(tmp_path: Path, monkeypatch: pytest.Monke
 def test_a_dialogue_on_a_terminal(tmp_path: Path) -> None:
     outer, inner = pty.openpty()
     command = [sys.executable, "-m", "hvr", "chat", "--quiet", "--save", str(tmp_path / "c")]
-    process = subprocess.Popen(command, stdin=inner, stdout=inner, stderr=inner)
+    process = warm.Popen(command, stdin=inner, stdout=inner, stderr=inner)
     os.close(inner)
     seen = ""
     for turn in (

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 import hvr
+from tests import warm
 from tests.base.secrets.keys import KNOWN, LOOKALIKES, spellings, traces
 from tests.model_server import make_coffee
 from tests.models.servers import GeminiServer, OpenAIServer, Reply
@@ -35,16 +36,17 @@ ALL = [*ECHOED, OTHER, *LOOKALIKES.values()]
 COFFEE = ("make coffee", "--scene", "FloorPlan1")
 
 
-def run(folder: Path, *words: object) -> subprocess.CompletedProcess[str]:
-    """Run an hvr command in a separate process."""
+def run(folder: Path, *words: object, log: bool = False) -> subprocess.CompletedProcess[str]:
+    """Run an hvr command in a separate process; `log`: with all that the SDK logs."""
+    logged = {"OPENAI_LOG": "debug"} if log else {}
     names = ("PATH", "HOME", "TMPDIR", "SYSTEMROOT", "VIRTUAL_ENV", "LANG")
-    return subprocess.run(
+    return warm.run(
         [sys.executable, "-m", "hvr", *map(str, words)],
         capture_output=True, text=True, encoding="utf-8", timeout=600, check=False, cwd=folder,
         env={
             **{name: os.environ[name] for name in names if name in os.environ},
             "PYTHONPATH": str(SOURCES), "PYTHONUTF8": "1", "COLUMNS": "400", "HVR_VERIFY": "0",
-            "HVR_LLM_API_KEY": KNOWN, "SOME_SERVICE_TOKEN": OTHER, "OPENAI_LOG": "debug",
+            "HVR_LLM_API_KEY": KNOWN, "SOME_SERVICE_TOKEN": OTHER, **logged,
         },
     )  # fmt: skip
 
@@ -82,7 +84,8 @@ def test_a_run_and_all_that_is_made_of_it(tmp_path: Path) -> None:
         text = ("--setting", "HVR+-structured")  # the server answers in text
         asked = ("plan", *COFFEE, *text, "--llm", "openai:m", "--base-url", server.url)
         kept = ("--cache", more / "cache.sqlite", "--library", more / "library.ttl")
-        first = run(tmp_path, *asked, "--save", run_folder, "--html", more / "run.html", *kept)
+        first = run(tmp_path, *asked, "--save", run_folder, "--html", more / "run.html", *kept,
+                    log=True)  # fmt: skip
         assert len(server.received) > 8
         cached = run(tmp_path, *asked, "--save", tmp_path / "second", "--cache",
                      more / "cache.sqlite", "--json", "--max-tokens", 10**6)  # fmt: skip
@@ -135,7 +138,7 @@ def _json(body: object) -> Reply:
 
 
 ENDS = {f"{provider}: {name}": (provider, reply, code) for name, provider, reply, code in ends()}
-
+LOGGED = ("openai: wrong key", "openai: error")
 
 SERVERS = {"openai": OpenAIServer, "gemini": GeminiServer}
 
@@ -146,7 +149,8 @@ def test_a_run_that_ends_badly(name: str, tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("[tool.hvr.llm]\nattempts = 2", encoding="utf-8")
     with SERVERS[provider]([reply]) as server:
         model = ("--llm", f"{provider}:m", "--base-url", server.url)
-        ended = run(tmp_path, "plan", *COFFEE, *model, "--save", "run", "--json")
+        ended = run(tmp_path, "plan", *COFFEE, *model, "--save", "run", "--json",
+                    log=name in LOGGED)  # fmt: skip
     assert ended.returncode == json.loads(ended.stdout)["exit_code"] == code, ended
     assert ended.stderr.splitlines()[-1].startswith("error: ")
     assert "Traceback" not in ended.stderr
@@ -182,7 +186,7 @@ def test_a_bench_and_all_that_is_made_of_it(tmp_path: Path) -> None:
             "--base-url", server.url, "--save", "b", "--cache", "cache.sqlite", "--jobs", "2",
             "--max-calls", 200,
         )  # fmt: skip
-        ended = [run(tmp_path, *asked, "--html", "b.html", "--csv", "b.csv")]
+        ended = [run(tmp_path, *asked, "--html", "b.html", "--csv", "b.csv", log=True)]
         assert len(server.received) > 5
     ended.append(run(tmp_path, "bench", "show", "b"))
     ended.append(run(tmp_path, "bench", "show", "b", "--json", "--html", "shown.html"))

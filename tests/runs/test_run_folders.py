@@ -16,6 +16,7 @@ import pytest
 from hvr.errors import DataFileError
 from hvr.runs.folder import LOCK_FILE, RunFolder
 from hvr.runs.report.run_page.reading import read_story
+from tests import warm
 from tests.command_line import Hvr
 
 NOW = datetime(2026, 1, 2, 3, 4, 5)
@@ -44,7 +45,7 @@ def together(work: list[threading.Thread]) -> None:
 def planned_by_processes(count: int, folder: Path, *arguments: str) -> list[str]:
     """Return the output of each of several processes that plan concurrently."""
     processes = [
-        subprocess.Popen(
+        warm.Popen(
             [sys.executable, "-c", _PLANNING, *arguments], cwd=folder, text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )

@@ -20,6 +20,7 @@ from studies.chaos.lab import Lab, Shared
 from studies.chaos.process import Ended
 from studies.chaos.running import run_one, table
 from studies.chaos.wire import ChaosServer, Talk
+from tests import warm
 
 pytest.importorskip("openai")
 pytestmark = pytest.mark.skipif(
@@ -32,6 +33,11 @@ QUICK = chosen(CHECKS, (), quick=True)
 @pytest.fixture(scope="module")
 def shared() -> Shared:
     return Shared()
+
+
+@pytest.fixture(autouse=True)
+def _warm(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("studies.chaos.process.subprocess", warm)
 
 
 @pytest.fixture

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 
 import pytest
 
+from tests import warm
+
 _ENDING = """
 import sys, time
 from hvr.doors.cli import process
@@ -49,7 +51,7 @@ except (KeyboardInterrupt, Terminated) as signalled:
 @contextmanager
 def waiting(*arguments: str) -> Iterator[subprocess.Popen[str]]:
     """Yield a process that is ready for a signal."""
-    process = subprocess.Popen(
+    process = warm.Popen(
         [sys.executable, "-c", _ENDING, *arguments],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip

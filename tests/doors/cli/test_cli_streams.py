@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import warm
 from tests.command_line import COMMANDS, environment, parser_of, process
 from tests.doors.cli.broken_streams import (
     FULL,
@@ -256,7 +257,7 @@ def test_a_run_whose_reader_goes_is_complete(made: Path) -> None:
     """Like `hvr plan ... | head -1`: the reader reads one line and exits."""
     plan = ("plan", "open the fridge", "--no-verify")
     for words, folder in ((plan, "headed"), ((*plan, "--json"), "jason")):
-        with subprocess.Popen(
+        with warm.Popen(
             [sys.executable, "-m", "hvr", *words, "--save", folder],
             cwd=made, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         ) as child:  # fmt: skip
@@ -296,7 +297,7 @@ def test_a_stream_that_does_not_block_is_waited_for() -> None:
         "from hvr.doors.cli import process; import sys; process.prepare_streams()\n"
         "sys.stdout.write('x' * 1_000_000); sys.stdout.flush()"
     )
-    child = subprocess.Popen([sys.executable, "-c", script], stdout=writer, env=environment())
+    child = warm.Popen([sys.executable, "-c", script], stdout=writer, env=environment())
     os.close(writer)
     with os.fdopen(reader, "rb") as file:
         assert len(file.read()) == 1_000_000
@@ -354,7 +355,7 @@ def on_terminal(
     env = {
         name: v for name, v in environment(**environ).items() if name not in ("COLUMNS", "LINES")
     }
-    child = subprocess.Popen([sys.executable, "-m", "hvr", *map(str, words)],
+    child = warm.Popen([sys.executable, "-m", "hvr", *map(str, words)],
                              stdin=theirs, stdout=theirs, stderr=theirs, env=env)  # fmt: skip
     os.close(theirs)
     shown = b""

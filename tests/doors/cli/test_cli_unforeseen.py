@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from hvr.doors.cli.crash_reports import describe_crash
+from tests import warm
 from tests.command_line import Hvr, environment, process
 
 SECRET = "a-secret-that-nobody-may-see"
@@ -88,7 +89,7 @@ def failing(place: Path, kind: str, *words: str, **more: Any) -> subprocess.Comp
     """Run `hvr validate` with an injected failure."""
     given = [sys.executable, "faulty.py", "validate", "domain", "problem", "plan", *words]
     env = environ(place, KIND=kind, **more.pop("environ", {}))
-    return subprocess.run(given, cwd=place, env=env, capture_output=True, text=True, check=False,
+    return warm.run(given, cwd=place, env=env, capture_output=True, text=True, check=False,
                           encoding="utf-8", timeout=300, **more)  # fmt: skip
 
 

@@ -18,6 +18,7 @@ import hvr
 from hvr.base.files import unwritable
 from hvr.doors.cli.main import run
 from hvr.validation.outcomes import FORMATS
+from tests import warm
 from tests.command_line import Hvr
 from tests.validation.validation_task import write_task
 
@@ -57,7 +58,7 @@ class Call:
 
 
 def process(*arguments: str, **more: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
+    return warm.Popen(
         [sys.executable, "-m", "hvr", *arguments],
         env={**os.environ, "PYTHONPATH": str(SOURCES), **more},
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -455,7 +456,7 @@ def test_it_starts_without_what_it_does_not_need() -> None:
         "except SystemExit as end: assert end.code == 0\n"
         "print(*sorted(sys.modules))"
     )
-    done = subprocess.run(
+    done = warm.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True,
         env={**os.environ, "PYTHONPATH": str(SOURCES), "GITHUB_ACTIONS": ""},
     )  # fmt: skip

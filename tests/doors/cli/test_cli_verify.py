@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import random
-import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ from typing import Any
 import pytest
 
 from hvr.doors.cli.main import resolve
+from tests import warm
 from tests.command_line import Hvr
 from tests.doors.cli.broken_streams import check_broken_streams
 
@@ -69,7 +69,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "tools.json").write_text(json.dumps(tools), encoding="utf-8")
     graph = {"links": [{"source": a, "target": b} for a, b in sorted(links)]}
     (folder / "graph.json").write_text(json.dumps(graph), encoding="utf-8")
-    ended = subprocess.run(
+    ended = warm.run(
         [sys.executable, "-m", "hvr", "verify", "train", folder / "train.jsonl",
          "--tools", folder / "tools.json", "--graph", folder / "graph.json",
          "--out", folder / "verifier", "--encoder", "lexical-hash",

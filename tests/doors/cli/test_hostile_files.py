@@ -121,7 +121,9 @@ def check(role: Role, ended: Ended, what: str) -> None:
 @pytest.mark.slow
 def test_any_content_gets_an_answer_or_a_line(role: Role, hvr_: Hvr) -> None:
     valid = Path(role.file).read_bytes()
-    for what in FEW if role.dear else ANYTHING:
+    # Half of the contents for each role, the other half for its neighbours.
+    some = [*FEW, *list(ANYTHING)[len(str(role)) % 2 :: 2]]
+    for what in FEW if role.dear else dict.fromkeys(some):
         check(role, call(hvr_, role, ANYTHING[what]), what)
     for what, damaged in list(DAMAGE.items())[: 2 if role.dear else None]:
         check(role, call(hvr_, role, damaged(valid)), what)

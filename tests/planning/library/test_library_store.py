@@ -29,6 +29,7 @@ from hvr.planning.library import (
 )
 from hvr.planning.library.entry import entry_from_json, make
 from hvr.planning.library.library import from_turtle, to_turtle
+from tests import warm
 from tests.planning.library.library_strategies import entries, libraries
 from tests.planning.library.library_worlds import learnt
 
@@ -153,8 +154,7 @@ def test_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
     source, target = tmp_path / "source.ttl", tmp_path / "target.ttl"
     write_library(Library(learnt().entries[:12]), source)
     running = [
-        subprocess.Popen([sys.executable, "-c", WRITER, target, source, str(n), "2"])
-        for n in range(2)
+        warm.Popen([sys.executable, "-c", WRITER, target, source, str(n), "2"]) for n in range(2)
     ]
     assert [process.wait(60) for process in running] == [0, 0]
     found = read_library(target)
@@ -305,10 +305,10 @@ for number in itertools.count():
 def test_a_killed_writer_leaves_a_whole_library_and_no_lock(tmp_path: Path) -> None:
     source, target = tmp_path / "source.ttl", tmp_path / "target.ttl"
     write_library(Library(learnt().entries[:4]), source)
-    lasting = subprocess.Popen(
+    lasting = warm.Popen(
         [sys.executable, "-c", _LASTING_WRITER, target, source], stdout=subprocess.PIPE, text=True
     )
-    other = subprocess.Popen([sys.executable, "-c", WRITER, target, source, "0", "1"])
+    other = warm.Popen([sys.executable, "-c", WRITER, target, source, "0", "1"])
     assert lasting.stdout is not None
     told = [lasting.stdout.readline() for _ in range(5)]
     lasting.kill()

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from hvr.planning.solving.sets import NO_PLAN, PLAN, SetRow
 from hvr.validation import validate
+from tests import warm
 from tests.conftest import Hvr
 from tests.survivors import working_in
 
@@ -102,7 +103,7 @@ def test_a_second_run_does_only_what_is_left(hvr_: Hvr, ways: Path, tmp_path: Pa
 def test_a_killed_run_leaves_whole_rows_and_no_planner(ways: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     words = [sys.executable, "-m", "hvr", "solve", ways, "--budget", "20", "--save", out]
-    with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.DEVNULL) as process:
+    with warm.Popen(words, cwd=tmp_path, stderr=subprocess.DEVNULL) as process:
         end = time.monotonic() + 60
         file = out / "results.jsonl"
         while not (file.exists() and file.stat().st_size) and time.monotonic() < end:

@@ -21,6 +21,7 @@ from hvr.planning.solving.forward import forward
 from hvr.planning.solving.programs import DOWNWARD, Feature, PlannerJob, Running, features_of
 from hvr.planning.solving.solve import SolveOptions, solve
 from hvr.validation import Validator
+from tests import warm
 from tests.command_line import Hvr, environment
 from tests.survivors import wait_for, working_in
 
@@ -286,7 +287,7 @@ def test_whatever_ends_hvr_ends_its_planners(
     files[1].write_text(lift(tuple(n % 20 for n in range(60)), floors=20))
     temporary = tmp_path / "temporary"
     temporary.mkdir()
-    run = subprocess.Popen(
+    run = warm.Popen(
         [sys.executable, "-m", "hvr", "solve", *map(str, files), "--optimal", "--budget", "300"],
         env={**environment(), "TMPDIR": str(temporary)}, stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,

@@ -23,6 +23,7 @@ from hvr.tools.calling.guard import GuardedTools, ProposedCall
 from hvr.tools.calling.log import CallLedger, CallState, key_of
 from hvr.tools.calling.python_world import PythonTools
 from hvr.tools.catalogue.schema import Catalogue, Effect, ToolParameter, ToolSchema
+from tests import warm
 from tests.tools.calling.paying import PAY, bank, paid, pay
 
 SAID = {("to",): Source(Provenance.SAID), ("amount",): Source(Provenance.SAID)}
@@ -199,7 +200,7 @@ def test_killed_at_random_moments_nothing_is_written_twice(tmp_path: Path) -> No
 
 def killed(folder: Path, seconds: float) -> None:
     """Pay in another process, and kill it some time after it is ready."""
-    process = subprocess.Popen(
+    process = warm.Popen(
         [sys.executable, "-m", "tests.tools.calling.paying", str(folder)],
         cwd=REPOSITORY, stdout=subprocess.PIPE,
     )  # fmt: skip
