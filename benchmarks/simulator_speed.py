@@ -1,6 +1,7 @@
 """Steps per second of the kitchen, and its memory over time.
 
     python benchmarks/simulator_speed.py [--seconds S] [--jobs 1,2] [--memory-steps N]
+    python benchmarks/simulator_speed.py --cpu          # seconds of CPU, on a busy machine
 
 Each row is one kind of action, repeated for S seconds in each process:
 
@@ -78,25 +79,26 @@ def cycles(kitchen: Kitchen) -> dict[str, list[Step]]:
     }
 
 
-def measure(job: tuple[str, str, bool, float]) -> tuple[float, float, int]:
+def measure(job: tuple[str, str, bool, float, bool]) -> tuple[float, float, int]:
     """Repeat one kind of action.
 
     Args:
-        job: Scene, kind, whether to read the metadata, and seconds.
+        job: Scene, kind, whether to read the metadata, seconds, and whether these are CPU seconds.
 
     Returns:
         Steps per second in the best of `SLICES` slices and over all, and the failed steps.
     """
-    scene, kind, full, seconds = job
+    scene, kind, full, seconds, cpu = job
+    clock = time.process_time if cpu else time.perf_counter
     kitchen = Kitchen(scene)
     steps = cycles(kitchen)[kind]
     for action, arguments in steps * 2:
         kitchen.step(action, **arguments)
     done, failed, best = 0, 0, 0.0
-    began = time.perf_counter()
+    began = clock()
     for _ in range(SLICES):
-        count, start = 0, time.perf_counter()
-        while (spent := time.perf_counter() - start) < seconds / SLICES:
+        count, start = 0, clock()
+        while (spent := clock() - start) < seconds / SLICES:
             for action, arguments in steps:
                 event = kitchen.step(action, **arguments)
                 failed += not event
@@ -105,7 +107,7 @@ def measure(job: tuple[str, str, bool, float]) -> tuple[float, float, int]:
             count += len(steps)
         done += count
         best = max(best, count / spent)
-    return best, done / (time.perf_counter() - began), failed
+    return best, done / (clock() - began), failed
 
 
 def resident() -> float:
@@ -166,6 +168,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--seconds", type=float, default=1.0, help="seconds for each row and process"
     )
+    parser.add_argument("--cpu", action="store_true", help="count CPU time")
     parser.add_argument("--jobs", default="1,2", help="comma-separated numbers of processes")
     parser.add_argument("--memory-steps", type=int, default=1_000_000, help="0 for none")
     parser.add_argument("--scene", default="FloorPlan1")
@@ -183,7 +186,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for kind in kinds:
             cells = []
             for n in counts:
-                job = (options.scene, kind, full, options.seconds)
+                job = (options.scene, kind, full, options.seconds, options.cpu)
                 if n == 1:
                     found = [measure(job)]
                 else:

@@ -280,9 +280,11 @@ class Referents:
                 return known
         group = self._is_group(thing, classes)
         count = how_many(thing, group)
-        before = self._alike(classes) if determiner.other and count == 0 else ()
+        before: tuple[int, ...] = ()
+        if determiner.other and count == 0:
+            classes, before = self._remaining(classes)
         if determiner.other and determiner.count == 0 and not before:
-            raise LanguageError(f"it is not clear what the rest of the {thing.text} are")
+            raise LanguageError(f"it is not clear what the rest of the {thing.text} is")
         number = self.draft.new(
             Entity(
                 classes,
@@ -304,6 +306,16 @@ class Referents:
     def _alike(self, classes: Iterable[str]) -> tuple[int, ...]:
         kinds = set(classes)
         return tuple(n for n, e in enumerate(self.draft.entities) if kinds & set(e.classes))
+
+    def _remaining(self, classes: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[int, ...]]:
+        """Return the classes of 'the rest of the bread', and the earlier entities that it excludes.
+
+        If only pieces of it were named before, they are the remaining pieces.
+        """
+        pieces = tuple(p for c in classes if (p := self.taxonomy.pieces(c)))
+        if not (before := self._alike(classes)) and (cut := self._alike(pieces)):
+            return pieces, cut
+        return classes, before
 
     def _is_group(self, thing: NounPhrase, classes: Sequence[str]) -> bool:
         plural = any(noun.plural for noun in thing.nouns)

@@ -105,6 +105,8 @@ WANTED = [
      "on vase countertop; in vase cabinet", ""),
     ("16", "put one slice of bread on the plate and the rest in the fridge",
      "on breadsliced plate; in breadsliced fridge", ""),
+    ("16", "put a slice of bread on the plate and the rest of the bread in the fridge",
+     "on breadsliced plate; in breadsliced fridge", "in bread fridge"),
     # original places
     ("16", "wash the mug and put it back", "washed mug; in mug sinkbasin", ""),
     ("16", "put the apple in the fridge, then return it to its place",
