@@ -103,7 +103,7 @@ def _suits(words: Sequence[str], environ: Mapping[str, str]) -> bool:
 
 
 def _heeded_at_start(environ: Mapping[str, str]) -> Mapping[str, str]:
-    """Return what an interpreter or a package heeds only when it is loaded."""
+    """Return the part of an environment that takes effect only at the start of an interpreter."""
     named = {name: text for name, text in environ.items() if name.startswith(_HEEDED)}
     return {"PYTHONUTF8": "1", **named, **dict.fromkeys(_HEEDED_LATER, "")}
 
