@@ -3,23 +3,27 @@
     python benchmarks/prompt_sizes.py
     python benchmarks/prompt_sizes.py --tokenizer microsoft/Phi-3-mini-4k-instruct
     python benchmarks/prompt_sizes.py --settings HVR,HVR+,VR,HV
+    python benchmarks/prompt_sizes.py --tasks T1-T9 --settings HVR+,LLM,LLM+P --structured
 
 The prompts come from a run in the scene of each task's ground truth; a SIMULATED model with errors
 answers them, so that corrections occur. Recall is the share of the ground truth's objects and their
 locations that the prompts mention: with the simulated model's pick (which follows the ground truth,
 except for its errors), and with a model that picks nothing. Token counts are the upper estimate of
 `hvr.models.model` (docs/how-to/models.md), or come from a local tokenizer. Each prompt includes
-room for the longest possible answer.
+room for the longest possible answer. With `--structured`, a table compares the mean prompt of each
+purpose with the prompt for answers in JSON and its schema.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -48,6 +52,15 @@ _OBJECT = re.compile(r"^([a-z]\w*-\d+) \(", re.MULTILINE)
 Count = Callable[[Sequence[Message]], int]
 
 
+@dataclass(frozen=True)
+class Sent:
+    """Tokens of a request: its messages, and its schema (0 without one)."""
+
+    purpose: str
+    prompt: int
+    schema: int
+
+
 class Measured(Layer):
     """A model layer that records prompt lengths.
 
@@ -60,10 +73,15 @@ class Measured(Layer):
         super().__init__(model)
         self.count = count
         self.longest: dict[str, int] = {}
+        self.sent: list[Sent] = []
         self.told: set[str] = set()
 
     def answer(self, request: Request) -> Answer:
-        tokens = self.count(request.messages) + MAX_TOKENS[request.purpose]
+        prompt = self.count(request.messages)
+        written = json.dumps(request.schema, separators=(",", ":")) if request.schema else ""
+        schema = self.count([Message("user", written)]) if written else 0
+        self.sent.append(Sent(request.purpose, prompt, schema))
+        tokens = prompt + MAX_TOKENS[request.purpose]
         listed = request.messages[-1].text.partition("Task:")[0]
         self.told |= set(_OBJECT.findall(listed))
         self.longest[request.purpose] = max(tokens, self.longest.get(request.purpose, 0))
@@ -87,11 +105,13 @@ class Sizes:
         longest: Tokens of prompt and answer, the maximum per purpose.
         missing: Ground-truth objects that no prompt mentions.
         touched: All objects of the ground truth.
+        sent: All requests, in order.
     """
 
     longest: dict[str, int]
     missing: frozenset[str]
     touched: frozenset[str]
+    sent: tuple[Sent, ...]
 
     @property
     def recall(self) -> str:
@@ -108,14 +128,15 @@ def measure(
     scripted = make_scripted(f"scripted:error={error}", task, load_scene(scene), 1)
     model = Measured(scripted if picks else Silent(scripted), count)
     world = open_world(Kitchen(load_scene(scene), 0))
+    settings = settings_named(setting)
     equipment = Equipment(
         ontology=load_ontology(),
         domain=load_world().agent.domain(),
         model=model,
-        settings=settings_named(setting),
+        settings=settings,
         embedder=make_embedder("lexical"),
         planner=FastDownward(),
-        prompts=load_prompts(),
+        prompts=load_prompts(structured=settings.structured),
     )
     inventory = world.inventory()
     policy = GoalPolicy if is_goal(setting) else LLMPolicy
@@ -123,7 +144,8 @@ def measure(
     touched = {name for step in task.ground_truth.steps for name in step.args}
     movable = {name for name in touched if inventory.true("pickupable", name)}
     touched |= {inventory.parents[name] for name in movable if name in inventory.parents}
-    return Sizes(model.longest, frozenset(touched - model.told), frozenset(touched))
+    told, sent = frozenset(touched - model.told), tuple(model.sent)
+    return Sizes(model.longest, told, frozenset(touched), sent)
 
 
 def main() -> int:
@@ -132,12 +154,15 @@ def main() -> int:
     parser.add_argument("--settings", default="HVR,HVR+,VR,HV,LLM+P")
     parser.add_argument("--tasks", "--data", default="all", help=TASKS_HELP)
     parser.add_argument("--error", type=float, default=0.3)
+    parser.add_argument("--structured", action="store_true", help="compare with answers in JSON")
     parser.add_argument("--tokenizer", help="name or folder of a Hugging Face tokenizer")
     chosen = parser.parse_args()
     tasks = [load_task(name) for name in tasks_of(chosen.tasks)]
     count = _tokenizer(chosen.tokenizer) if chosen.tokenizer else count_tokens
     how = f"tokenizer {chosen.tokenizer}" if chosen.tokenizer else "estimate of hvr.models.model"
     print(f"{conditions(1)} · {how} · SIMULATED model, error {chosen.error}\n")
+    if chosen.structured:
+        return _beside(tasks, chosen.settings.split(","), chosen.error, count)
     fits = True
     for setting in chosen.settings.split(","):
         purposes = list(NAMES)
@@ -159,6 +184,33 @@ def main() -> int:
             print(f"| {task.id} | " + " | ".join(cells) + " |", flush=True)
         print()
     return 0 if fits else 1
+
+
+def _beside(tasks: Sequence[PaperTask], settings: Sequence[str], error: float, count: Count) -> int:
+    """Print the mean tokens of prompts for answers in plain text and in JSON."""
+    print("| setting | purpose | prompts | tokens | prompts for JSON | tokens | schema |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    for setting in settings:
+        plain, structured = (
+            [part for task in tasks for part in measure(task, name, error, count).sent]
+            for name in (setting, f"{setting}+structured")
+        )
+        for purpose in (*NAMES, "all"):
+            sides = [
+                [p for p in sent if purpose in (p.purpose, "all")] for sent in (plain, structured)
+            ]
+            if not all(sides):
+                continue
+            free, by_schema = sides
+            cells = (
+                f"{len(free)}",
+                f"{fmean(p.prompt for p in free):,.0f}",
+                f"{len(by_schema)}",
+                f"{fmean(p.prompt for p in by_schema):,.0f}",
+                f"{fmean(p.schema for p in by_schema):,.0f}",
+            )
+            print(f"| `{setting}` | {purpose} | {' | '.join(cells)} |", flush=True)
+    return 0
 
 
 def _tokenizer(name: str) -> Count:

@@ -23,8 +23,13 @@ pytestmark = [
     pytest.mark.skipif(weights() is None, reason="needs the extra live"),
     pytest.mark.skipif(not os.environ.get("HVR_TEST_LIVE"), reason="needs HVR_TEST_LIVE=1"),
 ]
-SETTINGS = ("LLM", "HVR+", "LLM+P", "AGENT", "HVR++constrained")
-MOST_CALLS = "12"
+SETTINGS = ("LLM", "HVR+", "LLM+P", "AGENT")
+CASES = [
+    *((subject, setting) for subject in ("T1", "T5", "blocksworld") for setting in SETTINGS),
+    ("blocksworld", "HVR++constrained"),
+]
+MOST_CALLS = "6"
+"""A limit of calls, since each takes seconds on one core; the agent may spend it."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +51,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield Served(url, log)
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
-@pytest.mark.parametrize("subject", ["T1", "T5", "blocksworld"])
+@pytest.mark.parametrize(("subject", "setting"), CASES)
 def test_every_answer_is_read_and_counted(
     hvr_: Hvr, served: Served, tmp_path: Path, subject: str, setting: str
 ) -> None:
@@ -59,7 +63,7 @@ def test_every_answer_is_read_and_counted(
         ended = hvr_("solve", "--world", subject, *model, *limits, "--save", str(folder))
     else:
         ended = hvr_("plan", "--task", subject, "--dry-run", *model, *limits, "--save", str(folder))
-    # 4: the model spent its budget, which the agent of a small model does.
+    # 4: the budget is spent, or the plan is not valid.
     assert ended.code in (0, 1, 4), ended.err
     path = next(folder.rglob("llm.jsonl"))
     _, exchanges = transcript.read(path)
@@ -67,5 +71,7 @@ def test_every_answer_is_read_and_counted(
     assert "schema" not in kinds and "empty" not in kinds
     assert all(e.line["settings"]["schema"] or e.line["settings"].get("tools") for e in exchanges)
     asked = [*exchanges, *set_aside(path)]
-    assert served.answers - before >= sum(not e.failed for e in asked) > 0
+    # None was unreadable and asked for again, but for the tools that this server ignores.
+    again = served.answers - before - sum(not e.failed for e in asked)
+    assert asked and 0 <= again <= (setting == "AGENT")
     assert all(e.usage.input and e.usage.output for e in asked if not e.failed)

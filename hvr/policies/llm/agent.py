@@ -7,6 +7,7 @@ budget of requests ends a model that never stops.
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -29,6 +30,8 @@ from hvr.policies.llm.schemas import WorldForms, array, call_line, choice, phras
 from hvr.policies.llm.writing import Equipment, Writing, predicate_lines
 from hvr.validation.report import explain_literal
 from hvr.validation.validator import Validator
+
+_log = logging.getLogger("hvr.models")  # whose notices reach the user
 
 _MOST_LISTED = 40
 """Maximum number of actions, objects or facts in a result."""
@@ -147,6 +150,7 @@ class AgentWriting:
     def _stop(self, kind: str, reason: str) -> None:
         """End the plan as far as it is written."""
         self._ended, self._stopped = True, Stopped(kind, reason)
+        _log.warning("the plan ends early: %s", reason)
 
     # Conversation -------------------------------------------------------------------------
 
