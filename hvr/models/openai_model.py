@@ -268,7 +268,8 @@ class OpenAIModel(SdkModel[Dialect]):
             called = _tool_calls(message)
             if called:
                 return Answer(text=text, calls=called, model=model, usage=usage)
-            if finish not in _CUT:
+            # Prose in place of a call shows that the server ignores tools, even if it was cut off.
+            if finish not in _CUT or text.strip():
                 self._learn(dialect, replace(dialect, tools=False))
                 raise self._failures.no_call(usage)
         calls, reasoned = _calls(message), bool(usage.reasoning or _reasoning(message))

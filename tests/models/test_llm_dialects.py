@@ -179,10 +179,11 @@ def test_the_effort_is_sent(provider: str, place: tuple[str, ...]) -> None:
     assert value == "low"
 
 
-def test_a_server_without_tools_is_asked_for_the_call_as_json() -> None:
+@pytest.mark.parametrize("finish", ["stop", "length"])
+def test_a_server_without_tools_is_asked_for_the_call_as_json(finish: str) -> None:
     def behave(asked: Received) -> Reply:
         if "tools" in asked.body:
-            return Reply("I would look at the mug.")
+            return Reply("I would look at the mug.", finish=finish)
         return Reply(json.dumps({"tool": "look", "names": ["mug-1"]}))
 
     with OpenAIServer(behave) as server:
