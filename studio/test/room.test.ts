@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RoomObject } from "../src/api";
-import { differing, expectedState, factWords, people, roomStates, told } from "../src/model/room";
+import { differing, expectedState, factWords, people, remarksOf, roomStates, told } from "../src/model/room";
 import type { RunDocument, StoryStep } from "../src/model/story";
 
 function thing(name: string, type: string, x: number, kind = "small"): RoomObject {
@@ -124,4 +124,46 @@ test("things have the names of people, with a number only where two are alike", 
   assert.equal(names.get("coffeemachine-1"), "coffee machine");
   assert.equal(told("(put_on mug-1 coffeemachine-1)", names), "put mug 1 on the coffee machine");
   assert.equal(told("(wipe_down table-1)", names), "wipe down dining table");
+});
+
+test("what happened is told once, with the names that people use", () => {
+  const names = people([thing("mug-1", "Mug", 0), thing("floor-1", "Floor", 0, "floor")]);
+  const reason = "mug-1 is no longer in the hand; it is now on floor-1.";
+  const remarks = [
+    { event: "failure", title: "dropped", text: `${reason} (violated (holding mug-1))` },
+    { event: "replanning", title: "replanning", text: `1: ${reason}` },
+    { event: "recovery", title: "recovery: satisfy", text: `${reason} outcome: a new plan` },
+  ];
+  const told = remarksOf({ ...step(1, "(wait)", []), remarks }, names).map((one) => one.text);
+  assert.deepEqual(told, [
+    "the mug is no longer in the hand; it is now on the floor.",
+    "recovery: satisfy: outcome: a new plan",
+  ]);
+});
+
+test("what is carried takes along what is in it", () => {
+  const [pan, egg] = [thing("pan-1", "Pan", 0), { ...thing("egg-1", "Egg", 0), place: "pan-1" }];
+  const stove = thing("stove-1", "Stove", 5, "surface");
+  const scene = {
+    scene: "s",
+    agent: { x: 0, z: 0, yaw: 0 },
+    held: null,
+    objects: [pan, egg, stove],
+    grid: [],
+  };
+  const steps = [
+    step(1, "(pick_up pan-1)", ["(holding pan-1)"]),
+    step(2, "(put_on pan-1 stove-1)", ["(on pan-1 stove-1)"], ["(holding pan-1)"]),
+  ];
+  const story = { steps, plans: [], asked: [], turns: [], facts: [] };
+  const run = {
+    kind: "run",
+    name: "r",
+    sight: "",
+    before: scene,
+    after: null,
+    story,
+  } as unknown as RunDocument;
+  const last = roomStates(run).at(-1)?.objects;
+  assert.ok(Math.abs((last?.get("egg-1")?.box[0] ?? 0) - 5) < 0.2);
 });

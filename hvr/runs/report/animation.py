@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import TYPE_CHECKING
@@ -10,8 +10,18 @@ from typing import TYPE_CHECKING
 from hvr.base.printable import one_line, short
 from hvr.errors import DataFileError, MissingExtraError
 from hvr.runs.report.charts import SVG, element, escaped
-from hvr.runs.report.floor_plan.drawing import Drawing, css, draw_floor_plan, paint, svg
-from hvr.runs.report.floor_plan.plan import FloorPlan, Pose
+from hvr.runs.report.floor_plan.drawing import (
+    Drawing,
+    Mark,
+    css,
+    draw_floor_plan,
+    mark_element,
+    paint,
+    svg,
+)
+from hvr.runs.report.floor_plan.plan import FloorPlan, Shape
+from hvr.runs.report.floor_plan.states import state_marks
+from hvr.runs.report.run_page.rooms import plans_by_step
 from hvr.runs.report.run_page.story import Story
 
 if TYPE_CHECKING:
@@ -46,20 +56,28 @@ def animated_svg(story: Story) -> str:
     Raises:
         DataFileError: The run has no room to draw.
     """
-    before, poses = _room(story)
+    plans = _rooms(story)
     rows = list(_rows(story))
     length = len(rows) * SECONDS + PAUSE
     height = max(_TOP + _LINE * len(rows), _PLAN + 16) + 8
-    drawing = draw_floor_plan(before, labels=_handled(story))
+    drawing = draw_floor_plan(plans[0], labels=_handled(story))
     scale = _PLAN / drawing.height
+    times = _Times(rows, len(plans), length)
+    moving = _Things(plans, drawing, times)
     still = replace(
-        drawing, marks=tuple((name, marks) for name, marks in drawing.marks if name != "agent")
+        drawing,
+        marks=tuple(
+            (name, tuple(mark for mark in marks if mark.name not in moving.names))
+            for name, marks in drawing.marks
+            if name != "agent"
+        ),
     )
     size = f'width="{drawing.width * scale:.0f}" height="{drawing.height * scale:.0f}"'
     plan = svg(still, standalone=False)
     plan = plan.replace("<svg ", f'<svg x="{_WIDTH - 340}" y="16" {size} ', 1)
-    robot = _robot(rows, poses, drawing, length)
-    plan = plan.removesuffix("</svg>") + robot + "</svg>"
+    robot = _robot([drawing.place(one.agent.x, one.agent.z) for one in plans], times)
+    things = "".join(moving.elements(_handled(story)))
+    plan = plan.removesuffix("</svg>") + robot + things + "</svg>"
     lines = (
         element(
             "text",
@@ -96,12 +114,9 @@ def animated_picture(story: Story, form: str) -> bytes:
         DataFileError: The run has no room to draw.
         MissingExtraError: Pillow is not installed.
     """
-    before, poses = _room(story)
+    plans = _rooms(story)
     rows = list(_rows(story))
-    frames = [
-        _frame(before.replace(agent=poses[min(row.done, len(poses) - 1)]), story, rows[: at + 1])
-        for at, row in enumerate(rows)
-    ]
+    frames = [_frame(plans[row.done], story, rows[: at + 1]) for at, row in enumerate(rows)]
     times = [round(1000 * SECONDS)] * (len(frames) - 1) + [round(1000 * PAUSE)]
     data = BytesIO()
     first, *rest = frames
@@ -116,7 +131,15 @@ def _frame(plan: FloorPlan, story: Story, rows: Sequence[_Row]) -> Image:
         from PIL import Image, ImageDraw, ImageFont
     except ImportError as error:
         raise MissingExtraError("pillow", "pictures") from error
-    room = paint(draw_floor_plan(plan, labels=_handled(story)))
+    sheet = draw_floor_plan(plan, labels=_handled(story))
+    states = tuple(
+        mark for shape in plan.shapes if not shape.enclosed for _, mark in state_marks(shape, sheet)
+    )
+    groups = dict(sheet.marks)
+    held = tuple(mark for mark in groups["objects"] if mark.name == plan.held)
+    labels = groups.pop("labels")
+    groups |= {"states": states, "held": held, "labels": labels}
+    room = paint(replace(sheet, marks=tuple(groups.items())))
     room = room.resize((round(room.width * _PLAN / room.height), _PLAN))
     width = max(room.width, 560)
     frame = Image.new("RGB", (width, _PLAN + 3 * _LINE + 12), "#ffffff")
@@ -132,10 +155,10 @@ def _frame(plan: FloorPlan, story: Story, rows: Sequence[_Row]) -> Image:
     return frame
 
 
-def _room(story: Story) -> tuple[FloorPlan, list[Pose]]:
-    if story.before is None or story.route is None or not story.steps:
+def _rooms(story: Story) -> list[FloorPlan]:
+    if story.before is None or not story.steps:
         raise DataFileError("only a run with a room and with steps can be animated")
-    return story.before, [story.route.start, *(visit.pose for visit in story.route.visits)]
+    return plans_by_step(story)
 
 
 def _handled(story: Story) -> set[str]:
@@ -180,27 +203,109 @@ def _appears(number: int, length: float) -> str:
     )
 
 
-def _robot(rows: Sequence[_Row], poses: Sequence[Pose], drawing: Drawing, length: float) -> str:
-    times, places = [0.0], [drawing.place(poses[0].x, poses[0].z)]
-    for number, row in enumerate(rows):
-        pose = poses[min(row.done, len(poses) - 1)]
-        times.append(min((number + 0.5) * SECONDS / length, 1))
-        places.append(drawing.place(pose.x, pose.z))
-    times.append(1.0)
-    places.append(places[-1])
-    moves = (
-        _moves(name, [place[axis] for place in places], times, length)
-        for axis, name in enumerate(("cx", "cy"))
-    )
-    return element("circle", *moves, r=9, fill="#b3261e", stroke="#ffffff", stroke_width=2)
+# Movement ----------------------------------------------------------------------------------------
 
 
-def _moves(name: str, values: Sequence[float], times: Sequence[float], length: float) -> str:
-    return element(
-        "animate",
-        attributeName=name,
-        values=";".join(f"{value:.1f}" for value in values),
-        keyTimes=";".join(f"{time:.4f}" for time in times),
-        dur=f"{length:.1f}s",
-        repeatCount="indefinite",
-    )
+class _Times:
+    """The moments at which each room of a run is shown, as parts of the animation's length."""
+
+    def __init__(self, rows: Sequence[_Row], rooms: int, length: float) -> None:
+        self.length = length
+        at = [
+            next((n for n, row in enumerate(rows) if row.done >= room), 0) for room in range(rooms)
+        ]
+        self.starts = [min((number + 0.5) * SECONDS / length, 1.0) for number in at]
+        self.starts[0] = 0.0
+
+    def animate(self, kind: str, values: Sequence[str], *, jump: bool, **more: str) -> str:
+        """Return an animation through one value for each room; empty if nothing changes."""
+        if len(set(values)) < 2:
+            return ""
+        shown, times = [values[0]], [0.0]
+        for start, before, value in zip(self.starts[1:], values, values[1:], strict=False):
+            if value == before:
+                continue
+            if not jump:
+                shown.append(before)
+                times.append(max(times[-1], start - 0.4 * SECONDS / self.length))
+            shown.append(value)
+            times.append(max(times[-1], start))
+        if not jump:
+            shown.append(shown[-1])
+            times.append(1.0)
+        return element(
+            kind,
+            values=";".join(shown),
+            keyTimes=";".join(f"{time:.4f}" for time in times),
+            calcMode="discrete" if jump else None,
+            dur=f"{self.length:.1f}s",
+            repeatCount="indefinite",
+            **more,
+        )
+
+
+class _Things:
+    """The objects that a run moves or changes, as elements over the still floor plan."""
+
+    def __init__(self, plans: Sequence[FloorPlan], sheet: Drawing, times: _Times) -> None:
+        self._sheet, self._times = sheet, times
+        rooms = [{shape.name: shape for shape in plan.shapes} for plan in plans]
+        known = dict.fromkeys(name for room in rooms for name in room)
+        self._lives = {
+            name: life for name in known if len(set(life := [room.get(name) for room in rooms])) > 1
+        }
+        self.names = frozenset(self._lives)
+
+    def elements(self, handled: Collection[str]) -> Iterator[str]:
+        """Yield the elements, those of large objects first."""
+        first = {name: next(filter(None, life)) for name, life in self._lives.items()}
+        order = sorted(first.items(), key=lambda one: -one[1].box.footprint)
+        for name, shape in order:
+            yield self._thing(shape, self._lives[name], labelled=name in handled)
+
+    def _thing(self, first: Shape, life: Sequence[Shape | None], *, labelled: bool) -> str:
+        sheet, animate = self._sheet, self._times.animate
+        origin = sheet.place(first.box.center[0], first.box.center[2])
+        ways, looks, last = [], [], first
+        for shape in life:
+            last = shape or last
+            x, y = sheet.place(last.box.center[0], last.box.center[2])
+            ways.append(f"{x - origin[0]:.1f} {y - origin[1]:.1f}")
+            looks.append("0" if shape is None else "0.3" if shape.enclosed else "1")
+        kind = "animateTransform"
+        move = animate(kind, ways, jump=False, attributeName="transform", type="translate")
+        show = animate("animate", looks, jump=True, attributeName="opacity")
+        parts = [mark_element(_rectangle(first, sheet))]
+        parts += self._states(first, life)
+        if labelled:
+            parts.append(mark_element(_name(first, sheet)))
+        return element("g", move, show, *parts, opacity=looks[0])
+
+    def _states(self, first: Shape, life: Sequence[Shape | None]) -> Iterator[str]:
+        words = dict.fromkeys(word for shape in life if shape is not None for word in shape.state)
+        marked = first.replace(state=tuple(words))
+        for word, mark in state_marks(marked, self._sheet):
+            seen = ["1" if shape is not None and word in shape.state else "0" for shape in life]
+            show = self._times.animate("animate", seen, jump=True, attributeName="opacity")
+            yield element("g", show, mark_element(mark), opacity=seen[0])
+
+
+def _rectangle(shape: Shape, sheet: Drawing) -> Mark:
+    box = shape.box
+    corners = (sheet.place(box.x0, box.z1), sheet.place(box.x1, box.z0))
+    look = "overhead" if shape.overhead else shape.kind.value
+    return Mark("rect", look, corners, title=shape.name, name=shape.name)
+
+
+def _name(shape: Shape, sheet: Drawing) -> Mark:
+    x, y = sheet.place(shape.box.center[0], shape.box.z1)
+    return Mark("text", "label", ((x, y - 9),), text=short(one_line(shape.name), 24))
+
+
+def _robot(places: Sequence[tuple[float, float]], times: _Times) -> str:
+    x, y = places[0]
+    ways = [f"{place[0] - x:.1f} {place[1] - y:.1f}" for place in places]
+    kind = "animateTransform"
+    move = times.animate(kind, ways, jump=False, attributeName="transform", type="translate")
+    middle = {"cx": f"{x:.1f}", "cy": f"{y:.1f}"}
+    return element("circle", move, r=9, fill="#b3261e", stroke="#ffffff", stroke_width=2, **middle)

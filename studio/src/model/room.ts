@@ -1,7 +1,7 @@
 /** What a room looks like after each step of a run, from the scene before and the facts of the steps. */
 
 import type { RoomObject, Scene } from "../api";
-import { type Changes, observed, type RunDocument } from "./story";
+import { type Changes, observed, type RunDocument, type StoryStep } from "./story";
 import { words } from "./trace";
 
 export interface RoomState {
@@ -15,6 +15,9 @@ export interface RoomState {
 /** What AI2-THOR calls visible: this near, in metres, and within this angle of the view's middle. */
 const NEAR = 1.5;
 const ANGLE = 45;
+
+/** Height at which the robot holds a thing, above its head: from above, it is seen too. */
+const HAND = 1;
 
 const WORDS: Record<string, string> = {
   opened: "open",
@@ -80,8 +83,13 @@ function changed(state: RoomState, [added, deleted]: Changes, pieces: Map<string
   for (const fact of deleted) {
     ended(next, words(fact));
   }
-  for (const fact of added) {
+  // Pieces must be there before they are put anywhere.
+  const begins = (fact: string) => fact.startsWith("(present ");
+  for (const fact of [...added.filter(begins), ...added.filter((one) => !begins(one))]) {
     begun(next, words(fact), pieces);
+  }
+  if (next.held !== null && next.objects.has(next.held)) {
+    move(next, next.held, { x: next.agent.x, y: HAND, z: next.agent.z });
   }
   return next;
 }
@@ -93,6 +101,7 @@ function ended(state: RoomState, [name = "", first = "", second]: string[]): voi
   }
   if (name === "holding" && state.held === first) {
     state.held = null;
+    move(state, first, { x: state.agent.x, z: state.agent.z, y: 0.02 });
   } else if ((name === "on" || name === "in") && thing.place === second) {
     state.objects.set(first, { ...thing, place: null });
   } else if (name === "present") {
@@ -126,9 +135,11 @@ function begun(
     state.objects.set(first, { ...thing, place: null });
   } else if ((name === "on" || name === "in") && second !== undefined) {
     const place = state.objects.get(second);
-    const box = place ? laid(thing, place, state, name === "in") : thing.box;
-    state.objects.set(first, { ...thing, place: second, box });
+    state.objects.set(first, { ...thing, place: second });
     state.held = state.held === first ? null : state.held;
+    if (place && place.kind !== "floor") {
+      move(state, first, laid(thing, place, state, name === "in"));
+    }
   } else if (name === "contains" || (name === "filled" && !filling(thing))) {
     const kept = thing.state.filter((word) => !word.startsWith("filled"));
     state.objects.set(first, { ...thing, state: [...kept, `filled with ${second ?? "something"}`] });
@@ -185,13 +196,44 @@ export function middle(box: RoomObject["box"]): [number, number] {
   return [(box[0] + box[3]) / 2, (box[2] + box[5]) / 2];
 }
 
-/** Return the box of a thing on or in a place, beside what is there already. */
-function laid(thing: RoomObject, place: RoomObject, state: RoomState, inside: boolean): RoomObject["box"] {
-  const [w, h, d] = [0, 1, 2].map((axis) => (thing.box[axis + 3] ?? 0) - (thing.box[axis] ?? 0)) as [
-    number,
-    number,
-    number,
-  ];
+interface Spot {
+  /** The middle of a thing, seen from above. */
+  x: number;
+  z: number;
+  /** Height of its lower side. */
+  y: number;
+}
+
+/** Return the names of what is on or in a thing, directly or not. */
+export function contentsOf(state: RoomState, name: string): Set<string> {
+  const found = new Set([name]);
+  for (let before = 0; before < found.size; ) {
+    before = found.size;
+    for (const one of state.objects.values()) {
+      if (one.place !== null && found.has(one.place) && one.name !== state.held) {
+        found.add(one.name);
+      }
+    }
+  }
+  found.delete(name);
+  return found;
+}
+
+/** Move a thing with all that is on it or in it. */
+function move(state: RoomState, name: string, to: Spot): void {
+  const thing = state.objects.get(name) as RoomObject;
+  const [x, z] = middle(thing.box);
+  const by = [to.x - x, to.y - thing.box[1], to.z - z];
+  for (const other of [name, ...contentsOf(state, name)]) {
+    const one = state.objects.get(other) as RoomObject;
+    const box = one.box.map((edge, axis) => edge + (by[axis % 3] as number)) as RoomObject["box"];
+    state.objects.set(other, { ...one, box });
+  }
+}
+
+/** Return where a thing is on or in a place, beside what is there already. */
+function laid(thing: RoomObject, place: RoomObject, state: RoomState, inside: boolean): Spot {
+  const w = thing.box[3] - thing.box[0];
   const there = [...state.objects.values()].filter(
     (one) => one.place === place.name && one.name !== thing.name,
   );
@@ -202,7 +244,7 @@ function laid(thing: RoomObject, place: RoomObject, state: RoomState, inside: bo
   );
   const x = cx + (free ?? 0) * Math.max(0, width);
   const y = inside || place.kind === "floor" ? place.box[1] + 0.02 : place.box[4];
-  return [x - w / 2, y, cz - d / 2, x + w / 2, y + h, cz + d / 2];
+  return { x, y, z: cz };
 }
 
 /** Return names as people say them: `mug-1` is "mug" while there is only one, else "mug 1". */
@@ -227,6 +269,28 @@ function the(name: string, names: Map<string, string>): string {
     return name;
   }
   return /\d$/.test(known) ? known : `the ${known}`;
+}
+
+/** Return a sentence in which things have the names that people use. */
+export function named(text: string, names: Map<string, string>): string {
+  return text.replace(/[A-Za-z_]+-\d+\b/g, (name) => the(name, names));
+}
+
+/** Return what happened at a step, in words; each event is told once. */
+export function remarksOf(step: StoryStep, names: Map<string, string>): { event: string; text: string }[] {
+  const failure = step.remarks.find((one) => one.event === "failure");
+  const reason = (failure?.text || failure?.title || "").replace(/ \(violated .*\)$/s, "");
+  return step.remarks
+    .filter((one) => one.event !== "replanning" || !failure)
+    .map(({ event, title, text }) => {
+      if (event === "failure") {
+        return { event, text: named((text || title).replace(/ \(violated .*\)$/s, ""), names) };
+      }
+      // Without the reason again that the failure has told.
+      const rest =
+        reason && text.startsWith(reason) ? text.slice(reason.length).replace(/^[.;: ]+/, "") : text;
+      return { event, text: named(rest ? `${title}: ${rest}` : title, names) };
+    });
 }
 
 /** Return an action in words: `(put_on mug-1 table-1)` becomes "put the mug on the table". */

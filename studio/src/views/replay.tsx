@@ -1,7 +1,17 @@
 /** A run step by step: its room, what was expected and observed, its plans and its dialogue. */
 
+import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { differing, expectedState, factWords, people, type RoomState, roomStates, told } from "../model/room";
+import {
+  differing,
+  expectedState,
+  factWords,
+  people,
+  type RoomState,
+  remarksOf,
+  roomStates,
+  told,
+} from "../model/room";
 import { observed, type RunDocument, type StoryStep } from "../model/story";
 import { words } from "../model/trace";
 import { type Route, replaceValue } from "../router";
@@ -15,7 +25,14 @@ const WAYS = [
 ] as const;
 const PAUSE = 900;
 
-export function Replay({ run, route }: { run: RunDocument; route: Route }) {
+interface Props {
+  run: RunDocument;
+  route: Route;
+  /** How the run is saved, where that is possible. */
+  save?: ComponentChildren;
+}
+
+export function Replay({ run, route, save }: Props) {
   const { story } = run;
   const { steps } = story;
   const running = story.state === "running";
@@ -89,8 +106,11 @@ export function Replay({ run, route }: { run: RunDocument; route: Route }) {
       <div class="row">
         <h1 class="small">{story.request}</h1>
         <Verdict run={run} />
+        {save}
       </div>
-      <p class={story.reached === false ? "outcome bad" : "outcome"}>{story.outcome}</p>
+      {story.outcome !== "The goal is reached." && (
+        <p class={story.reached === false ? "outcome bad" : "outcome"}>{story.outcome}</p>
+      )}
       {story.simulated && (
         <p class="warning">A simulated model made this plan; no language model was asked.</p>
       )}
@@ -329,10 +349,10 @@ const StoryRow = kept(({ step, place, chosen, turn, go, names }: StoryRowProps) 
       <span>{told(step.action, names)}</span>
     </button>
     {step.error && <p class="remark">{step.error}</p>}
-    {step.remarks.map((remark, index) => (
+    {remarksOf(step, names).map((remark, index) => (
       // biome-ignore lint/suspicious/noArrayIndexKey: a remark is its place
       <p key={index} class={`remark ${remark.event}`}>
-        {remark.event === "failure" ? remark.text || remark.title : `${remark.title}: ${remark.text}`}
+        {remark.text}
       </p>
     ))}
   </li>

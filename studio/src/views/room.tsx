@@ -66,8 +66,7 @@ export function RoomView({ contents, route }: { contents: Contents; route: Route
       {error && <Problem text={error} />}
       {!chosen && <Empty title="No run yet">Ask for something above, such as "make coffee".</Empty>}
       {chosen && !run && !error && <Waiting what="Reading the run" />}
-      {run && <SaveRun name={run.name} />}
-      {run && <Replay key={chosen} run={run} route={route} />}
+      {run && <Replay key={chosen} run={run} route={route} save={<SaveRun name={run.name} />} />}
     </div>
   );
 }

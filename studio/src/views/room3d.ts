@@ -46,8 +46,6 @@ const COLD = "#4d8fd0";
 const LIT = "#f2c94c";
 /** Liquids that have a colour of their own; others look like water. */
 const LIQUIDS: Record<string, string> = { coffee: "#4a2b18", wine: "#7a1530", water: "#6fb4e8" };
-/** Height at which the robot holds a thing. */
-const HAND = 1.1;
 /** Radians that a door opens. */
 const DOOR = 1.9;
 /** Share of a way that is left after a second of movement. */
@@ -70,10 +68,7 @@ function colour(one: RoomObject): string {
   return marks.find(([word]) => one.state.includes(word))?.[1] ?? COLOURS[one.kind] ?? "#a0a0a0";
 }
 
-function goalOf(one: RoomObject, state: RoomState): Point {
-  if (state.held === one.name) {
-    return [state.agent.x, HAND, state.agent.z];
-  }
+function goalOf(one: RoomObject): Point {
   const [x, z] = middle(one.box);
   return [x, (one.box[1] + one.box[4]) / 2, z];
 }
@@ -217,7 +212,7 @@ export class Room3D {
     const turn = (state.agent.yaw * Math.PI) / 180 - rotation.y;
     rotation.y = nearer(rotation.y, rotation.y + Math.atan2(Math.sin(turn), Math.cos(turn)));
     for (const one of state.objects.values()) {
-      const goal = goalOf(one, state);
+      const goal = goalOf(one);
       const door = one.state.includes("open") ? 1 : 0;
       const drawn = this.drawn.get(one.name);
       if (!drawn) {
@@ -245,8 +240,8 @@ export class Room3D {
     }
     for (const name of odd) {
       const one = expected?.objects.get(name);
-      if (one && expected) {
-        const [x, y, z] = goalOf(one, expected);
+      if (one) {
+        const [x, y, z] = goalOf(one);
         const outline = size(one).map((length) => length * 1.12) as Point;
         yield { x, y, z, size: outline, colour: GHOST, opacity: 0, edge: GHOST, edgeOpacity: 1 };
       }

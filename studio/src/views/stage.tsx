@@ -76,8 +76,8 @@ export function Space(props: StageProps) {
   );
 }
 
-function rectangle(one: RoomObject, state: RoomState) {
-  const [x, z] = state.held === one.name ? [state.agent.x, state.agent.z] : middle(one.box);
+function rectangle(one: RoomObject) {
+  const [x, z] = middle(one.box);
   const width = Math.max(one.box[3] - one.box[0], 0.04);
   const height = Math.max(one.box[5] - one.box[2], 0.04);
   return { x: x - width / 2, y: -z - height / 2, width, height, rx: 0.02 };
@@ -103,17 +103,17 @@ export function FloorPlan({ scene, state, about, names, at, expected, odd }: Sta
       {ordered.map((one) => (
         <rect
           key={one.name}
-          class={`thing ${one.kind} ${about.has(one.name) ? "chosen" : ""} ${one.box[1] > 1.35 ? "overhead" : ""} ${heat(one)}`}
+          class={`thing ${one.kind} ${about.has(one.name) ? "chosen" : ""} ${one.box[1] > 1.35 ? "overhead" : ""} ${looks(one)}`}
           opacity={freshness(state, one.name, at)}
-          {...rectangle(one, state)}
+          {...rectangle(one)}
         >
           <title>{caption(one, names)}</title>
         </rect>
       ))}
       {odd.map((name) => {
         const one = expected?.objects.get(name);
-        return one && expected ? (
-          <rect key={`expected ${name}`} class="expected" {...rectangle(one, expected)}>
+        return one ? (
+          <rect key={`expected ${name}`} class="expected" {...rectangle(one)}>
             <title>{`expected here: ${caption(one, names)}`}</title>
           </rect>
         ) : null;
@@ -138,6 +138,7 @@ export function FloorPlan({ scene, state, about, names, at, expected, odd }: Sta
   );
 }
 
-function heat(one: RoomObject): string {
-  return one.state.includes("hot") ? "hot" : one.state.includes("cold") ? "cold" : "";
+/** Return the states of a thing that have a look of their own. */
+function looks(one: RoomObject): string {
+  return ["on", "hot", "cold", "open"].filter((word) => one.state.includes(word)).join(" ");
 }

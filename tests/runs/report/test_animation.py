@@ -12,6 +12,7 @@ import pytest
 from hvr.errors import DataFileError
 from hvr.runs.report.animation import animated_picture, animated_svg
 from hvr.runs.report.run_page.reading import read_story
+from hvr.runs.report.run_page.rooms import plans_by_step
 from hvr.runs.report.run_page.story import Story
 from hvr.runs.request import Options
 from hvr.runs.spine import plan
@@ -48,6 +49,40 @@ def test_a_picture_has_a_frame_for_each_line(story: Story, form: str) -> None:
     image = pytest.importorskip("PIL.Image")
     found = image.open(BytesIO(animated_picture(story, form)))
     assert (found.format, found.n_frames) == (form, len(story.steps) + 2)
+
+
+@pytest.mark.slow
+def test_objects_move_and_show_their_states(story: Story) -> None:
+    svg = "{http://www.w3.org/2000/svg}"
+    root = ElementTree.fromstring(animated_svg(story))
+    rectangles = {one.get("data-name"): one for one in root.iter(f"{svg}rect")}
+    groups = {
+        name: group
+        for group in root.iter(f"{svg}g")
+        for name, rectangle in rectangles.items()
+        if rectangle in list(group)
+    }
+    assert groups["mug-1"].find(f"{svg}animateTransform") is not None
+    machine = [one.get("class") for one in groups["coffeemachine-1"].iter(f"{svg}rect")]
+    assert machine == ["appliance", "lit"]
+
+
+@pytest.mark.slow
+def test_the_last_room_is_the_observed_one(tmp_path: Path) -> None:
+    request = "slice the tomato, put all of the tomato slices in the fridge and boil the egg"
+    plan(request, options=Options(save=tmp_path / "r"))
+    story = read_story(tmp_path / "r")
+    assert story.after is not None
+    rooms = plans_by_step(story)
+    found = {shape.name: shape for shape in rooms[-1].shapes}
+    for shape in story.after.shapes:
+        mine = found[shape.name]
+        assert (mine.place, mine.enclosed) == (shape.place, shape.enclosed)
+        assert set(mine.state) == set(shape.state)
+    assert set(found) == {shape.name for shape in story.after.shapes}
+    # What is carried takes its contents along.
+    egg, pan = (found[name].box.center for name in ("egg-1", "pan-1"))
+    assert max(abs(a - b) for a, b in zip(egg[::2], pan[::2], strict=True)) < 0.1
 
 
 def test_a_run_without_a_room_cannot_be_animated(tmp_path: Path) -> None:

@@ -282,6 +282,13 @@ LIGHT: Mapping[str, MarkStyle] = {
     "fixture": MarkStyle("#dde7ee", "#7b93a5"),
     "small": MarkStyle("#e8a33d", "#8a5508"),
     "enclosed": MarkStyle("", "#b57a2a", 1.0, (2.0, 2.0)),
+    "hot": MarkStyle("#d8503f", "#8a2318"),
+    "cold": MarkStyle("#4d8fd0", "#1f4f82"),
+    "lit": MarkStyle("#f2c94c", "#8a6a00"),
+    "cooked": MarkStyle("#8a5a2b", "#4a2b18"),
+    "cut": MarkStyle("", "#24292f", 1.5),
+    "liquid": MarkStyle("#4a2b18"),
+    "door": MarkStyle("", "#8a4b08", 3.0),
     "way": MarkStyle("", "#6a3d9a", 2.5),
     "jump": MarkStyle("", "#6a3d9a", 1.8, (7.0, 5.0)),
     "stop": MarkStyle("#6a3d9a", "#ffffff", 1.5),
@@ -308,6 +315,8 @@ _NIGHT: Mapping[str, tuple[str, str]] = {
     "fixture": ("#2a353d", "#7b93a5"),
     "small": ("#d08f2e", "#ffd9a0"),
     "enclosed": ("", "#d9a24e"),
+    "cut": ("", "#efece6"),
+    "door": ("", "#f0a04b"),
     "way": ("", "#b79ae0"),
     "jump": ("", "#b79ae0"),
     "stop": ("#7a52ad", "#15181c"),
@@ -367,7 +376,7 @@ def svg(drawing: Drawing, *, standalone: bool = True) -> str:
     """
     width, height = f"{drawing.width:.0f}", f"{drawing.height:.0f}"
     groups = (
-        element("g", *map(_element, marks), class_=f"group-{name}")
+        element("g", *map(mark_element, marks), class_=f"group-{name}")
         for name, marks in drawing.marks
         if marks
     )
@@ -387,9 +396,10 @@ def svg(drawing: Drawing, *, standalone: bool = True) -> str:
     return text + ("\n" if standalone else "")
 
 
-def _element(mark: Mark) -> str:
+def mark_element(mark: Mark, *inner: str) -> str:
+    """Return a mark as an SVG element around others."""
     name, geometry = _geometry(mark)
-    markup = [escaped(mark.text)] if mark.text else []
+    markup = [*inner, escaped(mark.text)] if mark.text else [*inner]
     if mark.title:
         markup.append(tooltip(mark.title))
     return element(
