@@ -490,7 +490,14 @@ def fuse(
     for name, preparing in by_action.items():
         if name and _overwrite_each_other(preparing, goals, together):
             others = [o for n, same in by_action.items() if n != name for o in same]
-            pairs = (_joined(first, second) for first in preparing for second in others)
+            needs = [(o.precondition.true, o.precondition.false, o) for o in others]
+            # Most pairs exclude each other, so this test comes first and creates no objects.
+            pairs = (
+                _joined(first, second)
+                for first in preparing
+                for true, false, second in needs
+                if not (true & first.delete or false & first.add)
+            )
             macros = [macro for macro in pairs if macro is not None]
             # Within one operator an add wins, so it cannot express that the second action
             # conditionally deletes what the first one added.
