@@ -639,6 +639,8 @@ def _verb_clause(cursor: Cursor) -> list[Clause]:
     listing = verb is not None and verb.frame in _LISTING
     left_out = cursor.begun and cursor.object_left_out()
     things = (IT,) if left_out else read_things(cursor, words, listing=listing)
+    if cursor.word() == "back" and cursor.word(cursor.at + 1) in {"on", "off"} & set(apart):
+        cursor.at += 1  # 'turn the lamp back on'
     particle = cursor.particle_here()
     if particle in apart:
         cursor.at += 1

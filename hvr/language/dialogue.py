@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from hvr.errors import HvrError, LanguageError
+from hvr.knowledge.ontology import PLACE
 from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.language.cursor import PAUSES, Cursor
 from hvr.language.function_words import NUMBERS
@@ -183,6 +184,10 @@ _BACK = re.compile(
     re.IGNORECASE,
 )
 _NTH = re.compile(r"\bthe (\w+) one\b", re.IGNORECASE)
+_ONE_OF = re.compile(r"\bone of (?:them|these|those)\b", re.IGNORECASE)
+_EVERYTHING = frozenset({"everything", "all of it", "all of them", "all", "it all", "them all"})
+_WITHIN = frozenset({"in", "on"})
+_SLICES = frozenset({"slice", "slices"})
 _PRONOUNS = frozenset({"it", "them", "they", "that", "this", "those", "these"})
 _AGAIN = re.compile(
     r"^(?:do (?:it|that|this) again|again|once more|repeat(?: that| it)?|same again)$"
@@ -307,6 +312,8 @@ class Rewriter:
 
     def _meant(self, words: str) -> tuple[str, ...]:
         plain = words.lower().removesuffix(" back").strip()
+        if plain in _EVERYTHING:
+            return tuple(self.memory.origins)
         if plain in _PRONOUNS:
             moved = [n for n in self.memory.things if n in self.memory.origins]
             last = self.memory.group if len(self.memory.group) > 1 else self.memory.used
@@ -328,18 +335,40 @@ class Rewriter:
         at = next((n for n, word in enumerate(tokens) if self._refers(tokens, n)), None)
         first = next((n for n in range(len(tokens)) if self._names(tokens, n)), len(tokens))
         things = self.memory.things
-        if at is not None and at < first and things:
+        if at is not None and things and (at < first or tokens[0] == "which"):
             many = tokens[at] in {"them", "they", "those", "these"}
             groups = [*self.memory.group, *things, *self.memory.places]
             groups = [" and ".join(self.memory.group or things[:2])] if many else groups
             for name in groups:
                 yield " ".join((*tokens[:at], name, *tokens[at + 1 :]))
-        if "there" in tokens and self.memory.places and tokens[0] != "there":
-            place = self.memory.places[0]
-            relation = self.reader.taxonomy.relation(self.inventory.classes[place])
+        if "there" in tokens and tokens[0] != "there":
             where = tokens.index("there")
-            yield " ".join((*tokens[:where], relation, place, *tokens[where + 1 :]))
+            start = where - (where > 1 and tokens[where - 1] in _WITHIN)
+            for place, relation in self._places():
+                yield " ".join((*tokens[:start], relation, place, *tokens[where + 1 :]))
+        if (slices := self._sliced(tokens)) is not None:
+            yield slices
         yield text
+
+    def _places(self) -> Iterator[tuple[str, str]]:
+        """Yield the mentioned places with their prepositions."""
+        taxonomy, classes = self.reader.taxonomy, self.inventory.classes
+        for name in self.memory.places:
+            if taxonomy.plays(classes[name], PLACE):
+                yield name, taxonomy.relation(classes[name])
+
+    def _sliced(self, tokens: Sequence[str]) -> str | None:
+        """Say what slices are of: 'put a slice on the plate' after 'slice the apple'."""
+        at = next((n for n, word in enumerate(tokens) if word in _SLICES and n), None)
+        if at is None or tokens[at + 1 : at + 2] == ["of"]:
+            return None
+        taxonomy, classes = self.reader.taxonomy, self.inventory.classes
+        whole = next((n for n in self.memory.things if taxonomy.slices(classes[n])), None)
+        if whole is None:
+            return None
+        return " ".join(
+            (*tokens[: at + 1], "of", taxonomy.label(classes[whole]), *tokens[at + 1 :])
+        )
 
     def _counted(self, text: str) -> str:
         """Replace 'the first one' by the object that the last answer named first."""
@@ -350,7 +379,8 @@ class Rewriter:
             at = number - 1 if number > 0 else len(group) - 1
             return group[at] if number and 0 <= at < len(group) else match[0]
 
-        return _NTH.sub(meant, text)
+        some = next((n for n in self.memory.group if n not in self.memory.used), None)
+        return _NTH.sub(meant, _ONE_OF.sub(some, text) if some else text)
 
     def _refers(self, tokens: Sequence[str], at: int) -> bool:
         if tokens[at] in {"it", "them", "they"}:

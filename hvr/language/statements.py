@@ -128,7 +128,7 @@ class StatementJudge:
             if place in self.view.unseen
         ]
         own = [name for name in statement.things if name in self.view.unseen]
-        inside = [p for n in statement.things for p in self._above(n) if p in self.view.unseen]
+        inside = [p for n in statement.things for p in self.above(n) if p in self.view.unseen]
         chosen = dict.fromkeys([*named, *own, *inside])
         lost = [n for n in statement.things if n in self.inventory.unplaced]
         if not chosen and lost:
@@ -193,7 +193,8 @@ class StatementJudge:
             return None
         return any(suits(name) for name in self.inventory.contents.get(place, ()))
 
-    def _above(self, name: str) -> list[str]:
+    def above(self, name: str) -> list[str]:
+        """Return the places that an object is on or in, innermost first."""
         chain: list[str] = []
         while (parent := self.inventory.parents.get(name)) is not None and parent not in chain:
             chain.append(parent)
@@ -207,7 +208,7 @@ class StatementJudge:
             places = {p for thing in adjunct.things for p in self.things(thing)}
             if not places:
                 return False
-            above = self._above(name)
+            above = self.above(name)
             if places & set(above):
                 return None if places & set(above) & self.view.unseen else True
             hidden = name in self.inventory.unplaced or set(above) & self.view.unseen
@@ -291,7 +292,7 @@ _YOU = [("you",), ("we",), ("i",), ("any",), ("the",)]
 
 
 def _asked(text: str) -> tuple[str, ...]:
-    tokens = tuple(t for t in tokenize(text) if t not in {"?", ",", "!", "."})
+    tokens = tuple(t for t in tokenize(text) if t not in {"?", ",", "!", ".", "still", "currently"})
     while True:
         for words in map(tuple, map(str.split, _POLITE)):
             if tokens[: len(words)] == words and len(tokens) > len(words):
@@ -537,8 +538,30 @@ class _Questions:
         yes = [n for n, v in values.items() if v]
         return yes, [n for n, v in values.items() if v is None]
 
+    def _holding(self, cursor: Cursor) -> QuestionAnswer | None:
+        """Answer 'which cabinet is the plate in?'; None for other questions."""
+        start = cursor.at
+        last = len(cursor.tokens) - 1
+        if cursor.tokens[last] not in {"in", "on", "inside"}:
+            return None
+        places = read_things(cursor, "which", listing=True, subject=True)
+        if cursor.word() in _BE and cursor.starts_thing(cursor.at + 1):
+            cursor.at += 1
+            things = read_things(cursor, "is")
+            if cursor.at == last:
+                inside = [n for thing in things for n in self.judge.things(thing)]
+                around = {p for n in inside for p in self.judge.above(n)}
+                named = [n for thing in places for n in self.judge.things(thing)]
+                found = [n for n in named if n in around]
+                said = joined([self.judge.called(n) for n in found]) if found else "none"
+                return QuestionAnswer(said, tuple(found))
+        cursor.at = start
+        return None
+
     def _which(self, cursor: Cursor) -> QuestionAnswer:
         cursor.at += cursor.word() == "of"
+        if (found := self._holding(cursor)) is not None:
+            return found
         yes, unknown = self._chosen(cursor)
         said = joined([self.judge.called(n) for n in yes]) if yes else "none"
         return QuestionAnswer(said + self._unknown(unknown), tuple(yes))

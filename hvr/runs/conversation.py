@@ -50,7 +50,8 @@ _UNDO = frozenset(
 )
 _DID = frozenset(
     {"what did you do", "what did you just do", "what have you done", "what have you just done"}
-    | {"what happened", "what just happened"}
+    | {"what happened", "what just happened", "what did i ask", "what did i ask for"}
+    | {"what did i ask you to do", "what did i tell you to do", "what did i want you to do"}
 )
 
 
