@@ -260,7 +260,7 @@ class ClassChoice:
         return (best,)
 
     def _carrying(self, classes: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-        """Return what furniture is named for, and the kinds that carry it: a television's stand."""
+        """Return the things that furniture is named for, and the kinds that carry them here."""
         things = [t for c in classes for t in self.taxonomy.ontology.related("standsUnder", c)]
         parents = {self.inventory.parents.get(n) for t in things for n in self.inventory.of(t)}
         kinds = sorted({c for p in parents if (c := self.inventory.classes.get(p or ""))})

@@ -349,7 +349,7 @@ _PROHIBITIONS = ("always", "at-most-once", "sometime-before")
 
 
 def _restoring(constraint: Trajectory, truths: list[bool]) -> Iterator[Trajectory]:
-    """Yield what is left to do about a broken constraint.
+    """Yield the constraints that a broken one leaves for the rest of the run.
 
     A state that had to last until another one is restored before the other one is reached.
     """
