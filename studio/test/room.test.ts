@@ -115,6 +115,7 @@ test("a thing that is out of view was seen at an earlier step", () => {
 test("facts are said in words", () => {
   const names = people(RUN.before?.objects ?? []);
   assert.equal(factWords("(not (on mug-1 table-1))", names), "the mug is not on the dining table");
+  assert.equal(factWords("(warm_liquid mug-1)", names), "the mug: warm liquid");
   assert.equal(factWords("(odd <b> mug-1)", names), "(odd <b> mug-1)");
 });
 

@@ -279,7 +279,7 @@ export function named(text: string, names: Map<string, string>): string {
 /** Return what happened at a step, in words; each event is told once. */
 export function remarksOf(step: StoryStep, names: Map<string, string>): { event: string; text: string }[] {
   const failure = step.remarks.find((one) => one.event === "failure");
-  const reason = (failure?.text || failure?.title || "").replace(/ \(violated .*\)$/s, "");
+  const reason = (failure?.text || failure?.title || "").replace(/\.?( \(violated .*\))?$/s, "");
   return step.remarks
     .filter((one) => one.event !== "replanning" || !failure)
     .map(({ event, title, text }) => {
@@ -334,8 +334,8 @@ export function factWords(fact: string, names: Map<string, string>, holds = true
     toggled: `${first} is ${no}on`,
     present: `there is ${holds ? "" : "no longer "}${first}`,
   };
-  return (
-    sentence[name] ??
-    (args.length === 1 && WORDS[name] ? `${first} is ${no}${WORDS[name]}` : `${holds ? "" : "not "}${fact}`)
-  );
+  if (args.length === 1 && names.has(args[0] ?? "") && !sentence[name]) {
+    return WORDS[name] ? `${first} is ${no}${WORDS[name]}` : `${first}: ${no}${name.replaceAll("_", " ")}`;
+  }
+  return sentence[name] ?? `${no}${fact}`;
 }

@@ -1,6 +1,6 @@
 /** A robot's room: ask for something, watch it, and replay any run. */
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { type Contents, get, type JobState, post, readRun, watchRun } from "../api";
 import type { RunDocument } from "../model/story";
 import { address, type Route } from "../router";
@@ -58,13 +58,14 @@ export function RoomView({ contents, route }: { contents: Contents; route: Route
   return (
     <div class="roomview">
       <Ask
+        newcomer={!chosen}
         onRun={(name) => {
           location.hash = address("room", { run: name }).slice(1);
           setVersion((old) => old + 1);
         }}
       />
       {error && <Problem text={error} />}
-      {!chosen && <Empty title="No run yet">Ask for something above, such as "make coffee".</Empty>}
+      {!chosen && <Empty title="No run yet">Ask for something above, then watch it step by step.</Empty>}
       {chosen && !run && !error && <Waiting what="Reading the run" />}
       {run && <Replay key={chosen} run={run} route={route} save={<SaveRun name={run.name} />} />}
     </div>
@@ -99,7 +100,8 @@ const EXAMPLES = [
 ];
 
 /** Ask for something; the answer is a run of its own. */
-function Ask({ onRun }: { onRun: (name: string) => void }) {
+function Ask({ newcomer, onRun }: { newcomer: boolean; onRun: (name: string) => void }) {
+  const harder = useRef<HTMLDetailsElement>(null);
   const [text, setText] = useState("");
   const [note, setNote] = useState("");
   const [busy, setBusy] = useState(false);
@@ -112,6 +114,9 @@ function Ask({ onRun }: { onRun: (name: string) => void }) {
       return;
     }
     setBusy(true);
+    if (harder.current) {
+      harder.current.open = false; // the room needs the space
+    }
     setNote("Reading, planning and proving…");
     const name = `studio-${new Date().toISOString().replace(/\D/g, "").slice(2, 17)}`;
     try {
@@ -164,7 +169,17 @@ function Ask({ onRun }: { onRun: (name: string) => void }) {
           {busy ? "Working…" : "Go"}
         </button>
       </div>
-      <details>
+      {newcomer && (
+        <div class="row">
+          <span class="faint">Try</span>
+          {EXAMPLES.map((one) => (
+            <button key={one} type="button" class="small" onClick={() => setText(one)}>
+              {one}
+            </button>
+          ))}
+        </div>
+      )}
+      <details ref={harder}>
         <summary>
           Make it harder
           {faults.length > 0 && `: ${faults.length === 1 ? "one fault" : `${faults.length} faults`}`}

@@ -123,6 +123,17 @@ export class Room3D {
     body.position.y = 0.45;
     const nose = new ConeGeometry(0.09, 0.25, 12).rotateX(Math.PI / 2).translate(0, 0.75, 0.24);
     this.robot.add(body, new Mesh(lit(nose, "#1d4f45"), material));
+    // Behind furniture, the robot shines through.
+    const faint = new MeshBasicMaterial({
+      color: "#2f7d6d",
+      transparent: true,
+      opacity: 0.25,
+      depthTest: false,
+    });
+    const behind = new Mesh(body.geometry, faint);
+    behind.position.y = 0.45;
+    behind.renderOrder = 8;
+    this.robot.add(behind);
     this.watcher = new ResizeObserver(() => this.resize());
     this.watcher.observe(place);
     this.renderer.domElement.addEventListener("pointermove", this.hover);
