@@ -82,6 +82,17 @@ def test_worlds_of_facts(text: str, constraint: str) -> None:
     assert constraint in str(posed.problem.constraints)
 
 
+def test_paraphrases_in_worlds_of_facts_are_read_as_their_goals() -> None:
+    for world, text, checks in lines_of(BENCHMARK):
+        if world.startswith("FloorPlan") or checks == "refused":
+            continue
+        folder = WorldFolder(find_world(world))
+        problem, _ = folder.problem(None)
+        posed = problem_for(text, folder.domain, problem, folder.words, folder.ontology)
+        again = problem_for(posed.said, folder.domain, problem, folder.words, folder.ontology)
+        assert (again.said, again.problem) == (posed.said, posed.problem), text
+
+
 @pytest.mark.slow
 def test_runs_keep_to_their_conditions(tmp_path: Path) -> None:
     assert failures(BENCHMARK, tmp_path, every=7) == []

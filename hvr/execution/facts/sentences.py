@@ -29,7 +29,7 @@ from hvr.execution.facts.imperatives import (
     stages_of,
     things_of,
 )
-from hvr.execution.facts.temporal import FactWords, all_in_words, since
+from hvr.execution.facts.temporal import FactWords, all_in_words, own_words, since
 from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.language.goal_builder import Goal
@@ -528,7 +528,10 @@ def _over_time(
     """Return the problem of a request with conditions over time; None for other texts."""
     if text.lstrip().startswith("("):
         return None
-    timed = timed_request(text, FactWords(_Reader(domain, problem, words), domain, problem))
+    reader = _Reader(domain, problem, words)
+    if (own := own_words(text, reader.clauses)) is not None:
+        return _posed(domain, problem, words, *own)
+    timed = timed_request(text, FactWords(reader, domain, problem))
     if timed is None:
         return None
     if not (timed.main or timed.first or timed.due):
@@ -547,14 +550,33 @@ def _over_time(
         [parse_constraint(t, domain, problem.objects) for t in texts]
         for texts in (timed.constraints, (*timed.lasting, *ends))
     )
-    said = in_order([goal_text(stage, words) for stage in stages])
-    said += f"; {all_in_words((*kept, *lasting), partial(goal_text, words=words))}"
-    if timed.first and len(stages) > 1:
-        mark = Atom("stage-1-reached", ())
-        lasting = [since(mark, one) for one in lasting if isinstance(one, Trajectory)]
-    constraints = And((problem.constraints, *kept, *lasting))
-    domain, problem = _in_stages(domain, problem, stages or [And(())])
-    return RequestedProblem(domain, problem.replace(constraints=constraints), said)
+    whole = [] if timed.first and len(stages) > 1 else lasting
+    later = lasting if not whole else []
+    return _posed(domain, problem, words, stages or [And(())], [*kept, *whole], later)
+
+
+def _posed(
+    domain: Domain,
+    problem: Problem,
+    words: WorldLexicon,
+    stages: Sequence[Formula],
+    kept: Sequence[Expression],
+    later: Sequence[Expression],
+) -> RequestedProblem:
+    """Return a problem with stages and constraints; `later` ones hold once stage 1 is reached."""
+    said = []
+    for number, stage in enumerate(stages):
+        also = [] if number == 0 else later
+        parts = (
+            goal_text(stage, words),
+            all_in_words((*kept, *also), partial(goal_text, words=words)),
+        )
+        said.append("; ".join(filter(None, parts)))
+    mark = Atom("stage-1-reached", ())
+    marked = [since(mark, one) for one in later if isinstance(one, Trajectory)]
+    constraints = And((problem.constraints, *kept, *marked))
+    domain, problem = _in_stages(domain, problem, stages)
+    return RequestedProblem(domain, problem.replace(constraints=constraints), in_order(said))
 
 
 def _in_stages(

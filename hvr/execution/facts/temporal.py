@@ -146,6 +146,62 @@ class FactWords:
         return tuple(dict.fromkeys(name for name in names if name))
 
 
+def own_words(
+    text: str, clauses: Callable[[str], Formula | None]
+) -> tuple[list[Formula], list[Expression], list[Expression]] | None:
+    """Read hvr's own paraphrase of a goal with constraints; None for any other text.
+
+    Returns:
+        The stages, the constraints on all of them, and those on all but the first.
+    """
+    stages: list[Formula] = []
+    kept: list[list[Expression]] = []
+    for part in text.lower().strip().rstrip(".").split("; then "):
+        goal, *constraints = part.split("; ")
+        formula = _formula(goal, clauses)
+        read = [_constraint(one, clauses) for one in constraints]
+        if formula is None or None in read:
+            return None
+        stages.append(formula)
+        kept.append([one for one in read if one is not None])
+    whole = [one for one in kept[0] if all(one in others for others in kept)]
+    later = [one for one in kept[-1] if one not in whole]
+    alike = all([*whole, *later] == others for others in kept[1:]) and kept[0] == whole
+    return (stages, whole, later) if kept[-1] and alike else None
+
+
+def _constraint(text: str, clauses: Callable[[str], Formula | None]) -> Trajectory | None:
+    for operator, phrase in KEPT.items():
+        before, *between, _ = phrase.split("{}")
+        if not text.startswith(before):
+            continue
+        rest = text.removeprefix(before)
+        halves = _split(rest, between[0]) if between else [(rest,)]
+        for parts in halves:
+            formulas = [_formula(part, clauses) for part in parts]
+            if None not in formulas:
+                return Trajectory(operator, (), tuple(f for f in formulas if f is not None))
+    return None
+
+
+def _formula(text: str, clauses: Callable[[str], Formula | None]) -> Formula | None:
+    denial = "it is not so that "
+    if text.startswith("if "):
+        for one, other in _split(text.removeprefix("if "), ", "):
+            left, right = _formula(one, clauses), _formula(other, clauses)
+            if left is not None and right is not None:
+                return Imply(left, right)
+    if text.startswith(denial):
+        inner = _formula(text.removeprefix(denial), clauses)
+        return None if inner is None else Not(inner)
+    return clauses(text)
+
+
+def _split(text: str, joint: str) -> list[tuple[str, ...]]:
+    parts = text.split(joint)
+    return [(joint.join(parts[:n]), joint.join(parts[n:])) for n in range(1, len(parts))]
+
+
 def since(mark: Atom, constraint: Trajectory) -> Trajectory:
     """Return a constraint that counts only once a mark holds."""
     first, *rest = constraint.formulas
