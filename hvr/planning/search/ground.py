@@ -70,16 +70,7 @@ def build(task: Task, *, reduce: bool = True, seconds: float = math.inf) -> Sear
     Raises:
         PlannerError: The task has derived predicates, or takes too long to translate.
     """
-    deadline = time.perf_counter() + seconds
-
-    def check_time() -> None:
-        if time.perf_counter() > deadline:
-            raise PlannerError(
-                f"no plan was found in {seconds:g} s: the problem has too many actions; "
-                "a larger budget gives more time",
-                field="budget",
-            )
-
+    check_time = _deadline(seconds)
     if task.derived_predicates:
         raise PlannerError(
             "this planner does not support derived predicates such as "
@@ -124,6 +115,21 @@ def build(task: Task, *, reduce: bool = True, seconds: float = math.inf) -> Sear
     variables = groups(operators, goals, fluents, together)
     goals = tuple(goal for goal in goals if _possible_goal(goal, variables))
     return SearchProblem(task, initial, tuple(operators), goals, variables, compiled)
+
+
+def _deadline(seconds: float) -> Callable[[], None]:
+    """Return a function that raises `PlannerError` once the time is up."""
+    deadline = time.perf_counter() + seconds
+
+    def check_time() -> None:
+        if time.perf_counter() > deadline:
+            raise PlannerError(
+                f"no plan was found in {seconds:g} s: the problem has too many actions; "
+                "a larger budget gives more time",
+                field="budget",
+            )
+
+    return check_time
 
 
 def _possible_goal(goal: Literals, variables: Iterable[Sequence[int]]) -> bool:

@@ -331,32 +331,8 @@ def forget_dead(
     Returns:
         The initial state and the operators.
     """
-    # For each f, the candidates g; initially all fluents compatible with it.
-    fluents = sum(1 << bit for bit, others in together.items() if others)
-    dead = {bit: together[bit] & fluents & ~(1 << bit) for bit in bits(fluents)}
-    # Remove each g that may be true when f is read …
-    effects = [needs for operator in operators for needs, _, _ in operator.effects()]
-    for needs in (*goals, *effects):
-        may = partners(together, needs.true)
-        for bit in bits(needs.all & fluents):
-            dead[bit] &= ~may if may is not None else -1
-    # … and each g that may be deleted while f keeps its value, because f would then matter.
-    # Many operators delete the same fluents: for these, only what all of them set counts.
-    always_set: dict[int, int] = {}
-    for operator in operators:
-        deletes = _deletes(operator)
-        always_set[deletes] = always_set.get(deletes, -1) & (operator.add | operator.delete)
-    for deletes, sets in always_set.items():
-        for bit in dead:
-            if not sets >> bit & 1:
-                dead[bit] &= ~deletes
-    # No g may be forgotten itself: the argument requires that only the operators checked above
-    # delete it.
-    forgettable = sum(1 << bit for bit, while_ in dead.items() if while_)
-    dead = {bit: while_ & ~forgettable for bit, while_ in dead.items() if while_ & ~forgettable}
-
     dead_with: dict[int, int] = {}
-    for bit, while_ in dead.items():
+    for bit, while_ in _dead_fluents(operators, goals, together).items():
         for other in bits(while_):
             dead_with[other] = dead_with.get(other, 0) | 1 << bit
     decisive = sum(1 << bit for bit in dead_with)
@@ -385,6 +361,35 @@ def forget_dead(
             GroundOperator(operator.steps, operator.precondition, add, delete, conditional)
         )
     return initial & ~dead_given(initial), smaller
+
+
+def _dead_fluents(
+    operators: Sequence[GroundOperator], goals: GoalAlternatives, together: CompatibleFluents
+) -> dict[int, int]:
+    """Return for each f, by its bit, the mask of the g while which it is dead, if any."""
+    # For each f, the candidates g; initially all fluents compatible with it.
+    fluents = sum(1 << bit for bit, others in together.items() if others)
+    dead = {bit: together[bit] & fluents & ~(1 << bit) for bit in bits(fluents)}
+    # Remove each g that may be true when f is read …
+    effects = [needs for operator in operators for needs, _, _ in operator.effects()]
+    for needs in (*goals, *effects):
+        may = partners(together, needs.true)
+        for bit in bits(needs.all & fluents):
+            dead[bit] &= ~may if may is not None else -1
+    # … and each g that may be deleted while f keeps its value, because f would then matter.
+    # Many operators delete the same fluents: for these, only what all of them set counts.
+    always_set: dict[int, int] = {}
+    for operator in operators:
+        deletes = _deletes(operator)
+        always_set[deletes] = always_set.get(deletes, -1) & (operator.add | operator.delete)
+    for deletes, sets in always_set.items():
+        for bit in dead:
+            if not sets >> bit & 1:
+                dead[bit] &= ~deletes
+    # No g may be forgotten itself: the argument requires that only the operators checked above
+    # delete it.
+    forgettable = sum(1 << bit for bit, while_ in dead.items() if while_)
+    return {bit: while_ & ~forgettable for bit, while_ in dead.items() if while_ & ~forgettable}
 
 
 def _deletes(operator: GroundOperator) -> int:
