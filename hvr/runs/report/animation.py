@@ -257,7 +257,7 @@ class _Things:
         self.names = frozenset(self._lives)
 
     def elements(self, handled: Collection[str]) -> Iterator[str]:
-        """Yield the elements, those of large objects first."""
+        """Yield the elements, large objects first."""
         first = {name: next(filter(None, life)) for name, life in self._lives.items()}
         order = sorted(first.items(), key=lambda one: -one[1].box.footprint)
         for name, shape in order:

@@ -146,7 +146,7 @@ class _Room:
             self._move(self._shapes[shape.name], *self._free(shape, there))
 
     def _free(self, shape: Shape, place: Shape) -> tuple[float, float]:
-        """Return the middle of a free part of a place, beside what is there."""
+        """Return the middle of a free spot on a place."""
         others = [
             one.box.center[0]
             for one in self._shapes.values()
