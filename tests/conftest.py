@@ -29,7 +29,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # No deadlines: the time of an example depends on the load of the machine.
 settings.register_profile(
-    "hvr", max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "hvr", max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("hvr")
 

@@ -92,7 +92,7 @@ def test_a_decoded_value_encodes_to_its_document_and_fits_the_schema(data: dict[
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=80)
 @given(st.dictionaries(st.sampled_from(["inner", "share", "mode", "pair", "x"]), _JSON))
 def test_decoding_accepts_what_the_schema_accepts(data: dict[str, Any]) -> None:
     good = _SCHEMA.is_valid(data)

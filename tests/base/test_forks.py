@@ -53,12 +53,6 @@ def nested(number):
 fork = multiprocessing.get_context("fork")
 """
 
-_POOL = """
-first = use()
-with fork.Pool(2) as pool:
-    assert pool.map(use, range(2), chunksize=1) == [first] * 2
-"""
-
 _EXECUTOR = """
 first = use()
 with ProcessPoolExecutor(2, mp_context=fork) as pool:
@@ -68,6 +62,7 @@ assert use(1) == first
 """
 
 _GRAPH = """
+WITH_VERIFIER = False
 graph = KnowledgeGraph.create(Path("graph"))
 def ask(_):
     with KnowledgeGraph.create(Path(f"graph-{os.getpid()}")) as own:
@@ -101,6 +96,7 @@ finally:
 """
 
 _FIRST = """
+WITH_VERIFIER = False
 # Nothing is imported yet: the thread does that, and holds the locks of what it imports.
 thread = threading.Thread(target=use)
 thread.start()
@@ -156,7 +152,6 @@ assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 42
 @pytest.mark.parametrize(
     "body",
     [
-        pytest.param(_POOL, id="pool"),
         pytest.param(_EXECUTOR, id="executor, nested"),
         pytest.param(_GRAPH, id="graph that is open"),
         pytest.param(_THREAD, id="while other threads plan"),

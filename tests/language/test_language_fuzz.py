@@ -60,7 +60,7 @@ def check(policy, text):
 
 
 SETTINGS = settings(
-    max_examples=250,
+    max_examples=120,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )  # fmt: skip
 

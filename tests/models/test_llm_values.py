@@ -329,7 +329,7 @@ def test_prices_of_the_user(tmp_path: Path) -> None:
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_bytes(b"\xff\xfe")
-    with pytest.raises(DataFileError, match="this is UTF-16"):
+    with pytest.raises(DataFileError, match="found UTF-16"):
         read_config(environ={}, folder=tmp_path)
 
 

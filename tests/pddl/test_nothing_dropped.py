@@ -22,7 +22,7 @@ from hvr.pddl import (
 from hvr.validation.extraction import extract
 from hvr.validation.extraction.lines import KnownSymbols
 
-many = settings(max_examples=300, deadline=None)
+many = settings(max_examples=150, deadline=None)
 
 NAMES = ["go", "take", "fly", "a", "b", "c", "box-1", "12"]
 GAPS = ["\n", "  \n\n", " ", "\t; a comment (go b)\n", " ;)\n"]

@@ -75,7 +75,7 @@ def inside(number: Decimal, quantity: Quantity, bits: int = BITS) -> bool:
 # Enclosures ---------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.fractions(-40, 40, max_denominator=1000), st.sampled_from(PRECISIONS))
 def test_powers_of_e_are_enclosed(exponent: Fraction, bits: int) -> None:
     grid = round(exponent * 2**bits)
@@ -205,7 +205,7 @@ def test_polynomials_times_powers_of_e_have_the_zeros_of_the_polynomials(
         found = [z for z in zeros(product, 0, 4) if isinstance(z, Root)]
     except ContinuousChangeError as error:
         # A double zero is indistinguishable from none, and is refused.
-        assert "not decided" in str(error)
+        assert "undecided" in str(error)
         return
     assert len(found) == len(expected)
     for one, two in zip(found, expected, strict=True):

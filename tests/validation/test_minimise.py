@@ -20,7 +20,7 @@ from hvr.validation import ValidationReport, Validator
 from hvr.validation.minimise import minimise
 from tests.work import lines_run
 
-LAW = settings(max_examples=150, suppress_health_check=list(HealthCheck))
+LAW = settings(max_examples=80, suppress_health_check=list(HealthCheck))
 
 # Features that the fast path must handle: conditional effects, negative and disjunctive
 # conditions, numbers, derived predicates.

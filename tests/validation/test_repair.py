@@ -10,7 +10,7 @@ from hvr.validation.findings import explain_repair
 from hvr.validation.relaxation import Deadline
 from hvr.validation.repair import edit_sequence, find_repair, find_suggestions
 
-LAW = settings(max_examples=80, suppress_health_check=list(HealthCheck))
+LAW = settings(max_examples=50, suppress_health_check=list(HealthCheck))
 
 BLOCKS = """
 (define (domain blocks) (:requirements :strips)

@@ -39,7 +39,7 @@ FORMS = ["library.ttl", "library.json"]
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(libraries, libraries, libraries)
 def test_merging_is_commutative_associative_and_idempotent(
     a: Library, b: Library, c: Library
@@ -51,7 +51,7 @@ def test_merging_is_commutative_associative_and_idempotent(
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(libraries, libraries)
 def test_merging_loses_nothing(a: Library, b: Library) -> None:
     both = a.merge(b)
@@ -64,7 +64,7 @@ def test_merging_loses_nothing(a: Library, b: Library) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(libraries)
 def test_turtle_is_read_as_it_was_written(library: Library) -> None:
     data = to_turtle(library)
@@ -73,7 +73,7 @@ def test_turtle_is_read_as_it_was_written(library: Library) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(entries())
 def test_json_is_read_as_it_was_written(entry: Entry) -> None:
     assert entry_from_json(json.loads(json.dumps(entry.to_json()))) == entry

@@ -24,7 +24,7 @@ from tests.planning.search.planning_worlds import (
     tasks,
 )
 
-SLOW = settings(max_examples=60, suppress_health_check=list(HealthCheck))
+SLOW = settings(max_examples=40, suppress_health_check=list(HealthCheck))
 
 
 def check(task: Task, *, reduce: bool) -> None:

@@ -228,7 +228,7 @@ answers = st.fixed_dictionaries(
 
 @pytest.mark.slow
 @given(answers)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_whatever_is_written_is_sent_back_or_is_a_condition_of_the_kitchen(
     answer: dict[str, Any],
 ) -> None:

@@ -42,7 +42,7 @@ def compare(seed: int, *, any_order: bool, plans: int = 4) -> list[bool]:
     return verdicts
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(st.integers(0, 10**9), st.booleans())
 def test_verdicts_are_those_of_the_definition(seed: int, any_order: bool) -> None:
     compare(seed, any_order=any_order)

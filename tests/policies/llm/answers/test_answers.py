@@ -91,7 +91,7 @@ def test_an_action_knows_its_line() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(JUNK, st.integers(0, 4))
 def test_no_text_raises(text: str, count: int) -> None:
     read_objects(text)
