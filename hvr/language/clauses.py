@@ -256,6 +256,7 @@ def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition,
         else:
             read = _separate_clauses(cursor, clauses, start)
             read = _as_before(read, clauses, prohibitions)
+            read = read if clauses else _about_banned(read, prohibitions)
             if _preserves_state(cursor, start):
                 prohibitions += [p for clause in read for p in kept(clause)]
             if clauses and not then and cursor.take("first"):  # 'put it away, but wash it first'
@@ -286,6 +287,16 @@ def _as_before(
     if dismissed and dismissed[-1].dismissed:
         return [read[0].replace(verb=dismissed[-1].verb)]
     return read
+
+
+def _about_banned(read: list[Clause], banned: Sequence[Prohibition]) -> list[Clause]:
+    """Resolve a pronoun after a prohibition: 'don't slice the lettuce, wash it'."""
+    if not banned or any(thing.kind != "noun" for thing in banned[-1].things):
+        return read
+    return [
+        c.replace(groups=tuple(resolve_pronoun(g, banned[-1].things) for g in c.groups))
+        for c in read[:1]
+    ] + read[1:]
 
 
 def _but_first(cursor: Cursor, clauses: list[Clause]) -> list[Clause]:

@@ -341,7 +341,7 @@ CHAT_WORDS: Mapping[str, str] = {
     "cant": "can't", "wont": "won't", "shouldnt": "shouldn't", "mustnt": "mustn't", "im": "i'm",
     "id": "i'd", "ive": "i've", "whats": "what's", "wheres": "where's", "thats": "that's",
     "th": "the", "da": "the", "abt": "about", "tho": "though", "cos": "because", "cuz": "because",
-    "bc": "because", "asap": "now", "kinda": "", "sorta": "", "lol": "", "umm": "", "uh": "",
+    "wld": "would", "cld": "could", "cud": "could", "wud": "would", "bc": "because", "asap": "now", "kinda": "", "sorta": "", "lol": "", "umm": "", "uh": "",
     "uhm": "", "hmm": "", "ok": "", "okay": "", "yo": "", "hey": "", "yeah": "",
 }  # fmt: skip
 """Chat abbreviations and fillers, with their replacements."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hvr.errors import IncompleteError, LanguageError
 from hvr.knowledge.ontology import (
     ADJOINS,
@@ -165,6 +167,23 @@ def _with_in_hand(group: NounGroup) -> Adjunct | None:
     return next((one for one, other in pairs if (one.kind, other.kind) == ("with", "hand")), None)
 
 
+def _beside_named(groups: tuple[NounGroup, ...]) -> tuple[NounGroup, ...]:
+    """Resolve 'it' to the thing before: 'put the mug on the desk and the pen next to it'."""
+    resolved = list(groups[:1])
+    for before, group in pairwise(groups):
+        named = tuple(
+            t.replace(determiner=Determiner(definite=True)) for t in before.things if t.nouns
+        )
+        adjuncts = tuple(
+            a.replace(things=named)
+            if named and a.kind == "unplaced" and a.things and a.things[0].text == "it"
+            else a
+            for a in group.adjuncts
+        )
+        resolved.append(group.replace(adjuncts=adjuncts))
+    return tuple(resolved)
+
+
 def _nouns(lexicon: Lexicon, word: str) -> tuple[Noun, ...]:
     return tuple(entry for entry in lexicon.lookup(word) if isinstance(entry, Noun))
 
@@ -202,7 +221,8 @@ class Interpreter:
         if clause.then or self._switches_with(clause):
             self.draft.ordered.append(self.draft.clause)
         main: list[int] = []
-        for group, later in zip(clause.groups, self._later_places(clause), strict=True):
+        groups = _beside_named(clause.groups)
+        for group, later in zip(groups, self._later_places(clause), strict=True):
             main += self._group(clause.verb, group, later)
             self.draft.objects = tuple(self.draft.live(main))
         self.draft.end_clause(self.draft.live(main))
