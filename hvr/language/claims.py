@@ -119,13 +119,24 @@ class Gate:
                 against += [text] if number != count and not counts_pieces else []
             elif all(isinstance(e, Adjective) and e.selects for e in entries):
                 ignored.append(text)
-            elif not self._is_reached(entries, predicates):
+            elif self._is_place(spans, index) or not self._is_reached(entries, predicates):
                 against.append(text)
         said = any(self._states(entries) & set(predicates) for _, _, entries in spans)
         return Coverage(
             tuple(dict.fromkeys([*against, *places])),
             tuple(dict.fromkeys(ignored)),
             bool(predicates) and not said,
+        )
+
+    def _is_place(self, spans: Sequence[tuple[int, int, tuple[Entry, ...]]], index: int) -> bool:
+        """Return whether the word of a verb names an unknown place: 'in the study'."""
+        before = [entries for _, _, entries in spans[max(0, index - 2) : index]]
+        return (
+            len(before) == 2
+            and _has_role(before[0], "prep", "from")
+            and _has_role(before[1], "det")
+            and all(isinstance(entry, Verb) for entry in spans[index][2])
+            and not any(self._names(entries) for _, _, entries in spans[index + 1 : index + 2])
         )
 
     def _is_listed(

@@ -235,7 +235,9 @@ FUNCTION_WORDS: Mapping[str, Mapping[str, str | int] | Iterable[str]] = {
         "didn't", "wouldn't", "wasn't", "nowhere"),
     # Any place but the present one.
     "anywhere": ("anywhere", "anywhere else", "somewhere else", "some other place", "elsewhere",
-        "in another place", "to another place", "to a different place", "in a different place"),
+        "in another place", "to another place", "to a different place", "in a different place",
+        "in another location", "to another location", "to a different location",
+        "in a different location"),
     "each other": ("each other", "one another"),
     # Links of a general word and a purpose (`purposes`).
     "serving": ("to", "for", "used for", "used to", "that can", "which can", "i can", "we can",
@@ -341,7 +343,8 @@ CHAT_WORDS: Mapping[str, str] = {
     "cant": "can't", "wont": "won't", "shouldnt": "shouldn't", "mustnt": "mustn't", "im": "i'm",
     "id": "i'd", "ive": "i've", "whats": "what's", "wheres": "where's", "thats": "that's",
     "th": "the", "da": "the", "abt": "about", "tho": "though", "cos": "because", "cuz": "because",
-    "wld": "would", "cld": "could", "cud": "could", "wud": "would", "bc": "because", "asap": "now", "kinda": "", "sorta": "", "lol": "", "umm": "", "uh": "",
+    "wld": "would", "cld": "could", "cud": "could", "wud": "would",
+    "bc": "because", "asap": "now", "kinda": "", "sorta": "", "lol": "", "umm": "", "uh": "",
     "uhm": "", "hmm": "", "ok": "", "okay": "", "yo": "", "hey": "", "yeah": "",
 }  # fmt: skip
 """Chat abbreviations and fillers, with their replacements."""

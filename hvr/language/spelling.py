@@ -15,7 +15,7 @@ from itertools import product
 
 from hvr.errors import LanguageError
 from hvr.language.function_words import CHAT_WORDS
-from hvr.language.lexicon import FunctionWord, Lexicon, stem
+from hvr.language.lexicon import FunctionWord, Lexicon, plurals, stem
 from hvr.values import Value
 
 _SHORTEST = 3
@@ -53,7 +53,12 @@ def corrections(tokens: Sequence[str], lexicon: Lexicon) -> tuple[Corrected, ...
         LanguageError: The corrections have too many combinations.
     """
     tokens = _rejoined(_from_chat(tokens, lexicon), lexicon)
-    options = [candidates(t, lexicon) or (t,) if not _known(t, lexicon) else (t,) for t in tokens]
+    options = [
+        candidates(t, lexicon) or (t,)
+        if not _known(t, lexicon)
+        else (_plural(t, "".join(tokens[n + 1 : n + 2]), lexicon),)
+        for n, t in enumerate(tokens)
+    ]
     count = 1
     for option in options:
         count *= len(option)
@@ -102,6 +107,17 @@ def _rejoined(tokens: Iterator[str], lexicon: Lexicon) -> tuple[str, ...]:
 
 def _known(token: str, lexicon: Lexicon) -> bool:
     return not token.isalpha() or token in lexicon.parts or token in _idiomatic(lexicon)
+
+
+def _plural(token: str, after: str, lexicon: Lexicon) -> str:
+    """Return the plural that a stray apostrophe makes of a known thing: "two tomato's"."""
+    base = token.removesuffix("'s")
+    owner = not _known(after, lexicon) or any(
+        not isinstance(entry, FunctionWord) for entry in lexicon.entries.get((after,), ())
+    )  # 'the cupboard's shelf'
+    if base == token or token in lexicon.parts or (after and owner):
+        return token
+    return next((form for form in plurals(base) if (form,) in lexicon.entries), token)
 
 
 def candidates(word: str, lexicon: Lexicon) -> tuple[str, ...]:
