@@ -295,8 +295,8 @@ def _about_banned(read: list[Clause], banned: Sequence[Prohibition]) -> list[Cla
         return read
     return [
         c.replace(groups=tuple(resolve_pronoun(g, banned[-1].things) for g in c.groups))
-        for c in read[:1]
-    ] + read[1:]
+        for c in read
+    ]
 
 
 def _but_first(cursor: Cursor, clauses: list[Clause]) -> list[Clause]:
@@ -329,7 +329,8 @@ def _linked(cursor: Cursor, clauses: list[Clause], then: bool) -> bool:
 
 
 def _separate_clauses(cursor: Cursor, before: Sequence[Clause], start: int) -> list[Clause]:
-    apart = not before or start == 0 or _separated(cursor, start)
+    paused = cursor.word(start - 1) in PAUSES or not cursor.named(start - 1)
+    apart = not before or start == 0 or paused
     read = _choice_of_clauses(cursor)
     if not apart and any(clause.verb is None for clause in read):
         cursor.at = start  # 'make coffee bread'
@@ -380,9 +381,9 @@ def _read_instead(cursor: Cursor) -> list[Prohibition]:
 
 def _by_doing(cursor: Cursor, before: Clause) -> bool:
     """Return whether a clause says how to tidy: 'clear the desk by moving the books to …'."""
-    tidies = before.verb is not None and before.verb.frame == "clear"
-    doing = cursor.word() == "by" and cursor.word(cursor.at + 1).endswith("ing")
-    return tidies and doing and cursor.verb(cursor.at + 1) is not None
+    if before.verb is None or before.verb.frame != "clear" or cursor.word() != "by":
+        return False
+    return cursor.word(cursor.at + 1).endswith("ing") and bool(cursor.verb(cursor.at + 1))
 
 
 def _with_it(cursor: Cursor) -> Adjunct | None:
@@ -396,10 +397,6 @@ def _with_it(cursor: Cursor) -> Adjunct | None:
         cursor.at = start
         return None
     return means
-
-
-def _separated(cursor: Cursor, at: int) -> bool:
-    return cursor.word(at - 1) in PAUSES or not cursor.named(at - 1)
 
 
 def _choice_of_clauses(cursor: Cursor) -> list[Clause]:
@@ -500,9 +497,8 @@ def read_dismissed(cursor: Cursor) -> Prohibition:
 
 def _returns(cursor: Cursor) -> bool:
     """Return whether only a place follows to which things go back: 'back in the sink'."""
-    place = cursor.function("prep")
-    returns = place is not None and cursor.word() == "back"
-    return returns and place is not None and cursor.starts_thing(cursor.at + place.length)
+    place = cursor.function("prep") if cursor.word() == "back" else None
+    return place is not None and cursor.starts_thing(cursor.at + place.length)
 
 
 def _elliptic(cursor: Cursor, before: Clause) -> Clause:
