@@ -64,10 +64,14 @@ for last in [int(word) for word in sys.argv[2:]]:
 """
 
 
+# The limit would truncate byte code, and later imports would stumble over it.
+_NO_BYTE_CODE = "import sys\nsys.dont_write_bytecode = True\n"
+
+
 def python(code: str, *words: object, cwd: Path) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "HVR_VERIFY": "0"}
     return warm.run(
-        [sys.executable, "-c", code, *map(str, words)],
+        [sys.executable, "-c", _NO_BYTE_CODE + code, *map(str, words)],
         check=False, cwd=cwd, env=env, capture_output=True, text=True, timeout=600,
     )  # fmt: skip
 
