@@ -121,7 +121,7 @@ async def edits(count: int, seed: int) -> None:
                     text = original
                     here.change(uri, text)
         errors = [message for message in here.messages if "rror" in message]
-    print(f"; {len(errors)} errors of the server")
+    print(f"; {len(errors)} server errors")
 
 
 async def _state(here: Editor, uri: str) -> list[str]:

@@ -179,7 +179,7 @@ async def fuzzed(number: int, seed: int) -> Counter[str]:
     """Return the outcomes of random calls.
 
     Raises:
-        AssertionError: hvr failed, or an answer breaks its schema or shows a foreign file.
+        AssertionError: hvr failed, or an answer breaks its schema or reveals a file from outside.
     """
     seen, sessions = Counter[str](), list[str]()
     schemas = {

@@ -494,7 +494,7 @@ def file_set_name(stem: str, digest: str, suffix: str = "") -> str:
 
 
 def write_set(head: Path, content: str, parts: Mapping[str, bytes], stems: Iterable[str]) -> None:
-    """Write a set of files, replacing an earlier one completely or not at all.
+    """Write a set of files atomically, replacing an earlier set.
 
     Args:
         head: File that refers to the others; a missing folder is created.
@@ -524,7 +524,7 @@ def write_set(head: Path, content: str, parts: Mapping[str, bytes], stems: Itera
 
 
 def read_set(head: Path, read: Callable[[], _Read]) -> _Read:
-    """Read a set of files, retrying if it was replaced meanwhile."""
+    """Read a set of files, retrying if it was replaced while being read."""
     for _ in range(3):
         before = _known(head)
         try:

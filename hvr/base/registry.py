@@ -67,8 +67,8 @@ class Registry:
             return
         if self._is_path(name):
             raise UsageError(
-                f"{place} names the {self.kind} {name!r}, which is not installed; "
-                "pass the name yourself to run that code",
+                f"{place} names the {self.kind} {name!r}, which is not installed; hvr runs "
+                "such code only if you name it yourself, as an option or argument",
                 field=self.kind,
             )
 

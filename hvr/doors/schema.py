@@ -70,7 +70,7 @@ class ValidateRequest(PlanTextRequest):
         minimise: Whether to search for redundant steps of a valid plan.
         on_failure: Reaction to a failing step: stop, or continue and report every failure.
         state_at: Number of a step whose resulting state to report; 0 is the initial state.
-        lenient: Whether to accept violations of the language that VAL accepts.
+        lenient: Whether to accept non-standard PDDL that VAL accepts.
         tolerance: Maximum deviation from a required duration.
     """
 
@@ -108,7 +108,7 @@ class LintRequest(ModelRequest):
     """Find suspicious parts of a domain and, if given, of a problem.
 
     Attributes:
-        lenient: Whether to accept violations of the language that VAL accepts.
+        lenient: Whether to accept non-standard PDDL that VAL accepts.
     """
 
     lenient: bool = False

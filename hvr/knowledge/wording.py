@@ -200,13 +200,13 @@ def template_of(ontology: Ontology, term: str, prop: str) -> Template:
 
 
 class BlockTitle(Value):
-    """The title of a block in which something was used.
+    """The title of a plan block that uses something.
 
     Args:
         predicate: The predicate that became true.
         rest: Further arguments.
         title: Title with `{0}` for the subject of the predicate and `{1}` for the used thing.
-        sentence: The title as an order, if it differs.
+        sentence: The title in the imperative, if it differs.
     """
 
     predicate: str

@@ -71,11 +71,11 @@ class WorldTask(Value):
 
 @dataclass(frozen=True)
 class ToolTask:
-    """A task of a world of tools.
+    """A task in a world of tools.
 
     Args:
         done: Tools that must have been called.
-        known: Meanings; a value of each must be known.
+        known: Meanings of parameters; a value of each must become known.
         values: Values given by the request, by parameter or meaning.
     """
 

@@ -152,7 +152,7 @@ class Adjuncts:
             draft.demand(thing, str(mark), verb.word)
 
     def _only_with(self, tools: tuple[str, ...]) -> None:
-        """Forbid the tool with the less specific name: with a butter knife, not with the knife."""
+        """Forbid tools with a more general name: "with a butter knife" excludes the knife."""
         label = self.taxonomy.label
         for tool in tools:
             others = tuple(

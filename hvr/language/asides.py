@@ -116,7 +116,7 @@ def _praised(cursor: Cursor, number: int, phrases: Sequence[tuple[int, int]]) ->
 
 
 def _locates(cursor: Cursor, number: int, phrases: Sequence[tuple[int, int]]) -> bool:
-    """Return whether a place only belongs to a report: 'on the desk, there's a pen'."""
+    """Return whether a phrase reports where something is: 'on the desk, there's a pen'."""
     after = cursor.word(phrases[number + 1][0]) if number + 1 < len(phrases) else ""
     place = cursor.function("prep", "unplaced", at=phrases[number][0])
     return after in {"there", "there's"} and place is not None

@@ -1,9 +1,9 @@
-"""The classes in a scene that the entities of a request can have.
+"""The choice of classes in a scene for the entities of a request.
 
-There are two passes over all entities. First, a condition that the whole cannot satisfy moves to
-the pieces or the liquid (`_adapt`). Then each entity gets classes that exist in the scene and fit
-the requested places (`_choose`). Whether a class fits depends on the classes of the other entities,
-so the passes cannot be merged.
+There are two passes over all entities. First, a condition that an object cannot satisfy as a whole
+is moved to its pieces or its liquid (`_adapt`). Then each entity gets classes that exist in the
+scene and fit the requested places (`_choose`). Whether a class fits depends on the classes of the
+other entities, so the passes cannot be merged.
 """
 
 from __future__ import annotations

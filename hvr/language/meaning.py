@@ -436,7 +436,7 @@ class MeaningDraft:
         return entity.liquid is not None and entity.unnamed
 
     def place(self, things: Iterable[int], outer: int, word: str) -> None:
-        """Require things to be on or in another; liquids and dishes take it as their vessel."""
+        """Require things to be on or in an entity, which replaces any implied vessel."""
         alive = self.live(things)
         # 'put a fork in a cup and put them on the table': the fork travels in the cup.
         along = {r.inner for r in self.relations if r.inner in alive and r.outer in alive}

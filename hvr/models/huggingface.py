@@ -59,7 +59,7 @@ class SchemaDecoding:
         self._data = data(tokens, decode, self._ends, False, len(tokenizer))
 
     def allowed(self, schema: Mapping[str, Any]) -> Allowed:
-        """Return the function that yields the possible next tokens of an answer by a schema."""
+        """Return a function that yields the next tokens that a schema allows."""
         parser = self._core.JsonSchemaParser(dict(schema))
         enforcer = self._enforcer(self._data, parser)
 

@@ -278,7 +278,7 @@ def _begin(text: str, quote: str = "'") -> str:
 
 
 # Tool calls ---------------------------------------------------------------------------------------
-# Tool calls for models without them: hvr asks for the call as JSON by a schema.
+# Tool calls for models without them: hvr asks for the call as JSON that follows a schema.
 
 TOOL = "tool"
 """Key of the tool's name in such an answer."""

@@ -175,7 +175,7 @@ class Failures:
         return ModelError(f"{self._name}: {what}", kind="garbled")
 
     def not_json(self, body: bytes, reason: str) -> ModelError:
-        """Return the error for a body that is not JSON; one that looks like it gets a reason."""
+        """Return the error for a body that is not valid JSON, with the likely cause."""
         text = body[:_READ].decode("utf-8", "replace").strip().lstrip("\ufeff")
         start = text[:_LINE].lower()
         advice = "does the base URL point to the API"

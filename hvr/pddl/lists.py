@@ -49,7 +49,7 @@ class ListReader:
         self.source.overlook(node.offset, message, context=self.context, expected=expected)
 
     def declared_again(self, node: Node, message: str, *, same: bool) -> None:
-        """Reject a second declaration; a lenient reading accepts an equal one with a warning."""
+        """Reject a second declaration; if lenient, accept an identical one with a warning."""
         if same:
             self.overlook(node, message)
         else:
@@ -90,7 +90,7 @@ class ListReader:
         return self.word(first, expected)
 
     def name(self, node: Node, what: str) -> Word:
-        """Read a new or known name; `what` ("object", "action") is its kind in messages."""
+        """Read a new or known name, which messages call `what` ("object", "action")."""
         word = self.word(node, f"{article(what)} name")
         text = word.text
         if not ANY_NAME.fullmatch(text):
@@ -164,7 +164,7 @@ class ListReader:
         return result
 
     def variables(self, group: Group, what: str, types: Iterable[str]) -> tuple[TypedName, ...]:
-        """Read a typed list of distinct variables; `what` is their kind in messages."""
+        """Read a typed list of distinct variables, which messages call `what`."""
         plain = None if group.text is None else self.plain_variables(group.text, types)
         if plain is not None:
             return plain

@@ -71,9 +71,9 @@ class Capacity:
         self._known: dict[object, bool] = {}
 
     def crowds(self, things: Collection[str], place: str) -> Iterator[Crowd]:
-        """Yield the smallest sets of things that have no room together in a place.
+        """Yield the minimal sets of things that do not fit together in a place.
 
-        Each thing in such a set was not there before, or all others were not.
+        Things that are already in the place are not in these sets.
         """
         new = [t for t in sorted(things) if self._inventory.parents.get(t) != place]
         found: list[frozenset[str]] = []
@@ -86,7 +86,7 @@ class Capacity:
                 yield Crowd(place, together)
 
     def crowd(self, thing: str, place: str, others: Collection[str]) -> Crowd | None:
-        """Return things that leave no room for a thing beside `others`; None if there is room."""
+        """Return a minimal set of things that do not fit together; None if all fit."""
         if self.takes(place, (thing,), others):
             return None
         left = sorted(others)

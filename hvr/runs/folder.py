@@ -173,7 +173,7 @@ class RunFolder:
             about, state = read_status(path)
             if "state" not in about:
                 raise UsageError(
-                    f"{path}: an earlier version of hvr made this run, which cannot be resumed",
+                    f"{path}: this run was made by an earlier version of hvr and cannot be resumed",
                     field="resume",
                 )
             if state is RunState.FINISHED:
@@ -503,7 +503,7 @@ def recorded_status(folder: RunFolder, initial: Mapping[str, Any]) -> Iterator[R
 
 
 def earlier_attempts(about: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return start, end and error of each interrupted attempt, from the status of a run."""
+    """Return the start, end and error of each interrupted attempt of a run, from its status."""
     names = ("began", "ended", "error", "message")
     last = {name: about[name] for name in names if name in about}
     return [*about.get("earlier", ()), last]

@@ -519,8 +519,8 @@ def examples(teaching: Teaching) -> Iterator[dict[str, Any]]:
     settings = settings_named(teaching.setting)
     if is_goal(teaching.setting) or settings.agent or settings.constrained:
         raise UsageError(
-            f"the setting {teaching.setting} does not ask for a whole plan in one answer, as "
-            "the examples need: choose VR or HVR, with or without +structured",
+            f"the setting {teaching.setting} does not ask for a whole plan in one answer, which "
+            "the examples require: choose VR or HVR, with or without +structured",
             field="setting",
         )
     asked: set[tuple[Message, ...]] = set()

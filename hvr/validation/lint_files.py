@@ -104,7 +104,10 @@ class _Comments:
                 self._lines[number + alone] = (lines[number] if alone else code, rules)
 
     def ignore(self, finding: Finding) -> bool:
-        """Return whether a comment suppresses a finding; without a place, by its subject's name."""
+        """Return whether a comment suppresses a finding.
+
+        A finding without a location is suppressed by a comment on a line that names its subject.
+        """
         rules = list(self._everywhere)
         if finding.location is not None:
             rules += [r for n, (_, r) in self._lines.items() if n == finding.location.line]

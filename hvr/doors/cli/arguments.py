@@ -238,7 +238,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
 _SECTION = "tool.hvr.engine"
 _SETTINGS = ("name", "address")
 _OWN = (None, "here", "processes")
-"""Engines that a project may choose: they run no foreign code and stay on this machine."""
+"""Engines that a project may choose: they run no third-party code and stay on this machine."""
 
 
 def add_engine_options(
@@ -249,9 +249,9 @@ def add_engine_options(
         "--engine",
         metavar="NAME",
         help=(
-            f"{when}engine that does the work: here, processes, or ray (the extra ray) (default: "
-            "HVR_ENGINE, then name in [tool.hvr.engine] of pyproject.toml, then processes if "
-            "--jobs is above 1)"
+            f"{when}engine that does the work: here (in this process), processes, or ray, which "
+            "needs the extra ray (default: HVR_ENGINE, then name in [tool.hvr.engine] of "
+            "pyproject.toml, then processes if --jobs is above 1)"
         ),
     )
     parser.add_argument(

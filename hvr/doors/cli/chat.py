@@ -37,7 +37,11 @@ def add_chat_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--scene", help="a scene, such as FloorPlan1 (`hvr scenes` lists them)")
     group.add_argument("--world", help="a world with scenes, by name or folder")
     group.add_argument(
-        "--sight", help="what the robot sees: omniscient, doors or visible (default: omniscient)"
+        "--sight",
+        help=(
+            "what the robot sees: omniscient (everything, the default), doors (nothing behind "
+            "closed doors), or visible (only objects in view)"
+        ),
     )
     group.add_argument("--seed", type=whole_number, help="seed of the environment (default: 0)")
     group.add_argument("--reader", help="the reader of requests: grammar, learnt, or both")

@@ -83,7 +83,7 @@ def _add_goal_options(parser: argparse.ArgumentParser) -> None:
 def _add_judging_options(parser: argparse.ArgumentParser) -> None:
     judging = parser.add_argument_group("judging")
     judging.add_argument(
-        "--lenient", action="store_true", help="accept violations of the language that VAL accepts"
+        "--lenient", action="store_true", help="accept non-standard PDDL that VAL accepts"
     )
     judging.add_argument(
         "--work",

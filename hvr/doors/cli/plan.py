@@ -225,8 +225,8 @@ def _add_observation_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--sight",
         help=(
-            "what the robot sees: omniscient (all metadata), doors (nothing behind closed doors), "
-            "or visible (default: omniscient; doors for a task that hides objects)"
+            "what the robot sees: omniscient (everything), doors (nothing behind closed doors), or "
+            "visible (only objects in view) (default: omniscient; doors if a task hides objects)"
         ),
     )
     group.add_argument(

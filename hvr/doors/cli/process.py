@@ -31,7 +31,7 @@ class Outlet(io.FileIO):
     """A standard stream that drops output it cannot write.
 
     Attributes:
-        gone: Whether the reader has gone.
+        gone: Whether the reader has closed the stream.
         error: The first write error; None without one.
     """
 
@@ -87,13 +87,13 @@ def flush_streams() -> None:
 
 
 def write_error() -> OSError | None:
-    """Return the write error of standard output; None without one, or if the reader has gone."""
+    """Return the write error of standard output, unless its reader has closed it."""
     raw = _raw(sys.stdout)
     return raw.error if isinstance(raw, Outlet) else None
 
 
 def is_reader_gone() -> bool:
-    """Return whether standard output is a pipe whose reader has gone."""
+    """Return whether standard output is a pipe that its reader has closed."""
     raw = _raw(sys.stdout)
     return isinstance(raw, Outlet) and raw.gone
 

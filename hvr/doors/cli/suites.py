@@ -178,7 +178,7 @@ def watch(work: Callable[[], object], files: Callable[[], Iterable[str]]) -> int
         files: Returns the files to watch; called each time, since new ones may appear.
 
     Returns:
-        The exit code 0, when interrupted or when the reader of the output has gone.
+        The exit code 0, when interrupted or when the output is closed.
     """
     try:
         while True:

@@ -121,7 +121,7 @@ def _add_judging_options(parser: argparse.ArgumentParser) -> None:
         arguments.whole_number,
         "index of the plan in a text with several, from 1; 0: the last one",
     )
-    _flag(judging, "--lenient", "accept violations of the language that VAL accepts")
+    _flag(judging, "--lenient", "accept non-standard PDDL that VAL accepts")
     _add_tolerances(judging)
     _value(
         judging,

@@ -161,7 +161,7 @@ class _Progress:
 
 
 def serve(options: BatchOptions, *, texts_only: bool = False) -> int:
-    """Answer requests until standard input ends or the reader has gone.
+    """Answer requests until standard input ends or the output is closed.
 
     Args:
         texts_only: Whether to ignore files that a request names.

@@ -1,10 +1,10 @@
-"""Jobs: requests that are accepted, kept in files, and answered later.
+"""Jobs: requests that the server accepts, stores in files, and answers later.
 
-A job is a folder with `request.json`, `events.jsonl`, and at its end one of `answer.json`,
-`error.json` and `cancelled.json`. An accepted job survives a crash of the server: the
-next server of the folder restarts it.
+A job is a folder with `request.json` and `events.jsonl`. When the job ends, one of `answer.json`,
+`error.json` and `cancelled.json` is added. An accepted job survives a crash: the next server that
+uses the folder restarts it.
 
-A server that accepts or restarts jobs locks the folder, so that no other server does the same.
+A server that accepts or restarts jobs locks the folder against other servers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The process of the stand-in: its command line, and the conversation with the client."""
+"""The process that replaces Unity: its command line, and the exchange with AI2-THOR's client."""
 
 from __future__ import annotations
 

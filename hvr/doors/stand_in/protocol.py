@@ -1,4 +1,4 @@
-"""The protocol between client and stand-in: messages over two named pipes or HTTP."""
+"""The protocol of AI2-THOR's client and the stand-in for Unity, over named pipes or HTTP."""
 
 from __future__ import annotations
 

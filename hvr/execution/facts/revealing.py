@@ -252,7 +252,7 @@ class RevealingWorld(FactWorld):
         return self._ask("request", self.env.request)
 
     def look(self, believed: State) -> State:
-        """Return the observation as a state of a task with the objects known now."""
+        """Return the observation as a planning state over the currently known objects."""
         seen = self._ask("observe", self.env.observe)
         if not isinstance(seen, Observation) or seen.objects is None:
             raise SimulatorError(
@@ -373,7 +373,7 @@ class PosedRun:
     """A request in a world whose environment reveals its objects.
 
     Args:
-        text: The request; None for the one that the environment makes and judges.
+        text: The request; None for a mission that the environment sets and judges.
         reading: 1-based number of the reading to use if there are several.
 
     Raises:

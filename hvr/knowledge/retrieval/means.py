@@ -242,7 +242,7 @@ class Means:
                 self.chosen.add(best, f"carries a {object_class} into the {place}")
 
     def _heat(self, classes: tuple[str, ...], marks: Set[str], predicate: str) -> None:
-        """Choose all means that heat (or otherwise treat) objects of the first class."""
+        """Choose every appliance that heats (or otherwise treats) objects of the first class."""
         # Choose nothing if the goal names the apparatus, whose mark brings its own means.
         if any(supply.achieves in marks for supply in self._supplies.heating):
             return

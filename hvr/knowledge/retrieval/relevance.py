@@ -58,7 +58,7 @@ def constrained_objects(
 
 
 def protected_objects(constraint: Expression, inventory: Inventory) -> frozenset[str]:
-    """Return the objects that a constraint forbids to use in some way, such as opening."""
+    """Return the objects that a constraint protects from some use, such as opening."""
     found: set[str] = set()
     for atom, variables in _never(constraint, {}):
         if not atom.args:

@@ -250,9 +250,9 @@ def _report(plan: Any, translation: Translation) -> ValidationReport:
         return UnifiedRun(validator, _judged(plan, translation)).judge()
     durative = translation.domain.durative_actions
     if any(isinstance(s, GroundAction) and s.name in durative for s in steps):
-        raise InteropError("durative actions in an untimed plan")
+        raise InteropError("a plan with durative actions must have times")
     if translation.problem.timed_init or translation.companions:
-        raise InteropError("an untimed plan for a temporal problem")
+        raise InteropError("a plan for a temporal problem must have times")
     return validator.check(steps)
 
 

@@ -130,11 +130,11 @@ def translate(
 
     # Subclasses have further features: tasks, agents, sensing.
     if type(problem) is not UnifiedProblem:
-        raise InteropError(f"a problem of the kind {type(problem).__name__}")
+        raise InteropError(f"problems of class {type(problem).__name__} are not supported")
     if problem.processes or problem.events:
-        raise InteropError("processes and events")
+        raise InteropError("processes and events are not supported")
     if following is None and len(problem.quality_metrics) > 1:
-        raise InteropError("more than one quality metric")
+        raise InteropError("more than one quality metric is not supported")
     return _Translator(problem, following, metric).translate()
 
 
@@ -209,7 +209,7 @@ class _Translator:
         elif type(action) is DurativeAction:
             self._durative_action(action)
         else:
-            raise InteropError(f"an action of the kind {type(action).__name__}", action.name)
+            raise InteropError(f"actions of class {type(action).__name__}", action.name)
 
     def _instantaneous(self, action: Any) -> None:
         if action.simulated_effect is not None:
@@ -339,7 +339,7 @@ class _Translator:
         constant = effect.value.is_constant() and not effect.is_conditional()
         plain = constant and effect.is_assignment() and not effect.is_forall()
         if not plain or effect.fluent.fluent() in self.vocabulary.unknown_fluents:
-            raise InteropError(f"a timed effect other than a fixed value: {effect}")
+            raise InteropError(f"a timed effect must set a fixed value, found {effect}")
         time = decimal(moment.delay)
         change = self.reader.effect(effect)
         kind = effect.fluent.type
@@ -360,7 +360,7 @@ class _Translator:
         begin, end = interval.lower, interval.upper
         if begin.is_from_end():
             if begin.delay != 0 or end.delay != 0:
-                raise InteropError("a goal for a time before the end of the plan")
+                raise InteropError("a goal at a time before the end of the plan is not supported")
             self.goals.append(goal)
         elif self.following:
             if end.is_from_end():
@@ -368,10 +368,10 @@ class _Translator:
             lower, upper = _moment(begin, "a goal"), _moment(end, "a goal")
             self._condition_companion("", (), lower, upper, interval, goal)
         elif not interval.is_left_open() or begin == end:
-            raise InteropError("a goal for a time that includes the moment before it")
+            raise InteropError("a goal over an interval that includes its start is not supported")
         elif end.is_from_end():
             if end.delay != 0:
-                raise InteropError("a goal for a time before the end of the plan")
+                raise InteropError("a goal at a time before the end of the plan is not supported")
             self.constraints.append(Trajectory("hold-after", (decimal(begin.delay),), (goal,)))
         else:
             times = (decimal(begin.delay), decimal(end.delay))
@@ -499,7 +499,7 @@ class _Translator:
             return Metric("maximize", self.reader.number(metric.expression))
         if metric.is_oversubscription():
             return self._oversubscription(metric)
-        raise InteropError(f"the metric {type(metric).__name__}")
+        raise InteropError(f"the metric {type(metric).__name__} is not supported")
 
     def _oversubscription(self, metric: Any) -> Metric:
         gains: list[NumericExpression] = []

@@ -18,7 +18,7 @@ class InteropError(HvrError):
     """A problem or plan uses a feature that the other library cannot express.
 
     Args:
-        feature: The feature, in the terms of the library that has it.
+        feature: The feature, in the terms of the library that has it; a sentence if `where` is "".
         where: The action, fluent or other part that uses it, or "".
     """
 
@@ -164,7 +164,7 @@ class Vocabulary:
             return (self.names.add("type", "bool"),)
         if kind.is_int_type() or kind.is_real_type():
             return (self._number_type(kind),)
-        raise InteropError(f"the type {kind}")
+        raise InteropError(f"the type {kind} is not supported")
 
     def wide_types(self, kind: Any) -> tuple[str, ...]:
         """Return the type of a fluent's parameter; for numbers, the type of all numbers."""
@@ -237,11 +237,11 @@ class Vocabulary:
         self.names.add("fluent", "number-value")
         if kind.is_int_type() and low is not None and high is not None:
             if high - low >= _MOST_NUMBERS:
-                raise InteropError(f"a parameter with more than {_MOST_NUMBERS} values ({kind})")
+                raise InteropError(f"a parameter has more than {_MOST_NUMBERS} values ({kind})")
             for whole_number in range(low, high + 1):
                 self.number(whole_number)
         elif self._further is None:
-            raise InteropError(f"a parameter of a type without bounds ({kind})")
+            raise InteropError(f"a parameter has a type without bounds ({kind})")
         else:
             for further in self._further:
                 if _fits(kind, further):
@@ -282,7 +282,7 @@ def decimal(value: Fraction | int) -> Decimal:
         while rest % prime == 0:
             rest //= prime
     if rest != 1:
-        raise InteropError(f"the number {value} where a finite decimal is required")
+        raise InteropError(f"expected a finite decimal, found the number {value}")
     with localcontext() as context:
         context.prec = 4000
         return Decimal(value.numerator) / Decimal(value.denominator)

@@ -51,7 +51,7 @@ def in_order(plan: Any, problem: Any) -> Any:
         return plan.convert_to(PlanKind.SEQUENTIAL_PLAN, problem)
     if kind == PlanKind.STN_PLAN:
         return plan.convert_to(PlanKind.TIME_TRIGGERED_PLAN, problem)
-    raise InteropError(f"a plan of the kind {kind.name}")
+    raise InteropError(f"plans of kind {kind.name} cannot be converted")
 
 
 def plan_numbers(plan: Any) -> tuple[Fraction, ...]:

@@ -182,10 +182,10 @@ class ExpressionWriter:
                 parts.append(m.Forall((yield self._trajectory(constraint.body, inner)), *chosen))
             return parts[0] if len(parts) == 1 else m.And(parts)
         if isinstance(constraint, Preference):
-            raise InteropError("preferences of trajectories")
+            raise InteropError("preferences over trajectory constraints are not supported")
         if not isinstance(constraint, Trajectory) or constraint.operator not in make:
             operator = constraint.operator if isinstance(constraint, Trajectory) else constraint
-            raise InteropError(f"the trajectory constraint {operator}")
+            raise InteropError(f"the trajectory constraint {operator} is not supported")
         formulas = [self.formula(f, scope) for f in constraint.formulas]
         return make[constraint.operator](*formulas)
 

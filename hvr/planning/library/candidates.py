@@ -212,7 +212,7 @@ def _demands(verb: Verb) -> frozenset[tuple[str, bool]]:
 def _noun_at(
     lexicon: Lexicon, ontology: Ontology, tokens: tuple[str, ...], place: int
 ) -> tuple[int, frozenset[str], str] | None:
-    """Return length, classes and liquid of the longest noun at a position."""
+    """Return the length, classes and liquid of the longest noun at a position, if any."""
     for length, entries in lexicon.matches(tokens, place):
         liquid = next((e.liquid for e in entries if isinstance(e, Dish) and e.liquid), None)
         if liquid is not None and length == 1:

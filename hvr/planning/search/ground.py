@@ -156,7 +156,7 @@ def plan_actions(problem: SearchProblem, numbers: Iterable[int]) -> Iterator[Gro
 def explore(
     task: Task, check_time: Callable[[], None] = lambda: None
 ) -> tuple[list[Operator], Literals]:
-    """Explore without deletes: a fluent that was true (or false) once remains possible.
+    """Explore the delete relaxation: a fluent that was ever true (or false) stays possible.
 
     Args:
         check_time: Raises an error when the time is up.

@@ -207,7 +207,7 @@ def _read(path: Path) -> dict[str, SearchResult | PlannerError]:
                 int(line["lower_bound"]),
             )
     except (ValueError, KeyError, TypeError, IndexError) as error:
-        raise DataFileError(f"{path}: not a record of a planner: {error}") from error
+        raise DataFileError(f"{path}: not a planner record: {error}") from error
     return results
 
 

@@ -31,9 +31,9 @@ from hvr.validation.search import execute, read_functions
 # Best-first search with deferred evaluation: a state is estimated when it is expanded, not when
 # it is generated.
 #
-# A step waits in two queues: one for helpful steps, and one for all steps, which keeps the search
+# A step waits in two queues: one for helpful actions, one for all actions, which keeps the search
 # complete. Progress boosts the helpful queue (Richter & Westphal 2010, "The LAMA planner").
-# Helpful steps that a relaxed plan repeats are also tried that often at once.
+# Helpful actions that a relaxed plan repeats are also tried that often at once.
 
 _WEIGHT = 5
 _ADVANTAGE = 100
@@ -53,7 +53,7 @@ class SearchSpace(Protocol[S]):
         """Return whether a state is a goal state."""
 
     def estimate(self, state: S) -> Distance | None:
-        """Return the distance to the goal with helpful steps; None if it is unreachable."""
+        """Estimate the distance to the goal and the helpful actions; None for a dead end."""
 
     def choices(self, state: S) -> Iterable[int]:
         """Return the steps that may be applicable."""

@@ -39,7 +39,7 @@ class BlockRecord(JsonObject):
 
     Args:
         macro: The macro action with its refined conditions.
-        written: Actions as first answered and mapped, before any correction.
+        written: Actions mapped from the first answer, before any correction.
         actions: Actions after correction and repair, before elimination.
         verified_before: Whether `written` was executable.
         verified_after: Whether `actions` is executable; None without verification.

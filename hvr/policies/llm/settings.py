@@ -24,7 +24,7 @@ class PolicySettings:
             block's postcondition, or to the next step that can be kept.
         elimination: Remove redundant steps from the finished plan.
         judge: Before elimination, judge the plan: remove redundant steps and insert missing ones.
-        structured: Answers are JSON by a schema that contains only what exists in the world.
+        structured: Answers are JSON that follows a schema of the names that exist in the world.
         constrained: With `structured`: blocks are written action by action, and the schema of each
             answer contains only actions that are applicable, after a move if necessary.
         agent: The model plans by calling hvr's tools.

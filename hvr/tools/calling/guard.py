@@ -171,9 +171,8 @@ class GuardedTools:
         """Call a tool if every value that it may write has a sufficient source.
 
         Args:
-            again: Whether to allow a writing call although this process has made an equal one,
-                because the request wants it several times or the first one turned out not to be
-                done.
+            again: Whether to allow a writing call that this process has already made: the request
+                asks for it several times, or the first call proved to have failed.
             request: Values of the request, used to trace arguments in the log.
 
         Raises:

@@ -168,10 +168,10 @@ NO_OVERRIDES = Overrides({})
 
 
 def read_overrides(path: Path) -> Overrides:
-    """Read a file with a table `[same]` of lists and a list of lists `apart`.
+    """Read the user's decisions on meanings: a table `[same]` and a list `apart`, both of lists.
 
     Raises:
-        DataFileError: The file cannot be read, or has other content.
+        DataFileError: The file cannot be read, or its content is invalid.
     """
     values = read_toml(path)
     same, apart = values.get("same", {}), values.get("apart", [])

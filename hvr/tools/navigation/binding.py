@@ -117,16 +117,16 @@ class Binder:
         self._facts = tuple(one for one in self.request.said if key(one.value) not in direct)
 
     def pending(self, number: int) -> tuple[Json, ...]:
-        """Return the entities that a goal about every entity still has to call."""
+        """Return the entities for which a goal about "every …" still has calls to make."""
         gone = {key(value) for value in self._passed.get(number, ())}
         return tuple(one for one in self._every.get(number, ()) if key(one) not in gone)
 
     def count(self, number: int) -> int:
-        """Return the number of entities of a goal about every entity; 0 for other goals."""
+        """Return the number of entities of a goal about "every …"; 0 for other goals."""
         return len(self._every.get(number, ()))
 
     def finish_entity(self, number: int, call: ToolCall) -> None:
-        """Mark the entity of a call as finished, for a goal about every entity."""
+        """Mark the entity of a call as finished, if the goal is about "every …"."""
         place = self._every_place(number)
         if place is not None:
             self._passed.setdefault(number, []).append(at(call.arguments, place))
@@ -150,7 +150,7 @@ class Binder:
         query: EntityQuery,
         found: Identification,
     ) -> tuple[UserQuestion | None, Json]:
-        """Return the next entity of a goal about every entity, or a question about one of them."""
+        """Return the next entity of a goal about "every …", or a question about one of them."""
         if number not in self._passed:
             # Fix the entities at the start: the calls themselves may change what matches.
             self._every[number] = [one.found.value for one in found.chosen]

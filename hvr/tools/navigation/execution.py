@@ -238,7 +238,7 @@ class _ToolWatch(FactMonitor):
     ) -> StepDone:
         # Two deviations are expected. A successful call may reveal more than its schema states,
         # which is not a change by others. A result may lack values that were only assumed, and a
-        # goal about every entity is not done after the first call.
+        # goal about "every …" is not done after the first call.
         done = super().step(number, action, block, before, report)
         if not done.success:
             return done

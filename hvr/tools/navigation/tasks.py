@@ -264,7 +264,7 @@ class TaskSteps:
                 self._questions[step.serves] = (asked,)
 
     def continues(self, number: int) -> bool:
-        """Return whether a goal about every entity has calls left to make."""
+        """Return whether a goal about "every …" has calls left to make."""
         return bool(self._binder.pending(number))
 
     def bound(self, number: int) -> Mapping[Place, Json]:

@@ -343,9 +343,9 @@ _PROSE, _BESIDE, _UNPARSED = _Kinded("prose"), _Kinded("between"), _Kinded("unpa
 
 
 class _Loose:
-    """Reads the plans in lines outside blocks.
+    """Reads plans from loosely formatted lines.
 
-    If `unmarked`, steps may lack parentheses, and may have labels before and remarks after them.
+    If `unmarked`, a step may omit its parentheses and may stand between a label and a remark.
     """
 
     def __init__(self, lines: Iterable[_Numbered], known: KnownSymbols, *, unmarked: bool) -> None:

@@ -420,7 +420,7 @@ class Thor:
 
 
 def open_thor(setup: EnvironmentSetup) -> RetryingEnvironment:
-    """Open AI2-THOR in a scene, with retries of interactions that fail because of the pose.
+    """Open a scene in AI2-THOR; interactions that fail because of the pose are retried.
 
     Raises:
         UsageError: An option is invalid.

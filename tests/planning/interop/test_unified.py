@@ -31,7 +31,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 NOT_IN_PDDL = {
     "timed_connected_locations": "effects in the middle of an action",
-    "robot_with_static_fluents_duration_timed_goals": "a goal for a time",
+    "robot_with_static_fluents_duration_timed_goals": "a goal over an interval",
     "basic_unbounded_int_action_param": "without bounds",
     "robot_continuous": "continuous effects",
     "htn-go": "HierarchicalProblem",

@@ -68,7 +68,7 @@ def test_a_failure_is_repeated_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["[]", '{"plan": 3, "problem": "x"}'])
 def test_a_file_that_is_no_record(tmp_path: Path, text: str) -> None:
     (tmp_path / "one").write_text(text)
-    with pytest.raises(DataFileError, match="not a record of a planner"):
+    with pytest.raises(DataFileError, match="not a planner record"):
         RecordedPlanner(Once(()), tmp_path / "two", tmp_path / "one")
 
 

@@ -52,7 +52,7 @@ def add_retrieve_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="STEP",
         nargs="*",
         type=utf8_text,
-        help="steps of a plan, in order, in words",
+        help="steps of a plan in plain English, in order",
     )
     parser.add_argument(
         "--fine-steps",

@@ -336,10 +336,10 @@ def _flag(risks: Sequence[tuple[float, bool]]) -> float:
 
 
 def change_rule(trials: Sequence[Trial]) -> ChangeRule:
-    """Return the rule under which changes of drafts were a gain, with confidence.
+    """Fit the minimum expected gain at which replacing a draft improves plans significantly.
 
-    On requests for which no past plan is right, the gains of changes into new plans may only offset
-    the losses of changes into past plans.
+    On requests that no past plan solves, replacing drafts by past plans may lose at most what
+    replacing them by new plans gains.
     """
     kinds: dict[str, list[Trial]] = {kind: [] for kind in _KINDS}
     for t in trials:

@@ -54,9 +54,9 @@ class ChangeRule:
     """Conditions for changing a draft, from the gains on held-out plans.
 
     Args:
-        of_known: Least expected gain in agreement for changes of drafts that are past plans.
-        to_known: Least gain for changes of other drafts into past plans.
-        to_new: Least gain for changes of other drafts into new plans.
+        of_known: Minimum expected gain in agreement for replacing a draft that is a past plan.
+        to_known: Minimum expected gain for replacing another draft by a past plan.
+        to_new: Minimum expected gain for replacing another draft by a new plan.
     """
 
     of_known: float = math.inf

@@ -111,7 +111,7 @@ _REASONS = {
 
 
 def mood_of(tool: ToolSchema, clauses: Sequence[RequestClause]) -> Mood:
-    """Return the mood of the clause about a tool; in doubt, the more cautious one."""
+    """Return the mood of the clause about a tool; if unclear, the more cautious one."""
     about = [(_about(tool, clause), clause.mood) for clause in clauses]
     most = max((score for score, _ in about), default=0.0)
     moods = {mood for score, mood in about if score == most}
