@@ -456,7 +456,7 @@ def test_it_starts_without_what_it_does_not_need() -> None:
         "except SystemExit as end: assert end.code == 0\n"
         "print(*sorted(sys.modules))"
     )
-    done = warm.run(
+    done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True,
         env={**os.environ, "PYTHONPATH": str(SOURCES), "GITHUB_ACTIONS": ""},
     )  # fmt: skip
