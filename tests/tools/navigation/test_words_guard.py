@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from hvr.knowledge.retrieval.embedders import TextVectors
 from hvr.tools.catalogue.schema import Catalogue, Effect, ToolParameter, ToolSchema
 from hvr.tools.navigation.chains import NextMove
 from hvr.tools.navigation.request import GoalCall, ToolRequest
 from hvr.tools.navigation.words.reading import ReadRequest, guarded
+from hvr.tools.navigation.words.request_reader import RequestReader
 from hvr.tools.navigation.words.vocabulary import verbs_of
 
 _FINE = (ToolParameter("member_id", "string", required=True),)
@@ -84,3 +86,27 @@ def test_what_is_ordered_under_a_condition_is_confirmed_first(text: str) -> None
 def test_the_verb_of_a_name_is_the_one_that_the_description_begins_with() -> None:
     names = (("renew_loan", "Renew a loan."), ("git_add", "Adds a file."), ("get_loan", "A loan."))
     assert [verbs_of(ToolSchema(*one))[0] for one in names] == ["renew", "add", "get"]
+
+
+@pytest.mark.parametrize(
+    "after",
+    ["No wait, M-2.", "I mean M-2.", "Sorry, M-2!", "M-2 too.", "Actually, don't.", "Never mind.",
+     "Or maybe not.", "Just kidding.", "I changed my mind."],
+)  # fmt: skip
+def test_an_afterthought_holds_a_written_order_back(after: str) -> None:
+    read = RequestReader(TOOLS, (), TextVectors("lexical-hash").encode).read(
+        f"Pay the fine of M-1. {after}"
+    )
+    assert (read.request, read.move) == (None, NextMove.ASK)
+
+
+@pytest.mark.parametrize(
+    "after",
+    ["", "Thanks!", "Cheers, Ann", "Have a nice day!", "I am Ann.", "It is late.", "Not M-2."],
+)  # fmt: skip
+def test_courtesy_and_statements_hold_no_order_back(after: str) -> None:
+    read = RequestReader(TOOLS, (), TextVectors("lexical-hash").encode).read(
+        f"Pay the fine of M-1. {after}"
+    )
+    assert read.request is not None
+    assert read.request.goals[0].tool == "pay_fine"

@@ -19,6 +19,7 @@ from hvr.tools.navigation.words.english import (
     PREPOSITIONS,
     PRONOUNS,
     QUESTION_WORDS,
+    RESTRICTIONS,
     SUBJECTS,
     SUPERLATIVES,
     stem,
@@ -57,12 +58,15 @@ class RequestClause:
     Args:
         opener: The subordinating word, such as "because"; empty for a main clause.
         borrowed: Positions of pronouns that were replaced by values of another clause.
+        fragment: Whether it has no verb of its own ("no wait, O-12", "or maybe not"), so that it
+            may correct the clause before.
     """
 
     tokens: tuple[Token, ...]
     mood: Mood
     opener: str = ""
     borrowed: frozenset[int] = frozenset()
+    fragment: bool = False
 
     @property
     def spans(self) -> tuple[ValueSpan, ...]:
@@ -124,7 +128,8 @@ _FORBIDS = re.compile(
     r"(?:please )?(?:"
     + "|".join(
         (
-            r"do not|don't|dont|never|not|neither|avoid|refrain from|skip|forget about|leave out",
+            r"never ?mind|do not|don't|dont|never|not|neither|avoid|refrain from|skip",
+            r"forget about|leave out",
             r"hold off",
             r"no need to|there(?:'s| is) no need|under no circumstances|by no means",
             rf"(?:i|we|you)(?:'d| would| do)? ?{_NOT} (?:\w+ )?(?:want|wish|need|like|ask|mean|"
@@ -159,6 +164,9 @@ _HYPOTHETICAL = re.compile(
 )
 _DIRECTS = re.compile(r"\b(?:should|must|needs? to|has to|have to|ought to) (?:now )?be \w+")
 """Orders in the passive: "it should be cancelled"."""
+
+_CORRECTS = re.compile(r"(?:i|we) (?:mean|meant)\b")
+_SALUTES = frozenset("thanks thank cheers regards greetings hi hello hey dear sincerely".split())
 
 _REPORTS = re.compile(r"(?:\S+ )?(?:said|says|told|asked|thinks|believes|claims|suggested|ordered)")
 _WISHES = ("want", "wants", "wanted", "need", "needs", "says")
@@ -211,8 +219,9 @@ def with_mood(
     while True:
         said = written(some)
         opener = _OPENER.match(said)
-        if opener is None and _FORBIDS.match(said):
-            return RequestClause(tuple(some), Mood.FORBIDDEN)
+        if opener is None and (forbids := _FORBIDS.match(said)):
+            bare = not _says(after(some, forbids.end()))
+            return RequestClause(tuple(some), Mood.FORBIDDEN, fragment=bare)
         if opener is None or opener.end() >= len(said):
             break
         ordered = True
@@ -221,7 +230,16 @@ def with_mood(
         # Drop the asking phrase except its last word, such as "whether".
         length = len(asks[0].split()) - 1
         return RequestClause(tuple(stripped(some[length:]) or some), Mood.QUESTION)
-    return RequestClause(tuple(some), _mood(some, end, verbs, ordered=ordered, first=not before))
+    correction = _CORRECTS.match(written(some))
+    mood = _mood(some, end, verbs, ordered=ordered, first=not before)
+    bare = (
+        mood is Mood.QUESTION and end != "?" and some[0].lower not in QUESTION_WORDS | AUXILIARIES
+    )
+    return RequestClause(tuple(some), mood, fragment=_says(some) and (bare or bool(correction)))
+
+
+def _says(tokens: Sequence[Token]) -> bool:
+    return any(t.span is not None or is_content(t) or t.lower in RESTRICTIONS for t in tokens)
 
 
 def _mood(
@@ -350,6 +368,8 @@ def _clauses(tokens: list[Token], end: str, verbs: frozenset[str]) -> list[Reque
             found.append(RequestClause(tuple(body), found[-1].mood))
         else:
             clause = with_mood(body, end, verbs, found)
+            if any(token.lower in _SALUTES for token in part):
+                clause = replace(clause, fragment=False)
             if opener == "or" and clause.mood is Mood.ORDER and found[-1:] != []:
                 # "Cancel it or redirect it": only one of the two is wanted.
                 found[-1] = _held(found[-1])

@@ -176,7 +176,7 @@ class RequestReader:
                 else "The request contains no order or question."
             )
             return ReadRequest(None, why, move=NextMove.ANSWER)
-        return self._composed(_merged(goals), text, facts)
+        return self._composed(_merged(goals), text, facts, _afterthoughts(clauses))
 
     def _goal(
         self,
@@ -360,7 +360,11 @@ class RequestReader:
         return tuple(found)
 
     def _composed(
-        self, goals: Sequence[_ClauseGoal], text: str, facts: Sequence[ValueSpan]
+        self,
+        goals: Sequence[_ClauseGoal],
+        text: str,
+        facts: Sequence[ValueSpan],
+        doubtful: Sequence[RequestClause],
     ) -> ReadRequest:
         tools = tuple(dict.fromkeys(tool.name for goal in goals for tool in goal.tools))
         unread = tuple(dict.fromkeys(word for goal in goals for word in goal.unread))
@@ -372,9 +376,9 @@ class RequestReader:
             why = f"No tool fits the request{f' (not understood: {said})' if said else ''}."
             return ReadRequest(None, why, move=NextMove.FIND, unread=unread)
         writes = any(goal.call.tool.effect is not Effect.READS for goal in served if goal.call)
-        orders = [goal for goal in lost if goal.clause.mood is Mood.ORDER]
-        if writes and orders:
-            why = f"{_cited(orders[0].clause)} is not understood"
+        orders = [goal.clause for goal in lost if goal.clause.mood is Mood.ORDER]
+        if writes and (unclear := [*orders, *doubtful]):
+            why = f"{_cited(unclear[0])} is not understood"
             names = tuple(goal.call.tool for goal in served if goal.call)
             questions.append(UserQuestion(QuestionKind.CONFIRM, 0, "tool", why, _listed(names)))
         values = tuple(value for goal in served if goal.call for value in goal.call.values)
@@ -445,6 +449,12 @@ class RequestReader:
         request = ToolRequest(tuple(calls), facts_said, ordered=True, text=text)
         why = _explained(calls, values, unread)
         return ReadRequest(request, why, tools, None, tuple(questions), tuple(values), unread)
+
+
+def _afterthoughts(clauses: Sequence[RequestClause]) -> list[RequestClause]:
+    """Return the fragments after an order, which may correct it or take it back."""
+    first = next((n for n, one in enumerate(clauses) if one.mood is Mood.ORDER), len(clauses))
+    return [clause for clause in clauses[first:] if clause.fragment]
 
 
 def _score(one: ToolEvidence, clause: RequestClause) -> float:
