@@ -99,11 +99,10 @@ class Gate:
             elif self._names(entries):
                 heads = self._classes(entries)
                 # 'Move a knife and an apple to …' moves the knife: it is more than a means.
-                if known & set(heads) or (
-                    means & set(heads)
-                    and not self._is_listed(spans, index, known)
-                    and not self._is_moved(tokens, spans, index)
-                ):
+                named_aside = self._is_listed(spans, index, known) or self._is_moved(
+                    tokens, spans, index
+                )
+                if known & set(heads) or (means & set(heads) and not named_aside):
                     places.clear()
                     continue
                 role = self._governor(spans, index)

@@ -205,18 +205,14 @@ _LISTING = frozenset({"make", "serve", "hold"})
 
 def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition, ...]]:
     """Read all clauses of a request in the order of their goals, and its prohibitions."""
-    clauses: list[Clause] = []
-    prohibitions: list[Prohibition] = []
-    then = False
+    clauses, prohibitions, then = list[Clause](), list[Prohibition](), False
     while not cursor.done:
         if cursor.word() in PAUSES:
             cursor.at += 1
             continue
         start = cursor.at
-        if cursor.function("after"):
-            clauses = _after(cursor, clauses)
-        elif cursor.function("before"):
-            clauses = _before(cursor, clauses)
+        if cursor.function("after", "before"):
+            clauses = (_after if cursor.function("after") else _before)(cursor, clauses)
         elif purpose := cursor.purpose():
             cursor.at += purpose
             clauses = fetch_only(cursor, clauses)
@@ -231,7 +227,6 @@ def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition,
             cursor.at += 1
             clauses = [*fetch_only(cursor, clauses), _passive_clause(cursor)]
         elif start and cursor.word() == "but":
-            cursor.at += 1
             clauses = _but_first(cursor, clauses)
         elif clauses and (state := _until(cursor)) is not None:
             clauses.append(state)
@@ -254,8 +249,7 @@ def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition,
             else:
                 clauses.append(forbidden)
         else:
-            read = _separate_clauses(cursor, clauses, start)
-            read = _as_before(read, clauses, prohibitions)
+            read = _as_before(_separate_clauses(cursor, clauses, start), clauses, prohibitions)
             read = read if clauses else _about_banned(read, prohibitions)
             if _preserves_state(cursor, start):
                 prohibitions += [p for clause in read for p in kept(clause)]
@@ -301,6 +295,7 @@ def _about_banned(read: list[Clause], banned: Sequence[Prohibition]) -> list[Cla
 
 def _but_first(cursor: Cursor, clauses: list[Clause]) -> list[Clause]:
     """Read what comes first: 'make coffee, but first wash the mug', 'but the mug first'."""
+    cursor.at += 1
     if clauses and cursor.take("first"):
         return insert_before_last(read_clause(cursor), clauses)
     early = _same_first(cursor, clauses[-1]) if clauses else []

@@ -420,6 +420,11 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
     own = cursor.function("own")
     if own and cursor.word() == "each" and cursor.function("prep", at=cursor.at + own.length):
         cursor.at += own.length  # 'put the fork and the knife each in a drawer'
+    return _unplaced_adjunct(cursor) or _placed_adjunct(cursor, saved)
+
+
+def _unplaced_adjunct(cursor: Cursor) -> Adjunct | None:
+    """Read an adjunct whose place is not a thing of its own: 'anywhere', 'inside', 'from there'."""
     if (anywhere := _anywhere(cursor)) is not None:
         return anywhere
     if (leaving_out := _exception(cursor)) is not None:
@@ -433,6 +438,10 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
         cursor.at += there.length  # 'open the microwave and put the potato inside'
         it = NounPhrase("pronoun", "it", Determiner(1))
         return Adjunct("place", "inside", (it,))
+    return None
+
+
+def _placed_adjunct(cursor: Cursor, saved: int) -> Adjunct | None:
     before = cursor.at
     if (persons := for_how_many(cursor)) is not None:
         return Adjunct("for", str(persons), ())
