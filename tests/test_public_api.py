@@ -196,3 +196,28 @@ def test_solve_lint_and_judge_take_texts_files_and_values(tmp_path: Path) -> Non
     for wrong in (hvr.solve, hvr.lint):
         with pytest.raises(hvr.UsageError, match=r"pass a file as pathlib\.Path"):
             wrong("d.pddl", "p.pddl")
+
+
+@pytest.mark.parametrize("plan", [None, 42, b"(a)", ["(a)"], [("a",)], [1]])
+def test_a_plan_of_another_type_is_refused_with_advice(plan: object) -> None:
+    for call in (hvr.validate, hvr.judge):
+        with pytest.raises(hvr.HvrError, match="must be a GroundAction"):
+            call(DOMAIN, PROBLEM, plan)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("value", [float("nan"), "x", -1])
+@pytest.mark.parametrize("name", ["tolerance", "epsilon", "numeric_tolerance"])
+def test_a_tolerance_that_is_no_number_is_refused(name: str, value: object) -> None:
+    with pytest.raises(hvr.HvrError, match=f"^{name} must be a number"):
+        hvr.validate(DOMAIN, PROBLEM, "(a)", **{name: value})  # type: ignore[arg-type]
+
+
+def test_models_of_another_type_are_refused() -> None:
+    for call in (hvr.lint, hvr.solve):
+        with pytest.raises(hvr.HvrError, match="the domain must be a text or a path"):
+            call(b"(define)", PROBLEM)  # type: ignore[arg-type]
+
+
+def test_a_world_is_loaded_from_a_path() -> None:
+    folder = hvr.load_world("home").folder
+    assert hvr.load_world(folder).folder == folder

@@ -33,7 +33,8 @@ def unreadable(path: Path | str, error: Exception) -> DataFileError:
     """Return the error for a file that the system cannot read."""
     reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
     if isinstance(error, FileNotFoundError):
-        reason = "no such file"
+        dash = "; - does not mean standard input here" if str(path) == "-" else ""
+        reason = f"no such file{dash}"
     elif isinstance(error, IsADirectoryError):
         reason = "it is a folder"
     name = str(path) if str(path).isprintable() else ascii(str(path))

@@ -19,7 +19,7 @@ from hvr.pddl.printer import print_domain, print_problem
 from hvr.planning.solving.solve import SolveOptions
 from hvr.planning.solving.solve import solve as solve_files
 from hvr.validation.lint import lint as lint_model
-from hvr.validation.validator import Validator, model_source
+from hvr.validation.validator import Validator, checked_steps, model_source
 
 if TYPE_CHECKING:
     from hvr.base.engines.registry import EngineChoice
@@ -123,10 +123,12 @@ def judge(
     Raises:
         DataFileError: A file cannot be read.
         PddlError: A text cannot be used; the message says where and why.
+        UsageError: An argument has another type.
     """
     parsed = _domain(domain)
     validator = Validator(parsed, _problem(problem, parsed))
-    return judge_steps(validator, read_plan(plan).steps if isinstance(plan, str | Path) else plan)
+    steps = read_plan(plan).steps if isinstance(plan, str | Path) else checked_steps(plan)
+    return judge_steps(validator, steps)
 
 
 def _domain(source: Domain | str | Path) -> Domain:

@@ -336,7 +336,7 @@ def is_trusted(name: str) -> bool:
     return name in shipped_worlds() or is_explicit(name)
 
 
-def load_world(name: str = DEFAULT_WORLD, *, trust: bool = False) -> WorldFile:
+def load_world(name: str | Path = DEFAULT_WORLD, *, trust: bool = False) -> WorldFile:
     """Load a world by name or folder; shipped worlds are read once.
 
     With `trust`, its code may run even if `is_trusted` says no.
@@ -345,6 +345,8 @@ def load_world(name: str = DEFAULT_WORLD, *, trust: bool = False) -> WorldFile:
         UsageError: The world does not exist.
         DataFileError: The `world.toml` is missing or invalid.
     """
+    if isinstance(name, Path):
+        name = str(name) if name.is_absolute() else f"./{name}"
     if name in shipped_worlds():
         return _shipped(name)
     return WorldFile(find_world(name), trusted=trust or is_trusted(name))

@@ -103,12 +103,18 @@ def define(
             known = (*sections, *unsupported)
             source.semantic_error(
                 keyword.offset,
-                f"a {what} has no section {keyword.text!r}",
+                f"a {what} has no section {keyword.text!r}{_HDDL_HINT.get(keyword.text, '')}",
                 expected=", ".join(sections),
                 suggestion=nearest(keyword.text, known),
             )
         result.append((keyword, group))
     return name, result
+
+
+_HDDL_HINT = dict.fromkeys(
+    (":task", ":method", ":htn"),
+    "; this is HDDL, which hvr validate, lint and convert read, but not this command",
+)
 
 
 def _overlook_late(source: SourceText, what: str, sections: tuple[str, ...], node: Node) -> None:

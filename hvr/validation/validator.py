@@ -8,6 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hvr.base.numbers import check_real
 from hvr.errors import ContinuousChangeError, UsageError
 from hvr.pddl import (
     Atom,
@@ -373,16 +374,21 @@ def validate(
 
     Raises:
         DataFileError: A file cannot be read.
-        UsageError: A string for the domain or problem is not PDDL text.
+        UsageError: A string for the domain or problem is not PDDL text, a step is not a step, or a
+            tolerance is not a number from 0.
         PddlError: A text is invalid; the message says where and why.
     """
+    for name, value in (("tolerance", tolerance), ("numeric_tolerance", numeric_tolerance)):
+        check_real(name, value)
+    if epsilon is not None:
+        check_real("epsilon", epsilon)
     warnings: list[Diagnostic] = []
     try:
-        if isinstance(domain, str | Path):
+        if not isinstance(domain, Domain):
             domain = parse_domain(
                 model_source(domain, "domain"), lenient=lenient, warnings=warnings
             )
-        if isinstance(problem, str | Path):
+        if not isinstance(problem, Problem):
             problem = parse_problem(
                 model_source(problem, "problem"), domain, lenient=lenient, warnings=warnings
             )
@@ -398,7 +404,7 @@ def validate(
     if isinstance(plan, str | Path):
         report = validator.check_file(plan, lenient=lenient)
     else:
-        report = validator.check(plan)
+        report = validator.check(checked_steps(plan))
     notes = _notes(warnings)
     return report.replace(notes=(*notes, *report.notes)) if notes else report
 
@@ -411,12 +417,35 @@ def _with_notes(report: ValidationReport, notes: tuple[str, ...]) -> ValidationR
     return report.replace(notes=(*report.notes, *notes)) if notes else report
 
 
+def checked_steps(plan: Iterable[Step]) -> Sequence[Step]:
+    """Return the steps of a plan that is neither a text nor a file.
+
+    Raises:
+        UsageError: The value is not a sequence of steps.
+    """
+    steps = list(plan) if isinstance(plan, Iterable) else [plan]
+    for number, step in enumerate(steps, 1):
+        if not isinstance(step, GroundAction | TimedAction):
+            raise UsageError(
+                f"step {number} of the plan must be a GroundAction or TimedAction, not "
+                f"{type(step).__name__}: pass a plan's text as one string, and a file as "
+                "pathlib.Path(…)",
+                field="plan",
+            )
+    return steps
+
+
 def model_source(source: str | Path, part: str) -> str | Path:
     """Return the text or path of a domain or problem after a plausibility check.
 
     Raises:
-        UsageError: The text has no parentheses, as if it were a file name.
+        UsageError: The value is neither a text nor a path, or the text has no parentheses, as if
+            it were a file name.
     """
+    if not isinstance(source, str | Path):
+        raise UsageError(
+            f"the {part} must be a text or a pathlib.Path, not {type(source).__name__}", field=part
+        )
     if isinstance(source, str) and "(" not in source:
         raise UsageError(
             f"the {part} must be PDDL text, but has no parentheses: pass a file as pathlib.Path(…)",

@@ -175,11 +175,11 @@ def _print(plan: HierarchicalPlan, form: str) -> None:
         print_chunks([print_hierarchical_plan(plan)])
     else:
         print_chunks([conversion.draw_svg(plan) if form == "svg" else conversion.draw_tree(plan)])
+        for note in conversion.missing_from_drawing(plan):
+            print(f"hvr convert: the drawing is not the whole plan: {note}", file=sys.stderr)
 
 
 def _found(file: Path, domain: Path, problem: Path) -> HierarchicalPlan | None:
-    import sys
-
     from hvr.pddl.hierarchy.parser import parse_hddl_domain, parse_hddl_problem
     from hvr.validation.hierarchical.conversion import ActionsJudge, read_actions
     from hvr.validation.hierarchical.verifier import DecompositionVerifier

@@ -134,15 +134,20 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run_judge(args: argparse.Namespace) -> int:
-    from hvr.doors.cli.output import check_writable, print_json
+    from hvr.doors.cli.output import check_apart, check_writable, print_json
     from hvr.judging.reports import sarif
 
     if args.json + args.sarif + (args.format != "text") > 1:
         raise UsageError("give only one of --json, --sarif and --format")
     as_json, as_sarif = args.json or args.format == "json", args.sarif or args.format == "sarif"
-    for path in (args.html, None if args.fix == Path("-") else args.fix):
-        if path is not None:
-            check_writable(path)
+    outputs = [path for path in (args.html, args.fix) if path not in (None, Path("-"))]
+    models = (args.domain, args.problem, args.goal_pddl, args.tools, args.graph)
+    inputs = [str(path) for path in models if path is not None]
+    for path in outputs:
+        check_writable(path)
+    check_apart(outputs, inputs)
+    if args.html is not None:  # A repair may replace the plan; a page may not.
+        check_apart([args.html], [str(args.plan)])
     results = _judged(args)
     _warn(results)
     if args.spec is not None:

@@ -22,7 +22,7 @@ from hvr.doors.cli.arguments import (
     seconds,
     whole_number,
 )
-from hvr.doors.cli.output import check_writable, print_json, write_whole
+from hvr.doors.cli.output import check_apart, check_writable, print_json, write_whole
 from hvr.errors import DataFileError, LanguageError, UsageError
 from hvr.values import answer_json
 
@@ -361,6 +361,8 @@ def _add_execution_options(parser: argparse.ArgumentParser) -> None:
 
 def run_solve(args: argparse.Namespace) -> int:
     args.downward = _own_options(args)
+    outputs = [path for path in (args.html, args.csv) if path is not None]
+    check_apart(outputs, [str(path) for path in (args.domain, args.file) if path is not None])
     from hvr.doors.cli.solve_sets import is_problem_set, solve_problem_set
 
     if is_problem_set(args):

@@ -37,7 +37,7 @@ from hvr.pddl import (
     TypedName,
     When,
 )
-from hvr.pddl.formulas import parts_of, with_parts
+from hvr.pddl.formulas import parts_of, walk, with_parts
 
 # Portable models ----------------------------------------------------------------------------------
 # PDDL that the strictest parsers accept, above all VAL.
@@ -178,6 +178,66 @@ def _in_pairs(number: NumericExpression) -> Steps[NumericExpression]:
     if len(parts) < 3:
         return Arithmetic(number.operator, tuple(parts))
     return reduce(lambda one, two: Arithmetic(number.operator, (one, two)), parts)
+
+
+# Models without vacuous quantifiers ---------------------------------------------------------------
+# Fast Downward's translator reduces a quantifier with a constant body to the body, even if the type
+# has no object: it then refutes a problem that has a plan.
+
+
+def formulas_of(domain: Domain, problem: Problem) -> list[Expression]:
+    """Return the goal, the constraints, and the conditions and effects of actions and rules."""
+    formulas: list[Expression] = [problem.goal, problem.constraints, domain.constraints]
+    for action in domain.actions.values():
+        formulas += (action.precondition, action.effect)
+    for durative in domain.durative_actions.values():
+        formulas += (durative.condition, durative.effect)
+    return formulas + [rule.body for rule in domain.derived]
+
+
+def without_vacuous_quantifiers(domain: Domain, problem: Problem) -> tuple[Domain, Problem]:
+    """Replace every quantifier over a type without objects by its value.
+
+    The domain must have no processes or events. Models without such quantifiers are returned as
+    they are.
+    """
+    every = (*domain.constants, *problem.objects)
+
+    def is_vacuous(part: Expression) -> bool:
+        return isinstance(part, Forall | Exists) and any(
+            not any(domain.has_type(item.types, variable.types) for item in every)
+            for variable in part.variables
+        )
+
+    def value(part: Expression) -> Steps[Expression]:
+        if is_vacuous(part):
+            return TRUE if isinstance(part, Forall) else Or(())
+        parts = []
+        for inner in parts_of(part):
+            parts.append((yield value(inner)))
+        return with_parts(part, parts)
+
+    def changed(formula: Expression) -> Expression:
+        return run_trampoline(value(formula))
+
+    if not any(
+        is_vacuous(part) for formula in formulas_of(domain, problem) for part in walk(formula)
+    ):
+        return domain, problem
+    new_domain = domain.replace(
+        actions={
+            name: a.replace(precondition=changed(a.precondition), effect=changed(a.effect))
+            for name, a in domain.actions.items()
+        },
+        durative_actions={
+            name: a.replace(condition=changed(a.condition), effect=changed(a.effect))
+            for name, a in domain.durative_actions.items()
+        },
+        derived=tuple([rule.replace(body=changed(rule.body)) for rule in domain.derived]),
+        constraints=changed(domain.constraints),
+    )
+    goal, constraints = changed(problem.goal), changed(problem.constraints)
+    return new_domain, problem.replace(goal=goal, constraints=constraints)
 
 
 # Untyped models -----------------------------------------------------------------------------------

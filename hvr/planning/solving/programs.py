@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ from hvr.pddl import (
     When,
 )
 from hvr.pddl.formulas import TRUE, changes_of, functions_of, walk
+from hvr.planning.interop.portable import formulas_of
 from hvr.planning.search.fast_downward import OPTIMAL, binary
 
 # Features -----------------------------------------------------------------------------------------
@@ -67,13 +69,7 @@ def _used(domain: Domain, problem: Problem) -> Iterator[Feature]:
         yield Feature.DERIVED
     if domain.constraints != TRUE or problem.constraints != TRUE:
         yield Feature.CONSTRAINTS
-    formulas: list[Expression] = [problem.goal, problem.constraints, domain.constraints]
-    for action in domain.actions.values():
-        formulas += (action.precondition, action.effect)
-    for durative in domain.durative_actions.values():
-        formulas += (durative.condition, durative.effect)
-    formulas += (rule.body for rule in domain.derived)
-    parts = [part for formula in formulas for part in walk(formula)]
+    parts = [part for formula in formulas_of(domain, problem) for part in walk(formula)]
     if any(isinstance(part, Preference) for part in parts):
         yield Feature.PREFERENCES
     if any(isinstance(part, When) for part in parts):
@@ -125,12 +121,19 @@ def _universal(condition: Expression) -> bool:
 
 NO_PLAN = frozenset({10, 11})
 """Exit codes for a proof that there is no plan."""
+_MISREAD = 31
+"""Exit code of Fast Downward's translator for a model that it cannot read."""
 _OUT_OF_TIME = frozenset({21, 23})
 _OUT_OF_MEMORY = frozenset({1, 3, 20, 22, 24})
 _GAVE_UP = frozenset({0, 2, 12})
 UNABLE = 34
 """Exit code of a program that does not support the problem."""
 _ENDED = "; cost"
+_DRIVER = re.compile(
+    "INFO |Driver aborting|(translate|search) exit code|Peak memory|Remove intermediate file"
+    "|Usage error occurred"
+)
+"""Lines that Fast Downward's driver adds to the reason of a failure."""
 _ALL_LACK = frozenset({Feature.CONTINUOUS})
 _BOTH_LACK = _ALL_LACK | {Feature.DURATIVE, Feature.NUMERIC, Feature.TIMED}
 _GROUNDED_LACKS = _BOTH_LACK | {Feature.DERIVED}
@@ -326,11 +329,13 @@ class Running:
             return PlannerEnd.OUT_OF_MEMORY
         if code in _GAVE_UP:
             return PlannerEnd.GAVE_UP
-        return PlannerEnd.UNABLE if code == UNABLE else PlannerEnd.CRASHED
+        return PlannerEnd.UNABLE if code in (UNABLE, _MISREAD) else PlannerEnd.CRASHED
 
     def _last_line(self) -> str:
-        log = (self.folder / "log").read_text(encoding="utf-8", errors="replace").strip()
-        return log.splitlines()[-1].strip() if log else ""
+        log = (self.folder / "log").read_text(encoding="utf-8", errors="replace")
+        # The driver prints the errors of its translator as the bytes that it read.
+        lines = [line.strip(" '") for line in log.replace(r"\n", "\n").splitlines()]
+        return next((line for line in reversed(lines) if line and not _DRIVER.match(line)), "")
 
     def explanation(self) -> str:
         """Describe the planner's end without a plan, with the reason."""

@@ -14,7 +14,8 @@ from hvr.base.numbers import check_positive
 from hvr.errors import HvrError, PlannerError, UsageError
 from hvr.pddl import Domain, GroundAction, Problem, Step, Task, parse_domain, parse_problem
 from hvr.pddl.plan import decimal_text
-from hvr.pddl.printer import print_problem
+from hvr.pddl.printer import print_domain, print_problem
+from hvr.planning.interop.portable import without_vacuous_quantifiers
 from hvr.planning.plans import AABlock, landmark_blocks
 from hvr.planning.solving.portfolio import (
     Portfolio,
@@ -160,11 +161,10 @@ def solve(
     chosen = named(planner, features) if planner else portfolio(features)
     task = Task(parsed_domain, parsed)
     with temporary_folder("hvr-solve-") as name:
-        given = _for_domain(Path(name), problem, parsed, parsed_domain)
+        files = _for_planners(Path(name), (domain, problem), parsed_domain, parsed)
         shared = len(chosen.programs) > 1
         job = PlannerJob(
-            domain,
-            given,
+            *files,
             features,
             options.seconds,
             options.optimal,
@@ -285,12 +285,19 @@ def _rejection(candidate: FoundPlan) -> str:
     return f"a plan by {candidate.planner} was rejected: {candidate.report.explain(1)}"
 
 
-def _for_domain(folder: Path, file: Path, problem: Problem, domain: Domain) -> Path:
-    if problem.domain_name == domain.name:
-        return file
-    copy = folder / "problem.pddl"
-    write_whole(copy, print_problem(problem.replace(domain_name=domain.name)))
-    return copy
+def _for_planners(
+    folder: Path, files: tuple[Path, Path], domain: Domain, problem: Problem
+) -> tuple[Path, Path]:
+    """Return the files, or copies without what planners misread."""
+    new_domain, new_problem = without_vacuous_quantifiers(domain, problem)
+    if new_problem is problem and problem.domain_name == domain.name:
+        return files
+    copies = files[0], folder / "problem.pddl"
+    if new_domain is not domain:
+        copies = folder / "domain.pddl", copies[1]
+        write_whole(copies[0], print_domain(new_domain))
+    write_whole(copies[1], print_problem(new_problem.replace(domain_name=domain.name)))
+    return copies
 
 
 def _blocks(task: Task, steps: Sequence[Step]) -> tuple[AABlock, ...]:

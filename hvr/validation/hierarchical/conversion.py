@@ -271,6 +271,21 @@ _MOST_LEVELS = 40
 _ROW, _COLUMN, _MARGIN = 22, 20, 14
 
 
+def missing_from_drawing(plan: HierarchicalPlan) -> tuple[str, ...]:
+    """Return a sentence about each kind of line that a drawing of the plan cannot show."""
+    tree = DecompositionTree(plan)
+    drawn = {node for node, _, _ in _rows(tree)}
+    lost = [tree.line(node) for node in range(tree.root) if node not in drawn]
+    notes = []
+    if lost:
+        names = ", ".join(f"{line.identifier} {line.name}" for line in lost[:3])
+        notes.append(f"{len(lost)} not below an initial task: {names}")
+    if tree.missing:
+        unknown = ", ".join(str(identifier) for identifier, _ in tree.missing[:3])
+        notes.append(f"no line has the identifier {unknown}")
+    return tuple(notes)
+
+
 def draw_tree(plan: HierarchicalPlan) -> str:
     """Draw a plan as text: tasks with their methods, actions with their place in the plan."""
     tree = DecompositionTree(plan)

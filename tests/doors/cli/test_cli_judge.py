@@ -180,3 +180,18 @@ def test_verdicts_are_data_to_learn_from(hvr_: Hvr) -> None:
     assert document["repaired"] == ["(pick ball a)", "(move a b)", "(drop ball b)"]
     assert document["proof"]["proven"] and document["proof"]["least"] == 2
     assert document["critique"][0]["kind"] == "MISSING" and document["request"] == "(at ball b)"
+
+
+def test_outputs_replace_no_input_except_a_repaired_plan(hvr_: Hvr) -> None:
+    for option, file in [
+        ("--html", "wordy.plan"),
+        ("--html", "problem.pddl"),
+        ("--fix", "domain.pddl"),
+    ]:
+        before = Path(file).read_text(encoding="utf-8")
+        ended = hvr_("judge", "wordy.plan", *TASK, option, file)
+        assert ended.code == 2
+        assert "would overwrite" in ended.err
+        assert Path(file).read_text(encoding="utf-8") == before
+    assert hvr_("judge", "wordy.plan", *TASK, "--fix", "wordy.plan").code == 1
+    assert Path("wordy.plan").read_text(encoding="utf-8").startswith(GOOD)

@@ -309,3 +309,48 @@ def test_a_planner_over_its_memory_is_named(hvr_: Hvr, files: tuple[Path, Path])
     done = hvr_("solve", *map(str, files), *words)
     assert done.code == 4
     assert "downward ran out of memory" in done.err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("planner", [None, "downward", "fast-downward"])
+@pytest.mark.parametrize(
+    ("goal", "solvable"),
+    [
+        ("(forall (?g - ghost) (or))", True),
+        ("(not (exists (?g - ghost) (and)))", True),
+        ("(imply (p) (forall (?t - thing ?g - ghost) (not (= ?t ?t))))", True),
+        ("(exists (?g - ghost) (and))", False),
+        ("(exists (?t - thing) (and))", True),
+    ],
+)
+def test_quantifiers_over_a_type_without_objects_are_decided_as_the_validator_does(
+    tmp_path: Path, goal: str, solvable: bool, planner: str | None
+) -> None:
+    domain, problem = tmp_path / "d.pddl", tmp_path / "p.pddl"
+    domain.write_text(
+        "(define (domain d) (:requirements :adl) (:types thing ghost) (:constants k - thing)"
+        f"(:predicates (p)) (:action a :precondition {goal} :effect (p)))"
+    )
+    problem.write_text(
+        f"(define (problem q) (:domain d) (:objects o - thing) (:init) (:goal (and (p) {goal})))"
+    )
+    solution = solve(domain, problem, SolveOptions(planner, 10))
+    assert (solution.steps is not None) == solvable
+
+
+def test_a_page_does_not_replace_an_input(hvr_: Hvr, files: tuple[Path, Path]) -> None:
+    for file in files:
+        before = file.read_text()
+        ended = hvr_("solve", *files, "--html", file)
+        assert ended.code == 2
+        assert "would overwrite" in ended.err
+        assert file.read_text() == before
+
+
+@pytest.mark.slow
+def test_a_search_that_fast_downward_cannot_read_is_explained(
+    hvr_: Hvr, files: tuple[Path, Path]
+) -> None:
+    ended = hvr_("solve", *files, "--search", "astar(nope())", "--budget", "5")
+    assert ended.code == 2
+    assert "'nope'" in ended.err

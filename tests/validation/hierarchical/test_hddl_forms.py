@@ -126,6 +126,17 @@ def test_a_decomposition_is_found_for_steps_in_parentheses(hvr_: Hvr, tmp_path: 
     assert ended.code == 1
 
 
+def test_a_drawing_says_which_lines_it_lacks(hvr_: Hvr, tmp_path: Path) -> None:
+    text = (PARCELS / "plan.txt").read_text()
+    file = tmp_path / "plan.txt"
+    file.write_text(text.replace("root ", "99 drive van1 shop corner\nroot 98 ", 1))
+    for form in ("tree", "svg"):
+        ended = hvr_("convert", file, "--to", form)
+        assert "99 drive" in ended.err
+        assert "no line has the identifier 98" in ended.err
+    assert not hvr_("convert", PARCELS / "plan.txt").err
+
+
 def test_actions_that_no_task_asks_for_are_refused() -> None:
     domain = parse_hddl_domain(PARCELS / "domain.hddl")
     problem = parse_hddl_problem(PARCELS / "problem.hddl", domain)
