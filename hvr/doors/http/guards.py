@@ -104,7 +104,11 @@ class Guard:
         if scope["method"] == "OPTIONS" or scope["path"] in _OPEN:
             return
         if self._expected and not self._knows_token(headers):
-            raise RefusedError(401, "NoToken", "expected the bearer token that the server printed")
+            raise RefusedError(
+                401,
+                "NoToken",
+                "expected the server's bearer token: the one it printed, or from its environment",
+            )
         if scope["method"] == "POST":
             kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
             length = headers.get(b"content-length", b"")

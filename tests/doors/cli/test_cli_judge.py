@@ -182,6 +182,13 @@ def test_verdicts_are_data_to_learn_from(hvr_: Hvr) -> None:
     assert document["critique"][0]["kind"] == "MISSING" and document["request"] == "(at ball b)"
 
 
+def test_a_dash_is_not_standard_input_where_a_file_is_needed(hvr_: Hvr) -> None:
+    for command in (("judge", "-", *TASK), ("lint", "-"), ("validate", "-", "problem.pddl", "x")):
+        ended = hvr_(*command)
+        assert ended.code == 2
+        assert "- does not mean standard input here" in ended.out + ended.err
+
+
 def test_outputs_replace_no_input_except_a_repaired_plan(hvr_: Hvr) -> None:
     for option, file in [
         ("--html", "wordy.plan"),
