@@ -44,6 +44,9 @@ class Pronouns:
             return self._some_of((suited or groups)[0], count)
         if "both" in thing.text or "two" in thing.text:
             pair = self._pair(suited)
+            latest = (suited or groups)[0]
+            if not pair and len(latest) == 1 and self.draft.entities[latest[0]].count == 1:
+                raise LanguageError(f"it is not clear which two things {thing.text!r} refers to")
             if pair:
                 return pair
         if "all" in thing.text and thing.many and (union := self._union(suited)):

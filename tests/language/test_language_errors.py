@@ -35,6 +35,7 @@ REFUSED = [
     ("slice", LanguageError, "what"),
     ("wash it", LanguageError, "what 'it' refers to"),
     ("put the mug in it", LanguageError, "what 'it' refers to"),
+    ("wash the cup, open the fridge, wash both", LanguageError, "which two things 'both' refers"),
     ("pour the wine", None, ""),
     ("pour the apple", LanguageError, "say what to pour"),
     ("put the mug in the mug", LanguageError, "in itself"),

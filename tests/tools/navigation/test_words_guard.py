@@ -110,3 +110,25 @@ def test_courtesy_and_statements_hold_no_order_back(after: str) -> None:
     )
     assert read.request is not None
     assert read.request.goals[0].tool == "pay_fine"
+
+
+_PAY = ToolParameter("amount", "number", required=True)
+_TO = ToolParameter("to", "string", "Who gets it", required=True)
+BANK = Catalogue(
+    (ToolSchema("transfer_money", "Transfer money.", (_TO, _PAY), effect=Effect.WRITES),)
+)
+
+
+@pytest.mark.parametrize("amount", ["up to 50", "about 50", "over 50", "50 or so", "at least 50"])
+def test_a_bound_is_no_exact_value(amount: str) -> None:
+    read = RequestReader(BANK, (), TextVectors("lexical-hash").encode)
+    assert read.read("Transfer 50 to Bob.").request is not None
+    assert read.read(f"Transfer {amount} to Bob.").move is NextMove.ASK
+
+
+def test_an_adverb_before_a_noun_is_accounted_for() -> None:
+    door = ToolParameter("door", "string", required=True)
+    home = Catalogue((ToolSchema("lock_door", "Lock a door.", (door,), effect=Effect.WRITES),))
+    read = RequestReader(home, (), TextVectors("lexical-hash").encode)
+    assert read.read("Lock the front door.").request is not None
+    assert read.read("Lock the front door and the back door.").unread == ("back",)

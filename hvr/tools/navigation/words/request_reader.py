@@ -44,6 +44,7 @@ from hvr.tools.navigation.words.clauses import (
 from hvr.tools.navigation.words.english import (
     ADVERBS,
     DETERMINERS,
+    ORDINALS,
     PREPOSITIONS,
     PRONOUNS,
     QUESTION_WORDS,
@@ -342,6 +343,9 @@ class RequestReader:
         plural = any(p.is_list for p in best.tool.takes)
         found = []
         for index, token in enumerate(clause.tokens):
+            if _qualifies(clause.tokens, index):
+                found.append(token.text)
+                continue
             if not token.is_word or token.start in best.call.used | verb.places:
                 continue
             word = token.lower
@@ -543,6 +547,22 @@ def _alone(tokens: Sequence[Token], index: int) -> bool:
     return index > 0 and (
         following is None or not following.is_word or following.lower in PREPOSITIONS | ADVERBS
     )
+
+
+_BOUNDS = frozenset("about around over under above below near up".split())
+
+
+def _qualifies(tokens: Sequence[Token], index: int) -> bool:
+    """Return whether a function word changes a value or a thing: "up to 50", "the back door"."""
+    word, before = tokens[index].lower, tokens[index - 1].lower if index else ""
+    after = tokens[index + 1 :]
+    if word in ADVERBS:
+        other = before in DETERMINERS and bool(after) and is_content(after[0])
+        return (other and word not in ORDINALS) or (word == "so" and before == "or")
+    if word == "up":
+        after = after[1:] if after and after[0].lower == "to" else ()
+    span = after[0].span if after else None
+    return word in _BOUNDS and span is not None and span.form is ValueForm.NUMBER
 
 
 def _joins_noun(after: Sequence[Token]) -> bool:
