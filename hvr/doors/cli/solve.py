@@ -89,6 +89,8 @@ def posed_problem(args: argparse.Namespace, *, by_model: bool = False) -> PosedP
     from hvr.worlds.facts.lexicon import lexicon_for
 
     goal = args.goal
+    if goal is not None and not goal.strip():
+        raise LanguageError("--goal is empty: write a goal in PDDL or in words, or leave it out")
     world: WorldFolder | None = None
     if args.world is not None:
         trusted = args.trust_project or is_trusted(args.world)

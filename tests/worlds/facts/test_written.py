@@ -312,6 +312,12 @@ def test_a_simulated_model_has_to_know_the_goal(hvr_: Hvr) -> None:
     assert "cannot read sentences" in ended.err
 
 
+def test_an_empty_goal_does_not_stand_for_the_problems_own(hvr_: Hvr) -> None:
+    ended = hvr_("solve", "--world", "blocksworld", "one-tower", "--goal", " ")
+    assert ended.code == 2
+    assert "--goal is empty" in ended.err
+
+
 def test_a_note_says_what_the_planner_completed(hvr_: Hvr) -> None:
     model = ("--llm", "scripted:error=0.6,seed=3")
     ended = hvr_("solve", "--world", "blocksworld", *model)
