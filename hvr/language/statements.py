@@ -135,8 +135,11 @@ class StatementJudge:
             chosen = dict.fromkeys(sorted(self.view.unseen))
         return tuple(chosen)
 
-    def things(self, thing: NounPhrase) -> tuple[str, ...]:
+    def things(self, thing: NounPhrase, *, anything: bool = False) -> tuple[str, ...]:
         """Return the objects that a noun phrase can mean.
+
+        Args:
+            anything: Whether "anything" includes furniture: 'is anything open?'
 
         Raises:
             LanguageError: The phrase names no object of the scene.
@@ -146,7 +149,8 @@ class StatementJudge:
                 raise LanguageError(f"there is no {thing.text} here")
             return (thing.text,)
         if thing.kind == "everything":
-            names = [n for n in self.inventory.classes if self.inventory.true("pickupable", n)]
+            every = self.inventory.classes
+            names = [n for n in every if anything or self.inventory.true("pickupable", n)]
         elif thing.kind == "slices" and thing.of is not None:
             classes = {p for c in thing.of.classes for p in self.taxonomy.slices(c)}
             names = [n for n, c in self.inventory.classes.items() if c in classes]
@@ -384,8 +388,9 @@ class _Questions:
             for group in groups
         )
 
-    def _names(self, things: Iterable[NounPhrase]) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(n for thing in things for n in self.judge.things(thing)))
+    def _names(self, things: Iterable[NounPhrase], *, anything: bool = False) -> tuple[str, ...]:
+        found = (n for thing in things for n in self.judge.things(thing, anything=anything))
+        return tuple(dict.fromkeys(found))
 
     def _subjects(self, cursor: Cursor) -> tuple[Things, bool]:
         if cursor.word() in {"anything", "something"}:
@@ -430,7 +435,7 @@ class _Questions:
     ) -> SceneStatement:
         parts = []
         for group in [things] if either or none else [(thing,) for thing in things]:
-            names = self._names(group)
+            names = self._names(group, anything=not predicate.adjuncts)
             if not names:
                 words = " or ".join(thing.text for thing in group)
                 raise LanguageError(f"there is no {words} here")

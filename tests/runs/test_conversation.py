@@ -111,7 +111,9 @@ def test_a_new_request_replaces_the_question_before(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_one_request_is_undone_at_a_time(tmp_path: Path) -> None:
     with hvr.Conversation(hvr.Options(scene="FloorPlan1", save=tmp_path / "c")) as robot:
+        assert robot.say("is anything open?").text.startswith("no")
         robot.say("open the fridge")
+        assert robot.say("is anything open?").text.startswith("yes")
         robot.say("open the microwave")
         assert robot.say("undo everything you did").kind == "refused"
         assert robot.say("undo").kind == "done"

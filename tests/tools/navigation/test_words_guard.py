@@ -126,6 +126,15 @@ def test_a_bound_is_no_exact_value(amount: str) -> None:
     assert read.read(f"Transfer {amount} to Bob.").move is NextMove.ASK
 
 
+def test_a_share_is_no_amount() -> None:
+    read = RequestReader(BANK, (), TextVectors("lexical-hash").encode)
+    assert read.read("Transfer 20% to Bob.").request is None
+    level = ToolParameter("level", "integer", "Brightness from 0 to 100", required=True)
+    lamp = Catalogue((ToolSchema("dim_lamp", "Dim the lamp.", (level,), effect=Effect.WRITES),))
+    dimmed = RequestReader(lamp, (), TextVectors("lexical-hash").encode)
+    assert dimmed.read("Dim the lamp to 20%.").request is not None
+
+
 def test_an_adverb_before_a_noun_is_accounted_for() -> None:
     door = ToolParameter("door", "string", required=True)
     home = Catalogue((ToolSchema("lock_door", "Lock a door.", (door,), effect=Effect.WRITES),))

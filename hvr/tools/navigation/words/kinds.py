@@ -177,6 +177,8 @@ def _as_number(span: ValueSpan, parameter: ToolParameter) -> tuple[float, Json]:
     if span.form is not ValueForm.NUMBER:
         return 0.0, None
     named = units_of(parameter)
+    if span.unit == "percent" and not named and not re.search(r"\b100\b|%", parameter.description):
+        return 0.0, None  # a share of something, which the parameter does not ask for
     if span.unit and named and span.unit not in named:
         factor = next(
             (CONVERSIONS[span.unit, unit] for unit in named if (span.unit, unit) in CONVERSIONS), 0
