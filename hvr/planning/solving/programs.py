@@ -334,8 +334,9 @@ class Running:
     def _last_line(self) -> str:
         log = (self.folder / "log").read_text(encoding="utf-8", errors="replace")
         # The driver prints the errors of its translator as the bytes that it read.
-        lines = [line.strip(" '") for line in log.replace(r"\n", "\n").splitlines()]
-        return next((line for line in reversed(lines) if line and not _DRIVER.match(line)), "")
+        lines = [line.strip() for line in log.replace(r"\n", "\n").splitlines()]
+        said = (line for line in reversed(lines) if line.strip("'") and not _DRIVER.match(line))
+        return next(said, "")
 
     def explanation(self) -> str:
         """Describe the planner's end without a plan, with the reason."""
