@@ -65,7 +65,7 @@ def teach(folder: Path, modules: Iterable[str]) -> None:
 
 
 def serve(folder: Path) -> None:
-    """Serve forever."""
+    """Serve until the process that started the server has ended, in whatever way."""
     from hvr import Options, plan
 
     # Fill the caches for all later processes.
@@ -73,9 +73,14 @@ def serve(folder: Path) -> None:
     listening = socket.socket(socket.AF_UNIX)
     listening.bind(str(folder / "new"))
     listening.listen()
+    listening.settimeout(1.0)
+    owner = os.getppid()
     (folder / "new").rename(folder / "socket")
-    while True:
-        caller, _ = listening.accept()
+    while os.getppid() == owner:
+        try:
+            caller, _ = listening.accept()
+        except TimeoutError:
+            continue
         _bury()
         _learn(folder)
         with caller:
