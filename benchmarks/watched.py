@@ -3,8 +3,9 @@
     python benchmarks/watched.py [--data FILE] [--match REGEX] [--sight visible]
 
 Each line of `watched.txt` says what must be true of a run. The checks read the states that the
-robot passes through, in worlds of facts those of the proven plan. `right` counts the requests that
-end so; `wrong` counts those that hvr claims although they do not. The exit status is always 0.
+robot passes through; in PDDL worlds, they read the states of the proven plan. `right` counts the
+requests that end so, and `wrong` the requests that hvr claims although they do not. The exit status
+is always 0.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Most of what a short process costs is imports. A server, one for each process of pytest, has done
 them; each new process is forked from it, gets its own arguments, folder, environment and streams,
-and becomes a child of the caller. Exit codes, signals and `wait` are those of any child process.
+and becomes a child of the caller. Exit codes, signals and `wait` work as for any child process.
 
 A command that is not `python -m MODULE`, `python -c CODE` or `python FILE`, or that changes what
 only a new interpreter heeds, such as its encoding, is started by `subprocess`.

@@ -358,7 +358,7 @@ class Rewriter:
                 yield name, taxonomy.relation(classes[name])
 
     def _sliced(self, tokens: Sequence[str]) -> str | None:
-        """Say what slices are of: 'put a slice on the plate' after 'slice the apple'."""
+        """Name the source of slices: 'put a slice on the plate' after 'slice the apple'."""
         at = next((n for n, word in enumerate(tokens) if word in _SLICES and n), None)
         if at is None or tokens[at + 1 : at + 2] == ["of"]:
             return None

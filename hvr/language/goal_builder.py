@@ -437,7 +437,7 @@ class Stage(Value):
 
 
 def lasting_constraints(stages: Sequence[Stage]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the constraints on all stages, and those on some of them only."""
+    """Return the constraints on all stages and the constraints on only some of them."""
     texts = dict.fromkeys(text for stage in stages for text in stage.constraints)
     whole = tuple(t for t in texts if all(t in stage.constraints for stage in stages))
     return whole, tuple(t for t in texts if t not in whole)

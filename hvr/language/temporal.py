@@ -76,7 +76,7 @@ class TimedCondition(Value):
     Args:
         text: The condition as a whole.
         things: The things that it is about, for pronouns.
-        each: Its text for each of several things, of which one suffices: 'a cabinet is open'.
+        each: The texts for several things if one thing suffices: 'a cabinet is open'.
         wish: Words that ask to bring it about; empty if nothing can.
         lasts: Whether it is a state that lasts, rather than the result of an action.
     """

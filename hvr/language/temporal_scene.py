@@ -235,7 +235,7 @@ class SceneWords:
         return parse_formula(text, self.reader.domain, self._objects, file="<condition>")
 
     def _wanted(self, text: str, *, staged: bool = False) -> str:
-        """Return the state that a clause asks for; that of the last stage if it may be staged."""
+        """Return the state that a clause asks for, at its last stage if it may have several."""
         goals = self.reader.goals(text, self.inventory)
         if len(goals) > 1:
             raise AmbiguousError(tuple("; then ".join(goal.paraphrase) for goal in goals))

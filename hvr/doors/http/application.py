@@ -127,7 +127,7 @@ def _package(name: str) -> dict[str, Any]:
 
 
 def _result(state: dict[str, Any], *, editor: bool) -> dict[str, Any]:
-    """Return a job in the format of the public service, or in that of planning editors."""
+    """Return a job in the format of the public service or of planning editors."""
     if state["state"] in ("queued", "running"):
         return {"status": "PENDING"}
     answer = state.get("answer") or {}

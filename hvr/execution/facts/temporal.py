@@ -152,7 +152,7 @@ def own_words(
     """Read hvr's own paraphrase of a goal with constraints; None for any other text.
 
     Returns:
-        The stages, the constraints on all of them, and those on all but the first.
+        The stages, the constraints on all stages, and the constraints on all but the first.
     """
     stages: list[Formula] = []
     kept: list[list[Expression]] = []

@@ -218,7 +218,7 @@ _NUMBER = re.compile(r"(?<![\w.-])-?\d+(?:\.\d+)?(?![\w-]|\.\d)")
 
 
 class SessionValues:
-    """The values said in a session, those of its results, and the defaults of the schemas."""
+    """The values in a session's requests and results, and the defaults of the schemas."""
 
     def __init__(self, schemas: Mapping[str, Mapping[str, Any]]) -> None:
         self._schemas = schemas

@@ -65,7 +65,7 @@ class ReadRequest:
 
 
 def guarded(read: ReadRequest, text: str, catalogue: Catalogue) -> ReadRequest:
-    """Return a reading less those of its goal calls that write but that no clause orders."""
+    """Return a reading without the writing goal calls that no clause orders."""
     if read.request is None:
         return read
     schemas = {tool.name: tool for tool in catalogue.tools}
