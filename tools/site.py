@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,10 @@ import hvr
 from hvr.doors.cli.main import HVR, Call, Command, Group, command_parser
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))  # `mkdocs` does not look for modules in the checkout
+
+from tools import write_schemas  # noqa: E402
+
 PAGES = {"CONTRIBUTING.md": "contributing.md", "SECURITY.md": "security.md"}
 PAGES |= {"CHANGELOG.md": "changelog.md", "README.md": "readme.md"}
 _LINK = re.compile(r"\[([^\]]*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
@@ -62,7 +67,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) -> str:
-    """Rewrite the links that leave docs/."""
+    """Rewrite the links that leave docs/, and complete the page of operations."""
+    if page.file.src_uri == "reference/operations.md":
+        markdown = write_schemas.page(answers_too=True)
     source = next((n for n, p in PAGES.items() if p == page.file.src_uri), "")
     here = Path("docs", page.file.src_uri).parent if not source else Path()
 

@@ -32,7 +32,8 @@ writes this page from the declared types.
 Members in bold are required. `domain`, `problem`, `plan` and `tools` are texts; instead of a text,
 `domain_file` and so on name a file below the served folder. `text?` means text or null. Each answer
 also has the integer `schema_version`, which grows when a member changes its meaning or disappears;
-new members may appear at any time.
+new members may appear at any time. The documentation site, and `GET /openapi.json` of the HTTP
+service, list the members of each answer.
 """
 
 
@@ -45,8 +46,8 @@ def schemas() -> dict[str, Any]:
     return {**found, "error": json_schema(ErrorAnswer)}
 
 
-def page() -> str:
-    """Return the reference page."""
+def page(*, answers_too: bool = False) -> str:
+    """Return the reference page; the one of the site also lists the members of the answers."""
     lines, requests, answers = [_HEAD], dict[str, str](), dict[str, Any]()
     lines += ["| operation | effect | request | answer |", "| --- | --- | --- | --- |"]
     for operation in OPERATIONS.values():
@@ -54,12 +55,15 @@ def page() -> str:
         answers |= answer.get("$defs", {}) | {operation.answer.__name__: answer}
         requests |= {row: name for name, row in _rows(request)}
         names = ", ".join(_names(request))
-        link = _type({"$ref": operation.answer.__name__})
+        answered = operation.answer.__name__
+        link = _type({"$ref": answered}) if answers_too else answered
         lines += [f"| `{operation.name}` | {operation.summary} | {names} | {link} |"]
     answers["ErrorAnswer"] = json_schema(ErrorAnswer)
     rows = sorted(requests, key=lambda row: (requests[row], row))
-    lines += ["", "## Members of requests", "", *_HEADING, *rows, ""]
-    lines += ["## Types of answers", "", *_HEADING]
+    lines += ["", "## Members of requests", "", *_HEADING, *rows]
+    if not answers_too:
+        return "\n".join(lines) + "\n"
+    lines += ["", "## Types of answers", "", *_HEADING]
     for name, schema in sorted(answers.items()):
         lines += [f'| <a id="{name.lower()}"></a>**{name}** | | {schema["description"]} |']
         lines += [row for _, row in _rows(schema)]
