@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import re
 import shutil
 import sys
 import threading
@@ -143,8 +144,11 @@ def writing(path: Path | str) -> Iterator[None]:
         raise unwritable(path, error) from error
 
 
-def temporary_folder(prefix: str) -> TemporaryDirectory[str]:
-    """Create a temporary folder whose name matches `temporary_pattern`.
+@contextmanager
+def temporary_folder(prefix: str) -> Iterator[str]:
+    """Create a temporary folder whose name matches `temporary_pattern`, and remove it at the end.
+
+    The first call of a process also removes the folders of processes that were killed.
 
     Args:
         prefix: Start of the folder's name: `hvr-` and its purpose.
@@ -155,15 +159,21 @@ def temporary_folder(prefix: str) -> TemporaryDirectory[str]:
     import tempfile
 
     try:
-        tempfile.gettempdir()
+        parent = tempfile.gettempdir()
     except FileNotFoundError:
         # tempfile does not say why every folder failed; writing to the first one reveals the
         # reason.
         trial = Path(os.environ.get("TMPDIR") or "/tmp") / f"{prefix}{os.getpid()}"
         write_whole(trial, "?")
         trial.unlink()
-    with writing("temporary folder (set TMPDIR to choose another)"):
-        return tempfile.TemporaryDirectory(prefix=f"{prefix}{_token(os.getpid())}-")
+        parent = tempfile.gettempdir()
+    _remove_abandoned(parent)
+    with ExitStack() as stack:
+        with writing("temporary folder (set TMPDIR to choose another)"):
+            made, lock = _new_temporary_folder(f"{prefix}{_token(os.getpid())}-")
+        if lock is not None:
+            stack.callback(os.close, lock)
+        yield stack.enter_context(made)
 
 
 def temporary_pattern() -> str:
@@ -174,9 +184,59 @@ def temporary_pattern() -> str:
     return str(Path(glob.escape(tempfile.gettempdir())) / f"hvr-*{_token(os.getpid())}-*")
 
 
+_TEMPORARY = re.compile(r"hvr-[a-z-]+-\d+\.[0-9a-f]{8}-.+")
+
+
 @cache
 def _token(process: int) -> str:
-    return f"{process}-{os.urandom(4).hex()}"
+    return f"{process}.{os.urandom(4).hex()}"
+
+
+def _new_temporary_folder(prefix: str) -> tuple[TemporaryDirectory[str], int | None]:
+    """Create a folder and lock it; there is no lock where folders cannot be locked."""
+    import tempfile
+
+    while True:
+        made = tempfile.TemporaryDirectory(prefix=prefix)
+        if sys.platform == "win32":
+            return made, None
+        # Another process may take the folder for abandoned before it is locked, and remove it.
+        with suppress(FileNotFoundError):
+            lock = os.open(made.name, _FOLDER)
+            with suppress(OSError):
+                _wait(lock)
+            if _same(Path(made.name), lock):
+                return made, lock
+            os.close(lock)
+        made.cleanup()
+
+
+@cache
+def _remove_abandoned(parent: str) -> None:
+    """Remove the temporary folders of this user's processes that were killed.
+
+    Their locks, which ended with them, are a safer sign than process ids: these are used again, and
+    differ between containers that share a folder.
+    """
+    if sys.platform == "win32":
+        return
+    with suppress(OSError), os.scandir(parent) as entries:
+        for entry in entries:
+            if _TEMPORARY.fullmatch(entry.name):
+                with suppress(OSError):
+                    _remove_if_abandoned(entry.path)
+
+
+if sys.platform != "win32":
+    _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+
+    def _remove_if_abandoned(folder: str) -> None:
+        lock = os.open(folder, _FOLDER)
+        try:
+            if os.fstat(lock).st_uid == os.geteuid() and _lock(lock):
+                shutil.rmtree(folder, ignore_errors=True)
+        finally:
+            os.close(lock)
 
 
 def append_json_line(

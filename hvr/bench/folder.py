@@ -23,12 +23,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import hvr
 from hvr.base.declared import decode
-from hvr.base.files import commit, try_lock, write_whole, writing
+from hvr.base.files import commit, temporary_folder, try_lock, write_whole, writing
 from hvr.base.secrets import Scrubber
 from hvr.base.texts import read_json
 from hvr.bench.cells import NO_MODEL, Cell, CellOptions, CellResult, parts_of_setting
@@ -322,7 +321,7 @@ def opened_recording(file: Path) -> Iterator[Recording]:
     Raises:
         DataFileError: The file is missing or not a recording.
     """
-    with TemporaryDirectory(prefix="hvr-replay-") as place:
+    with temporary_folder("hvr-replay-") as place:
         try:
             with zipfile.ZipFile(file) as archive:
                 members = [m for m in archive.infolist() if _NAME.fullmatch(m.filename)]

@@ -7,10 +7,11 @@ import json
 import os
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
+from hvr.base.files import temporary_folder
 from hvr.base.processes import OUT_OF_MEMORY, supervised
 from hvr.doors.schema import ErrorAnswer, UnansweredError
 from hvr.doors.worker import LENGTH
@@ -91,16 +92,19 @@ class Workers:
 
     async def _started(self) -> _Worker:
         command = supervised([sys.executable, "-m", "hvr.doors.worker"], memory=self._memory)
-        process = await asyncio.create_subprocess_exec(
-            *command,
-            cwd=self._folder,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            start_new_session=True,
-            # The folder may contain modules that must not replace hvr's.
-            env={**os.environ, "PYTHONSAFEPATH": "1"},
-        )
-        worker = _Worker(process)
+        with ExitStack() as stack:
+            # A process that is ended leaves its temporary files.
+            temporary = stack.enter_context(temporary_folder("hvr-worker-"))
+            process = await asyncio.create_subprocess_exec(
+                *command,
+                cwd=self._folder,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                start_new_session=True,
+                # The folder may contain modules that must not replace hvr's.
+                env={**os.environ, "PYTHONSAFEPATH": "1", "TMPDIR": temporary},
+            )
+            worker = _Worker(process, stack.pop_all())
         self._all.add(worker)
         return worker
 
@@ -114,8 +118,8 @@ class Workers:
 
 
 class _Worker:
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self._process = process
+    def __init__(self, process: asyncio.subprocess.Process, temporary: ExitStack) -> None:
+        self._process, self._temporary = process, temporary
         self._answers = 0
         self.usable = False
         """Whether the process has answered all its requests and may answer another."""
@@ -140,11 +144,12 @@ class _Worker:
             self._process.terminate()
 
     async def ended(self) -> int:
-        """Wait for the process to end, and return its exit code."""
-        try:
-            async with asyncio.timeout(_END_SECONDS):
+        """Wait for the process to end, remove its temporary files, and return its exit code."""
+        with self._temporary:
+            try:
+                async with asyncio.timeout(_END_SECONDS):
+                    return await self._process.wait()
+            except TimeoutError:
+                with suppress(ProcessLookupError):
+                    self._process.kill()
                 return await self._process.wait()
-        except TimeoutError:
-            with suppress(ProcessLookupError):
-                self._process.kill()
-            return await self._process.wait()

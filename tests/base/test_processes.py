@@ -84,6 +84,44 @@ def test_a_killed_hvr_leaves_no_process_and_no_folder(tmp_path: Path) -> None:
     wait_for(lambda: not working_in(folder) and not folder.exists())
 
 
+FOLDER = """
+import os, signal, sys, time
+from hvr.base.files import temporary_folder
+with temporary_folder("hvr-test-") as name:
+    open(os.path.join(name, "file"), "w").close()
+    print(name, flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_folders_of_killed_processes_are_removed_later_and_others_are_not(tmp_path: Path) -> None:
+    def start() -> tuple[subprocess.Popen[str], Path]:
+        process = subprocess.Popen(
+            [sys.executable, "-c", FOLDER], env={**environment(), "TMPDIR": str(tmp_path)},
+            text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        )  # fmt: skip
+        assert process.stdout is not None
+        return process, Path(process.stdout.readline().strip())
+
+    alive, held = start()
+    dead, abandoned = start()
+    dead.kill()
+    dead.communicate()
+    foreign = [tmp_path / name for name in ("hvr-notes", f"hvr-test-{dead.pid}-0a1b2c3d-x")]
+    for folder in foreign:
+        folder.mkdir()
+    link = abandoned.with_name(abandoned.name + "x")
+    link.symlink_to(tmp_path / "hvr-notes")
+    assert abandoned.is_dir()
+    third, own = start()
+    assert not abandoned.exists()
+    assert (held / "file").exists() and (own / "file").exists()
+    for process in (alive, third):
+        process.communicate()
+        assert process.returncode == 0
+    assert sorted(tmp_path.iterdir()) == sorted([*foreign, link])
+
+
 def test_the_memory_limit_counts_all_processes(tmp_path: Path) -> None:
     hungry = "import os, time; os.fork(); held = b'x' * (60 << 20); time.sleep(600)"
     with started(tmp_path, hungry, memory=100 << 20) as tree:

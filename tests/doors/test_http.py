@@ -326,6 +326,28 @@ def test_a_cancelled_job_ends_at_once(server: Server) -> None:
     assert time.monotonic() - begun < 5
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="folders are locked on POSIX systems")
+@pytest.mark.parametrize("number", [0, signal.SIGTERM, signal.SIGKILL])
+def test_an_ended_worker_leaves_no_temporary_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    served = tmp_path / "served"
+    served.mkdir()
+    running = Server(served)
+    job = running.ask("POST", "/v1/jobs", {"operation": "plan", "request": endless()}).body["id"]
+    wait_for(lambda: any(temporary.rglob("race")))
+    if number:
+        running.end(number)
+    else:
+        running.ask("DELETE", f"/v1/jobs/{job}")
+    wait_for(lambda: not any(temporary.iterdir()))
+    if not number:
+        running.end()
+
+
 def test_a_killed_server_loses_no_job_and_leaves_no_process(tmp_path: Path) -> None:
     for name in ("domain.pddl", "problem.pddl"):
         (tmp_path / name).write_bytes((BLOCKS / name).read_bytes())

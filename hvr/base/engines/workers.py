@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import shutil
 import socket
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import cache, partial
 from multiprocessing.connection import Connection
 from typing import IO, Any, TypeVar
 
 from hvr.base.engines.registry import MAX_ATTEMPTS, DoneCell, LostCellError, Pool, drive
+from hvr.base.files import temporary_folder
 from hvr.base.processes import leave_interrupts_to_parent, starting
 from hvr.base.registry import load
 from hvr.errors import UsageError
@@ -38,6 +41,8 @@ class ProcessEngine:
         self._context = multiprocessing.get_context("spawn")
         self._alive, self._stop = self._context.Pipe(duplex=False)
         self._pool: ProcessPoolExecutor | None = None
+        self._folder = ExitStack()
+        self._temporary = ""
 
     def run(
         self, function: Callable[[C], R], cells: Iterable[C], *, ordered: bool = False
@@ -57,6 +62,8 @@ class ProcessEngine:
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)
         self._pool = None
+        self._folder.close()
+        self._temporary = ""
 
     def _submit(self, function: Callable[[Any], Any], cell: Any) -> Future[Any]:
         for _ in range(MAX_ATTEMPTS):
@@ -94,7 +101,9 @@ class ProcessEngine:
         raise LostCellError("a worker process died (out of memory?)")
 
     def _new(self, width: int) -> ProcessPoolExecutor:
-        arguments = (self._alive, os.getpid(), self._start)
+        if not self._temporary:
+            self._temporary = self._folder.enter_context(temporary_folder("hvr-work-"))
+        arguments = (self._alive, os.getpid(), self._temporary, self._start)
         return ProcessPoolExecutor(width, self._context, _begin, arguments)
 
 
@@ -102,8 +111,13 @@ def _first_done(handles: list[Future[Any]]) -> Iterable[Future[Any]]:
     return wait(handles, return_when=FIRST_COMPLETED).done
 
 
-def _begin(alive: Connection, parent: int, start: Callable[[], None] | None) -> None:
+def _begin(
+    alive: Connection, parent: int, temporary: str, start: Callable[[], None] | None
+) -> None:
     leave_interrupts_to_parent()
+    # A process that is ended leaves its temporary files.
+    os.environ["TMPDIR"] = temporary
+    tempfile.tempdir = None
     if start is not None:
         start()
 
@@ -112,6 +126,7 @@ def _begin(alive: Connection, parent: int, start: Callable[[], None] | None) -> 
         # worker inherits the other end of the pipe, so also check the parent's process id.
         while not alive.poll(_WATCH_SECONDS) and os.getppid() == parent:
             pass
+        shutil.rmtree(temporary, ignore_errors=True)  # a killed parent cannot
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()

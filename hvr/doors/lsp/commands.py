@@ -8,9 +8,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+from hvr.base.files import temporary_folder
 from hvr.base.processes import supervised
 from hvr.doors.lsp.models import Models
 
@@ -52,7 +52,7 @@ async def run(models: Models, command: str, file: str) -> Done:
     plans = list(model.problems.get(problem, ())) if plan is None else [file]
     if command != PLAN and not plans:
         return Done(2, f"no plan for {Path(problem).name} was found beside it")
-    with TemporaryDirectory(prefix="hvr-") as folder:
+    with temporary_folder("hvr-edit-") as folder:
         names = _copies(models, [model.domain, problem, *plans], Path(folder))
         if command == PLAN:
             arguments = ["solve", *names[:2], "--save", "solved"]

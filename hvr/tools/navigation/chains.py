@@ -10,10 +10,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from hvr.base.files import write_whole
+from hvr.base.files import temporary_folder, write_whole
 from hvr.errors import PlannerError, UsageError
 from hvr.pddl import GroundAction
 from hvr.planning.solving.solve import SolveOptions, solve
@@ -356,7 +355,7 @@ def cheapest_chain(
     costs = {tool.name: (counts or {}).get(tool.name, CallCounts()).cost for tool in tools}
     tools = affordable_tools(facts, goal, tools, costs, dict.fromkeys(asked, QUESTION_COST))
     domain, problem = _pddl(facts, goal, tools, counts or {}, asked)
-    with TemporaryDirectory(prefix="hvr-tools-") as folder:
+    with temporary_folder("hvr-tools-") as folder:
         files = Path(folder, "domain.pddl"), Path(folder, "problem.pddl")
         for file, text in zip(files, (domain, problem), strict=True):
             write_whole(file, text)

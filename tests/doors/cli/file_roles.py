@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import io
 import json
 import shutil
@@ -114,18 +115,17 @@ ROLES = (
 )  # fmt: skip
 
 
-def folder_for(role: Role) -> Path:
-    """Return a new folder with the files of a role."""
-    folder = Path(mkdtemp(prefix="hvr-role-"))
+def fill(folder: Path, role: Role) -> None:
+    """Copy the files of a role into a folder."""
     for part in role.parts:
         shutil.copytree(_made(part), folder, dirs_exist_ok=True)
-    return folder
 
 
 @cache
 def _made(part: str) -> Path:
     """Return the cached folder with the files of a part."""
     folder = Path(mkdtemp(prefix="hvr-part-"))
+    atexit.register(shutil.rmtree, folder)
     with chdir(folder), redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
         _PARTS[part]()
     return folder

@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.command_line import Ended, Hvr
-from tests.doors.cli.file_roles import ROLES, Role, folder_for
+from tests.doors.cli.file_roles import ROLES, Role, fill
 
 # Importing torch_geometric warns.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -72,7 +72,7 @@ ODD: list[Any] = [
 
 
 @pytest.fixture(params=ROLES, ids=str)
-def role(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Role]:
+def role(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Role:
     """A role; the test works in a folder with its files."""
     given_role: Role = request.param
     if given_role.needs and importlib.util.find_spec(given_role.needs) is None:
@@ -80,16 +80,14 @@ def role(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ite
     for name in [name for name in os.environ if name.startswith("HVR_LLM")]:
         monkeypatch.delenv(name)
     monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
-    folder = folder_for(given_role)
-    monkeypatch.chdir(folder)
+    fill(tmp_path, given_role)
+    monkeypatch.chdir(tmp_path)
     if given_role.file.endswith(".safetensors"):
         # The content determines the name.
         file = Path(given_role.file)
         (tensors,) = file.parent.glob(f"{file.stem}-*{file.suffix}")
         given_role = replace(given_role, file=tensors.as_posix())
-    yield given_role
-    monkeypatch.undo()
-    shutil.rmtree(folder)
+    return given_role
 
 
 def call(hvr_: Hvr, role: Role, content: bytes) -> Ended:
