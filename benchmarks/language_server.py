@@ -27,7 +27,7 @@ from lsprotocol import types as lsp
 
 from hvr.doors.lsp.analysis import analyse
 from hvr.doors.lsp.models import Models
-from hvr.doors.lsp.syntax import changed, split_lines
+from hvr.doors.lsp.symbols import changed, split_lines
 from hvr.validation.batch import BatchOptions, ModelReader, UnusableModelError, judge_all
 from hvr.validation.findings import Finding, findings
 from hvr.validation.lint_files import LintTargets, lint_files, without_ignored

@@ -72,7 +72,7 @@ BusyError             [hvr.doors.http.jobs]                      becomes status 
 NoJobError            [hvr.doors.http.jobs]                      becomes status 404
 _GoneError            [hvr.doors.http.application]               becomes a status in the metrics
 RefusedError          [hvr.doors.http.guards]                    becomes a status of HTTP
-NoAnalysisError       [hvr.doors.lsp.commands]                    becomes a message to the editor
+NoAnalysisError       [hvr.doors.lsp.actions]                    becomes a message to the editor
 NotSentError          [hvr.tools.calling.openapi_world]         becomes a call not made
 _RefusedError         [hvr.tools.calling.openapi_world]            becomes a failed call
 _LimitError           [hvr.validation.reachability]              becomes a rule that is not checked

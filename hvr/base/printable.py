@@ -1,20 +1,24 @@
-r"""Untrusted text made safe to print.
-
-Text from servers, models, files and file names may contain control characters, which terminals
-obey, and bidirectional overrides. Printed text shows them as `\u001b`, as in JSON and Turtle.
-Styles come from rich and are not affected.
-"""
+"""Untrusted text made safe to print, and HTML for notebooks."""
 
 from __future__ import annotations
 
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from html import escape
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+
+# Printable ----------------------------------------------------------------------------------------
+# Untrusted text made safe to print.
+#
+# Text from servers, models, files and file names may contain control characters, which terminals
+# obey, and bidirectional overrides. Printed text shows them as `\u001b`, as in JSON and Turtle.
+# Styles come from rich and are not affected.
 
 # Controls except tab and line feed; bidirectional marks and overrides; Unicode line separators;
 # unpaired surrogates, which no stream can encode.
@@ -168,3 +172,33 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
     matches = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
     return matches[0] if matches else ""
+
+
+# Notebooks ----------------------------------------------------------------------------------------
+# HTML for notebooks: `_repr_html_` of runs, plans and reports.
+
+MAX_TABLE_ROWS = 200
+"""Most rows of a table that a notebook shows."""
+
+
+def html_card(
+    title: str,
+    sentences: Iterable[str] = (),
+    header: Sequence[str] = (),
+    rows: Sequence[Sequence[str]] = (),
+    markup: str = "",
+) -> str:
+    """Return a title, paragraphs and a table of at most `MAX_TABLE_ROWS` rows as HTML."""
+    parts = [f"<p><b>{escape(title)}</b></p>"]
+    parts += [f"<p>{escape(text).replace(chr(10), '<br>')}</p>" for text in sentences if text]
+    if rows:
+        head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
+        body = "".join(f"<tr>{_cells(row)}</tr>" for row in rows[:MAX_TABLE_ROWS])
+        parts.append(f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
+    if len(rows) > MAX_TABLE_ROWS:
+        parts.append(f"<p>and {len(rows) - MAX_TABLE_ROWS} more</p>")
+    return f"<div>{''.join(parts)}{markup}</div>"
+
+
+def _cells(row: Iterable[str]) -> str:
+    return "".join(f'<td style="text-align: left">{escape(cell)}</td>' for cell in row)

@@ -1,13 +1,9 @@
-"""Reading, decoding and validation of untrusted text.
-
-Byte order marks are dropped and line ends normalised. Input that would break code further on is
-refused: nesting beyond MAX_DEPTH and, in files that users write, duplicate names, non-finite
-numbers and unpaired surrogates.
-"""
+"""Untrusted text, read, decoded and validated; names split into words."""
 
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
 from collections.abc import Iterable
@@ -16,6 +12,13 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from hvr.errors import DataFileError
+
+# Texts --------------------------------------------------------------------------------------------
+# Reading, decoding and validation of untrusted text.
+#
+# Byte order marks are dropped and line ends normalised. Input that would break code further on is
+# refused: nesting beyond MAX_DEPTH and, in files that users write, duplicate names, non-finite
+# numbers and unpaired surrogates.
 
 MAX_DEPTH = 100
 """Deepest accepted nesting; copying or printing a value recurses several times a level."""
@@ -349,3 +352,40 @@ def _reason(error: Exception) -> str:
 
 
 _TOO_DEEP = f"it is nested more than {MAX_DEPTH} deep"
+
+
+# English ------------------------------------------------------------------------------------------
+# Names split into words: `StoveBurner-1` and "stove burners" share two.
+
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
+
+
+def words(text: str) -> tuple[str, ...]:
+    """Return the lower-case words of a name: `StoveBurner-1` gives stove, burner, 1."""
+    return tuple(p.lower() for p in _PARTS.findall(text))
+
+
+def squeezed(text: str) -> str:
+    """Return the words of a name joined in lower case: `stoveburner1`."""
+    return "".join(words(text))
+
+
+def singular(word: str) -> str:
+    """Return the singular of a noun: mugs, knives, tomatoes, dishes, berries."""
+    for ending, instead in (
+        ("nives", "nife"),
+        ("leaves", "leaf"),
+        ("loaves", "loaf"),
+        ("helves", "helf"),
+        ("ies", "y"),
+        ("oes", "o"),
+        ("ches", "ch"),
+        ("shes", "sh"),
+        ("sses", "ss"),
+        ("xes", "x"),
+    ):
+        if word.endswith(ending) and len(word) > len(ending) - len(instead) + 2:
+            return word[: -len(ending)] + instead
+    if word.endswith("s") and len(word) > 3 and word[-2] not in "su":
+        return word[:-1]
+    return word

@@ -107,7 +107,7 @@ class Plan(Value):
         )
 
     def _repr_html_(self) -> str:
-        from hvr.base.notebooks import html_card
+        from hvr.base.printable import html_card
 
         rows = [
             (str(number), block.macro.name, " ".join(map(str, block.actions)))

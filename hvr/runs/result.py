@@ -122,7 +122,7 @@ class Run(JsonObject):
         return f"{end} after {self.finished.steps} steps"
 
     def _repr_html_(self) -> str:
-        from hvr.base.notebooks import html_card
+        from hvr.base.printable import html_card
 
         rows = [
             (

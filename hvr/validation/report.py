@@ -312,7 +312,7 @@ class ValidationReport(Value):
         return f"<ValidationReport: {self.outcome}, {steps}{cost}>"
 
     def _repr_html_(self) -> str:
-        from hvr.base.notebooks import html_card
+        from hvr.base.printable import html_card
 
         cost = "" if self.cost is None else f"Cost: {decimal_text(self.cost)}"
         title, _, why = self.explain().partition(". ")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hvr.base.english import squeezed
+from hvr.base.texts import squeezed
 from hvr.tools.tool_plans import ToolGraph, ToolPlan
 
 

@@ -164,7 +164,7 @@ _ALLOWED = {
     "hvr/worlds/thor/client.py": "a pipe",
     "hvr/doors/worker.py": "a pipe",
     "hvr/doors/http/jobs.py": "lines of events, appended one by one",
-    "hvr/doors/lsp/commands.py": "copies in a temporary folder",
+    "hvr/doors/lsp/actions.py": "copies in a temporary folder",
 }
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import hvr
-from hvr.base.notebooks import MAX_TABLE_ROWS, html_card
+from hvr.base.printable import MAX_TABLE_ROWS, html_card
 
 
 class Whole(HTMLParser):

@@ -27,8 +27,8 @@ pytest.importorskip("uvicorn")
 
 from jsonschema import Draft202012Validator
 
+from hvr.doors.http.application import PATHS, description
 from hvr.doors.http.jobs import Jobs
-from hvr.doors.http.openapi import PATHS, description
 from hvr.doors.schema import OPERATIONS
 from hvr.doors.service import Service
 from tests.survivors import wait_for, working_in

@@ -27,8 +27,7 @@ from mcp import Client, MCPError, StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 from benchmarks.mcp_server import DOMAIN, building, fuzzed, mended, served, stepped, tower
-from hvr.doors.mcp.resources import PROMPTS
-from hvr.doors.mcp.server import HOST, mcp_server
+from hvr.doors.mcp.server import HOST, PROMPTS, mcp_server
 from hvr.doors.schema import OPERATIONS, UnansweredError
 from hvr.doors.service import IDLE_SECONDS, MOST_SESSIONS, Service
 from tests.survivors import wait_for, working_in

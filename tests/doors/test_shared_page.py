@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hvr.doors.studio.sharing import shared_page
+from hvr.doors.studio.documents import shared_page
 from hvr.runs.report.sections import bars, report, scatter, section, stacked, table
 from tests.doors.test_studio_browser import AXE, CHROMIUM, accessible
 

@@ -28,8 +28,7 @@ from hvr.doors.operations import answer
 from hvr.doors.schema import PlanRequest, PlanTextRequest
 from hvr.doors.service import Service
 from hvr.doors.studio.application import make_studio
-from hvr.doors.studio.documents import run_document
-from hvr.doors.studio.sharing import shared_run
+from hvr.doors.studio.documents import run_document, shared_run
 from hvr.errors import UsageError
 from hvr.tools.navigation.graph import GraphTool
 from hvr.tools.navigation.graph_log import ToolAdded, event_lines

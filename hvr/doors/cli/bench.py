@@ -116,7 +116,7 @@ def report(folder: Path, results: Sequence[CellResult], args: argparse.Namespace
     if args.latex is not None:
         write_whole(args.latex, export.to_latex(summary))
     if args.html is not None:
-        from hvr.doors.studio.sharing import shared_page
+        from hvr.doors.studio.documents import shared_page
 
         document = export.bench_report(manifest, results, summary, deltas)
         write_whole(args.html, shared_page(document, document["title"]))

@@ -151,8 +151,7 @@ def draw_charts(
 
 
 def _write_page(option: str, path: Path, suite: Suite) -> None:
-    from hvr.doors.studio.documents import plan_document
-    from hvr.doors.studio.sharing import shared_page
+    from hvr.doors.studio.documents import plan_document, shared_page
 
     job = suite.jobs[0]
     side = "picture" if option == "gantt" else "steps"

@@ -156,8 +156,7 @@ def run_judge(args: argparse.Namespace) -> int:
         results = tuple(map(_advised, results))
     if args.html is not None:
         from hvr.doors.cli.output import write_whole
-        from hvr.doors.studio.documents import judged_document
-        from hvr.doors.studio.sharing import shared_page
+        from hvr.doors.studio.documents import judged_document, shared_page
 
         document = judged_document([(r.title, r.goal, r.verdict) for r in results])
         write_whole(args.html, shared_page(document, "Judged plan"))

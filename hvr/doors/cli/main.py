@@ -95,7 +95,7 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
     Command("convert", "Convert hierarchical plans to other formats, and runs to HDDL.", "export"),
     Command("tasks", "List the paper's tasks and harder ones, with the scenes that fit.", "world"),
     Command("scenes", "List the scenes of all worlds.", "world"),
-    Command("show", "Show a saved run: its plans, its steps, and all deviations.", "runs"),
+    Command("show", "Show a saved run: its plans, its steps, and all deviations.", "plan"),
     Group("kg", "Query, show, export and check the knowledge graph of a run or a scene.", (
         Command("query", "Run a SPARQL query.", "kg"),
         Command("show", "Show everything known about one object.", "kg"),

@@ -181,7 +181,7 @@ def _understood(posed: PosedRun) -> Understood:
 def _save(
     args: argparse.Namespace, posed: PosedRun, run: WorldRun, path: Path, about: Mapping[str, Any]
 ) -> None:
-    from hvr.doors.studio.sharing import shared_run
+    from hvr.doors.studio.documents import shared_run
 
     problem = run.plans[0].task.problem if run.plans else posed.problem
     save_run(path, posed.domain, problem, run, request=posed.request, about=about)

@@ -200,7 +200,7 @@ def run_lsp(_: argparse.Namespace) -> int:
     from hvr.base.registry import load
 
     load("pygls.lsp.server", "pygls", "lsp")
-    from hvr.doors.lsp.features import make_server
+    from hvr.doors.lsp.server import make_server
 
     make_server().start_io()
     return 0

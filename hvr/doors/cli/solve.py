@@ -453,8 +453,7 @@ def _keep(args: argparse.Namespace, domain: Path, problem: Path, solution: Solut
     if solution.steps is None:
         print(f"{args.html} was not written: there is no plan to show", file=sys.stderr)
         return
-    from hvr.doors.studio.documents import plan_document
-    from hvr.doors.studio.sharing import shared_page
+    from hvr.doors.studio.documents import plan_document, shared_page
     from hvr.pddl import print_plan
 
     document = plan_document(domain, problem, print_plan(solution.steps))

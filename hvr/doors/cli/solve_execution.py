@@ -103,7 +103,7 @@ def _carried_out(
 
 
 def _save(args: argparse.Namespace, posed: PosedProblem, run: WorldRun) -> None:
-    from hvr.doors.studio.sharing import shared_run
+    from hvr.doors.studio.documents import shared_run
 
     own = posed.world.environment if posed.world is not None else ""
     about = {"env": own or "the domain itself", "seed": args.seed}

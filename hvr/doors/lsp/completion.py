@@ -7,8 +7,18 @@ from typing import NamedTuple
 
 from hvr.base.printable import one_line
 from hvr.doors.lsp.models import Models
-from hvr.doors.lsp.symbols import SCHEMAS, Declaration, Kind, Occurrence, PlanSymbols, Role, Symbols
-from hvr.doors.lsp.syntax import Item, Leaf, List
+from hvr.doors.lsp.symbols import (
+    SCHEMAS,
+    Declaration,
+    Item,
+    Kind,
+    Leaf,
+    List,
+    Occurrence,
+    PlanSymbols,
+    Role,
+    Symbols,
+)
 
 _DOMAIN = (
     ":requirements :types :constants :predicates :functions :constraints :derived :action "

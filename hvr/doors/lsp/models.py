@@ -8,8 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from hvr.doors.lsp.symbols import Declaration, Kind, Names, Occurrence, PlanSymbols, Symbols
-from hvr.doors.lsp.syntax import Tree
+from hvr.doors.lsp.symbols import Declaration, Kind, Names, Occurrence, PlanSymbols, Symbols, Tree
 from hvr.validation.suites import ClassifiedFile, FileKind, classify, give_domains, pair
 
 _MOST_FILES = 2_000

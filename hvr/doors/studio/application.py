@@ -22,16 +22,20 @@ from starlette.websockets import WebSocket
 import hvr
 from hvr.base.files import write_whole
 from hvr.base.processes import supervised
-from hvr.doors.files import ServedFolder
 from hvr.doors.http.application import make_application
 from hvr.doors.http.guards import cookie_of
 from hvr.doors.lsp.models import Models
 from hvr.doors.schema import ErrorAnswer
-from hvr.doors.service import Service
-from hvr.doors.studio.benches import bench_document, find_benches
-from hvr.doors.studio.documents import run_document
-from hvr.doors.studio.sharing import shared_page, shared_run
-from hvr.doors.studio.tool_files import find_graphs, read_graph
+from hvr.doors.service import ServedFolder, Service
+from hvr.doors.studio.documents import (
+    bench_document,
+    find_benches,
+    find_graphs,
+    read_graph,
+    run_document,
+    shared_page,
+    shared_run,
+)
 from hvr.errors import DataFileError, HvrError
 from hvr.runs.folder import LOCK_FILE, STATUS_FILE, read_status
 from hvr.worlds.facts.drawing import DRAWING_FILE, drawing_of

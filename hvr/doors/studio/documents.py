@@ -1,21 +1,35 @@
-"""Documents that the studio shows, as JSON: runs, plans and judged plans.
-
-The server sends a run's document to the page; `sharing.py` embeds any of them in one file.
-"""
+"""Documents that the studio shows: runs, plans, benches, tool graphs, also as one offline file."""
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from functools import cache
+from html import escape
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hvr.base.files import is_locked
 from hvr.base.texts import read_text
+from hvr.errors import DataFileError, HvrError
 from hvr.values import SCHEMA_VERSION
 
 if TYPE_CHECKING:
+    from hvr.bench.cells import CellResult
+    from hvr.doors.service import ServedFolder
     from hvr.judging.verdict import PlanVerdict
     from hvr.runs.report.run_page.story import Story
+
+
+# Documents ----------------------------------------------------------------------------------------
+# Documents that the studio shows, as JSON: runs, plans and judged plans.
+#
+# The server sends a run's document to the page; a shared file embeds any of them.
 
 Document = dict[str, Any]
 
@@ -175,3 +189,265 @@ def outline(document: Mapping[str, Any]) -> str:
         if part["kind"] == "table"
         for row in (part["header"], *part["rows"])
     )
+
+
+# Benches ------------------------------------------------------------------------------------------
+# Benches in a folder, as reports of tables and charts.
+
+_MOST = 200
+_MOST_CAUSES = 12
+
+
+def find_benches(folder: ServedFolder) -> list[str]:
+    """Return the names of the bench folders among a folder's folders, two levels deep."""
+    found = [
+        path.relative_to(folder.path).as_posix()
+        for path in _folders(folder.path)
+        if (path / "manifest.json").is_file() and (path / "cells").is_dir()
+    ]
+    return sorted(found)[:_MOST]
+
+
+def bench_document(folder: ServedFolder, name: str, earlier: str = "") -> dict[str, Any]:
+    """Return the report of a bench, which may be in progress.
+
+    Args:
+        earlier: Name of another bench; the report then has the changes since it.
+
+    Raises:
+        DataFileError: A folder is not a bench of the served folder, or is damaged.
+    """
+    from hvr.bench.export import bench_report
+    from hvr.bench.folder import BenchFolder
+    from hvr.bench.summary import summarise
+    from hvr.bench.tables import compare
+    from hvr.runs.report.sections import report
+
+    bench = BenchFolder(_bench(folder, name))
+    manifest, results = bench.manifest(), bench.results()
+    if results:
+        other = BenchFolder(_bench(folder, earlier)).results() if earlier else None
+        deltas = None if other is None else compare(other, results)
+        document = bench_report(manifest, results, summarise(results), deltas)
+    else:
+        document = report(f"hvr bench: {name}", ())
+    return {**document, "board": _board(bench.path, manifest, results)}
+
+
+def _board(
+    folder: Path, manifest: Mapping[str, Any], results: Sequence[CellResult]
+) -> dict[str, Any]:
+    """Return how far a bench has got: cells, cost, time left and failures by cause."""
+    start = manifest["starts"][-1] if manifest["starts"] else {}
+    total = start.get("cells")
+    running = is_locked(folder / "bench.lock")
+    scores = [result.scores for result in results if result.scores is not None]
+    causes = Counter(result.error_kind for result in results if not result.finished)
+    for one in scores:
+        causes.update(one.failures)
+    costs = [one.spent.cost for one in scores if one.spent.cost is not None]
+    left = None
+    if running and isinstance(total, int):
+        left = _seconds_left(folder, str(start.get("time")), total - len(scores))
+    return {
+        "running": running,
+        "done": len(scores),
+        "errors": len(results) - len(scores),
+        "total": total,
+        "reached": sum(bool(one.success) for one in scores),
+        "cost": sum(costs) if costs else None,
+        "seconds_left": left,
+        "causes": causes.most_common(_MOST_CAUSES),
+    }
+
+
+def _seconds_left(folder: Path, began: str, cells: int) -> float | None:
+    """Return the time for the other cells at the mean speed since the start; None if unknown."""
+    try:
+        start = datetime.fromisoformat(began).timestamp()
+    except ValueError:
+        return None
+    times = [path.stat().st_mtime for path in (folder / "cells").glob("*.json")]
+    done = sum(time >= start for time in times)
+    return cells * (datetime.now(UTC).timestamp() - start) / done if done else None
+
+
+def _bench(folder: ServedFolder, name: str) -> Path:
+    if name not in find_benches(folder):
+        raise DataFileError(f"{name or 'this'} is not a bench in this folder")
+    inside = folder.path / folder.resolved(name)
+    for path in (inside / "manifest.json", *(inside / "cells").iterdir()):
+        folder.resolved(str(path))  # a link may lead elsewhere
+    return inside
+
+
+def _folders(root: Path) -> Iterator[Path]:
+    with suppress(OSError):
+        for path in root.iterdir():
+            if path.is_dir() and not path.is_symlink() and not path.name.startswith("."):
+                yield path
+                with suppress(OSError):
+                    inner = (one for one in path.iterdir() if not one.is_symlink())
+                    yield from (one for one in inner if one.is_dir())
+
+
+# Tool files ---------------------------------------------------------------------------------------
+# Tool graphs in a folder: the files that `hvr tools graph` and `hvr tools run` write.
+
+_FIRST = 65_536
+_EVENTS = ("tool", "call", "gone", "look")
+_MEMBERS = ("tools", "calls", "passes", "absent", "inputs", "outputs")
+
+
+def find_graphs(folder: ServedFolder) -> list[str]:
+    """Return the names of the files in a folder, and in its folders, that hold a tool graph."""
+    found: list[str] = []
+    for path in _candidates(folder.path):
+        with suppress(OSError):
+            with path.open("rb") as file:
+                start = file.read(_FIRST).lstrip()
+            if _is_graph(start) if path.suffix == ".json" else _is_log(start):
+                found.append(path.relative_to(folder.path).as_posix())
+        if len(found) == _MOST:
+            break
+    return found
+
+
+def read_graph(folder: ServedFolder, name: str) -> dict[str, Any]:
+    """Return a tool graph as JSON, from a log of its events or from the graph itself.
+
+    Raises:
+        DataFileError: The file cannot be read, or is not a tool graph.
+    """
+    text = folder.read(name)
+    if name.endswith(".json"):
+        with suppress(ValueError, RecursionError):
+            graph = json.loads(text)
+            if isinstance(graph, dict) and all(isinstance(graph.get(m), list) for m in _MEMBERS):
+                return graph
+        raise DataFileError(f"{name} is not a tool graph; `hvr tools graph --json` writes one")
+    from hvr.tools.navigation.graph_log import event_of, graph_record, rebuilt
+
+    lines = text[: text.rfind("\n") + 1].splitlines()
+    records = ((number, _record(line, name, number)) for number, line in enumerate(lines, 1))
+    try:
+        return graph_record(rebuilt(event_of(one, f"{name}: line {n}") for n, one in records))
+    except HvrError:
+        raise
+    except (ValueError, KeyError, RecursionError) as error:
+        raise DataFileError(f"{name} is not the log of a tool graph: {error}") from error
+
+
+def _record(line: str, name: str, number: int) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        raise DataFileError(f"{name}: line {number} is not JSON") from None
+
+
+def _candidates(root: Path) -> Iterator[Path]:
+    folders = [root]
+    for parent in (root, root / "runs"):
+        with suppress(OSError):
+            inner = (path for path in parent.iterdir() if path.is_dir())
+            folders += sorted(path for path in inner if not path.name.startswith("."))
+    for folder in dict.fromkeys(folders):
+        with suppress(OSError):
+            files = (path for path in folder.iterdir() if path.suffix in (".json", ".jsonl"))
+            yield from sorted(path for path in files if not path.is_symlink() and path.is_file())
+
+
+def _is_graph(start: bytes) -> bool:
+    return start.startswith(b"{") and start[1:].lstrip().startswith(b'"tools"')
+
+
+def _is_log(start: bytes) -> bool:
+    try:
+        event = json.loads(start.partition(b"\n")[0])
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(event, dict) and event.get("event") in _EVENTS and "tool" in event
+
+
+# Sharing ------------------------------------------------------------------------------------------
+# The studio's views of one document as a single file that works offline.
+
+# Nothing is loaded: the file may come from a stranger and is opened from a disk.
+_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
+    "img-src data: blob:; base-uri 'none'; form-action 'none'"
+)
+_PAGE = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<title>{title}</title>
+<link rel="icon" href="data:,">
+<style>{style}</style>
+</head>
+<body>
+<div id="studio"></div>
+<noscript><pre>{outline}</pre></noscript>
+<script type="application/json" id="document">{document}</script>
+{scripts}
+</body>
+</html>
+"""
+
+
+def shared_page(document: Mapping[str, Any], title: str) -> str:
+    """Return a page that shows a document and needs nothing else.
+
+    Args:
+        document: A result of `hvr.doors.studio.documents` or `hvr.runs.report.sections.report`.
+        title: Title of the page.
+    """
+    # The room's library is as large as the rest together: only scenes need it.
+    names = ["room.js"] if document.get("before") is not None else []
+    scripts = "\n".join(f"<script>{_script(name)}</script>" for name in (*names, "share.js"))
+    return _PAGE.format(
+        policy=_POLICY,
+        title=_plain(title),
+        style=_asset("studio.css"),
+        outline=_plain(outline(document)),
+        document=_data(document),
+        scripts=scripts,
+    )
+
+
+def shared_run(folder: Path) -> str:
+    """Return the page of a run folder.
+
+    Raises:
+        DataFileError: The folder is not a run folder, or a file in it is damaged.
+    """
+
+    document = run_document(folder)
+    return shared_page(document, f"hvr: {document['story']['request']}")
+
+
+def _data(document: Mapping[str, Any]) -> str:
+    """Return JSON that cannot end the element around it, whatever texts it contains."""
+    text = json.dumps(document, ensure_ascii=True)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _plain(text: str) -> str:
+    # Lone surrogates have no UTF-8, and NUL has no place in HTML.
+    known = text.encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
+    return escape(known, quote=True)
+
+
+@cache
+def _asset(name: str) -> str:
+    return resources.files("hvr.doors.studio").joinpath("assets", name).read_text("utf-8")
+
+
+def _script(name: str) -> str:
+    text = _asset(name)
+    # The build checks that no script contains an end tag or the start of a comment.
+    assert "</script" not in text.lower() and "<!--" not in text
+    return text

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from hvr.base.english import singular, words
+from hvr.base.texts import singular, words
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.graph_reader import predicate_rules
 from hvr.knowledge.ontology import (

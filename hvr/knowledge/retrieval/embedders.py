@@ -21,9 +21,9 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from hvr.base.english import singular, squeezed, words
 from hvr.base.files import is_passing, unwritable, user_folder
 from hvr.base.registry import load
+from hvr.base.texts import singular, squeezed, words
 from hvr.errors import DataFileError, LLMError, UsageError
 from hvr.models.config import ModelOptions
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from hvr.base.english import singular, squeezed, words
+from hvr.base.texts import singular, squeezed, words
 from hvr.knowledge.ontology import (
     APPARATUS,
     CRACKABLE,

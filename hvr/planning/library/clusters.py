@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from hvr.base.english import singular
+from hvr.base.texts import singular
 from hvr.knowledge.ontology import Ontology
 from hvr.pddl import is_variable
 from hvr.planning.library.entry import Entry, Literal, bind_literal, literal_text, variables_of

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hvr.base.english import squeezed, words
 from hvr.base.printable import nearest
+from hvr.base.texts import squeezed, words
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import (
     CONTAINER,

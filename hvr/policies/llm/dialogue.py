@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from hvr.base.english import words
+from hvr.base.texts import words
 from hvr.errors import LLMError
 from hvr.knowledge.wording import load_wording
 from hvr.models.errors import ModelError

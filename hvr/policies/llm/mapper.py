@@ -16,7 +16,7 @@ from itertools import combinations
 from operator import itemgetter
 from typing import NamedTuple, Protocol
 
-from hvr.base.english import singular, squeezed, words
+from hvr.base.texts import singular, squeezed, words
 from hvr.knowledge.wording import Wording, load_wording
 from hvr.pddl import GroundAction, Predicate
 from hvr.policies.llm.action_set import ActionSet

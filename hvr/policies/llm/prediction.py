@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 
-from hvr.base.english import singular, squeezed, words
+from hvr.base.texts import singular, squeezed, words
 from hvr.errors import UsageError
 from hvr.knowledge.retrieval.embedders import Embedder
 from hvr.knowledge.wording import Wording

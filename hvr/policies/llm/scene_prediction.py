@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from hvr.base.english import singular, squeezed, words
+from hvr.base.texts import singular, squeezed, words
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.graph_reader import predicate_rules
 from hvr.knowledge.hypothetical import assume_atoms, hypothetical_copy

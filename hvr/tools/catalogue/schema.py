@@ -10,8 +10,8 @@ from difflib import get_close_matches
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from hvr.base.english import singular
 from hvr.base.printable import one_line, short
+from hvr.base.texts import singular
 from hvr.errors import UsageError
 
 if TYPE_CHECKING:

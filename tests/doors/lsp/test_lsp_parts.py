@@ -9,11 +9,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hvr.doors.lsp.actions import fixes, formatted
 from hvr.doors.lsp.completion import describe, proposals
-from hvr.doors.lsp.edits import fixes, formatted
 from hvr.doors.lsp.models import Models
-from hvr.doors.lsp.symbols import Kind, PlanSymbols, Role, Symbols, name_at
-from hvr.doors.lsp.syntax import Tree, changed, column, offset, split_lines, units
+from hvr.doors.lsp.symbols import (
+    Kind,
+    PlanSymbols,
+    Role,
+    Symbols,
+    Tree,
+    changed,
+    column,
+    name_at,
+    offset,
+    split_lines,
+    units,
+)
 from hvr.pddl import parse_domain
 from hvr.pddl.reader import Location
 from hvr.validation.findings import Finding

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hvr.base.english import singular, words
+from hvr.base.texts import singular, words
 from hvr.errors import LLMError, MissingExtraError, UsageError
 from hvr.knowledge.retrieval.embedders import (
     EMBEDDERS,

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from hvr.base.files import data_path, try_lock
 from hvr.doors.cli.main import main
-from hvr.doors.cli.runs import write_page
-from hvr.doors.studio.sharing import shared_page, shared_run
+from hvr.doors.cli.plan import write_page
+from hvr.doors.studio.documents import shared_page, shared_run
 from hvr.errors import DataFileError
 from hvr.execution.executor import Executor
 from hvr.execution.world import World

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hvr.doors.studio.documents import run_document
-from hvr.doors.studio.sharing import shared_run
+from hvr.doors.studio.documents import run_document, shared_run
 from hvr.execution.facts.running import save_run
 from hvr.runs.report.run_page.reading import read_story
 from hvr.worlds.facts.environment import read_faults

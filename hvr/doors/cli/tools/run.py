@@ -87,7 +87,7 @@ class ToolRunFolder:
         name = type(error).__name__
         said = str(error) or ("interrupted" if isinstance(error, KeyboardInterrupt) else name)
         self._tell(state="broken off", error=name, message=said)
-        from hvr.doors.studio.sharing import shared_run
+        from hvr.doors.studio.documents import shared_run
 
         write_whole(self.folder / "run.html", shared_run(self.folder))
 
@@ -437,7 +437,7 @@ def _results(opened: OpenedRequest, wanted: ToolRequest, done: ToolRun) -> dict[
 
 
 def _save(folder: Path, opened: OpenedRequest, wanted: ToolRequest, done: ToolRun) -> None:
-    from hvr.doors.studio.sharing import shared_run
+    from hvr.doors.studio.documents import shared_run
     from hvr.execution.events import Finished
     from hvr.execution.facts.running import WorldRun, save_run
 

@@ -13,7 +13,7 @@ from random import Random
 
 import numpy as np
 
-from hvr.base.english import squeezed
+from hvr.base.texts import squeezed
 from hvr.judging.verifier.features import Floats, ToolEmbeddings
 from hvr.judging.verifier.graph import PlanGraph, plan_graph
 from hvr.judging.verifier.judgement.past_plans import PastPlans, Tools
