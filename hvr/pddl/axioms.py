@@ -49,7 +49,7 @@ def strata(rules: Sequence[DerivedPredicate]) -> list[list[DerivedPredicate]]:
 
 
 def unstratified(rules: Sequence[DerivedPredicate]) -> list[DerivedPredicate]:
-    """Return the meaningless rules, whose predicate depends on its own negation."""
+    """Return the rules without a meaning: their predicates depend on their own negation."""
     result: list[DerivedPredicate] = []
     by_predicate = _by_predicate(rules)
     for group in _components(rules):
@@ -138,9 +138,9 @@ class _Stratum:
     """The rules of predicates that depend on each other.
 
     Attributes:
-        known: Earlier results by the facts that were read.
-        ground: The ground rules; None if there are too many.
-        joins: The rules and positions in which each predicate of the stratum can be joined.
+        known: Cached results, keyed by the facts that were read.
+        ground: The ground rules, or None if there are too many.
+        joins: For each predicate of the stratum, the rules and positions where it can be joined.
         opaque: The rules that read the stratum in a place where it cannot be joined.
     """
 
@@ -150,7 +150,7 @@ class _Stratum:
         self.read = sorted(mentioned & task.fluent_predicates - self.predicates)
         parts = (part for rule in rules for part in walk(rule.body))
         # Numbers are part of the key of `known` only if a rule reads them: the total cost differs
-        # in almost every state, so nothing would ever be found.
+        # in almost every state, so a lookup would never succeed.
         self.numeric = any(isinstance(part, Comparison) for part in parts)
         self.known: dict[tuple[int, Values], int] = {}
         clauses = [clause for rule in rules for clause in clauses_of(rule)]
@@ -180,7 +180,7 @@ class Axioms:
         return self._evaluated(self._strata, bits, values)
 
     def close_for_steps(self, bits: int, values: Values) -> int:
-        """Recompute, like `close`, but only the derived atoms that actions depend on."""
+        """Recompute the derived atoms that actions depend on; see `close`."""
         return self._evaluated(self._for_steps, bits, values)
 
     def _evaluated(self, order: Iterable[_Stratum], bits: int, values: Values) -> int:

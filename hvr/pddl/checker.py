@@ -34,7 +34,7 @@ class UnprovenError(HvrError):
 
 
 def check(proof: Any, files: Sequence[bytes]) -> str:
-    """Return the verdict that a certificate (parsed JSON) proves of domain, problem and plan.
+    """Return the verdict that a certificate (parsed JSON) proves for a domain, problem and plan.
 
     Raises:
         UnprovenError: The certificate does not prove its verdict.
@@ -91,7 +91,7 @@ class PlanExecution:
         self.states.append(self.state)
 
     def bind(self, parameters: Sequence[TypedName], args: Sequence[str]) -> Any:
-        """Return the argument of each parameter; None if number or types do not match."""
+        """Return the argument of each parameter, or None if their number or types do not match."""
         pairs = [*zip(parameters, args, strict=False)]
         typed = [self.domain.has_type(self.types.get(arg, ()), p.types) for p, arg in pairs]
         fits = len(args) == len(parameters) and all(typed)
@@ -119,7 +119,7 @@ class PlanExecution:
         return binding.get(item, item)
 
     def value(self, item: Any) -> Any:
-        """Return the value of an expanded formula or number; None if it is undefined."""
+        """Return the value of an expanded formula or number, or None if it is undefined."""
         match item:
             case str() | Fraction():
                 return Fraction(item)

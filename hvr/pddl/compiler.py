@@ -448,7 +448,7 @@ class Template:
 
 
 def ground_directly(task: Task, schema: ActionSchema) -> Operator | None:
-    """Return the operator of an action without parameters; None unless it has only literals."""
+    """Return the operator of an action without parameters, or None if it has more than literals."""
     literals: list[tuple[Atom, bool]] = []
     changes: list[tuple[Atom, bool]] = []
     numeric: list[NumericEffect] = []

@@ -185,7 +185,7 @@ def continuous_effect(reader: ExpressionReader, group: Group, scope: Scope) -> C
 
 
 def _rate(reader: ExpressionReader, node: Node, scope: Scope) -> Steps[NumericExpression | None]:
-    """Return the coefficient of #t in an expression linear in #t; None if it has no #t."""
+    """Return the coefficient of #t in an expression linear in #t, or None if it has no #t."""
     if isinstance(node, Word):
         return _ONE if node.text == "#t" else None
     if not node.items or not isinstance(node.items[0], Word):
@@ -243,7 +243,7 @@ class DomainParser(ListReader):
     """A parser of one domain.
 
     Attributes:
-        known: The sections that it accepts.
+        known: The sections that the parser accepts.
         repeated: The sections that may occur more than once.
     """
 

@@ -77,7 +77,7 @@ class DurativeOperator(Value):
 
     Attributes:
         template: The schema, split by time.
-        invariant: The condition that must hold in the open interval between them.
+        invariant: The condition that must hold in the open interval between start and end.
         spanning: Conditional effects that read more than one time.
     """
 

@@ -272,7 +272,7 @@ class ExpressionReader(ListReader):
     # Effects --------------------------------------------------------------------------------
 
     def effect(self, node: Node, scope: Scope, *, timed: bool = False) -> Effect:
-        """Read an effect; `timed` for the effect of a durative action. `()` is the empty effect."""
+        """Read an effect, which is `timed` in a durative action; `()` is the empty effect."""
         return run_trampoline(
             self._timed_effect(node, scope) if timed else self._effect(node, scope)
         )

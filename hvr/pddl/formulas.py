@@ -394,7 +394,7 @@ def is_variable(name: str) -> bool:
 
 
 def typed_list(names: Iterable[TypedName]) -> str:
-    """Print a typed list; types are omitted when all are `object`."""
+    """Print a typed list, omitting the types if all are `object`."""
     names = tuple(names)
     if all(n.types == (OBJECT,) for n in names):
         return " ".join(n.name for n in names)
@@ -573,7 +573,7 @@ def signed_parts(formula: Expression, positive: bool = True) -> Iterator[tuple[E
 
 
 def preferences_of(formula: Expression) -> Iterator[Preference]:
-    """Yield the preferences in a formula; they may stand only under and, forall or a time."""
+    """Yield the preferences in a formula, searching below `and`, `forall` and times."""
     stack = [formula]
     while stack:
         match stack.pop():

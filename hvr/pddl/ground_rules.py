@@ -63,7 +63,7 @@ class HornClause(Value):
 
 
 def clauses_of(rule: DerivedPredicate) -> list[HornClause]:
-    """Split a rule into Horn clauses, as far as that is worthwhile."""
+    """Split a rule into Horn clauses, as far as is worthwhile."""
     head = Atom(rule.predicate, tuple([p.name for p in rule.parameters]))
     return [
         HornClause(head, (*rule.parameters, *body.variables), body.literals, body.rest)
@@ -193,7 +193,7 @@ class GroundRules:
         ]
 
     def close(self, bits: int, values: Values) -> int | None:
-        """Return the bits with the derived atoms of the stratum; None if it is too large."""
+        """Return the bits with the stratum's derived atoms, or None if the stratum is too large."""
         batch: Iterable[_Instance] = ()
         read = 0
         for predicate in self._joins:

@@ -45,7 +45,7 @@ class ListReader:
         self.source.semantic_error(node.offset, message, context=self.context, **details)
 
     def overlook(self, node: Node, message: str, expected: str = "") -> None:
-        """Raise an error, or add a warning if the reading is lenient."""
+        """Raise an error, or add a warning if the reader is lenient."""
         self.source.overlook(node.offset, message, context=self.context, expected=expected)
 
     def declared_again(self, node: Node, message: str, *, same: bool) -> None:
@@ -56,7 +56,7 @@ class ListReader:
             self.semantic(node, f"{message}, and differently", expected="one declaration")
 
     def written_again(self, node: Node, message: str, first: Group, second: Group) -> None:
-        """Reject a second list; a lenient reading accepts one with the same words."""
+        """Reject a second list; a lenient reader accepts one with the same words."""
         self.declared_again(node, message, same=same_words(first, second))
 
     def undeclared(self, node: Word, what: str, known: Iterable[str]) -> NoReturn:

@@ -63,7 +63,7 @@ def evaluate(compiled: Compiled, values: Values) -> Rational:
 
 
 def fluent(index: int, name: str) -> Callable[[Values], Rational]:
-    """Compile the reading of a numeric fluent; error messages use `name`."""
+    """Compile an access to a numeric fluent, called `name` in error messages."""
 
     def read(values: Values) -> Rational:
         value = values[index] if index < len(values) else None
@@ -75,7 +75,7 @@ def fluent(index: int, name: str) -> Callable[[Values], Rational]:
 
 
 def undefined(name: str) -> Callable[[Values], Rational]:
-    """Compile the reading of a value that is never defined."""
+    """Compile an access to a value that is never defined."""
 
     def read(_: Values) -> Rational:
         raise UndefinedValueError(f"{name} has no value")
@@ -121,7 +121,7 @@ class _Arithmetic:
 
 
 def arithmetic(symbol: str, operands: list[Compiled], expression: object) -> Compiled:
-    """Compile `+`, `-`, `*` or `/`; error messages show `expression`."""
+    """Compile `+`, `-`, `*` or `/`, shown as `expression` in error messages."""
     compute = _Arithmetic(symbol, operands, expression)
     if any(callable(operand) for operand in operands):
         return compute
@@ -209,7 +209,7 @@ class NumericTest:
         self.tolerance = tolerance
 
     def holds(self, values: Values) -> bool:
-        """Return whether the test succeeds; with an undefined side it fails, negated or not."""
+        """Return whether the test succeeds; it fails, even negated, if a side is undefined."""
         try:
             left, right = evaluate(self.left, values), evaluate(self.right, values)
         except UndefinedValueError:

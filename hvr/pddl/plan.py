@@ -47,7 +47,7 @@ class PlanText(Value):
     """The contents of a plan file.
 
     Attributes:
-        steps: The steps in the order of the file; either all or none are timed.
+        steps: The steps in file order; either all or none are timed.
         notation: `pddl` for `(action object …)`, `call` for `action(object, …)`, or `json`.
         warnings: Errors that a lenient reading ignored.
     """
@@ -85,7 +85,7 @@ def read_plan(source: str | Path, *, file: str | None = None, lenient: bool = Fa
     Args:
         source: The text, or the path of a file.
         file: The name of the text in messages.
-        lenient: Whether to skip, with a warning, errors that leave the steps clear: surplus `)`,
+        lenient: Whether to skip errors that leave the steps clear, with a warning: surplus `)`,
             costs that follow no step, and missing times.
 
     Raises:
@@ -116,7 +116,7 @@ def parse_plan(source: str | Path, *, file: str | None = None) -> tuple[GroundAc
 
 
 def in_order(steps: Iterable[Step]) -> tuple[GroundAction, ...]:
-    """Return the steps in the order of their times, without the times.
+    """Return the steps in chronological order, without their times.
 
     Raises:
         PddlSyntaxError: Two steps have the same time.
@@ -395,7 +395,7 @@ class _Actions(Sequence[GroundAction]):
 
 
 def plain_plan(source: SourceText, epsilon: Fraction) -> PlainPlan | None:
-    """Return the steps of a text that contains no error, or None if `read_plan` must read it.
+    """Return the steps of an error-free text, or None if `read_plan` must read it.
 
     The text may contain only steps of one notation, white space and comments: steps in
     parentheses, with or without times; calls; or a JSON list of strings. The order in the file
@@ -502,7 +502,7 @@ def lazy_timed_plan(source: SourceText) -> LazyTimedPlan | None:
 
 
 class LazyTimedPlan(Sequence[TimedAction]):
-    """The steps of a plan in the order of the file, read on access.
+    """The steps of a plan in file order, read on access.
 
     Steps accessed by index have a location; iteration omits it.
 
@@ -518,7 +518,7 @@ class LazyTimedPlan(Sequence[TimedAction]):
         # Steps and times repeat.
         self._actions: dict[str, GroundAction] = {}
         self._numbers: dict[str, Fraction] = {}
-        # Short plans are kept in full, because callers iterate several times.
+        # Keep short plans in full, because callers iterate several times.
         self._all: list[TimedAction] | None = None
 
     def __len__(self) -> int:

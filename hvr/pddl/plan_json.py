@@ -118,7 +118,7 @@ _NAME = re.compile(r"[^?,:=\[\]{}\"`\s();]+")
 
 
 def plan_to_json(actions: Iterable[GroundAction]) -> list[dict[str, Any]]:
-    """Return a plan as a list of `{"action": name, "args": [name, …]}`."""
+    """Convert a plan to a list of `{"action": name, "args": [name, …]}`."""
     return [{"action": a.name, "args": list(a.args)} for a in actions]
 
 

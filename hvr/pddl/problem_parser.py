@@ -57,8 +57,8 @@ class ProblemParser(ListReader):
     """A parser of one problem of a domain.
 
     Attributes:
-        known: The sections that it accepts.
-        needed: The sections that are required.
+        known: The sections that the parser accepts.
+        needed: The required sections.
     """
 
     known: tuple[str, ...] = _PROBLEM_SECTIONS

@@ -73,13 +73,13 @@ class Diagnostic(Value):
 
     Attributes:
         location: The place in the text.
-        message: What is wrong, in one sentence.
+        message: The problem, in one sentence.
         source_line: The line at `location`, or the part of a very long line around it.
-        expected: What the grammar allows at this place.
-        found: What the text contains instead.
+        expected: The forms that the grammar allows at this place.
+        found: The text found instead.
         suggestion: The nearest known name, if any.
         context: The enclosing construct, such as "action pick, :effect".
-        caret: The column in `source_line`; 0 if it equals the column of `location`.
+        caret: The column in `source_line`, or 0 if it equals the column of `location`.
     """
 
     location: Location
@@ -136,7 +136,7 @@ class PddlTextSemanticError(PddlSemanticError):
 class UnsupportedPddlError(PddlTextSemanticError):
     """The text uses a feature of PDDL that hvr does not support.
 
-    Such a plan is "not judged", which differs from an invalid file.
+    Plans for such a text are reported as not judged rather than as invalid.
     """
 
 
@@ -188,8 +188,8 @@ class SourceText:
         warnings: The errors and slips ignored so far.
 
     Raises:
-        PddlSyntaxError: The text has a NUL character, and the reading is strict or the character
-            is inside a word.
+        PddlSyntaxError: The text has a NUL character, and the reader is strict or the character is
+            inside a word.
     """
 
     __slots__ = ("_digit_noted", "_starts", "file", "lenient", "text", "warnings")
@@ -272,13 +272,13 @@ class SourceText:
         error: type[PddlTextSyntaxError | PddlTextSemanticError] = PddlTextSemanticError,
         **details: str,
     ) -> None:
-        """Raise an error, or add a warning if the reading is lenient."""
+        """Raise an error, or add a warning if the reader is lenient."""
         if not self.lenient:
             raise error(self._diagnostic(offset, message, **details)) from None
         self.warn(offset, message, **details)
 
     def warn(self, offset: int, message: str, **details: str) -> None:
-        """Add a warning about a slip that leaves the meaning clear, even in a strict reading."""
+        """Add a warning about a slip that leaves the meaning clear, even in a strict reader."""
         if len(self.warnings) < _MOST_WARNINGS:
             self.warnings.append(self._diagnostic(offset, message, **details))
         elif len(self.warnings) == _MOST_WARNINGS:
@@ -361,7 +361,7 @@ def decode(data: bytes, file: str) -> str:
     """Decode a PDDL file, which may be older than UTF-8.
 
     Raises:
-        PddlSyntaxError: The byte order mark says UTF-16, but the content is not.
+        PddlSyntaxError: The byte order mark says UTF-16, but the content is not UTF-16.
     """
     for bom, encoding in _BOMS:
         if data.startswith(bom):
@@ -399,7 +399,7 @@ class Group:
 
     Attributes:
         offset: The offset of the opening parenthesis.
-        text: The text between the parentheses; None if it contains lists.
+        text: The text between the parentheses, or None if it contains lists.
         inside: The text between the parentheses, if it contains lists and is not yet split.
         tokens: The items before `items` is read, if both `text` and `inside` are None. Deep lists
             are groups.
@@ -484,7 +484,7 @@ def node_of(token: str, offset: int) -> Node:
 def read_nodes(source: SourceText) -> list[Node]:
     """Read the list or word at the beginning of a text, and the sections after it.
 
-    Reading stops at anything but a section; the last node is then its first token. A strict reading
+    Reading stops at anything but a section; the last node is then its first token. A strict reader
     also stops at sections after the end; a lenient one skips surplus `)` with a warning.
 
     Raises:

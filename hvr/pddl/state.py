@@ -130,7 +130,7 @@ FALSE = Conjunction(clauses=(Disjunction(0, 0, ()),))
 
 
 def conjunction(parts: Iterable[Conjunction]) -> Conjunction:
-    """Return the conjunction; if it is decided, the constant TRUE or FALSE itself."""
+    """Return the conjunction, or the constant TRUE or FALSE if it is decided."""
     positive = negative = 0
     clauses: list[Disjunction] = []
     tests: list[NumericTest] = []
@@ -149,7 +149,7 @@ def conjunction(parts: Iterable[Conjunction]) -> Conjunction:
 
 
 def disjunction(parts: Iterable[Conjunction]) -> Conjunction:
-    """Return the disjunction; if it is decided, the constant TRUE or FALSE itself."""
+    """Return the disjunction, or the constant TRUE or FALSE if it is decided."""
     positive = negative = 0
     rest: list[Conjunction] = []
     for part in parts:
@@ -201,8 +201,8 @@ class Operator:
     """A compiled ground action, or one end of a durative action.
 
     Attributes:
-        add: The atoms it adds unconditionally.
-        delete: The atoms it deletes unconditionally, before adding.
+        add: The atoms that the operator adds unconditionally.
+        delete: The atoms that the operator deletes unconditionally, before adding.
         conditional: Triples (condition, add, delete); conditions are evaluated before the action.
         numeric: Pairs (condition, change) of the numeric effects.
         preferences: The preferences in the precondition, which may be violated.

@@ -82,7 +82,7 @@ class Task:
 
     Args:
         problem: A problem of this domain, as `parse_problem` ensures.
-        instance_limit: The maximal number of quantifier instances in one action or formula.
+        instance_limit: The maximum number of quantifier instances in one action or formula.
         tolerance: The accepted error in numeric comparisons; VAL uses 0.0001.
     """
 
@@ -270,7 +270,7 @@ class Task:
     # Actions --------------------------------------------------------------------------------
 
     def misfit(self, action: GroundAction) -> Misfit | None:
-        """Explain why an action does not belong to the task; None if it does."""
+        """Return the reason why an action does not belong to the task, or None if it does."""
         schema = self.domain.schema(action.name)
         if schema is None:
             names = [*self.domain.actions, *self.domain.durative_actions]
@@ -450,8 +450,7 @@ class Task:
             total_time: The number of steps, or the makespan of a temporal plan.
             violated: The number of violated instances of each preference.
 
-        Returns:
-            The value; None if the metric reads an undefined value.
+        Returns: The value, or None if the metric reads an undefined value.
         """
         metric = self.problem.metric
         if metric is None:

@@ -3,7 +3,7 @@
 `Validator` executes steps one at a time, with undo and fork. `validate` judges whole files and
 `stream` any number of texts. All return reports, which are plain values (`report.py`).
 
-Begin with `validator.py`. `sequences.py` judges untimed sequences on `stepper.py`, `temporal.py`
+Start with `validator.py`. `sequences.py` judges untimed sequences on `stepper.py`, `temporal.py`
 timed plans, `continuous/` processes and events, and `hierarchical/` HDDL plans. `repair.py` and
 `minimise.py` improve plans. `findings.py` is the table of rules, `lint.py` contains the rules for
 models, and `reporters.py` writes reports. `suites.py` finds plans in folders, and `extraction/`
@@ -67,7 +67,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # Imported when used: the command line needs the names of choices for its help, and no PDDL.
+    # Import lazily: to print its help, the command line needs the names of choices but no PDDL.
     if name not in _WHERE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module

@@ -36,17 +36,20 @@ class BatchOptions(Value):
     """The analyses to run for each plan.
 
     Attributes:
-        tolerance: The tolerance of durations; VAL's default if None.
-        epsilon: The largest distance of simultaneous steps; a tenth of the tolerance if None.
-        until: The time at which processes and events stop; the end of the plan if None.
-        minimise: Search for redundant steps of a valid plan.
-        state_at: The number of a step whose resulting state to report.
-        timeline: Keep the plan over time, for pictures.
-        values: Report the numeric fluents over time; if None, only when they change continuously.
-        extract: Search for unmarked plans in texts that contain more than a plan.
-        plan_number: 1-based number of the plan to use among several in a text; 0 for the last.
-        any_order: Accept the tasks of a hierarchical plan in any order.
-        no_decomposition: Ignore the decomposition in a hierarchical plan and search for one.
+        tolerance: The tolerance of durations, by default VAL's.
+        epsilon: The largest time difference between simultaneous steps, by default a tenth of the
+            tolerance.
+        until: The time at which processes and events stop, by default the end of the plan.
+        minimise: Whether to search valid plans for redundant steps.
+        state_at: The number of the step after which to report the state.
+        timeline: Whether to record the plan over time, for pictures.
+        values: Whether to report the numeric fluents over time. None reports them only if they
+            change continuously.
+        extract: Whether to search for unmarked plans in texts that contain more than a plan.
+        plan_number: 1-based number of the plan to use among several in a text, or 0 for the last.
+        any_order: Whether to accept the tasks of a hierarchical plan in any order.
+        no_decomposition: Whether to ignore the decomposition in a hierarchical plan and search for
+            one.
     """
 
     tolerance: Fraction | None = None
@@ -68,7 +71,7 @@ class BatchOptions(Value):
 
     @property
     def needs_steps(self) -> bool:
-        """Whether the steps of a plan are needed besides the verdict."""
+        """Whether an analysis needs the steps of the plan in addition to the verdict."""
         requested = self.advise or self.minimise or self.happenings or self.values or self.timeline
         return bool(requested) or self.state_at is not None
 
@@ -82,7 +85,7 @@ class LoadedModel(Value):
 
 
 class UnusableModelError(HvrError):
-    """The domain or the problem is unusable: no plan can be judged. `result` reports it."""
+    """The domain or the problem is unusable, so no plan can be judged; `result` says why."""
 
     def __init__(self, error: Exception, result: Judged) -> None:
         self.result = result
@@ -90,7 +93,7 @@ class UnusableModelError(HvrError):
 
 
 class ModelReader:
-    """Reads problems, and each domain once."""
+    """Reads problems and caches their domains."""
 
     def __init__(self, options: BatchOptions) -> None:
         self.options = options
@@ -101,10 +104,10 @@ class ModelReader:
     ) -> LoadedModel:
         """Read a problem, and its domain unless it is cached.
 
-        Warnings about a domain come with its first problem.
+        Warnings about a domain are reported with its first problem.
 
         Args:
-            texts: The contents of both, if the files should not be opened.
+            texts: The contents of the domain and the problem, to use instead of opening the files.
 
         Raises:
             UnusableModelError: A file cannot be read or used.
@@ -135,7 +138,7 @@ class ModelReader:
         return LoadedModel(domain, problem, validator, findings, options)
 
     def read_domain(self, domain: str) -> None:
-        """Read a domain alone.
+        """Read a domain without a problem.
 
         Raises:
             UnusableModelError: The domain cannot be read or used.
@@ -221,8 +224,8 @@ def judge_source(model: LoadedModel, name: str, read: Callable[[], str | Path]) 
     """Judge one plan.
 
     Args:
-        read: Returns the plan's text or the path of its file; an HvrError becomes part of the
-            result.
+        read: A function that returns the plan's text or the path of its file. If it raises an
+            HvrError, the result reports the error.
     """
     start = perf_counter()
     options = model.options

@@ -1,7 +1,7 @@
 """Certificates: proofs of verdicts that another program can check (docs/reference/certificates.md).
 
-They are written here from the states of the validator, and checked by `hvr.pddl.checker` without
-them.
+This module writes them from the validator's states; `hvr.pddl.checker` checks them independently of
+the validator.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def certificate_text(certificate: Mapping[str, Any]) -> str:
 
 
 def _decomposition(parts: Iterable[Decomposed]) -> list[dict[str, Any]]:
-    """Return the evidence that the plan's lines lack, subtasks before their tasks."""
+    """Return the parts of a decomposition that the plan file omits, subtasks before their tasks."""
     known = {part.identifier: part for part in parts}
     order: list[int | None] = [None] if known else []
     for identifier in order:  # grows during the loop
@@ -272,7 +272,7 @@ class Refuter:
         self._instances = 0
 
     def values(self, numbers: Sequence[NumericExpression], binding: Binding) -> Literals:
-        """Return the value of each term in some numeric expressions."""
+        """Return the value of each function term in the given expressions."""
         found: Literals = {}
         for number in numbers:
             for term in functions_of(number):
@@ -284,9 +284,9 @@ class Refuter:
     def refute(
         self, formula: Expression, binding: Binding, wanted: bool, duration: Rational | None = None
     ) -> Literals | None:
-        """Return literals that refute a formula's required truth value, None if it has that value.
+        """Return literals that prove a formula not `wanted`, or None if it has that truth value.
 
-        They are all literals that the first wrong conjunct mentions.
+        The result is every literal that the first violated conjunct mentions.
         """
         match formula:
             case Atom(predicate, args):

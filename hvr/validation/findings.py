@@ -153,12 +153,12 @@ FAILURE_RULES = {kind: _BY_NAME[kind.value.replace(" ", "-")] for kind in Failur
 
 
 def help_url(rule: Rule, base: str = PAGES) -> str:
-    """Return the address of a rule's page in the folder with the address `base`."""
+    """Return the address of a rule's page, given the address of the folder of pages."""
     return f"{base.rstrip('/')}/{rule.id}.md"
 
 
 class LintFinding(Value):
-    """A flaw or a suspicious spot in a model.
+    """A flaw in a model, or something suspicious.
 
     Attributes:
         in_problem: Whether the finding concerns the problem rather than the domain.
@@ -187,10 +187,10 @@ STDIN = "-"
 
 
 class ShownState(Value):
-    """A state as texts.
+    """A state, formatted as text.
 
     Attributes:
-        step: The number of the step that it follows; 0 for the initial state.
+        step: The number of the step that it follows, or 0 for the initial state.
         requested: The step number in the request; greater than `step` if the plan fails earlier.
         atoms: The true atoms, in alphabetical order.
         numbers: The defined function terms and their values.
@@ -205,11 +205,11 @@ class ShownState(Value):
 
 
 class HappeningText(Value):
-    """A change of the state at one moment, as texts.
+    """A change of the state at one moment, formatted as text.
 
     Attributes:
         step: The number of the step; 0 (null in JSON) if no step of the plan is the cause.
-        action: The step or the event; "" for a timed initial literal.
+        action: The step or the event, or "" for a timed initial literal.
         time: The time of the change; None in a plan without times.
         added: The facts that became true.
         deleted: The facts that became false.
@@ -237,14 +237,14 @@ class Judged(Value):
     Attributes:
         rule: The id of the rule that an unusable file breaks. The file is the domain or the problem
             if the result names no plan.
-        state: A requested intermediate state.
+        state: The requested intermediate state, if any.
         happenings: Every change of the state, if a trace was requested.
         warnings: The findings about the domain and problem of a suite, attached to the first of
             their plans.
         values: The numeric fluents over time, if requested.
         timeline: The plan over time, if a picture was requested; not part of the JSON values.
-        blocked: The plans that cannot be judged because their domain or problem, which this result
-            concerns, is unusable.
+        blocked: The plans that cannot be judged because the domain or problem of this result is
+            unusable.
     """
 
     result: PlanResult
@@ -261,7 +261,7 @@ class Judged(Value):
 
     @property
     def plan(self) -> str:
-        """The name of the plan file; "" if the result concerns the domain or the problem."""
+        """The name of the plan file, or "" if the result concerns the domain or the problem."""
         return self.result.plan
 
     def expanded(self) -> tuple[Judged, ...]:
@@ -296,11 +296,12 @@ class Finding(Value):
         rule: The rule that the finding is about.
         level: The severity.
         message: The finding in one sentence.
-        location: The place; None if the finding concerns the whole file.
+        location: The place, or None if the finding concerns the whole file.
         related: Other places that explain it, such as the violated condition in the domain file.
-        plan: The plan file concerned; "" if the finding concerns the domain or the problem.
-        subject: An identifying text that does not change when lines are inserted above.
-        problems: The problem files that it depends on; empty if it holds for the domain alone.
+        plan: The plan file concerned, or "" if the finding concerns the domain or the problem.
+        subject: A text that identifies the finding even after lines are inserted above it.
+        problems: The problem files that the finding depends on (empty if it holds for the domain
+            alone).
     """
 
     rule: Rule
@@ -468,7 +469,7 @@ def _noted(result: Judged, note: str) -> Finding:
 
 
 def rule_of_note(note: str) -> Rule:
-    """Return the rule of a note on how a plan was read, recognised by its words."""
+    """Return the rule of a note on how a plan was read, recognised by its wording."""
     if note.startswith("with --epsilon "):
         return SMALLER_EPSILON
     return NOTATION if "were read as" in note else OVERLOOKED

@@ -134,7 +134,7 @@ class Calendar:
         return unit if unit.bit_length() <= _MOST_UNIT_BITS else None
 
     def happenings(self) -> Iterator[list[TimedEvent]]:
-        """Yield the happenings, each as a list of events in the order of the plan.
+        """Yield the happenings, each as a list of events in plan order.
 
         A happening contains the events within epsilon of its first one. If distances were measured
         from event to event, a chain of close events would become one happening of any length.

@@ -364,7 +364,7 @@ def _goal_ever(task: Task, reachable: Reachable) -> Iterator[LintFinding]:
 
 
 class _Place:
-    """Wraps a bare location, because `issue` expects an object that has one."""
+    """Wraps a bare location, because `issue` expects an object with a `location`."""
 
     def __init__(self, location: object) -> None:
         self.location = location

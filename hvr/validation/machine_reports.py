@@ -45,7 +45,7 @@ _VERSION = 1
 
 
 def fingerprint(finding: Finding, base: str, seen: Counter[str]) -> str:
-    """Return a finding's identifier, stable under insertions above; repeats are numbered."""
+    """Return an identifier of a finding that survives insertions above it; repeats are numbered."""
     key = "\n".join((finding.rule.id, relative_path(finding.file, base), finding.subject))
     seen[key] += 1
     text = f"{key}\n{seen[key]}"
@@ -144,7 +144,7 @@ SCHEMA = (
 
 
 def report_sarif(results: Iterable[Judged], options: ReportOptions) -> Iterator[str]:
-    """Yield the log in one chunk; it has no results for valid plans."""
+    """Yield a SARIF log in one chunk, without results for valid plans."""
     writer = _Writer(options)
     for warning in options.warnings:
         writer.add(warning)
@@ -331,7 +331,7 @@ _UNPRINTABLE = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010fff
 
 
 def report_junit(results: Iterable[Judged], options: ReportOptions) -> Iterator[str]:
-    """Yield the document, one chunk per suite, after all results because it begins with counts."""
+    """Yield a JUnit document, a chunk per suite, after all results: it begins with counts."""
     suites: dict[tuple[str, str], list[Judged]] = {}
     for result in (one for many in results for one in many.expanded()):
         suites.setdefault((result.result.domain, result.result.problem), []).append(result)
@@ -408,7 +408,7 @@ def _clean(value: str) -> str:
 def report_junit_lint(
     findings: Sequence[Finding], files: Sequence[str], base: str
 ) -> Iterator[str]:
-    """Yield the document."""
+    """Yield a JUnit document of lint findings."""
     suites: dict[str, list[Finding]] = {file: [] for file in files}
     for finding in findings:
         suites.setdefault(finding.file, []).append(finding)

@@ -61,7 +61,7 @@ def eliminate_actions(start: State, plan: Sequence[GroundAction]) -> tuple[int, 
     and only until it rejoins a known state. The worst case is quadratic in the number of steps.
 
     Returns:
-        The indexes of the remaining steps, None if the plan is not valid.
+        The indexes of the remaining steps, or None if the plan is not valid.
     """
     return _Elimination(start, plan).run()
 
@@ -341,7 +341,7 @@ def eliminate(task: Task, actions: Sequence[GroundAction]) -> Steps:
 
 
 def postpone(task: Task, actions: Sequence[GroundAction], late: Collection[str]) -> Steps:
-    """Postpone the `late` actions, in their order, as far as the plan stays valid."""
+    """Postpone the `late` actions as far as the plan stays valid, keeping their order."""
     # From the end, so that actions moved already do not block earlier ones.
     steps = list(actions)
     for position in range(len(steps) - 1, -1, -1):

@@ -1,4 +1,4 @@
-"""Choices for the validation of plans: verdicts, ways to continue, and formats of reports.
+"""Choices for validating plans: verdicts, reactions to failures, and report formats.
 
 Importing this module loads no PDDL, because command lines are read with it. A reporter, which
 turns results into chunks of text, is imported when its format is chosen. The line-based formats

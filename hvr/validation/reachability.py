@@ -1,9 +1,9 @@
 """Reachable atoms and applicable actions under the delete relaxation.
 
-A superset of the truly reachable ones: deletions, negative conditions on fluents, disjunctions,
-quantifiers and numbers are ignored (Bonet & Geffner 2001). It is computed over the lifted actions
-as a Datalog program, by semi-naive joins (Helmert 2009, "Concise finite-domain representations for
-PDDL planning tasks").
+The result is a superset of what is truly reachable: deletions, negative conditions on fluents,
+disjunctions, quantifiers and numbers are ignored (Bonet & Geffner 2001). It is computed from the
+lifted actions as a Datalog program, by semi-naive joins (Helmert 2009, "Concise finite-domain
+representations for PDDL planning tasks").
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ _Masks: TypeAlias = tuple[int, int]
 
 
 class Deadline:
-    """A time limit of some seconds from now."""
+    """A time limit, given in seconds from now."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -123,8 +123,8 @@ class Relaxation:
     """The actions relevant for reaching a condition from a state, and a distance estimate.
 
     Args:
-        beyond: The number of layers to add after the one that makes the target reachable; None for
-            all.
+        beyond: The number of layers to add after the one that makes the target reachable, or None
+            for all.
 
     Attributes:
         operators: The relevant actions found, in a fixed order.
@@ -363,8 +363,8 @@ class Relaxation:
         """Estimate the number of steps from a state to the target.
 
         Returns:
-            The number of actions in a relaxed plan and the actions that may begin it; None if the
-            target is unreachable.
+            The number of actions in a relaxed plan and the actions that may begin it, or None if
+            the target is unreachable.
         """
         relaxed = self.relaxed_plan(bits)
         return None if relaxed is None else (len(relaxed[0]), relaxed[1])

@@ -40,8 +40,8 @@ def find_suggestions(
 ) -> tuple[Repair | None, str]:
     """Search for a repair of a plan: steps to insert, or another change of one step.
 
-    Changes are tried if no inserted steps make the plan valid, and in timed plans. For arguments
-    and result, see `find_repair`.
+    Changes are tried if no inserted steps make the plan valid, and in timed plans. See
+    `find_repair` for the arguments and the result.
     """
     clock = Deadline(seconds)
     repair, note = find_repair(validator, plan, report, seconds=seconds)
@@ -66,7 +66,7 @@ def find_repair(
     whole plan valid is preferred, else the first in a fixed order.
 
     Returns:
-        The repair, and "" or why there is none.
+        The repair, and the reason if there is none (else "").
     """
     failure = report.failure
     if failure is None:
@@ -425,7 +425,7 @@ def _seeds(schema: _Schema, literal: UnmetLiteral) -> Iterator[tuple[dict[str, s
 
 
 def _effects(schema: _Schema) -> Iterator[tuple[Expression, str]]:
-    """Yield the effects of an action, each with its time; "" for a continuous effect."""
+    """Yield the effects of an action, each with its time, or "" for a continuous effect."""
     if isinstance(schema, ActionSchema):
         yield schema.effect, "at start"
         return

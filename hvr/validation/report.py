@@ -72,8 +72,8 @@ class StepRef(Value):
     """A step that was executed.
 
     Attributes:
-        number: 1-based place in the plan; None for an event, process or timed literal.
-        action: The step, event or process; None for a timed initial literal.
+        number: 1-based place in the plan, or None for an event, process or timed literal.
+        action: The step, event or process, or None for a timed initial literal.
         time: The time of the change, in a temporal plan.
     """
 
@@ -153,8 +153,8 @@ class UnmetLiteral(Value):
         wanted: The value that the condition requires; the present value is the opposite.
         fixed: Whether no action can ever change the value.
         changed_by: The step that caused the present value, or last changed a number of a
-            comparison; None if the value is the initial one.
-        numbers: The function terms of a comparison with their present values; None if undefined.
+            comparison, or None if the value is the initial one.
+        numbers: The function terms of a comparison with their present values, or None if undefined.
         because: The unmet literals of the best rule for a derived atom.
     """
 
@@ -186,9 +186,9 @@ class Failure(Value):
 
     Attributes:
         kind: The category of the failure.
-        message: One sentence without the literals.
-        step: The number of the failing step; None for the goal.
-        action: The failing step; None for the goal.
+        message: The failure in one sentence, without the literals.
+        step: The number of the failing step, or None for the goal.
+        action: The failing step, or None for the goal.
         literals: A smallest set of unmet literals: the best disjunct of a disjunction, the best
             instance of an `exists`, all violated instances of a `forall`.
         suggestion: The nearest known name, or "".
@@ -224,7 +224,7 @@ class StepReport(Value):
         added: The atoms that became true.
         deleted: The atoms that became false.
         cost: The increase of (total-cost).
-        failure: Why the step could not be executed; None if it was.
+        failure: Why the step could not be executed, or None if it was.
     """
 
     ok: bool
@@ -243,12 +243,12 @@ class StepReport(Value):
 
 
 class Decomposed(Value):
-    """Decomposition of one task of a hierarchical plan; together they prove the plan valid.
+    """The decomposition of one task of a hierarchical plan; those of all tasks prove it valid.
 
     Attributes:
-        identifier: The identifier of the task in the plan; None for the initial network.
-        task: The task; None for the initial network.
-        method: The name of the method; "" for the initial network.
+        identifier: The identifier of the task in the plan, or None for the initial network.
+        task: The task, or None for the initial network.
+        method: The name of the method, or "" for the initial network.
         parameters: The values of the method's parameters.
         subtasks: The task identifier for each subtask of the method.
         position: The number of executed actions after which the method's precondition holds:
@@ -329,8 +329,9 @@ class Repair(Value):
     Attributes:
         step: The number of the step to insert `actions` before; None to append them.
         actions: The steps to insert.
-        completes: Whether the repaired plan is valid; False if it only gets past the first failure.
-        change: A description of another change; "" if steps are inserted into a sequence.
+        completes: Whether the repaired plan is valid, rather than only getting past the first
+            failure.
+        change: A description of another change, or "" if steps are inserted into a sequence.
         plan: The plan after that change, proven valid.
     """
 

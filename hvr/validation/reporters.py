@@ -43,7 +43,7 @@ class ReportOptions(Value):
 
     Attributes:
         warnings: The findings about the domain and the problem themselves.
-        limit: The maximum number of unmet literals to show; None for no limit.
+        limit: The maximum number of unmet literals to show, or None for no limit.
         base: The folder that relative paths start from, in formats that need them.
         rules_url: The address of the folder that contains the rule pages, or "".
         failures_only: Whether human-readable formats omit valid plans, which are still counted.
@@ -178,7 +178,7 @@ def render_report(report: ValidationReport, *, name: str = "plan", limit: int | 
 
     Args:
         name: The name of the plan, such as its file name.
-        limit: The maximum number of literals to show; None for no limit.
+        limit: The maximum number of literals to show, or None for no limit.
     """
     return "\n".join(_verdict(report, name, limit, None, ids=False))
 
@@ -194,7 +194,7 @@ def render_result(
 
     Args:
         sources: The source of excerpts; None to show none.
-        limit: The maximum number of literals to show; None for no limit.
+        limit: The maximum number of literals to show, or None for no limit.
     """
     judged = result.result
     of = f" for {one_line(judged.problem)}" if problem and judged.problem and judged.plan else ""

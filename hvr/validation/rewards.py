@@ -46,10 +46,10 @@ class PlanScore(Value):
 
     Attributes:
         reward: From 0 to 1; at least `REACHED` if the plan reaches the goal, else at most `MISSED`.
-        steps: The number of steps; None if the completion contains no plan.
+        steps: The number of steps, or None if the completion contains no plan.
         executable: The share of the steps before the first failing one.
         goals: The share of the goal's conditions that hold where the plan ends or fails.
-        says: The error, in words for the model; "" for a valid plan.
+        says: The error, worded for the model, or "" for a valid plan.
     """
 
     reward: float

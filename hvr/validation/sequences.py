@@ -51,7 +51,7 @@ _SLICE = 64
 
 
 def sequence_order(task: Task, plan: Sequence[Step], epsilon: Fraction) -> Sequence[int] | None:
-    """Return the step indexes in the order of execution; None if time matters.
+    """Return the step indexes in execution order, or None if time matters.
 
     Time matters if the task has durative actions, processes, events or timed initial literals, or
     if some steps of the plan are no further apart than `epsilon`.
@@ -130,7 +130,7 @@ class Checkpoints:
 
     @property
     def until_next(self) -> int | None:
-        """The number of steps between checkpoints; None if none are recorded."""
+        """The number of steps between checkpoints, or None if none are recorded."""
         return self._every if self._states else None
 
 
@@ -156,7 +156,7 @@ def check_quickly(
 
     Args:
         start: The initial state, of a task that `is_markovian`.
-        before: The number of steps executed before, which counts in the metric.
+        before: The number of steps executed earlier, which the metric includes.
     """
     task, count = start.task, len(plan)
     executed, bits, values = states.resume(plan, start.bits_for_steps(), start.values)

@@ -85,10 +85,7 @@ class Stepper:
 
     @property
     def step_number(self) -> int:
-        """Execute steps known to be applicable and to violate no preference.
-
-        If only a step is judged next, derived atoms that no step reads are omitted.
-        """
+        """The number of steps executed so far."""
         return self._steps
 
     @property
@@ -187,7 +184,7 @@ class Stepper:
     # For judges of whole plans --------------------------------------------------------------
 
     def advance(self, action: GroundAction, *, force: bool = False) -> Failure | None:
-        """Execute a step, with `force` even a failing one, and return its failure, if any."""
+        """Execute a step (with `force`, even a failing one), and return its failure, if any."""
         operator = self.task.try_ground(action)
         if self.task.domain.is_hybrid and not isinstance(operator, Misfit):
             return self._failure(

@@ -111,7 +111,7 @@ def stream(
 
     Args:
         rows: The texts of a domain, a problem and a plan each.
-        engine: The engine that judges plans; None for this process.
+        engine: The engine that judges plans, or None for this process.
 
     Raises:
         UsageError: A row is not three texts; the message contains its number.
@@ -182,7 +182,7 @@ def rule_of(result: Judged) -> str:
 
 
 def rejection_reason(report: ValidationReport) -> str:
-    """Return why a plan is not valid, on one line; "" if it is valid."""
+    """Return why a plan is not valid, on one line, or "" if it is valid."""
     if report.valid:
         return ""
     return " ".join((report.reason or report.explain()).split())
@@ -306,7 +306,7 @@ class ResidentValidator:
         except (HvrError, MemoryError, RecursionError) as error:
             answer = {"error": str(error) or "it cannot be judged"}
         except Exception as error:
-            # A bug of hvr: the process must survive it, as the next request may be fine.
+            # A bug in hvr: the process must survive it, since the next request may be fine.
             answer = {"error": f"hvr failed: {type(error).__name__}: {error}"}
         return {"id": request.get("id"), **answer}
 
@@ -368,11 +368,11 @@ _BATCH = 256
 
 
 class PlanRow(Value):
-    """A row of a file.
+    """A row of a file of plans.
 
     Attributes:
-        id: The id given in the file, any JSON value; None if there is none.
-        texts: The domain, the problem and the plan; empty if the row is unusable.
+        id: The id given in the file, any JSON value, or None if there is none.
+        texts: The domain, the problem and the plan (empty if the row is unusable).
         error: Why the row is unusable, or "".
     """
 

@@ -38,7 +38,7 @@ def judge_suite(
     """Judge the plans of a suite, problem by problem, and report the plans that are left over.
 
     Args:
-        engine: The engine that judges several plans; None for this process.
+        engine: The engine that judges several plans, or None for this process.
 
     Raises:
         UnusableModelError: The suite has a single problem, and it or its domain is unusable.
@@ -162,8 +162,8 @@ class JudgedFiles(Value):
     """The results for plan files of one problem.
 
     Attributes:
-        results: One result per file; None if the model is unusable, or if the main process has to
-            read the plan.
+        results: One result per file, or None if the model is unusable, or if the main process has
+            to read the plan.
         error: The result for an unusable model, else None.
     """
 

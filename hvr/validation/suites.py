@@ -39,7 +39,7 @@ class Job(Value):
 
 
 class Left(Value):
-    """A file that is not validated, and why, without a capital letter and a full stop."""
+    """A file that is not validated, and the reason as a lower-case phrase."""
 
     file: str
     reason: str
@@ -161,13 +161,13 @@ def is_skipped(file: str, patterns: Sequence[str]) -> bool:
 
 
 def definition(file: str) -> ClassifiedFile | None:
-    """Return the definition in a file; None if it is neither a domain nor a problem."""
+    """Return the definition in a file, or None if it is neither a domain nor a problem."""
     text = beginning(file)
     return None if text is None else definition_in(file, text)
 
 
 def beginning(file: str) -> str | None:
-    """Return the beginning of a file; None if it cannot be read, or is a pipe."""
+    """Return the beginning of a file, or None if it cannot be read, or is a pipe."""
     path = Path(file)
     try:
         if not path.is_file():
@@ -470,7 +470,7 @@ def domain_of(problem: _Place, domains: Sequence[_Place]) -> _Place | str:
             lambda d: _mentions(d.stem, problem.stem),
             lambda d: _same_number(d, problem),
             problem.near,
-            # Among equally near ones, prefer the one less deep.
+            # Among equally near domains, prefer the one in the shallower folder.
             lambda d: -len(d.folders),
         ):
             best = _best(best, merit)
@@ -502,7 +502,7 @@ def problem_of(plan: _Place, problems: Sequence[_Place]) -> _Place | str:
 
 
 def problem_named_like(file: str, problems: Iterable[ClassifiedFile]) -> str | None:
-    """Return the problem that a file is named after; None if there is none.
+    """Return the problem that a file is named after, or None if there is none.
 
     A problem's name without a digit, such as `problem`, is also a common word, so the file's stem
     must equal it.
@@ -647,7 +647,7 @@ class Language(Protocol):
 
 
 def language_of(domain: str | Path, name: str = "") -> Language | None:
-    """Return the language of a domain; None for PDDL, or if its file cannot be read."""
+    """Return the language of a domain, or None for PDDL, or if its file cannot be read."""
     text = domain if isinstance(domain, str) else _text_of(domain, name)
     # Strip comments only after a match, to save time.
     if _HIERARCHY.search(text) and _HIERARCHY.search(_COMMENT.sub("", text)):

@@ -41,7 +41,7 @@ class TimelineStep(Value):
 
 
 class TimelineMark(Value):
-    """Something that happens by itself at a time: an event or a timed initial literal."""
+    """An event or a timed initial literal, with its time."""
 
     time: Fraction
     text: str
@@ -75,7 +75,7 @@ class Timeline(Value):
     """A plan over time.
 
     Attributes:
-        judged_until: Time up to which the plan was executed; None if completely.
+        judged_until: Time up to which the plan was executed, or None for the whole plan.
         has_times: Whether the plan has times; else each step takes one unit.
     """
 
@@ -96,7 +96,7 @@ def timeline_of(
     *,
     continued: bool,
 ) -> Timeline:
-    """Put a judged plan on a time axis; it may have `continued` beyond its first failure."""
+    """Return the timeline of a judged plan; `continued` if it ran on after its first failure."""
     has_times = any(isinstance(step, TimedAction) for step in plan)
     steps = tuple([_step(number, step) for number, step in enumerate(plan, 1)])
     marks = tuple([TimelineMark(h.time or Fraction(0), str(h)) for h in happenings if not h.step])
@@ -153,9 +153,9 @@ class CurvePiece(Value):
         start, end: The two times; equal for the value after the last happening.
         coefficients: The coefficients of the powers 0, 1, 2 and so on of the time since `start`, if
             the fluent is a polynomial.
-        formula: Any other function of the time since `start`, with rounded constants; empty for a
-            polynomial or an integrated fluent.
-        samples: Times with the bounds of the value there; empty for a polynomial.
+        formula: Any other function of the time since `start`, with rounded constants (empty for a
+            polynomial or an integrated fluent).
+        samples: Times with the bounds of the value there (empty for a polynomial).
     """
 
     start: Fraction

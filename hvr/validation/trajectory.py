@@ -34,7 +34,7 @@ class Violation(Value):
     Attributes:
         why: The violation, as the end of a sentence.
         blamed: The formula that had the wrong value in the last observed state, and the required
-            value; None if the cause lies in an earlier state.
+            value, or None if the cause lies in an earlier state.
     """
 
     constraint: Trajectory
@@ -278,7 +278,7 @@ class ConstraintMonitor:
 
     @classmethod
     def of(cls, task: Task, ignored: Collection[Trajectory] = ()) -> ConstraintMonitor:
-        """Return a monitor of a task's constraints, but the ignored ones, after the start."""
+        """Return a monitor of a task's constraints in the initial state, except the ignored."""
         monitor = cls(one for one in grounded_constraints(task) if one not in ignored)
         monitor.observe(task.initial)
         return monitor

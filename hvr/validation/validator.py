@@ -65,11 +65,11 @@ class Validator(Stepper):
     """Executes steps on a state, judges whole plans, and explains failures.
 
     Args:
-        epsilon: The largest distance of simultaneous steps; a tenth of `tolerance` if None, as in
-            VAL.
+        epsilon: The largest time difference between simultaneous steps, by default a tenth of
+            `tolerance`, as in VAL.
         numeric_tolerance: The tolerance of numeric conditions, if `task` is a domain; 0.0001 in
             VAL.
-        until: The time at which processes and events stop; the plan's last happening if None.
+        until: The time at which processes and events stop, by default the plan's last happening.
 
     Raises:
         UsageError: A domain comes without a problem, or a task with one.
@@ -283,7 +283,7 @@ class Validator(Stepper):
     def smaller_epsilon(self, plan: Sequence[Step]) -> Fraction | None:
         """Return the largest power of ten below `epsilon` that makes a plan valid.
 
-        None if there is none, if the plan is untimed, or if no two times are that close.
+        Returns None if there is none, if the plan is untimed, or if no two times are that close.
         """
         times = {Fraction(initial.time) for initial in self.task.problem.timed_init}
         for step in plan:
@@ -365,7 +365,7 @@ def validate(
             file name, so untrusted texts open no files.
         problem: A problem, its text or its file.
         plan: A plan, its text or its file.
-        epsilon: The largest distance of simultaneous steps.
+        epsilon: The largest time difference between simultaneous steps.
         numeric_tolerance: The tolerance of numeric conditions; 0.0001 in VAL.
         lenient: Whether to tolerate slips that leave the meaning clear.
 
@@ -374,8 +374,8 @@ def validate(
 
     Raises:
         DataFileError: A file cannot be read.
-        UsageError: A string for the domain or problem is not PDDL text, a step is not a step, or a
-            tolerance is not a number from 0.
+        UsageError: A string for the domain or problem is not PDDL text, the plan contains something
+            other than steps, or a tolerance is negative or not a number.
         PddlError: A text is invalid; the message says where and why.
     """
     for name, value in (("tolerance", tolerance), ("numeric_tolerance", numeric_tolerance)):
@@ -418,7 +418,7 @@ def _with_notes(report: ValidationReport, notes: tuple[str, ...]) -> ValidationR
 
 
 def checked_steps(plan: Iterable[Step]) -> Sequence[Step]:
-    """Return the steps of a plan that is neither a text nor a file.
+    """Check the steps of a plan that is given neither as text nor as a file.
 
     Raises:
         UsageError: The value is not a sequence of steps.
@@ -439,8 +439,8 @@ def model_source(source: str | Path, part: str) -> str | Path:
     """Return the text or path of a domain or problem after a plausibility check.
 
     Raises:
-        UsageError: The value is neither a text nor a path, or the text has no parentheses, as if
-            it were a file name.
+        UsageError: The value is neither a text nor a path, or the text has no parentheses and looks
+            like a file name.
     """
     if not isinstance(source, str | Path):
         raise UsageError(

@@ -63,9 +63,9 @@ class StateChange(Value):
 
 
 class LastChanges:
-    """The event of a timed plan that last changed each bit and number.
+    """For each bit and number, the event of a timed plan that last changed it.
 
-    `ref` makes the reference to a step from its number and whether it is the step's end.
+    `ref` creates a reference to a step from its number and whether the event is its end.
     """
 
     def __init__(self, ref: Callable[[int, bool], StepRef]) -> None:

@@ -117,7 +117,7 @@ class TaskNetwork(Value):
 
     @cached_property
     def sequence(self) -> Sequence[int] | None:
-        """The subtasks in order; None if the order is not total."""
+        """The subtasks in order, or None if the order is not total."""
         if self.cyclic:
             return None
         # The order is total if all consecutive subtasks of a topological order are pairs of it.
@@ -127,7 +127,7 @@ class TaskNetwork(Value):
 
     @cached_property
     def topological(self) -> Sequence[int]:
-        """The subtasks in topological order, otherwise as in the file."""
+        """The subtasks in topological order, with ties in file order."""
         count = range(len(self.subtasks))
         if not self.order:
             return count
@@ -152,7 +152,7 @@ class TaskNetwork(Value):
 
     @cached_property
     def _kahn(self) -> Sequence[int]:
-        """Topologically sorted subtasks (Kahn), without cycles and their successors."""
+        """The topologically sorted subtasks (Kahn), without cycles and their successors."""
         count = len(self.subtasks)
         if self._chained or not self.order:
             return range(count)
@@ -195,7 +195,7 @@ class Method(Value):
 
 
 class HierarchicalDomain(Value):
-    """A domain with its tasks and methods by name, in the order of the file."""
+    """A domain with its tasks and methods by name, in file order."""
 
     domain: Domain
     tasks: Mapping[str, CompoundTask] = MappingProxyType({})

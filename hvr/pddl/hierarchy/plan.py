@@ -66,7 +66,7 @@ class PlanLines(Sequence[PlanLine]):
     def add(
         self, call: Sequence[str], method: str, identifiers: tuple[int, ...], number: int
     ) -> None:
-        """Append a line; `identifiers` lists its own identifier, then its subtasks' ones."""
+        """Append a line; `identifiers` lists its own identifier, then those of its subtasks."""
         key = tuple(call)
         self._calls.append(self._shared.setdefault(key, key))
         key = (method,)
@@ -132,7 +132,7 @@ class HierarchicalPlan(Value):
     """A plan with its decomposition.
 
     Attributes:
-        root: The identifiers of the initial tasks; None if no line lists them.
+        root: The identifiers of the initial tasks, or None if no line lists them.
         root_line: The line number of the initial tasks.
         end: The number of the last line.
         closed: Whether the text marks the end of the plan.

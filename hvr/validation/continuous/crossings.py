@@ -1,4 +1,4 @@
-"""Zeros of functions beyond polynomials: in order, proven, and without missing any.
+"""Find the zeros of non-polynomial functions in order, with proof that none is missed.
 
 The search rests on two exclusion tests. A function whose enclosure over an interval excludes 0 has
 no zero there. A function whose slope excludes 0 has at most one, which a change of sign proves.
@@ -78,7 +78,7 @@ class Enclosure:
         return ((max(value[0], centre[0] + change[0]), min(value[1], centre[1] + change[1])), slope)
 
     def derivative(self) -> Enclosure | None:
-        """Return the derivative with its enclosures; None if it is constant."""
+        """Return the derivative with its enclosures, or None if it is constant."""
         if not self._derivatives:
             slope = (
                 self.function.derivative() if not isinstance(self.function, int | Fraction) else 0
@@ -112,14 +112,14 @@ class Crossing(Root):
 
     @property
     def rational(self) -> bool:
-        """Whether the crossing is known to be rational: never."""
+        """Whether the crossing is known to be rational, which is never the case."""
         return False
 
     def refine(self) -> None:
-        """Make the interval at most half as long.
+        """Shrink the interval to at most half its length.
 
         Raises:
-            UndecidedError: No precision narrows the interval any further.
+            UndecidedError: The interval cannot be narrowed at any precision.
         """
         width = Fraction(self.high) - self.low
         places = width.denominator.bit_length() - width.numerator.bit_length()
@@ -133,7 +133,7 @@ class Crossing(Root):
         raise UndecidedError(Fraction(0), Fraction(0))
 
     def enclosure(self, bits: int) -> tuple[Rational, Rational]:
-        """Return the ends of the shortest interval that these binary places allow."""
+        """Return the ends of the shortest interval representable in `bits` binary places."""
         if bits > self._places:
             # Newton's method converges quadratically until rounding dominates; then stop.
             width = Fraction(self.high - self.low)
@@ -215,11 +215,12 @@ def _between(low: Rational, high: Rational, bits: int) -> Fraction:
 def zeros(number: Quantity, start: Moment, end: Rational) -> Iterator[Root | Rational]:
     """Yield the zeros of a number after `start`, up to `end`, in order.
 
-    A plain rational number is not a zero: it says that the search has got that far.
+    A yielded rational number is not a zero: it reports how far the search has got.
 
     Raises:
-        UndecidedError: The number cannot be distinguished from 0; raised after all earlier zeros.
-        ContinuousChangeError: The number cannot be followed to `end`.
+        UndecidedError: The number cannot be distinguished from 0. All earlier zeros are yielded
+            first.
+        ContinuousChangeError: The number cannot be enclosed up to `end`.
     """
     if not isinstance(number, TimeFunction | Polynomial):
         return
@@ -231,7 +232,7 @@ def zeros(number: Quantity, start: Moment, end: Rational) -> Iterator[Root | Rat
 
 
 def _dampened(function: TimeFunction) -> Quantity:
-    """Divide a function by its fastest power of e, so that enclosures stay in proportion."""
+    """Divide a function by its fastest-growing power of e, to keep its enclosures moderate."""
     rates = [dict(exponent).get(TIME, 0) for _, exponent in function.terms]
     offsets = [dict(exponent).get(None, 0) for _, exponent in function.terms]
     if not max(rates) and not min(rates):
@@ -252,7 +253,7 @@ class _Search:
     def __init__(self, course: Enclosure, start: Moment, end: Rational) -> None:
         self._course = course
         self._end = end
-        # Find a precision that is enough: wide enclosures of constants would blur every test.
+        # Find a sufficient precision: wide enclosures of constants would blur every test.
         for self._bits in PRECISIONS:
             try:
                 value, _ = course.ranges(enclose_moment(start, self._bits), self._bits)

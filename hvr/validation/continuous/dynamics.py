@@ -167,7 +167,7 @@ def _processes(
 
 
 def continuous_part(effect: Expression) -> Expression:
-    """Return the continuous effects of a durative action, without `over all` in conditions."""
+    """Return the continuous effects of a durative action, stripping `over all` from conditions."""
     return run_trampoline(_continuous_part(effect))
 
 

@@ -1,4 +1,4 @@
-"""Functions of time beyond polynomials, in a normal form that decides equality.
+"""Non-polynomial functions of time, in a normal form that decides equality.
 
 A function is a sum of terms with rational coefficients: see `symbols`. A function that does not
 depend on the time is a constant. Only constants can be compared.
@@ -52,7 +52,7 @@ _MOST_PARTS = 8
 
 
 class TimeFunction:
-    """A function of time other than a polynomial, or an irrational constant. Immutable.
+    """An immutable non-polynomial function of time, or an irrational constant.
 
     `depth` is the length of the longest chain of enclosures that it depends on.
     """
@@ -82,7 +82,7 @@ class TimeFunction:
         return self._key
 
     def symbols(self) -> set[Symbol]:
-        """Return the symbols in the terms, but not the symbols inside quotients."""
+        """Return the symbols in the terms, excluding those inside quotients."""
         return set(symbols_in(self.terms))
 
     # Arithmetic -----------------------------------------------------------------------------
@@ -423,7 +423,7 @@ class Tape:
     def variable_coefficients(
         self, at: Interval, boxes: Sequence[Interval], order: int, bits: int
     ) -> list[Coefficients]:
-        """Return the coefficients of the variables, with the arguments of `coefficients`."""
+        """Return the Taylor coefficients of the variables; see `coefficients` for the arguments."""
         rows = self._run(at, boxes, order, bits)
         return [rows[node] for node in self._variables]
 

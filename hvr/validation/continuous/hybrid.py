@@ -351,7 +351,7 @@ class HybridRun(TemporalRun):
         )
 
     def _decided(self, condition: Conjunction, ask: Callable[[], _T]) -> _T:
-        """Evaluate a condition in the current state; name the comparison that is undecided."""
+        """Evaluate a condition in the current state; an error names the undecided comparison."""
         try:
             return ask()
         except ContinuousChangeError:

@@ -1,4 +1,4 @@
-"""Solve systems of rates: in closed form, or by verified integration."""
+"""Solve systems of rates in closed form or by verified integration."""
 
 from __future__ import annotations
 
@@ -339,7 +339,7 @@ def solve(
 
 
 def integral(number: Quantity) -> Quantity | None:
-    """Return an antiderivative; None if this module finds no closed form."""
+    """Return an antiderivative, or None if this module finds no closed form."""
     result: Quantity = 0
     for (powers, exponent), coefficient in terms_of(number).items():
         counts = dict(powers)
@@ -405,7 +405,7 @@ def _visit(
     seen: set[StateVariable],
     order: list[StateVariable],
 ) -> None:
-    """Append the unseen variables that can be reached, in postorder."""
+    """Append the reachable unseen variables in postorder."""
     if first in seen:
         return
     seen.add(first)
@@ -502,7 +502,7 @@ def _scalar(
 
 
 def _eigenvalues(matrix: Sequence[_Row]) -> list[Rational] | None:
-    """Return the eigenvalues with multiplicity; None if one is not rational."""
+    """Return the eigenvalues with multiplicity, or None if one is not rational."""
     rest = _characteristic(matrix)
     found: list[Rational] = []
     bound = 1 + max(abs(Fraction(c)) for c in rest.coefficients)

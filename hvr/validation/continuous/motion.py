@@ -59,9 +59,9 @@ class _CoupledError(Exception):
 
 
 class Motion:
-    """The numbers as functions of time while given rates apply.
+    """The numeric fluents as functions of time under given rates.
 
-    A motion can be indexed like `Values`; numbers that change are functions.
+    A motion can be indexed like `Values`; numbers that change over time are functions.
     """
 
     def __init__(
@@ -178,7 +178,7 @@ class Motion:
 
 
 def values_at(numbers: Numbers, moment: Moment) -> Values:
-    """Evaluate numbers at a moment, to rational numbers or constant functions."""
+    """Evaluate numbers at a moment, as rational numbers or constant functions."""
     found = [None if number is None else _value_at(number, moment) for number in numbers]
     return cast("Values", tuple(found))
 
@@ -226,8 +226,8 @@ class MovingState:
     """The truth of conditions while only numbers change.
 
     Args:
-        name: The function that names a fluent by its index, for errors.
-        origin: The time of moment 0, for errors.
+        name: A function that returns the name of a fluent from its index, for error messages.
+        origin: The time of moment 0, for error messages.
     """
 
     def __init__(
@@ -495,7 +495,7 @@ class Segment:
         self._end = end
 
     def broken(self, condition: Conjunction) -> SegmentSample | None:
-        """Return a sample where a condition is first false; None if it always holds."""
+        """Return a sample where a condition is first false, or None if it always holds."""
         state = self._state
         if condition.is_empty:
             return None

@@ -27,7 +27,7 @@ SHOWN_BITS = 64
 
 
 class Polynomial:
-    """An immutable polynomial with the coefficients of the powers 0, 1, 2 …, the last not 0."""
+    """An immutable polynomial: coefficients by ascending powers, without trailing zeros."""
 
     __slots__ = ("coefficients",)
 
@@ -41,7 +41,7 @@ class Polynomial:
 
     @property
     def degree(self) -> int:
-        """The degree; -1 for the zero polynomial."""
+        """The degree, or -1 for the zero polynomial."""
         return len(self.coefficients) - 1
 
     @property
@@ -122,7 +122,7 @@ class Polynomial:
         return Polynomial((constant, *parts))
 
     def remainder(self, divisor: Polynomial) -> Polynomial:
-        """Return the remainder of a division by a polynomial that is not 0."""
+        """Return the remainder of a division by a nonzero polynomial."""
         rest, by = list(self.coefficients), divisor.coefficients
         while len(rest) >= len(by):
             factor = Fraction(rest[-1]) / by[-1]
@@ -133,7 +133,7 @@ class Polynomial:
         return Polynomial(rest)
 
     def quotient(self, divisor: Polynomial) -> Polynomial:
-        """Return the whole part of a division by a polynomial that is not 0."""
+        """Return the quotient of a division by a nonzero polynomial, without the remainder."""
         rest, by = list(self.coefficients), divisor.coefficients
         result: list[Rational] = [0] * max(len(rest) - len(by) + 1, 0)
         while len(rest) >= len(by):
@@ -303,7 +303,7 @@ def roots(polynomial: Polynomial, end: Rational) -> list[Root]:
 
 
 def _by_formula(polynomial: Polynomial) -> list[Rational] | None:
-    """Return the real roots of a quadratic; None if they are irrational."""
+    """Return the real roots of a quadratic, or None if they are irrational."""
     c, b, a = polynomial.coefficients
     discriminant = Fraction(b * b - 4 * a * c)
     if discriminant < 0:
@@ -431,7 +431,7 @@ def compare(one: Moment, two: Moment) -> int:
     """Return -1, 0 or 1 as one moment is before, at or after another.
 
     Raises:
-        ContinuousChangeError: The moments are too close to be told apart.
+        ContinuousChangeError: The moments are too close to distinguish.
     """
     return compare_roots(as_root(one), as_root(two))
 

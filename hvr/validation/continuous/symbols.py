@@ -34,7 +34,7 @@ class DivisorError(ContinuousChangeError):
 
 
 class LostError(ContinuousChangeError):
-    """Numbers cannot be enclosed beyond some time, at any precision if `final`."""
+    """Numbers cannot be enclosed beyond some time (if `final`, not at any precision)."""
 
     def __init__(self, message: str, final: bool) -> None:
         super().__init__(message)
@@ -59,14 +59,14 @@ def times(one: Interval, two: Interval, bits: int) -> Interval:
 
 
 def scaled(one: Interval, factor: Rational) -> Interval:
-    """Return the product with a rational number."""
+    """Return the product of an interval and a rational number."""
     over, under = factor.numerator, factor.denominator
     low, high = (one[0] * over, one[1] * over) if over >= 0 else (one[1] * over, one[0] * over)
     return low // under, -(-high // under)
 
 
 def power(base: Interval, exponent: int, bits: int) -> Interval:
-    """Return a power with a positive integer exponent."""
+    """Raise an interval to a positive integer power."""
     low, high = base
     if exponent % 2 == 0 and low < 0:
         # An even power depends only on the distance from 0.
@@ -78,7 +78,7 @@ def power(base: Interval, exponent: int, bits: int) -> Interval:
 
 
 def inverse(one: Interval, bits: int) -> Interval:
-    """Return the reciprocal.
+    """Return the reciprocal of an interval.
 
     Raises:
         DivisorError: The interval contains 0.
@@ -122,12 +122,12 @@ def horner(coefficients: Sequence[Interval], at: Interval, bits: int) -> Interva
 
 
 def hull(one: Interval, two: Interval) -> Interval:
-    """Return the smallest interval that contains both."""
+    """Return the smallest interval that contains two others."""
     return min(one[0], two[0]), max(one[1], two[1])
 
 
 def sign_of(one: Interval) -> int | None:
-    """Return the common sign of all points of an interval; None if they differ."""
+    """Return the common sign of all points of an interval, or None if they differ."""
     low, high = one
     if low > 0:
         return 1
@@ -325,7 +325,7 @@ class SampledValue(Symbol):
 
 
 class Enclosed(Symbol):
-    """A constant that later functions treat as a plain number, whatever it was computed from."""
+    """A constant that later functions treat as a plain number, however it was computed."""
 
     __slots__ = ("_function", "_known", "depth")
 
@@ -397,7 +397,7 @@ def product(one: Term, two: Term) -> Term:
 
 
 def symbols_in(terms: Iterable[Term]) -> Iterable[Symbol]:
-    """Yield the symbols in terms, but not the symbols inside quotients."""
+    """Yield the symbols in terms, excluding those inside quotients."""
     for powers, exponent in terms:
         for symbol, _ in powers:
             yield symbol
@@ -421,7 +421,7 @@ class UndecidedError(ContinuousChangeError):
     """The enclosure of a number does not decide a comparison.
 
     Attributes:
-        low, high: The enclosure of the difference that is compared with 0.
+        low, high: The bounds of the difference that is compared with 0.
     """
 
     def __init__(self, low: Fraction, high: Fraction) -> None:
@@ -502,7 +502,7 @@ def sign_of_sum(terms: Mapping[Term, Rational]) -> int:
 
 
 def _leading(terms: Mapping[Term, Rational]) -> Mapping[Term, Rational]:
-    """Return a positive multiple, so that the largest constant exponent of e is 0."""
+    """Scale terms by a positive factor so that the largest constant exponent of e is 0."""
     offsets = [dict(exponent).get(None, 0) for _, exponent in terms]
     most = max(offsets)
     if not most:

@@ -1,7 +1,7 @@
-"""Plans in longer texts, such as the output of planners and answers of language models.
+"""Find plans in longer texts, such as the output of planners or answers of language models.
 
-A reader knows one way of printing plans and returns every plan that it finds. Nothing is guessed:
-two different plans in one text are an error that names both.
+Each reader recognises one way of printing plans and returns every plan that it finds. hvr never
+guesses: two different plans in one text are an error that names both.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ class Candidate(Value):
 
     Attributes:
         steps: The steps in PDDL notation, with their 1-based line numbers.
-        first: The number of the line in which the plan begins, or is declared empty.
+        first: The number of the line on which the plan begins or is declared empty.
         ignored: The number of other lines with content.
         marked: Whether the text marks the candidate as a plan, so `unmarked` is not needed.
         until: The time until which the plan waits after its last step, if stated.
-        stray: Whether these are steps outside the plan that the text marks.
+        stray: Whether the steps lie outside the plan that the text marks.
         mentions: The numbers of ignored lines that mention steps.
-        unparsed: A line that may be a step but cannot be parsed, instead of steps.
+        unparsed: A line that may be a step but cannot be parsed; the candidate then has no steps.
     """
 
     reader: str
@@ -80,12 +80,12 @@ class Candidate(Value):
 def extract(
     text: str, file: str, known: KnownSymbols, *, unmarked: bool = False, number: int | None = None
 ) -> Candidate | None:
-    """Return the plan in a text; None if there is none.
+    """Return the plan in a text, or None if there is none.
 
     Args:
         known: The names that distinguish steps from facts and sentences.
         unmarked: Whether to search for unmarked plans.
-        number: The 1-based number of the plan to return among several; 0 for the last.
+        number: The 1-based number of the plan to return among several, or 0 for the last.
 
     Raises:
         PddlSyntaxError: The text has several different plans or fewer than `number`, or a line
@@ -118,7 +118,7 @@ def extract(
 
 
 def plans_in(text: str, file: str, known: KnownSymbols) -> tuple[Candidate, ...]:
-    """Return all plans in an answer, in its order.
+    """Return all plans in an answer, in order of appearance.
 
     Raises:
         PddlSyntaxError: A line may be a step but cannot be parsed.

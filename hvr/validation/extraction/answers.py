@@ -74,7 +74,7 @@ _JSON_MOST = 200
 
 
 class NumberedLines:
-    """The lines of a text, and the subset with content."""
+    """The lines of a text, and the lines among them that have content."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         self.lines = lines
@@ -128,7 +128,7 @@ def unparsed_line(
 def read_answer(
     text: str, lines: Sequence[str], known: KnownSymbols, *, unmarked: bool = True
 ) -> list[Candidate]:
-    """Return the plans and unparsed lines of an answer; `unmarked` lines may be steps as well."""
+    """Return the plans and unparsed lines of an answer; `unmarked` also accepts unmarked steps."""
     structured = _structured(text, known)
     if structured:
         return structured
@@ -203,7 +203,7 @@ def _fences(marks: Sequence[int]) -> Iterator[range]:
 def _steps_of_fence(
     inside: Sequence[_Numbered], known: KnownSymbols, *, unmarked: bool
 ) -> Sequence[_Numbered] | None:
-    """Return the plan in a fence; empty for a PDDL file; None if the fence contains prose."""
+    """Return the plan in a fence; empty for a PDDL file, or None if the fence contains prose."""
     content = [(n, t) for n, t in inside if has_content(t) and not WAITING.fullmatch(t)]
     if not content:
         return None
@@ -266,7 +266,7 @@ def _structured(text: str, known: KnownSymbols) -> list[Candidate]:
 
 
 def _json(text: str, known: KnownSymbols) -> str | None:
-    """Return the steps of a plan in JSON; None for other JSON, such as a list of objects."""
+    """Return the steps of a plan in JSON, or None for other JSON, such as a list of objects."""
     if text.strip()[:1] not in ("[", "{"):
         return None
     from hvr.base.texts import parse_json

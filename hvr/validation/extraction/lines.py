@@ -1,4 +1,4 @@
-"""The elements of lines with plans: steps, list markers, fences, waiting."""
+"""Recognise the elements of plan lines: steps, list markers, fences and waits."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ LINE_MOST = 200_000
 
 
 class KnownSymbols:
-    """The known names of a domain and problem; `objects` is None if they are unknown."""
+    """The known names of a domain and problem; `objects` is None if the objects are unknown."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class KnownSymbols:
         )
 
     def is_action(self, name: str) -> bool:
-        """Return whether a name is an action; True if the actions are unknown."""
+        """Return whether a name is an action, or True if the actions are unknown."""
         return not self.actions or name.lower() in self.actions
 
     def may_be_action(self, name: str) -> bool:
@@ -80,7 +80,7 @@ class KnownSymbols:
         return all(word.lower() in self.objects for word in words[1:])
 
     def is_bare_step(self, words: Sequence[str], *, sure: bool = True) -> bool:
-        """Return whether words without parentheses are an action and (if `sure`, known) objects."""
+        """Return whether words without parentheses form a step; `sure` requires known objects."""
         if not words or words[0].lower() not in self.actions:
             return False
         if self.objects is None:
@@ -116,7 +116,7 @@ def step_of(match: re.Match[str]) -> str:
 
 
 def steps_in(line: str) -> str | None:
-    """Return the steps of a line in plan-file notation; None if it has other content."""
+    """Return the steps of a line in plan-file notation, or None if it has other content."""
     place = 0
     steps: list[str] = []
     if len(line) > LINE_MOST or "(" not in line:
@@ -142,7 +142,7 @@ def listed(line: str) -> str | None:
 
 
 def step_reader(lines: Sequence[str]) -> Callable[[str], str | None]:
-    """Return the reader for a text's steps; in "0: (a)", 0 is a time if the plan waits."""
+    """Return the reader for a text's steps. In "0: (a)", 0 is a time only if the plan waits."""
     if may_wait(lines) and any(map(WAITING.fullmatch, lines)):
         return lambda line: steps_in(line) or listed(line)
     return listed

@@ -1,4 +1,4 @@
-"""Readers for the output of planners."""
+"""Read the output of planners."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _UNREAD = (0, "")
 
 
 def candidates(text: str, known: KnownSymbols, *, unmarked: bool = False) -> list[Candidate]:
-    """Return the plans in a text; if it marks some as plans, only these and the steps beside them.
+    """Return the plans in a text: if any are marked as plans, only these and the steps beside them.
 
     Args:
         unmarked: Whether to read the text as an answer, in which nothing marks a plan.
@@ -277,7 +277,7 @@ _READERS: tuple[tuple[re.Pattern[str], Callable[[Sequence[str]], _Found]], ...] 
 def read_steps(
     path: Path, known: KnownSymbols, *, lenient: bool = False
 ) -> tuple[tuple[Step, ...], str]:
-    """Return the steps in a file, and how it was read; "" if the file is simply a plan.
+    """Return the steps in a file, and a note on how it was read (empty for a plain plan file).
 
     Raises:
         PddlSyntaxError: The file contains no plan, several different ones, or a line that may be a

@@ -1,1 +1,1 @@
-"""Validating hierarchical plans: HDDL plans with their decomposition."""
+"""Validation of hierarchical plans: HDDL plans with their decomposition."""

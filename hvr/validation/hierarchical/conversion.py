@@ -287,7 +287,7 @@ def missing_from_drawing(plan: HierarchicalPlan) -> tuple[str, ...]:
 
 
 def draw_tree(plan: HierarchicalPlan) -> str:
-    """Draw a plan as text: tasks with their methods, actions with their place in the plan."""
+    """Draw a plan as text: tasks with their methods, actions with their position in the plan."""
     tree = DecompositionTree(plan)
     return "".join(f"{_branch(lasts)}{_words(tree, node)}\n" for node, lasts, _ in _rows(tree))
 

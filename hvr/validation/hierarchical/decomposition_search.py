@@ -1,4 +1,4 @@
-"""Find decompositions that lead to given actions: by parsing, or by search."""
+"""Find decompositions that lead to given actions, by parsing or by search."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class _Item(Value):
 
 
 class Chart:
-    """Parses a plan; all networks of the domain, and the initial one, are totally ordered."""
+    """Parses a plan of a problem in which all task networks are totally ordered."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class Chart:
         self.exhausted = True
 
     def parse(self) -> HierarchicalPlan | None:
-        """Return the plan with a decomposition; None if there is none, or none was found."""
+        """Return the plan with a decomposition, or None if none was found."""
         top: _Goal = ("", (), 0)
         target: _Answer = (top, (), len(self._actions))
         self._ask(top)
@@ -155,9 +155,9 @@ class Chart:
     def _starts(
         self, method: Method, binding: dict[str, str], place: int
     ) -> Iterator[dict[str, str]]:
-        """Yield the bindings with which a method can begin at a place."""
-        # If its precondition leaves few values for open parameters, each is tried; else the actions
-        # determine them.
+        """Yield the bindings with which a method can begin at a position in the plan."""
+        # Try every value of the open parameters if the precondition leaves few; otherwise the
+        # actions determine them.
         cases = self._preconditions.cases_up_to(method, binding, _FEW)
         if cases is None:
             yield binding
@@ -231,7 +231,7 @@ class _Node(Value):
     Attributes:
         name: The name of the task or action; _TEST for a precondition.
         args: Names and variables; the variables of all parameters for a precondition.
-        before: The numbers of the nodes that must be done first.
+        before: The numbers of the nodes that must be completed first.
     """
 
     number: int
@@ -276,7 +276,7 @@ class Progression:
         self.exhausted = True
 
     def parse(self) -> HierarchicalPlan | None:
-        """Return the plan with a decomposition; None if there is none, or none was found."""
+        """Return the plan with a decomposition, or None if none was found."""
         start = _State(0, (_Node(0, "", (), frozenset()),), {}, (), (), 1)
         queue: list[tuple[int, int, int, _State]] = [(0, 0, 0, start)]
         seen: set[object] = set()
@@ -313,7 +313,7 @@ class Progression:
 
     def _following(self, state: _State) -> Iterator[_State]:
         ready = [node for node in state.nodes if not node.before]
-        # Remove a precondition that holds at once; waiting gains nothing.
+        # Remove a precondition as soon as it holds: waiting gains nothing.
         for node in ready:
             if node.name == _TEST:
                 known = self._known(node, state.binding)
@@ -517,7 +517,7 @@ def _without(state: _State, node: _Node) -> _State:
 
 
 def _key(state: _State) -> object:
-    """Return a key that equal futures share, independent of variable names."""
+    """Return a key shared by states with equal futures, independent of variable names."""
     numbers: dict[int, int] = {}
     names: dict[str, str] = {}
 

@@ -12,8 +12,8 @@ from hvr.validation.hierarchical.matching import names_in
 from hvr.validation.lint import lint
 
 _METHOD, _TASK = "method ", "task "
-# In hierarchies, actions without effects are how a method does nothing, parameters may come from
-# the task, and a goal is not the purpose of a network.
+# In hierarchies, a method does nothing by an action without effects, parameters may come from the
+# task, and a network needs no goal.
 _NOT_FOR_HIERARCHIES = frozenset({"HVR307", "HVR311", "HVR313"})
 
 
@@ -39,7 +39,7 @@ def lint_hddl(
 
 
 def _with_methods(domain: HierarchicalDomain) -> Domain:
-    """Return the domain with methods and tasks as actions, whose conditions and types count."""
+    """Return the domain with methods and tasks as actions, so that the rules see their names."""
     flat = dict(domain.domain.actions)
     for method in domain.methods.values():
         parts = [p for p in (method.network.constraints, method.precondition) if p != TRUE]

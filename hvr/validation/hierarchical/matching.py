@@ -1,4 +1,4 @@
-"""Matching of tasks with the subtasks of methods, and method preconditions over a plan's states."""
+"""Match tasks with the subtasks of methods, and evaluate method preconditions along a plan."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Matches(Value):
 
 
 class SubtaskMatcher:
-    """Matches the tasks of a tree with methods of a task, if `strict` in an allowed order."""
+    """Matches tasks of a tree with methods; `strict` requires an order that the method allows."""
 
     def __init__(self, task: Task, tree: DecompositionTree, *, strict: bool) -> None:
         self._task = task
@@ -94,7 +94,7 @@ class SubtaskMatcher:
     def bind(
         self, method: Method, binding: dict[str, str], terms: Sequence[str], args: Sequence[str]
     ) -> dict[str, str] | None:
-        """Return a binding that unifies terms with arguments; None if there is none."""
+        """Return a binding that unifies terms with arguments, or None if there is none."""
         types = self._types_of(method)
         result = binding
         for term, value in zip(terms, args, strict=True):
@@ -115,7 +115,7 @@ class SubtaskMatcher:
         return result
 
     def again(self, node: int, method: Method, children: tuple[int, ...]) -> SubtaskMatch:
-        """Recreate a match found before from the node of each subtask."""
+        """Recreate an earlier match from the nodes of its subtasks."""
         line = self._tree.line(node)
         binding = self.bind(method, {}, method.args, line.args)
         for subtask, child in zip(method.network.subtasks, children, strict=True):
@@ -291,7 +291,7 @@ class _Search:
         return self._matcher.bind(self._method, binding, declared.args, line.args)
 
     def listed(self, begin: int) -> _Option | None:
-        """Assign the next listed task to a subtask that may come now."""
+        """Assign the next listed task to a subtask that may come next."""
         child = self._listed[len(self.chosen)]
         before = self._method.network.before
         line = self._tree.line(child)
@@ -309,7 +309,7 @@ class _Search:
         return None
 
     def spread(self, begin: int) -> _Option | None:
-        """Assign the next subtask of the method to a task, the earliest first."""
+        """Assign the next subtask of the method to a task, trying the earliest first."""
         network = self._method.network
         subtask = network.topological[len(self.chosen)]
         first, last = self._tree.first, self._tree.last
@@ -330,7 +330,7 @@ class _Search:
 
 
 def _alike(method: Method) -> list[int]:
-    """Return for each subtask the last indistinguishable one before it; -1 if there is none."""
+    """Return for each subtask the last indistinguishable one before it, or -1 if there is none."""
     network = method.network
     count = len(network.subtasks)
     after = [0] * count
@@ -367,7 +367,7 @@ class Preconditions:
         """Return the completions of a binding under which the precondition can hold.
 
         Raises:
-            GroundingLimitError: The completions are too many.
+            GroundingLimitError: There are too many completions.
         """
         names = self._names.get(method.name)
         if names is None:
@@ -381,7 +381,7 @@ class Preconditions:
     def cases_up_to(
         self, method: Method, binding: Mapping[str, str], most: int
     ) -> tuple[_Case, ...] | None:
-        """Return the completions of a binding, like `cases`; None if there are more than `most`."""
+        """Return the completions of a binding like `cases`, or None if they exceed `most`."""
         key = method.name, tuple([binding.get(p.name) for p in method.parameters])
         if key not in self._bounded:
             found = tuple(islice(self._all_cases(method, binding), most + 1))
@@ -443,7 +443,7 @@ class Preconditions:
 
 
 def holds(cases: tuple[_Case, ...], bits: int, values: Values) -> dict[str, str] | None:
-    """Return further values with which a precondition holds in a state, None without any."""
+    """Return further values with which a precondition holds in a state, or None."""
     for further, condition in cases:
         if condition.holds(bits, values):
             return further
@@ -489,7 +489,7 @@ def names_in(formula: Expression) -> set[str]:
 
 
 # Execution ----------------------------------------------------------------------------------------
-# The states that the actions of a plan lead through.
+# The states that a plan passes through.
 
 State = tuple[int, Values]
 _STRIDE, _BLOCKS = 32, 64

@@ -272,7 +272,7 @@ class Reasons:
         return failure
 
     def precondition(self, misplaced: NoOrder, method_of: Mapping[int, Method]) -> Failure:
-        """Return the failure of a method's precondition in the state that misses least."""
+        """Return the failure of a method's precondition in the state that comes closest to it."""
         node, match = misplaced.node, misplaced.match
         assert match is not None
         method = method_of[node]

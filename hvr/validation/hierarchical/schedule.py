@@ -1,4 +1,4 @@
-"""Whether the order of a plan's actions fits the methods, and their preconditions can hold.
+"""Check whether the methods allow the order of a plan's actions, and can have their preconditions.
 
 The ordering of a method only requires that things come after others, so each precondition takes the
 earliest suitable state, and each task ends as early as possible: an earlier end allows everything
@@ -30,7 +30,7 @@ _Key = tuple[int, int, int]
 
 
 class PlacedTask(Value):
-    """A decomposed task: the match, the state of the precondition, and further values."""
+    """A decomposed task: its match, the state of its precondition, and further values."""
 
     match: SubtaskMatch
     position: int
@@ -38,12 +38,12 @@ class PlacedTask(Value):
 
 
 class NoOrder(Value):
-    """Why no order is possible.
+    """The reason why no order is possible.
 
     Attributes:
         node: The action that comes too early, or the task whose method's precondition fails.
         high: The last possible state; less than `low` for an action.
-        after: The action that it should come after; -1 if there is none.
+        after: The action that it should come after, or -1 if there is none.
         match: The match of the method, if its precondition fails.
     """
 
@@ -55,7 +55,7 @@ class NoOrder(Value):
 
 
 class Placement:
-    """The decomposition of each task, in columns."""
+    """The decomposition of each task, stored in columns."""
 
     def __init__(self, count: int, matches: FoundMatches) -> None:
         self._matches = matches

@@ -94,7 +94,7 @@ class DecompositionVerifier:
             return ValidationReport(Outcome.UNKNOWN, len(plan.actions), 0, reason=str(error))
 
     def operator(self, line: PlanLine) -> Operator | Misfit:
-        """Return the operator of an action, or the reason that it does not fit."""
+        """Return the operator of an action, or the reason why it does not belong to the task."""
         key = line.name, line.args
         found = self._operators.get(key)
         if found is None:
@@ -105,7 +105,7 @@ class DecompositionVerifier:
         return PlanStates(self.task, lambda index: self.operator(actions[index]), len(actions))
 
     def method(self, line: PlanLine) -> Method | None:
-        """Return the method of a line; the line of the initial network has no name."""
+        """Return the method of a line, or the initial network for a line without a task name."""
         return self.domain.methods.get(line.method) if line.name else self.problem.root
 
 
