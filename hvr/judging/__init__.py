@@ -1,7 +1,7 @@
-"""Judges of plans: redundant and missing steps, and whether a plan fits its request.
+"""Judges of plans: they find redundant and missing steps, and compare plans with requests.
 
 The symbolic judge proves its findings by execution and returns a `PlanVerdict` (`verdict.py`).
-Begin with `judge` in `symbolic.py`; `reduction.py` finds the cheapest sufficient part of a plan,
+Start with `judge` in `symbolic.py`; `reduction.py` finds the cheapest sufficient part of a plan,
 and `repair.py` a repair with the fewest insertions. `tool_calls.py` judges plans of tool calls, and
 `model_judge.py` adds the opinion of a language model.
 

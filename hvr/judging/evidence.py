@@ -24,12 +24,12 @@ TraceState: TypeAlias = tuple[int, Values]
 
 
 def execute(task: Task, operator: Operator, mark: TraceState) -> TraceState | None:
-    """Return the state after a step; None if it is not executable."""
+    """Return the state after a step, or None if it is not executable."""
     return search.execute(task, operator, *mark)
 
 
 def holds(condition: Conjunction, mark: TraceState) -> bool:
-    """Return whether a condition holds; reading an undefined value makes it false."""
+    """Return whether a condition holds; a condition that reads an undefined value is false."""
     try:
         return condition.holds(*mark)
     except UndefinedValueError:
@@ -45,7 +45,7 @@ def unmet_parts(condition: Conjunction, mark: TraceState) -> int:
 
 
 def executable(task: Task, start: TraceState, operators: Sequence[Operator]) -> TraceState | None:
-    """Return the state after a sequence of steps; None if one is not executable."""
+    """Return the state after a sequence of steps, or None if one is not executable."""
     mark: TraceState | None = start
     for operator in operators:
         if mark is not None:
@@ -54,7 +54,7 @@ def executable(task: Task, start: TraceState, operators: Sequence[Operator]) -> 
 
 
 def reaches(start: State, operators: Sequence[Operator]) -> bool:
-    """Return whether steps are executable and reach the goal."""
+    """Return whether a sequence of steps is executable and reaches the goal."""
     end = executable(start.task, (start.bits, start.values), operators)
     return end is not None and holds(start.task.goal, end)
 
@@ -64,7 +64,7 @@ class ExecutionTrace:
     """Execution of a plan that skips failing steps.
 
     Args:
-        operators: Operators of the steps; None for a step that is not an action of the task.
+        operators: Operators of the steps, or None for a step that is not an action of the task.
         failing: Indexes of the steps that are not executable.
     """
 
@@ -107,8 +107,8 @@ class _Change:
     """A literal that a step changed.
 
     Args:
-        readers: Indexes of later steps that read the literal before its next change; the number of
-            steps represents the goal.
+        readers: Indexes of later steps that read the literal before its next change. The number of
+            steps stands for the goal.
         undone_by: Index of the step that changes the literal back.
     """
 
@@ -123,7 +123,7 @@ class _Change:
 
 
 class Evidence:
-    """Causal links between the steps of a plan, whose needed steps are `kept`."""
+    """Causal links between the steps of a plan; `kept` are the steps that the goal needs."""
 
     def __init__(self, trace: ExecutionTrace, kept: Sequence[int]) -> None:
         self.trace = trace
@@ -192,7 +192,7 @@ class Evidence:
         return Cause.IRRELEVANT, f"no step that the goal needs reads {made}"
 
     def _reverts(self, index: int, changes: tuple[_Change, ...]) -> int | None:
-        """Return an earlier needed step whose effect, read by the goal, this step undoes."""
+        """Return an earlier needed step with an effect that the goal reads and this step undoes."""
         goal = self.trace.task.goal.mentioned()
         marks = self.trace.marks
         for change in changes:
@@ -251,14 +251,14 @@ def missing(
 
     Args:
         begin: Index of the first missing step in the repaired plan.
-        index: 0-based index of the step of the judged plan that they precede.
+        index: 0-based index of the step of the judged plan that the missing steps precede.
     """
     evidence = Evidence(repaired, range(len(repaired.plan)))
     links = []
     readers: list[int] = []
     for step in range(begin, end):
         for change in evidence.changes(step):
-            # Effects that only other missing steps read explain nothing.
+            # Effects read only by other missing steps explain nothing.
             known = [r for r in change.readers if r == len(places) or r >= end]
             if known:
                 readers += known

@@ -55,7 +55,7 @@ _PLACE = re.compile(r"\b(before|after)\s+(?:step\s*)?(\d+)", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class MissingSteps:
-    """Steps that a model reports as missing before step `index`; none if it only describes them."""
+    """The steps that a model reports as missing before step `index`, if it names them."""
 
     text: str
     actions: tuple[GroundAction, ...] = ()
@@ -64,7 +64,7 @@ class MissingSteps:
 
 @dataclass(frozen=True)
 class Opinion:
-    """Unproven opinion of a model: 1-based numbers of the steps to remove, with reasons."""
+    """The unproven opinion of a model: 1-based numbers of the steps to remove, with reasons."""
 
     remove: tuple[tuple[int, str], ...] = ()
     missing: tuple[MissingSteps, ...] = ()
@@ -138,8 +138,8 @@ def _missing_steps(text: str, count: int) -> MissingSteps | None:
 # The part of a model's opinion that can be proven.
 #
 # A removal is accepted if the shorter plan reaches the same goal and the same end state, except for
-# objects of the removed steps. An insertion is accepted if it is executable, no step undoes its
-# effects before they are read, and the plan comes closer to its goal.
+# objects of the removed steps. An insertion is accepted if it is executable, its effects are read
+# before a step undoes them, and it brings the plan closer to its goal.
 
 _MOST_TRIALS = 400
 
@@ -202,7 +202,7 @@ def check(start: State, plan: Sequence[GroundAction], opinion: Opinion) -> Prove
 def with_steps(
     plan: Sequence[GroundAction], inserted: Sequence[tuple[int, GroundAction]]
 ) -> list[tuple[int, GroundAction]]:
-    """Insert steps; return the steps with their indexes, -1 for insertions."""
+    """Insert steps; return the steps with their original indexes (-1 for insertions)."""
     merged: list[tuple[int, GroundAction]] = []
     waiting = list(inserted)
     for place in range(len(plan) + 1):
@@ -295,7 +295,7 @@ def _can_go(
     whole: ExecutionTrace,
     removed: frozenset[int],
 ) -> bool:
-    """Return whether removal loses nothing except the state of the removed steps' own objects."""
+    """Return whether a removal affects only the final state of the removed steps' objects."""
     left = ExecutionTrace.of(start, [action for index, action in merged if index not in removed])
     kept = [i for i, (index, _) in enumerate(merged) if index not in removed]
     if any(place not in whole.failing for i in left.failing if (place := kept[i]) >= 0):
@@ -306,7 +306,7 @@ def _can_go(
             return False
     elif unmet_parts(task.goal, left.marks[-1]) > unmet_parts(task.goal, whole.marks[-1]):
         return False
-    # Only objects of the removed steps may end in another state.
+    # Only objects of the removed steps may have another final state.
     own = {name for index, action in merged if index in removed for name in action.args}
     changed = (left.marks[-1][0] ^ whole.marks[-1][0]) & ~task.derived_bits
     atoms = [task.fluent(bit) for bit in set_bits(changed)]
@@ -314,7 +314,7 @@ def _can_go(
 
 
 # Loop of judge and planner ------------------------------------------------------------------------
-# Judge and repair in turn until nothing is found.
+# Judge and repair in turn until there are no more findings.
 #
 # Every round reduces the measure of the plan, which is a pair of natural numbers, so the loop ends
 # even without a limit on the rounds. A round that does not reduce it is discarded.
@@ -370,7 +370,7 @@ def run_loop(
     """Judge and repair a plan until there are no more findings.
 
     Args:
-        opinion: Asks a model for its opinion; None asks no model.
+        opinion: A function that asks a model for its opinion, if a model takes part.
         symbolic: Whether the symbolic judge takes part; its findings are final.
     """
     start = validator.state

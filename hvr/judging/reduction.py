@@ -1,4 +1,4 @@
-"""Reduction of a plan to its cheapest sufficient part, with a relaxation that prunes the search."""
+"""Reduce a plan to its cheapest sufficient part, pruning the search by a relaxation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hvr.validation.minimise import reads_of
 from hvr.validation.search import read_functions
 
 # Relaxed ------------------------------------------------------------------------------------------
-# An over-approximation of what the steps of a plan can do if any of them may be left out.
+# An over-approximation of the effects of a plan from which steps may be left out.
 #
 # An abstract state is two sets of bits: those that may be true and those that may be false. An
 # optional step adds to both; a step that every solution keeps replaces them. Whatever this
@@ -51,7 +51,7 @@ class RelaxedEffects:
 
 @dataclass(frozen=True)
 class Decided:
-    """Facts about every solution that are known before the search.
+    """Facts about every solution, known before the search.
 
     Args:
         kept: Indexes of steps that every solution keeps.
@@ -65,7 +65,7 @@ class Decided:
 
 
 class RelaxedSteps:
-    """The steps of a plan, and the operators that may be inserted before each and at the end."""
+    """The steps of a plan, and the operators that may be inserted between them."""
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class RelaxedSteps:
         self.other_effects = [RelaxedEffects(operator, read) for operator in others]
 
     def forced(self, bits: int) -> Decided | None:
-        """Decide steps by probing; return None if no part of the plan reaches the goal.
+        """Decide steps by probing, or return None if no part of the plan reaches the goal.
 
         A step is kept if the abstraction cannot reach the goal without it, and dropped if it cannot
         reach the goal with it. The result need not be complete.
@@ -205,7 +205,7 @@ class RelaxedSteps:
         return tuple(result)
 
     def _after(self, step: int, levels: Levels, certain: bool) -> Levels | None:
-        """Return the levels after a step; None if it must be kept but is not executable."""
+        """Return the levels after a step, or None if it must be kept but is not executable."""
         effects = self.effects[step]
         states = [self._once(effects, state, certain) for state in levels]
         after = [state for state in states if state is not None]
@@ -217,9 +217,9 @@ class RelaxedSteps:
     def _once(
         self, effects: RelaxedEffects, state: PossibleValues, certain: bool
     ) -> PossibleValues | None:
-        """Apply a step to one abstract state; None if it is certain but not executable."""
+        """Return the abstract state after a step, or None if it is certain but not executable."""
         true, false = state
-        # An optional step that adds nothing new leaves the state as it is.
+        # An optional step that adds nothing new leaves the state unchanged.
         if not certain and not (effects.makes & ~true or effects.spoils & ~false):
             return state
         if state == _NOTHING or not is_satisfiable(
@@ -296,10 +296,11 @@ class Reduction:
     """A part of a plan, with insertions.
 
     Args:
-        kept: Indexes of the kept steps; None if no part reaches the goal.
-        proven: No part is cheaper; or, if `kept` is None, none reaches the goal.
-        alternatives: Other sets of steps of the same cost that may be left out with the same
-            insertions; incomplete if there are many.
+        kept: Indexes of the kept steps, or None if no part reaches the goal.
+        proven: Whether it is proven that no part is cheaper or, if `kept` is None, that no part
+            reaches the goal.
+        alternatives: Other sets of steps that may be left out at the same cost with the same
+            insertions; not all if there are many.
         inserted: Inserted operators in order, each with the index of the step that follows it.
     """
 
@@ -317,11 +318,11 @@ def smallest_reduction(
     budget: int = 0,
     most: int = MAX_REDUCTION_STATES,
 ) -> Reduction:
-    """Return the cheapest part of a plan that reaches the goal; of equals, the earliest steps.
+    """Return the cheapest part of a plan that reaches the goal, preferring early steps.
 
     Args:
-        offers: The operators that may be inserted at each place in any order; the last
-            place is after the last step. The number of insertions is minimised first.
+        offers: The operators that may be inserted at each position in any order, the last position
+            being after the last step. The number of insertions is minimised first.
     """
     return _Search(start, operators, offers, budget, most).run()
 
@@ -536,7 +537,7 @@ class _Search:
     # After the search ---------------------------------------------------------------------------
 
     def _unrolled(self, layers: list[_Layer], ends: list[_Node]) -> Reduction:
-        """Return the solution that keeps the earliest steps, and equally good ones."""
+        """Return the solution that keeps the earliest steps, and equally good solutions."""
         forward: dict[int, list[_Parent]] = {}
         last = {id(node) for node in ends}
         for node in ends:

@@ -1,4 +1,4 @@
-"""Repair of a plan with the fewest insertions, and lower bounds from landmark cuts."""
+"""Repair a plan with the fewest insertions; compute lower bounds from landmark cuts."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Estimate:
 
 
 class Bound:
-    """Lower bounds for the states before each step of a plan, and the `work` they took."""
+    """Lower bounds for states before each step of a plan; `work` counts the tested conditions."""
 
     def __init__(
         self,
@@ -121,7 +121,7 @@ class Bound:
         self._layers = self._layered(self._literals(start))
 
     def estimate(self, place: int, mark: TraceState) -> Estimate | None:
-        """Return the bound for a state before a step; None if the goal is unreachable."""
+        """Return the lower bound for a state before a step, or None if the goal is unreachable."""
         start = self._literals(mark)
         free: dict[int, int] = {}
         cuts = 0
@@ -234,7 +234,7 @@ class Bound:
         """Return unreached literals that block the unit: it needs at least one of them."""
         missing = unit.need & ~reached
         if missing:
-            # Choose one that is first reached in a late layer: few actions add it, so the cut is
+            # Choose a literal first reached in a late layer: few actions add it, so the cut is
             # small.
             for layer in reversed(self._layers):
                 if missing & ~layer:
@@ -254,7 +254,7 @@ class Bound:
 
     def _literals(self, mark: TraceState) -> int:
         bits = mark[0] & self._all
-        # The relaxation does not derive why a derived atom is false.
+        # The relaxation cannot derive that a derived atom is false.
         literals = bits | (~bits & self._all | self.task.derived_bits) << self._width
         for test, bit in self._tests.items():
             if test.holds(mark[1]):
@@ -315,7 +315,7 @@ class _Recorder(tuple[int, ...]):
 
 
 def _read_by(test: NumericTest) -> set[int] | None:
-    """Return the indexes of the values that a comparison reads; None if unknown."""
+    """Return the indexes of the values that a comparison reads, or None if unknown."""
     recorder = _Recorder()
     for side in (test.left, test.right):
         try:
@@ -376,8 +376,7 @@ def repair(
 ) -> PlanRepair:
     """Find a repair of a plan with as few insertions as possible.
 
-    A step of the plan is None if it is not an action of the task. At most `work` conditions are
-    tested.
+    A step that is not an action of the task is None. At most `work` conditions are tested.
     """
     return _Repairs(start, [(i, o) for i, o in enumerate(plan) if o is not None], work).run()
 
@@ -433,7 +432,7 @@ class _Repairs:
         return found
 
     def _improved(self, best: tuple[PlacedStep, ...]) -> tuple[PlacedStep, ...]:
-        """Replace runs of adjacent insertions by fewer, until none can be."""
+        """Replace runs of adjacent insertions by fewer, as long as possible."""
         for size in range(2, _inserted(best)):
             places = [place for place, (index, _) in enumerate(best) if index is None]
             for begin in range(len(places) - size + 1):
@@ -533,7 +532,7 @@ class _Search:
                 return _unrolled(path), True
             for more, ahead, at, after, way in self._successors(estimate, rest, place, mark, path):
                 push((cost[0] + more[0], cost[1] + more[1]), ahead, at, after, way, False)
-            # Unhelpful insertions leave the bound as it is: expand them separately, one higher.
+            # Unhelpful insertions leave the bound unchanged: expand them separately, one higher.
             if not rest:
                 push(cost, estimate.least, place, mark, path, True)
         return None, True

@@ -1,4 +1,4 @@
-"""Verdicts as text, JSON records and SARIF, and the search for shorter plans."""
+"""Print verdicts as text, JSON records and SARIF, and search for shorter plans."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def lines(verdict: PlanVerdict) -> Iterator[str]:
 
 
 def suggestion(verdict: PlanVerdict) -> Iterator[str]:
-    """Yield the difference to a shorter plan, if one is known."""
+    """Yield the lines that compare the plan with a shorter one, if one is known."""
     better = verdict.improvement
     if better is None:
         return
@@ -113,7 +113,7 @@ def _numbers(numbers: Sequence[int]) -> str:
 
 
 def sarif(verdicts: Sequence[tuple[Path, PlanVerdict, Sequence[Step]]]) -> dict[str, Any]:
-    """Return the findings as a SARIF log, from the file, verdict and steps of each plan."""
+    """Return the findings as a SARIF log, given the file, verdict and steps of each plan."""
     kinds = list(_RULES)
     results = [
         {
@@ -154,7 +154,7 @@ def _location(file: Path, critique: Critique, actions: Sequence[GroundAction]) -
 def shorter_plan(
     validator: Validator, verdict: PlanVerdict, planner: Planner
 ) -> Improvement | None:
-    """Search for a shorter plan than the repaired one; return None if the planner finds none.
+    """Search for a shorter plan than the repaired one, or return None if there is none.
 
     Raises:
         PlannerError: The planner found no plan in time, or does not support the task.

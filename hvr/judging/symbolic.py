@@ -32,15 +32,15 @@ from hvr.validation.validator import Validator
 # Judging by full validation, for plans with times, preferences, constraints or a metric.
 #
 # A step, or a pair of steps, is redundant if the plan without it is valid and no worse by the
-# metric. If an invalid plan becomes valid without one of its steps, that step is the fault;
-# otherwise the steps that the validator suggests are missing.
+# metric. If an invalid plan becomes valid without one of its steps, that step is the fault.
+# Otherwise the steps that the validator suggests are missing.
 
 _ROUNDS = 5
 _WHY = "the plan without it is valid and no worse"
 
 
 def judge_by_checking(validator: Validator, plan: Sequence[Step], *, exact: int) -> PlanVerdict:
-    """Judge a plan whose validity depends on more than the execution of its steps; see `judge`."""
+    """Judge a plan whose validity depends on more than executing its steps; see `judge`."""
     actions = tuple([action_of(step) for step in plan])
     report = validator.check(plan)
     if report.outcome is Outcome.UNKNOWN:
@@ -174,9 +174,9 @@ def judge(
     """Judge a plan.
 
     Args:
-        exact: Most steps for which the result is proven to be smallest.
-        work: Most conditions to test in the search for a repair; then the best repair found is
-            reduced, without a proof.
+        exact: The maximum number of steps for which to prove the result smallest.
+        work: The maximum number of conditions to test in the search for a repair. Beyond it, the
+            best repair found is reduced without a proof.
     """
     task = validator.task
     order = sequence_order(task, plan, validator.epsilon)
@@ -268,7 +268,7 @@ class _Judge:
         return None if kept is None else _repaired(merged, Reduction(kept, False))
 
     def _earlier(self, repaired: _Repaired) -> _Repaired:
-        """Move each insertion to the earliest place at which the plan stays valid."""
+        """Move each insertion to the earliest position at which the plan stays valid."""
         places, operators = list(repaired.places), list(repaired.operators)
         begin = 0
         while begin < len(places):
@@ -361,7 +361,7 @@ def _moved(items: list[_Item], begin: int, length: int) -> list[_Item]:
 def is_worse(
     validator: Validator, plan: Sequence[GroundAction], other: Sequence[GroundAction] | None
 ) -> bool:
-    """Return whether another plan is worse by the metric, or only one plan has a value."""
+    """Return whether another plan is worse by the metric, or only one of them has a value."""
     metric = validator.task.problem.metric
     if metric is None or other is None:
         return False

@@ -34,7 +34,7 @@ class CallFinding:
     Args:
         kind: Redundant call, missing call, or wrong argument.
         at: Index of the call, or of the call that follows the missing one.
-        tool: Name of the missing tool; empty if unknown.
+        tool: Name of the missing tool (empty if unknown).
     """
 
     kind: CritiqueKind
@@ -45,21 +45,21 @@ class CallFinding:
 
 
 # Call relevance -----------------------------------------------------------------------------------
-# Calls without a request whose results are not read.
+# Calls that nobody requested and whose results are not read.
 
 
 def unrequested(log: CallLog, at: int) -> CallFinding | None:
     """Return a finding if a call relates neither to the request nor to another call.
 
-    Writes are not judged, since they are goals. Neither is the last call before the user speaks
-    again, since it may be the answer.
+    Writes are not judged, since they may be goals. The last call before the user speaks again is
+    not judged either, since it may be the answer.
     """
     call = log.calls[at]
     if call.failed or log.known is None or log.values[at].readers or not log.reads(at):
         return None
     if at + 1 == len(log.calls) or log.calls[at + 1].turn != call.turn:
         return None
-    # If the request asks for no call at all, it was not understood.
+    # If no call seems requested, hvr has not understood the request.
     calls = range(len(log.calls))
     if not any(log.mentions_call(log.messages_before(other), other) for other in calls):
         return None
@@ -84,8 +84,8 @@ def _request(log: CallLog, at: int) -> Sequence[str]:
 
 
 def _of_something_else(log: CallLog, at: int) -> bool:
-    # A name may translate the user's words. An identifier does not, nor do the arguments if another
-    # call of the same tool uses the user's.
+    # A name may translate the user's words. An identifier does not, and neither do arguments if
+    # another call of the same tool uses the user's words.
     if not log.inputs(at):
         return False
     if any(identifies(value) for _, value in log.inputs(at)):
@@ -171,14 +171,14 @@ def _dispensable(plan: ToolPlan, graph: ToolGraph, at: int) -> bool:
     before = [a for a, b in links if b == tool]
     after = [b for a, b in links if a == tool]
     if not before or not after:
-        # At the end of a chain nothing shows whether the call is needed.
+        # At the end of a chain, there is no evidence whether the call is needed.
         return False
     around = [graph.linked(a, tool) for a in before] + [graph.linked(tool, b) for b in after]
     return not all(around) and all(graph.linked(a, b) for a in before for b in after)
 
 
 # Value origins ------------------------------------------------------------------------------------
-# Arguments that nothing before a call explains, where that is evidence of a fault.
+# Arguments that no earlier text explains, where that is evidence of a fault.
 #
 # Correct logs omit lookups, so an unexplained value alone is not a fault. Further evidence is
 # needed: an identifier with a typo, a lookup of other values of the same kind, or a write whose
@@ -205,7 +205,7 @@ def origin_findings(log: CallLog, at: int) -> Iterator[CallFinding]:
         late = _looked_up_late(log, at, leaf)
         if not giver and not (logged and (reads or _stands_out(log, at))):
             continue
-        # A write whose result repeats the value has confirmed it; the log may lack all lookups.
+        # A write whose result repeats the value confirms it; the log may omit all lookups.
         if not reads and leaf in values.echoed and not late and not _others_looked_up(log, at):
             continue
         yield _unexplained(log, at, leaf, (giver, why, late))
@@ -230,7 +230,7 @@ def _unexplained(log: CallLog, at: int, leaf: Leaf, source: tuple[str, str, bool
 
 
 def _slip(log: CallLog, at: int, leaf: Leaf) -> str:
-    """Return the known identifier that a value misspells by one slip; empty if none."""
+    """Return the known identifier that a value misspells by one slip, or ""."""
     # A result that repeats the value confirms that it exists.
     name, value = leaf
     if leaf in log.values[at].echoed:
@@ -271,7 +271,7 @@ def _unexplained_places(log: CallLog) -> Iterator[tuple[int, Leaf]]:
 
 
 def _stands_out(log: CallLog, at: int) -> bool:
-    """Return whether only this call has unexplained values, none of which its result repeats."""
+    """Return whether only this call has unexplained values, and its result repeats none of them."""
     # If several calls have unexplained values, the log does not show where values come from.
     if set(log.values[at].unknown) & log.values[at].echoed:
         return False
@@ -309,7 +309,7 @@ def _looked_up_late(log: CallLog, at: int, leaf: Leaf) -> bool:
 
 
 def _giver(log: CallLog, at: int, leaf: Leaf) -> tuple[str, str]:
-    """Return a tool that provides a value, and the fault in its calls; empty if unknown."""
+    """Return a tool that provides a value, and the fault in its calls, or two empty texts."""
     if _looked_up_late(log, at, leaf):
         return log.calls[log.values[at].later[leaf]].tool, "is only called after it"
     own, before = log.calls[at].tool, {call.tool for call in log.calls[:at]}
@@ -350,8 +350,8 @@ def _unread_identifiers(log: CallLog, at: int) -> Iterator[CallFinding]:
 # Call findings ------------------------------------------------------------------------------------
 # Faults in the calls of a log, each with its evidence from values, schemas or results.
 #
-# Without evidence there is no finding: a call that nothing reads may be the answer, and the order
-# is free where no value determines it.
+# Without evidence there is no finding: a call whose result is not read may be the answer, and
+# values alone determine the order of calls.
 
 
 def call_findings(plan: ToolPlan, known: KnownTools | None) -> tuple[CallFinding, ...]:
@@ -495,7 +495,7 @@ def _recovered(log: CallLog, at: int) -> bool:
 
 
 def judge_tool_plan(plan: ToolPlan, known: KnownTools | None = None) -> PlanVerdict:
-    """Judge a plan of tool calls; `known` are the available tools, if they are known."""
+    """Judge a plan of tool calls, given the available tools if they are known."""
     actions = tuple([GroundAction(tool) for tool in plan.tools])
     if not actions:
         return PlanVerdict(actions, unknown=f"plan {plan.id} calls no tool")
@@ -543,7 +543,7 @@ def _repaired(
 
 
 def repaired_plan(plan: ToolPlan, verdict: PlanVerdict) -> ToolPlan:
-    """Return a plan repaired as its verdict says.
+    """Return a plan with the repairs of its verdict.
 
     Sentences stay with their calls; without a sentence for each call, all are dropped. Links of
     removed calls are dropped. Wrong arguments stay, and inserted calls have no arguments.

@@ -35,8 +35,8 @@ class CausalLink(JsonObject):
 
     Args:
         literal: The literal that the step makes true.
-        readers: Numbers of the steps that need the literal; the number after the last step
-            represents the goal.
+        readers: Numbers of the steps that need the literal. The number after the last step stands
+            for the goal.
         undone_by: Number of the step that makes the literal false again, if any.
     """
 
@@ -54,8 +54,8 @@ class Critique(JsonObject):
     Args:
         kind: REMOVE for a redundant step, MISSING for steps to insert, ARGUMENT for a step with a
             wrong argument.
-        index: 1-based number of the step. For missing steps, the number of the step that they
-            precede, one more than the last step at the end.
+        index: 1-based number of the step. Missing steps have the number of the step that they
+            precede, or one more than the last step's number at the end.
         actions: The redundant step, or the missing ones in order.
         reason: Explanation in one sentence.
         cause: Reason why a step is redundant.
@@ -74,13 +74,13 @@ class Critique(JsonObject):
 
 @dataclass(frozen=True)
 class Improvement(JsonObject):
-    """A shorter plan for the same goal with other steps: a suggestion, not a finding.
+    """A suggestion, not a finding: a shorter plan for the same goal with other steps.
 
     Args:
         plan: The shorter plan.
         first: 1-based number of the first step of the repaired plan that it replaces.
-        last: Number of the last replaced step; `first - 1` if none is replaced.
-        instead: Steps that replace them.
+        last: Number of the last replaced step, or `first - 1` if none is replaced.
+        instead: Steps that replace these steps.
     """
 
     plan: tuple[GroundAction, ...]
@@ -101,10 +101,10 @@ class Edits(JsonObject):
     """Numbers of edits that turn the judged plan into the repaired one.
 
     Args:
-        insert: Steps inserted.
-        delete: Steps deleted.
+        insert: Number of inserted steps.
+        delete: Number of deleted steps.
         move: Steps deleted at one place and inserted at another.
-        replace: Steps with another step inserted at their place.
+        replace: Steps deleted with another step inserted in their place.
     """
 
     insert: int = 0
@@ -134,11 +134,11 @@ class PlanVerdict(JsonObject):
 
     Args:
         critiques: The findings, in order of the steps.
-        repaired: Plan after all repairs; None if no valid one is known.
-        valid: Whether the original plan is executable and reaches the goal; None if unknown.
+        repaired: The plan after all repairs, or None if no valid plan is known.
+        valid: Whether the original plan is executable and reaches the goal, or None if unknown.
         proven: Whether the repair is proven smallest: no other has fewer insertions, or equally
             many insertions and fewer steps.
-        unknown: Reason why the verdict is incomplete; "" if it is complete.
+        unknown: Reason why the verdict is incomplete, or "" if it is complete.
         least: Proven lower bound on the insertions of any repair.
         alternatives: Sets of steps that may be removed instead, at the same cost.
         improvement: A shorter plan for the same goal, if one was found.
@@ -176,7 +176,7 @@ class PlanVerdict(JsonObject):
 
     @property
     def edits(self) -> Edits:
-        """Edits that the findings amount to."""
+        """Numbers of edits that the findings imply."""
         removed = [
             (c.index, a) for c in self.critiques if c.kind is CritiqueKind.REMOVE for a in c.actions
         ]

@@ -121,9 +121,9 @@ class Planned(Value):
 
     Args:
         problem: The problem, restricted to the relevant objects.
-        relevant: The objects, and why each was chosen.
-        assumed: Constraints of the problem that the request does not contain, such as predicted
-            room. They are not monitored.
+        relevant: The chosen objects, each with the reason.
+        assumed: Constraints that hvr adds to the request, such as predicted free space. They are
+            not monitored.
     """
 
     problem: Problem
@@ -168,8 +168,8 @@ class Understanding(Generic[Wanted]):
 
     Args:
         stages: Goals to reach in this order; usually one.
-        goal: The goal according to hvr's grammar; None if the grammar cannot read the request.
-        impossible: Why that goal cannot be met here; "" if it can, or was not read.
+        goal: The goal that hvr's grammar reads, or None if it cannot read the request.
+        impossible: The reason why `goal` cannot be met here, if any.
         judged_only: Whether the goal only judges the result and is hidden from the policy.
     """
 
@@ -183,8 +183,8 @@ class Judgement(Value):
     """Whether the request was met.
 
     Args:
-        reached: The answer; None if hvr cannot tell.
-        reason: The basis of the answer; "" if it is the observed goal itself.
+        reached: Whether the request was met, or None if hvr cannot tell.
+        reason: The basis of the answer, or "" if it is the observed goal itself.
     """
 
     reached: bool | None
@@ -201,17 +201,17 @@ class PolicyContext:
 
     Args:
         agent: The robot of the domain, for the library.
-        prompts: The folder of the world's prompt templates; None for the default world.
-        about: Request, task, scene and seed, as transcripts name them.
-        folder: The run folder; None saves nothing.
+        prompts: The folder of the world's prompt templates, by default the default world's.
+        about: Request, task, scene and seed, with their names in transcripts.
+        folder: The run folder, or None to save nothing.
         transcript: The file for prompts and answers, if any.
-        header: Further fields of the transcript's first line; empty in a replay of the run.
+        header: Further fields of the transcript's first line (empty in a replay of the run).
         ledger: The file of model costs, for a budget shared by several processes.
-        embedder: An existing embedder; None creates the one that `model` names.
-        compile_task: Creates tasks, for callers that cache them.
-        listen: Called with the events of planning.
-        reader: The reader of requests, one of `hvr.language.grammar.READERS`; None for the best
-            installed one.
+        embedder: An existing embedder, or None to create the one that `model` names.
+        compile_task: A function that creates tasks, for callers that cache them.
+        listen: A function to call with each planning event.
+        reader: The reader of requests from `hvr.language.grammar.READERS`, by default the best one
+            installed.
         reading: The 1-based number of the intended reading of an ambiguous request.
     """
 
@@ -234,7 +234,7 @@ class PolicyContext:
 
 
 class Policy(Protocol[Wanted]):
-    """A maker of plans, with its goals, recovery strategies, judgement and records.
+    """A planning method: it understands requests, makes plans, and judges results.
 
     Subclasses must define `open`, `understand`, `plan` and `clearing`; the rest has defaults.
     """
@@ -276,7 +276,7 @@ class Policy(Protocol[Wanted]):
         """Return a plan from the observed state of the world.
 
         Args:
-            reason: Why the previous plan failed; "" at first.
+            reason: The reason why the previous plan failed, or "" for the first plan.
 
         Raises:
             ImpossibleGoalError: No plan exists, by proof.
@@ -286,13 +286,13 @@ class Policy(Protocol[Wanted]):
         ...
 
     def clearing(self, things: Sequence[str], place: str) -> Wanted:
-        """Return the goal of removing things from the object that holds them."""
+        """Return the goal of removing objects from a place."""
         ...
 
     def needs(self, stage: Wanted, graph: KnowledgeGraph, inventory: Inventory) -> tuple[str, ...]:
         """Return the objects that a plan would use, including those whose place is unknown.
 
-        The robot looks for them before planning (`hvr.execution.world`); none by default.
+        The robot looks for them before planning (`hvr.execution.world`). The default is none.
         """
         del stage, graph, inventory
         return ()
@@ -308,7 +308,7 @@ class Policy(Protocol[Wanted]):
         """Return a plan to open a place and look inside.
 
         Args:
-            closing: Places to close, which were opened without success.
+            closing: Places to close that were opened in vain.
             stage: The goal to reach afterwards, with its constraints.
 
         Raises:
@@ -329,7 +329,7 @@ class Policy(Protocol[Wanted]):
         """Return a plan to go to a thing and see it.
 
         Args:
-            closing: Places to close, which were opened to look inside.
+            closing: Places to close that were opened to look inside.
             stage: The goal whose constraints hold.
 
         Raises:
@@ -351,10 +351,10 @@ class Policy(Protocol[Wanted]):
         graph: KnowledgeGraph,
         inventory: Inventory,
     ) -> Judgement:
-        """Return whether the request was met, after the plans were carried out.
+        """Return whether the request was met after executing the plans.
 
         Args:
-            done: Whether the goals of the plans were observed to hold, and why not.
+            done: Whether the plans' goals were observed to hold, with the reason if not.
             graph: The world as observed at the end.
         """
         del graph, inventory
@@ -363,7 +363,7 @@ class Policy(Protocol[Wanted]):
         return Judgement(done.reached)
 
     def records(self) -> Mapping[str, Any]:
-        """Return JSON files for the run folder by name, which explain the plans."""
+        """Return JSON files that explain the plans, by name, for the run folder."""
         return {}
 
     def keep(self, planned: Planned, run: str) -> None:
@@ -379,9 +379,9 @@ class Policy(Protocol[Wanted]):
 # Split a plan into macro actions: at accomplishments, or at landmarks reached permanently.
 
 # A block ends where something has been accomplished. The ontology says which actions end a block,
-# and which next actions continue it (`k:endsBlock`, `k:continuedBy`): their effects may be goals
-# in themselves. The precondition of a block is what its actions need and do not achieve
-# themselves; its postcondition is what it changes for good.
+# and which next actions continue it (`k:endsBlock`, `k:continuedBy`): their effects may be goals in
+# themselves. The precondition of a block contains the literals that its actions need but do not
+# achieve themselves; its postcondition contains its lasting changes.
 
 _NEARNESS = "near"
 
@@ -403,11 +403,11 @@ def block_conditions(
 ) -> tuple[tuple[str, ...], tuple[str, ...], int]:
     """Return the pre- and postcondition of a block.
 
-    The precondition is what its actions need and do not achieve themselves; the postcondition is
-    what the block changes permanently.
+    The precondition contains the literals that its actions need but do not achieve themselves; the
+    postcondition contains its permanent changes.
 
     Args:
-        state: The mask of the state before the block, which must be applicable there.
+        state: The mask of the state before the block, in which the block must be applicable.
 
     Returns:
         The precondition and postcondition as literals, without nearness, and the mask of the state
@@ -439,7 +439,7 @@ def support(condition: Conjunction, state: int) -> Literals:
 
 
 def _support(condition: Conjunction, state: int, sure: bool) -> Steps[Literals | None]:
-    # None: a condition that may be false is false.
+    # No literal supports a condition that is false.
     if not sure and not condition.holds_without_clauses(state, ()):
         return None
     true, false = condition.positive, condition.negative
@@ -507,7 +507,7 @@ def _titled(action: GroundAction_pddl) -> str:
 
 
 def _used(tool: str, gained: Sequence[Atom], uses: Sequence[BlockTitle]) -> str:
-    """Describe the most important change that using an appliance caused; "" if there is none."""
+    """Describe the most important change caused by using an appliance, or return "" without one."""
     for use in uses:
         names = [
             a.args[0] for a in gained if a.predicate == use.predicate and a.args[1:] == use.rest
@@ -518,7 +518,7 @@ def _used(tool: str, gained: Sequence[Atom], uses: Sequence[BlockTitle]) -> str:
 
 
 # Landmark blocks ----------------------------------------------------------------------------------
-# Blocks of arbitrary plans end where a landmark is reached for good.
+# Blocks of arbitrary plans end where a landmark is reached permanently.
 #
 # A fact is a landmark of a plan if the plan's actions, even without deletes, cannot reach the
 # goal without it (Hoffmann, Porteous and Sebastia 2004). Considering only the plan's own actions
@@ -531,9 +531,9 @@ _NAMED = 3
 def landmark_blocks(task: Task, actions: Sequence[GroundAction_pddl]) -> tuple[AABlock, ...]:
     """Split a valid plan into blocks.
 
-    The precondition of a block lists what its actions read and do not achieve themselves. The
-    postcondition lists what it achieves and a later block or the goal reads. Negative literals are
-    limited to facts that the plan makes true at some time.
+    The precondition of a block lists the literals that its actions read but do not achieve
+    themselves. The postcondition lists the literals that it achieves and that a later block or the
+    goal reads. Negative literals are limited to facts that the plan makes true at some time.
     """
     operators = [task.ground(action) for action in actions]
     states = [task.initial.bits]
@@ -575,7 +575,7 @@ def _with_triggers(read: Literals, operator: Operator, state: int) -> Literals:
 
 
 def _needed(reads: Sequence[Literals], states: Sequence[int], goal: Literals) -> Literals:
-    """Regress `goal` through some steps: return what must hold at their start."""
+    """Regress `goal` through some steps to the condition that must hold before them."""
     true, false = goal.true, goal.false
     for number in range(len(reads) - 1, -1, -1):
         before, after = states[number], states[number + 1]

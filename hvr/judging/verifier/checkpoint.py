@@ -36,7 +36,7 @@ _VERSION = 2
 
 
 def fingerprint(graphs: Iterable[PlanGraph]) -> str:
-    """Return 16 hex digits that identify a set of plans in any order."""
+    """Return 16 hex digits that identify a set of plans, independent of their order."""
     lines = sorted(
         json.dumps([g.id, g.request, [(n.tool, n.text) for n in g.nodes], g.edges]) for g in graphs
     )
@@ -98,7 +98,7 @@ def load(folder: Path, encoder: Encoder | None = None) -> Verifier:
 
     Args:
         folder: Folder that `save` wrote.
-        encoder: Text encoder; None for the one named in the checkpoint.
+        encoder: Text encoder, by default the one named in the checkpoint.
 
     Raises:
         DataFileError: The checkpoint is missing, damaged, not a verifier, or of another version.
@@ -135,7 +135,7 @@ def _load(folder: Path, encoder: Encoder | None) -> Verifier:
 def embeddings_of(
     folder: Path, values: Mapping[str, Any], encoder: Encoder | None = None
 ) -> ToolEmbeddings:
-    """Return the embeddings of a checkpoint's tools, by its own encoder if none is given."""
+    """Return the embeddings of a checkpoint's tools, using its own encoder by default."""
     from hvr.judging.verifier.verifier import make_encoder
 
     try:

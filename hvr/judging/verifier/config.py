@@ -168,7 +168,7 @@ class VerifierConfig:
         """Create a configuration from JSON values.
 
         Args:
-            base: Configuration for missing fields; None for the defaults.
+            base: Configuration that provides missing fields, by default the default values.
 
         Raises:
             UsageError: A field is unknown or has a value of the wrong type.
@@ -197,7 +197,7 @@ class VerifierConfig:
         """Read a YAML file.
 
         Args:
-            base: Configuration for missing fields; None for `VerifierConfig.small()`.
+            base: Configuration that provides missing fields, by default `VerifierConfig.small()`.
 
         Raises:
             DataFileError: The file cannot be read or is not YAML.
@@ -237,12 +237,12 @@ def _fitting(name: str, value: Any, default: Any, where: str) -> Any:
 
 @dataclass(frozen=True)
 class Epoch:
-    """Figures of a pass over the training plans.
+    """Figures for a pass over the training plans.
 
     Args:
-        stage: `alignment`, `graph` (stage I) or `local` (stage II) of a network; `judge`, whose
+        stage: `alignment`, `graph` (stage I) or `local` (stage II) of a network, or `judge`, whose
             epochs are simulated drafts.
-        validation: Early stopping criterion, higher is better; None if it is the loss.
+        validation: Early stopping criterion (higher is better), or None if it is the loss.
     """
 
     stage: str

@@ -85,7 +85,7 @@ class ToolEmbeddings:
         self.types = sorted({x for t in tools.tools for x in (*t.inputs, *t.outputs)})
 
     def tool_text(self, tool_id: str) -> str:
-        """Return the text to encode for a tool; the id for an unknown one."""
+        """Return the text to encode for a tool, or its id if it is unknown."""
         if tool_id not in self.tools:
             return tool_id.replace("_", " ")
         description = self.tools.tool(tool_id).description or tool_id.replace("_", " ")
@@ -108,7 +108,7 @@ class ToolEmbeddings:
         return self.step_text(tool.description or tool.id.replace("_", " "))
 
     def known(self, tool_id: str) -> bool:
-        """Return whether there is such a tool."""
+        """Return whether a tool is known."""
         return tool_id in self.tools
 
     @cached_property
@@ -126,7 +126,7 @@ class ToolEmbeddings:
         return np.argsort(-np.round(similarity, 5), axis=1, kind="stable")[:, :k].astype(np.int64)
 
     def near(self, tool_id: str) -> tuple[str, ...]:
-        """Return the ids of N_K(t), nearest first; empty for an unknown tool."""
+        """Return the ids of N_K(t), nearest first (empty for an unknown tool)."""
         if not self.known(tool_id):
             return ()
         return tuple(
@@ -137,7 +137,7 @@ class ToolEmbeddings:
     def fits(self) -> NDArray[np.bool_]:
         """Whether the row's tool can directly precede the column's (n, n).
 
-        They share a type or, if no tool has types, the tool graph has the link.
+        Tools fit if they share a type or, if no tool has types, if the tool graph links them.
         """
         n = len(self.tools)
         fits = np.zeros((n, n), dtype=np.bool_)
@@ -154,7 +154,7 @@ class ToolEmbeddings:
         return np.asarray(outputs @ inputs.T > 0)
 
     def connects(self, source: str, target: str) -> bool:
-        """Return whether a tool can directly precede another; False if one is unknown."""
+        """Return whether a known tool can directly precede another known tool."""
         if not (self.known(source) and self.known(target)):
             return False
         return bool(self.fits[self.tools.index(source), self.tools.index(target)])
@@ -185,7 +185,7 @@ class ToolEmbeddings:
         return np.asarray(self.vectors @ self.texts.matrix[row], dtype=np.float32)
 
     def prepare(self, graphs: Iterable[PlanGraph], more: Iterable[str] = ()) -> None:
-        """Encode all texts of plans in one call, which is faster than one by one."""
+        """Encode all texts of plans in one call, which is faster than encoding them one by one."""
         texts = dict.fromkeys(more)
         unknown: dict[str, None] = {}
         for graph in graphs:
@@ -271,7 +271,7 @@ class Alignment:
 
         Args:
             steps: s as rows of `embeddings.texts` (m,).
-            tools: t as numbers of tools (m,); -1 for an unknown tool, whose margin is 0.
+            tools: t as numbers of tools (m,), or -1 for an unknown tool, whose margin is 0.
         """
         if embeddings.neighbours.shape[1] == 0 or not len(steps):
             return np.zeros(len(steps), dtype=np.float32)
@@ -333,7 +333,7 @@ class PathCounts:
         return math.log1p(max((self.of(p, own) for p in paths), default=0))
 
     def usual_between(self, source: str, target: str) -> Path:
-        """Return the most frequent tools between two, if more frequent than a direct link."""
+        """Return the tools most often between two tools, if more frequent than a direct link."""
         paths = self._ends.get((source, target), ())
         best = max(paths, key=lambda p: (self.counts[p], -len(p), p), default=())
         return best[1:-1] if best and self.counts[best] > self.of((source, target)) else ()
@@ -382,12 +382,12 @@ class PlanArrays:
         request: e(r) as rows of the text table (graphs,).
         node_ptr: First node of each graph, and the number of nodes (graphs + 1,).
         edge_ptr: First edge of each graph, and the number of edges (graphs + 1,).
-        tool: e(t_i) as rows of the text table (nodes,); 0 for Start.
-        step: e(s_i) as rows of the text table (nodes,); 0 for Start.
+        tool: e(t_i) as rows of the text table (nodes,), or 0 for Start.
+        step: e(s_i) as rows of the text table (nodes,), or 0 for Start.
         types: x_in, then x_out (nodes, 2 x types).
         margin: Δ_i (nodes,).
         edges: Source and target within the graph, with Start as 0 (2, edges).
-        edge_values: compat, log(1 + f_2), m (edges, 3); 0 for edges from Start.
+        edge_values: compat, log(1 + f_2), m (edges, 3), or 0 for edges from Start.
     """
 
     request: Ints
@@ -404,7 +404,7 @@ class PlanArrays:
         return len(self.request)
 
     def rows(self, graphs: Ints) -> tuple[Ints, Ints]:
-        """Return the label rows of selected graphs: nodes without Start, and edges."""
+        """Return the rows of selected graphs in the labels: nodes without Start, and edges."""
         nodes, _, at = row_ranges(self.node_ptr, graphs)
         graph_of = np.searchsorted(self.node_ptr, nodes, side="right")
         return (nodes - graph_of)[at > 0], row_ranges(self.edge_ptr, graphs)[0]
@@ -419,8 +419,8 @@ def plan_arrays(
 ) -> PlanArrays:
     """Compute the features of plan graphs (section 3.3).
 
-    The paths `own` of each graph are subtracted from the counts, since they come from the plan
-    itself.
+    The paths in `own` are subtracted from the counts of each graph, since they come from its own
+    plan.
     """
     embeddings.prepare(graphs)
     nodes = [n for g in graphs for n in g.nodes]

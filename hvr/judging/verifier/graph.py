@@ -26,8 +26,8 @@ class PlanNode:
     """A step: a call of a tool or an atomic action.
 
     Args:
-        inputs: Types (or facts) that the step needs.
-        outputs: Types (or facts) that it provides.
+        inputs: Types or facts that the step needs.
+        outputs: Types or facts that the step provides.
     """
 
     tool: str
@@ -86,12 +86,12 @@ class PlanGraph:
 
     @property
     def all_edges(self) -> tuple[Edge, ...]:
-        """Edges from Start to the roots, then all other edges."""
+        """The edges from Start to the roots, then all other edges."""
         return tuple((START, root) for root in self.roots) + self.edges
 
     @cached_property
     def order(self) -> tuple[int, ...]:
-        """Nodes in topological order, ties by index (Kahn's algorithm with a heap)."""
+        """Nodes in topological order, with ties broken by index (Kahn's algorithm with a heap)."""
         waiting = [len(self.before(i)) for i in range(len(self.nodes))]
         ready = [i for i, n in enumerate(waiting) if not n]
         order: list[int] = []
@@ -169,7 +169,7 @@ def plan_graph(plan: ToolPlan, tools: ToolGraph | None = None) -> PlanGraph:
 
 
 def _matched(links: Sequence[tuple[str, str]], places: Mapping[str, list[int]]) -> tuple[Edge, ...]:
-    """Map each link to the nearest pair of steps, and a repeated link to the next nearest."""
+    """Map each link to the nearest pair of steps, and a repeated link to the next nearest pair."""
     waiting: dict[tuple[str, str], Iterator[Edge]] = {}
     edges: list[Edge] = []
     for link in links:
@@ -191,7 +191,7 @@ def _pairs(sources: Sequence[int], targets: Sequence[int]) -> list[Edge]:
 
 
 # Draft --------------------------------------------------------------------------------------------
-# A mutable plan graph that records which nodes and edges became wrong.
+# A mutable plan graph that records which nodes and edges have become wrong.
 
 
 @dataclass(frozen=True)

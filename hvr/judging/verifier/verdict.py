@@ -27,7 +27,7 @@ class Thresholds:
 
 @dataclass(frozen=True)
 class RiskFinding:
-    """A risky step, by index, or link, by its two indexes with -1 for Start."""
+    """A risky step (by index) or link (by two indexes, where -1 is Start)."""
 
     where: int | Edge
     risk: float
@@ -50,8 +50,8 @@ class Verdict:
     Args:
         score: S of equation 8, 0 to 1; high is plausible.
         findings: Risky steps and links with reasons, riskiest first.
-        unknown: Reason why the verifier cannot judge the plan; empty if it can.
-        read: Summary of the record's format, calls and skipped parts; empty if not from a file.
+        unknown: Reason why the verifier cannot judge the plan (empty if it can).
+        read: Summary of the record's format, calls and skipped parts (empty without a file).
         claim: Statement made about an accepted plan.
     """
 
@@ -107,7 +107,7 @@ class Verdict:
         return lines
 
     def brief(self) -> list[str]:
-        """Return the verdict in a line, followed by the riskiest findings if it is rejected."""
+        """Return the verdict on one line, followed by the riskiest findings of a rejected plan."""
         if self.unknown:
             return [f"verifier: no verdict: {self.unknown}"]
         score, least = _distinct(self.score, self.thresholds.graph)
@@ -160,7 +160,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class NoVerdict:
-    """A record without a plan that can be judged, with a summary of what was read."""
+    """A record without a plan that can be judged, with a summary of the parts that were read."""
 
     id: str
     request: str

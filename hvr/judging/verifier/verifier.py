@@ -191,7 +191,7 @@ class TrainedNetwork:
 
 
 class _Segments:
-    """Segment sums and maxima, as in `torch_scatter`; rows are sorted by segment once."""
+    """Segment sums and maxima as in `torch_scatter`, for rows sorted by segment once."""
 
     def __init__(self, segment: Ints, count: int) -> None:
         self._order = np.argsort(segment, kind="stable")
@@ -228,7 +228,7 @@ Plan = ToolPlan | PlanGraph
 class Verifier:
     """A verifier of plans over the tools of its training data.
 
-    An unknown tool is not a risk by itself: it is judged by its text.
+    An unknown tool is not a risk in itself: the verifier judges it by its text.
     """
 
     config: VerifierConfig

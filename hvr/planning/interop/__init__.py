@@ -23,7 +23,7 @@ def register(environment: Any = None) -> None:
         class_name: HvrPlanValidator
 
     Args:
-        environment: The environment of unified-planning; None for the global one.
+        environment: The unified-planning environment, by default the global one.
     """
     from unified_planning.environment import get_environment
 

@@ -1,4 +1,4 @@
-"""hvr as a plan validator of unified-planning."""
+"""hvr as a plan validator for unified-planning."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from hvr.validation.temporal import TemporalRun
 from hvr.validation.validator import Validator
 
 # Unified time -------------------------------------------------------------------------------------
-# Timed plans by the rules of unified-planning.
+# Timed plans judged by the rules of unified-planning.
 
 
 @dataclass(slots=True)
@@ -55,8 +55,8 @@ class _Writes:
 class UnifiedRun(TemporalRun):
     """Judges a timed plan by the rules of unified-planning.
 
-    They differ from PDDL for simultaneous steps: one may change what another reads, and no two may
-    set the same fluent, not even to the same value. The validator's epsilon and tolerance should be
+    They differ from PDDL for simultaneous steps: a step may change what another reads, but no two
+    may set the same fluent, even to the same value. The validator's epsilon and tolerance should be
     0.
     """
 
@@ -158,7 +158,7 @@ class HvrPlanValidator(Engine, PlanValidatorMixin):  # type: ignore[misc]
 
     @staticmethod
     def get_credits(**_kwargs: Any) -> None:
-        """Return None, so that using hvr prints nothing."""
+        """Return None, so that unified-planning prints no credits."""
 
     @staticmethod
     def supported_kind() -> ProblemKind:

@@ -68,7 +68,7 @@ class UnifiedExpressionReader:
     # Formulas -------------------------------------------------------------------------------
 
     def condition(self, node: Any) -> Formula:
-        """Translate a condition; it is false if any fluent in it is undefined, relevant or not."""
+        """Translate a condition, which is false if it mentions any undefined fluent."""
         return conjunction(self.formula(node), self._defined(node))
 
     def formula(self, node: Any) -> Formula:
@@ -353,7 +353,7 @@ def timed_effect(
 
 
 def conjunction(*parts: Formula) -> Formula:
-    """Return the conjunction of formulas; a single formula is returned as it is."""
+    """Return the conjunction of formulas, or a single formula unchanged."""
     some = [part for part in parts if part != TRUE]
     return some[0] if len(some) == 1 else And(tuple(some))
 

@@ -1,9 +1,9 @@
 """Translate problems of unified-planning to PDDL.
 
 A feature that PDDL cannot express raises an InteropError that names it. A translation for judging a
-single plan (`following`) can express more: effects and conditions in the middle of an action, goals
-for a time and the like become separate actions, `companions`, which are added to the judged plan
-beside their step.
+single plan (`following`) can express more. Effects and conditions in the middle of an action, goals
+at a time and similar features become separate actions, `companions`, which are added to the judged
+plan beside their step.
 """
 
 from __future__ import annotations
@@ -120,8 +120,8 @@ def translate(
     """Translate a problem.
 
     Args:
-        following: The numbers among the arguments of a plan, if the translation is only for judging
-            this plan; None for a translation that is valid for every plan.
+        following: The numbers among the arguments of the one plan to judge, or None for a
+            translation that is valid for every plan.
 
     Raises:
         InteropError: PDDL cannot express the problem.
@@ -282,7 +282,7 @@ class _Translator:
             return []
         return [reader.increase(TOTAL_COST, cost, when)]
 
-    # What belongs to one plan ---------------------------------------------------------------
+    # Parts of one plan ---------------------------------------------------------------
 
     def _needs_plan(self, feature: str, where: str = "") -> None:
         if not self.following:

@@ -18,7 +18,7 @@ class InteropError(HvrError):
     """A problem or plan uses a feature that the other library cannot express.
 
     Args:
-        feature: The feature, in the terms of the library that has it; a sentence if `where` is "".
+        feature: The feature, named as in its own library; a sentence if `where` is "".
         where: The action, fluent or other part that uses it, or "".
     """
 
@@ -44,7 +44,7 @@ _WRONG = re.compile(r"[^a-z0-9_-]+")
 
 
 class UnifiedNames:
-    """A bidirectional mapping to similar names, the same for the same names in the same order."""
+    """A deterministic bidirectional mapping of names to similar names."""
 
     def __init__(self, clean: Callable[[str], str] = str, taken: Iterable[str] = ()) -> None:
         self._clean = clean
@@ -53,7 +53,7 @@ class UnifiedNames:
         self._old: dict[tuple[str, str], str] = {}
 
     def add(self, kind: str, name: str) -> str:
-        """Return the new name of something of a kind (`type`, `object`, …), adding it if needed."""
+        """Return the new name of an item of a kind (`type`, `object`, …), adding it if needed."""
         given = self._new.get((kind, name))
         if given is None:
             given = self.fresh(name)
@@ -72,7 +72,7 @@ class UnifiedNames:
         return free
 
     def new(self, kind: str, name: str) -> str:
-        """Return the new name of something."""
+        """Return the new name of an item."""
         try:
             return self._new[kind, name]
         except KeyError:
@@ -115,7 +115,8 @@ class Vocabulary:
 
     Args:
         costs: Whether `total-cost` is needed for action costs.
-        further: Numbers that plans use for unbounded parameters; None forbids such parameters.
+        further: Numbers that plans use for unbounded parameters, or None to forbid these
+            parameters.
     """
 
     def __init__(self, problem: Any, costs: bool, further: Iterable[Fraction] | None) -> None:

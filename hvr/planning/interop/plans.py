@@ -18,8 +18,8 @@ class JudgedStep(Value):
     """A step of a plan to be judged.
 
     Attributes:
-        owner: The index of the step in the plan, or of the step to which a companion belongs; None
-            if it belongs to the whole plan.
+        owner: The index of the step in the plan, or of the step to which a companion belongs, or
+            None if it belongs to the whole plan.
     """
 
     step: Step
@@ -152,7 +152,7 @@ def plan_to_unified(steps: Iterable[Step], problem: Any, names: UnifiedNames | N
 
     Args:
         problem: The problem as returned by `to_unified` or `convert`.
-        names: The names of the problem (`Conversion.names`); None if they equal the PDDL names.
+        names: The names of the problem (`Conversion.names`), by default the PDDL names.
 
     Returns:
         A TimeTriggeredPlan if the steps are timed, else a SequentialPlan. An empty plan is timed if

@@ -1,4 +1,4 @@
-"""Rewrite models for other planners: in the PDDL of the strictest parsers, or without types."""
+"""Rewrite models for other planners: for the strictest parsers, or without types."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def _in_pairs(number: NumericExpression) -> Steps[NumericExpression]:
 
 # Models without vacuous quantifiers ---------------------------------------------------------------
 # Fast Downward's translator reduces a quantifier with a constant body to the body, even if the type
-# has no object: it then refutes a problem that has a plan.
+# has no object. It may therefore refute a solvable problem.
 
 
 def formulas_of(domain: Domain, problem: Problem) -> list[Expression]:
@@ -198,8 +198,8 @@ def formulas_of(domain: Domain, problem: Problem) -> list[Expression]:
 def without_vacuous_quantifiers(domain: Domain, problem: Problem) -> tuple[Domain, Problem]:
     """Replace every quantifier over a type without objects by its value.
 
-    The domain must have no processes or events. Models without such quantifiers are returned as
-    they are.
+    The domain must have no processes or events. Models without such quantifiers are returned
+    unchanged.
     """
     every = (*domain.constants, *problem.objects)
 
@@ -299,7 +299,7 @@ def with_all_values(domain: Domain, problem: Problem) -> Problem:
     """Return the problem with undefined functions set to 0.
 
     Some engines crash on undefined values. A plan that reads such a value is invalid for the
-    original problem. A function with more than 20,000 possible values is left as it is.
+    original problem. A function with more than 20,000 possible instances is left unchanged.
     """
     every = (*domain.constants, *problem.objects)
     values: dict[FunctionTerm, Decimal] = {}

@@ -302,7 +302,7 @@ def changes(
     effect: Expression, variables: tuple[TypedName, ...] = (), condition: Expression = TRUE
 ) -> Iterator[tuple[tuple[TypedName, ...], Expression, Expression]]:
     """Yield (variables, condition, change) for each change of an effect, possibly `Timed`."""
-    # The effects still to visit, the last one next; `times` are the enclosing times.
+    # A stack of the effects to visit; `times` are the enclosing times.
     open_: list[_Around] = [(effect, variables, condition, ())]
     while open_:
         effect, variables, condition, times = open_.pop()

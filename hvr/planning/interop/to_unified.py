@@ -52,7 +52,7 @@ from hvr.values import Value
 
 
 def action_costs(domain: Domain, problem: Problem) -> dict[str, NumericExpression] | None:
-    """Return the cost of each action; None if `total-cost` has any other use."""
+    """Return the cost of each action, or None if `total-cost` has another use."""
     total = FunctionTerm(TOTAL_COST)
     metric = problem.metric
     function = domain.functions.get(TOTAL_COST)

@@ -1,8 +1,8 @@
-"""The library of macro actions learnt from successful plans, for any robot.
+"""The library of macro actions learnt from successful plans of any robot.
 
-`learn` lifts the blocks of a plan to variables, and a `Library` holds them as a value. `retrieve`
-finds one for a new macro action and proves that it works in the current state. `update_library`
-stores them in a file that several runs may write at the same time. See docs/explanation/library.md.
+`learn` lifts the blocks of a plan to variables; a `Library` is an immutable set of them. `retrieve`
+finds a block for a new macro action and proves that it works in the current state. `update_library`
+stores blocks in a file that several runs may write concurrently. See docs/explanation/library.md.
 """
 
 from hvr.planning.library.candidates import Query

@@ -47,7 +47,7 @@ def object_types(task: Task) -> dict[str, str]:
 class Mention:
     """A thing mentioned in a text.
 
-    `classes` are its possible classes, none for a variable; `name` is the object or variable, if
+    `classes` are its possible classes (empty for a variable); `name` is the object or variable, if
     named.
     """
 
@@ -65,7 +65,7 @@ class NameReading:
         mentions: The mentioned things in order, without repetitions.
         spans: All mentions, including repetitions.
         verb: The predicates of the verb's effect with their truth values, from the ontology.
-        frame: The remaining words without articles.
+        frame: The remaining words, without articles.
     """
 
     text: str
@@ -254,10 +254,10 @@ class Query:
     """A macro action to look up in the library.
 
     Args:
-        agent: The querying agent; among equals, its own entries come first.
-        request: The enclosing task; among equals, entries learnt for it come first.
-        postcondition: PDDL conditions over the task's objects that must hold after the block.
-            Without any, the entry's own postcondition must hold.
+        agent: The querying agent, whose own entries win ties.
+        request: The enclosing task; entries learnt for it win ties.
+        postcondition: PDDL conditions over the task's objects that must hold after the block. If
+            empty, the entry's own postcondition must hold.
     """
 
     name: str
@@ -273,7 +273,7 @@ class Candidate:
     Args:
         roles: Possible interpretations of the name: the objects that variables may denote.
         score: The similarity of the names, from 0 to 1.
-        generalised: Whether some variable accepts more than in the learnt entry.
+        generalised: Whether some variable accepts more classes than in the learnt entry.
     """
 
     entry: Entry
@@ -305,7 +305,7 @@ def candidates(
         same = bool(proposal.asked.verb) and proposal.asked.verb == proposal.named.verb
         if score < (_SAME_VERB if same else MIN_WORD_SIMILARITY):
             continue
-        # Of an entry's names, the most similar one counts.
+        # An entry scores by its most similar name.
         key = candidate.entry.id, candidate.generalised
         if key not in kept or kept[key].score < score:
             kept[key] = replace(candidate, score=score)

@@ -31,7 +31,7 @@ _STOP_WORDS = frozenset(["the", "a", "an", "of", "with", "and", "then", "to", "f
 class Signature:
     """The features of a macro action for similarity.
 
-    They are the predicates of its postcondition with the types of their arguments, and those that
+    They are the predicates of its postcondition with their argument types, and the predicates that
     it makes true and false with constants.
     """
 
@@ -87,7 +87,7 @@ def _jaccard(one: Iterable[object], other: Iterable[object]) -> float:
 # Generalise ---------------------------------------------------------------------------------------
 # Anti-unification (Plotkin 1970): the least general form keeps what all members share. Variables
 # of different types become a variable of their least common superclass in the ontology.
-# Conditions are the ones that all members share, up to this renaming.
+# Its conditions are those that all members share, up to this renaming.
 
 _ROOT = "PhysicalObject"
 
@@ -328,9 +328,9 @@ class Cluster(JsonObject):
 def find_clusters(
     library: Library, ontology: Ontology, minimum: float = MIN_SIMILARITY
 ) -> tuple[Cluster, ...]:
-    """Return the clusters of a library, the largest first; every macro action is in one.
+    """Return the clusters of a library, largest first, as a partition of its macro actions.
 
-    Members of a cluster are at least as similar as `minimum`, from 0 to 1.
+    The similarity of members of a cluster is at least `minimum`, from 0 to 1.
     """
     # Entries with equal signatures are similar anyway; grouping them first makes the search fast.
     groups: dict[Signature, list[Entry]] = defaultdict(list)

@@ -227,7 +227,7 @@ class Entry:
         )
 
     def with_use(self, run: str, *, validated: bool = True) -> Entry:
-        """Return the entry with one more use in a run."""
+        """Return the entry with another use counted for a run."""
         known = next((u for u in self.uses if u.run == run), Use(run, 0, 0))
         more = Use(run, known.used + 1, known.validated + int(validated))
         return make(replace(self, uses=(*(u for u in self.uses if u.run != run), more)))

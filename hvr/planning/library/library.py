@@ -83,7 +83,7 @@ class Library:
         return Library(entry for entry in self.entries if entry.agent == agent)
 
     def with_use(self, entry_id: str, run: str, *, validated: bool = True) -> Library:
-        """Return the library with one more use of an entry in a run.
+        """Return the library with another use of an entry counted for a run.
 
         Raises:
             UsageError: No entry has this id.
@@ -110,7 +110,7 @@ class Library:
         return next(c for c in self.clusters(ontology) if entry in c.members)
 
     def find(self, start: str) -> Entry:
-        """Return the entry whose id is, or begins with, a text.
+        """Return the entry whose id is or begins with a text.
 
         Raises:
             UsageError: No entry or several entries match.

@@ -49,7 +49,7 @@ from hvr.planning.plans import AABlock, Plan
 # A causal explanation of a block: why its conditions hold and its effects occur.
 #
 # Compiled operators have no static facts, which makes them fast. A reusable macro action needs
-# them: for example, the fact which faucet belongs to which basin ties its parameters together.
+# them: for example, facts that assign faucets to basins tie its parameters together.
 
 Support = frozenset[Literal]
 """Literals that together make something true."""
@@ -69,7 +69,7 @@ class Situation:
     def support_of(
         self, formula: Expression, binding: Binding, value: bool = True
     ) -> Support | None:
-        """Return literals that explain a formula's truth value; None if it has the other value.
+        """Return literals that explain a formula's truth value, or None if it has the other value.
 
         A negation inverts `value`, which turns a conjunction into a disjunction and vice versa.
         For a disjunction, the first true part counts; for an existential quantifier, the first
@@ -189,12 +189,12 @@ class BlockTrace:
                 if known is None or len(support) < len(known):
                     does[literal] = support
             self._steps.append(_Step(facts, needs, does))
-            # An atom that is both deleted and added is true.
+            # An atom that an action both deletes and adds is true.
             facts = facts - {a for a, v in does if not v} | {a for a, v in does if v}
         self.after = facts
 
     def needs(self) -> Support:
-        """Return the literals that the actions need and do not achieve themselves."""
+        """Return the literals that the actions need but do not achieve themselves."""
         return self._regress(_NONE, preconditions=True)
 
     def causes(self, literal: Literal) -> Support:
@@ -225,7 +225,7 @@ class _Step:
     does: Mapping[Literal, Support]
 
     def brings_about(self, literal: Literal) -> Support | None:
-        """Return the support of a literal's achiever; None if the literal must hold before."""
+        """Return the support of a literal's achiever, or None if the literal must hold before."""
         atom, positive = literal
         support = self.does.get(literal)
         # A deletion is ineffective if the action also adds the atom.
@@ -238,10 +238,10 @@ class _Step:
 
 
 # Conditions ---------------------------------------------------------------------------------------
-# The precondition of a block is what its actions need and do not achieve themselves, and the
-# causes of its effects. The postcondition is what it changes for good. Side effects on other
-# objects are omitted: that closing the fridge chills everything inside says nothing about the
-# purpose of a block.
+# The precondition of a block contains the literals that its actions need but do not achieve
+# themselves, and the causes of its effects. The postcondition contains its lasting changes. Side
+# effects on other objects are omitted: closing the fridge chills everything inside, but that is not
+# the purpose of a block.
 
 NEAR_PREDICATE = "near"
 """The predicate that is never the purpose of a block, because the next navigation makes it false.
@@ -255,7 +255,7 @@ class BlockConditions:
     Args:
         needs: Literals that must hold before, including static facts.
         effects: Literals that the block changes permanently.
-        objects: The objects of its steps, then further ones in its conditions.
+        objects: The objects of the block's steps, then further objects in its conditions.
         fluent: The predicates that can change.
     """
 
@@ -280,8 +280,8 @@ def conditions_of(
     Args:
         facts: The facts before the block, including static ones.
         actions: The block, which must be applicable.
-        named: Objects that the block is about although no step mentions them, such as the food in
-            a microwave that is switched on.
+        named: Objects that the block concerns although no step mentions them, such as the food in a
+            microwave that is switched on.
     """
     run = BlockTrace(task, facts, tuple(actions))
     constants = {c.name for c in task.domain.constants}
@@ -449,7 +449,7 @@ def _lifted_name(
     types: dict[str, str],
     ontology: Ontology,
 ) -> str:
-    """Return the name with variables for the mentioned objects."""
+    """Return the name, with variables for the mentioned objects."""
     # A mentioned class is replaced only if the object is unambiguous: one object of the steps fits,
     # or none of them and one of the others. Otherwise the word is kept.
     used = dict.fromkeys(a for action in actions for a in action.args)
@@ -542,8 +542,8 @@ def learn(
     Blocks without lasting changes, such as navigation, are skipped.
 
     Args:
-        task: The problem that it solves, in the agent's domain.
-        state: The state before the plan; None for the task's initial state.
+        task: The problem that the plan solves, in the agent's domain.
+        state: The state before the plan, by default the task's initial state.
 
     Raises:
         UsageError: An action of the plan is not applicable.

@@ -1,9 +1,9 @@
 """Retrieve a macro action from the library by its name, and prove that it works here.
 
-There are three filters, each cheaper than the next: the names (mentions must match the entry's
-parameters, the verb must not contradict its effects, and the names must be similar), the binding of
-parameters to objects by a join over the current facts, and the validator, which executes the bound
-block in the current state and in the querying agent's domain.
+There are three filters, each cheaper than the next. First, the names must be similar, mentions must
+match the entry's parameters, and the verb must not contradict its effects. Second, a join over the
+current facts binds parameters to objects. Third, the validator executes the bound block in the
+current state and in the querying agent's domain.
 
 The search is deterministic and bounded (`MAX_ENTRIES` entries, `MAX_BINDINGS` bindings per entry),
 because it runs for every macro action and a miss only costs a call to the language model.
@@ -61,8 +61,8 @@ class Slots:
     """The objects that the variables of an entry may denote.
 
     Args:
-        classes: The ontology class that each variable accepts; None for its PDDL type.
-        distance: The distance of an object in metres.
+        classes: The ontology class that each variable accepts; None accepts its PDDL type.
+        distance: A function that returns the distance of an object in metres.
     """
 
     task: Task
@@ -93,7 +93,7 @@ def bound_blocks(
 ) -> Iterator[tuple[dict[str, str], Block]]:
     """Yield bindings of an entry, first with all its conditions, then with the static ones only.
 
-    An object may be elsewhere than when the block was learnt, and the block may still work. The
+    The block may work even if an object is not where it was when the block was learnt. The
     validator decides.
 
     Args:
@@ -151,10 +151,10 @@ class MacroMatch:
     """A macro action of the library that works here.
 
     Args:
-        block: The block bound to objects, with its conditions here and the name of the query.
+        block: The block bound to objects, with its conditions in this state and the query's name.
         score: The similarity of the names, from 0 to 1.
-        generalised: Whether the entry was learnt with other classes, and accepts these because
-            of its cluster.
+        generalised: Whether the entry was learnt with other classes, and accepts the present ones
+            because of its cluster.
     """
 
     entry: Entry
@@ -207,8 +207,8 @@ def retrieve(
 class _Postcondition:
     """The conditions that must hold after the block.
 
-    They are formulas for checking. Those that are literals are also unified with an entry's
-    effects, which binds variables before anything is tried.
+    All of them are checked as formulas. Literals are also unified with an entry's effects, which
+    binds variables before anything is tried.
     """
 
     def __init__(self, task: Task, texts: tuple[str, ...]) -> None:
@@ -297,7 +297,7 @@ class _Search:
     def _achieves_own_postcondition(
         self, entry: Entry, binding: Mapping[str, str], after: State
     ) -> bool:
-        # Something must be new: otherwise a block that changes nothing would succeed.
+        # Require a new literal: otherwise a block that changes nothing would succeed.
         declared = self.task.domain.predicates
         new = False
         for literal in entry.effects:

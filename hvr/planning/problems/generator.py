@@ -28,7 +28,7 @@ _TIMED = " Begin each line with its start time, such as 0.0: (action object) [du
 
 
 class Draft(Value):
-    """A problem, with its initial facts and values, before anything is proven about it."""
+    """A problem about which nothing has been proven yet, with its initial facts and values."""
 
     objects: str
     init: tuple[str, ...]
@@ -39,9 +39,9 @@ class Proven(Value):
     """A proven property of a problem.
 
     Attributes:
-        plan: The steps of a shortest plan; None if there is no plan.
+        plan: The steps of a shortest plan, or None if the problem is unsolvable.
         proof: The reason in one sentence.
-        states: The number of states examined; 0 if the proof needs none.
+        states: The number of states examined, or 0 if the proof needs none.
     """
 
     plan: tuple[str, ...] | None
@@ -54,8 +54,8 @@ class GradedProblem(Value):
 
     Attributes:
         level: The intended difficulty, from 1 to 5.
-        best: The number of steps of a shortest plan; None if there is no plan.
-        proof: Why no plan is shorter, or why there is none.
+        best: The number of steps of a shortest plan, or None if the problem is unsolvable.
+        proof: The reason why no plan is shorter, or why the problem is unsolvable.
         timed: Whether the steps of its plans have times.
     """
 
@@ -290,11 +290,11 @@ def _other(rng: Random, values: Sequence[str], value: str) -> str:
 
 
 # Match cellar -------------------------------------------------------------------------------------
-# A temporal family: fuses are mended by the light of matches.
+# A temporal family: fuses are repaired by the light of matches.
 #
-# Each mending must fit into the light of one match, and mendings exclude each other. A plan is
-# therefore an assignment of fuses to matches in which the mendings of each match take less time
-# than it burns. A shortest plan uses as few matches as possible.
+# Each repair must fit into the burning time of one match, and repairs exclude each other. A plan is
+# therefore an assignment of fuses to matches such that the repairs by the light of each match take
+# less time than it burns. A shortest plan uses as few matches as possible.
 
 _GAP = 0.01
 """Time between two happenings, larger than the usual epsilon of 0.001."""
@@ -318,7 +318,7 @@ class Cellar:
                 return cellar
 
     def assignment(self) -> tuple[tuple[int, ...], ...] | None:
-        """Return the fuses, from 0, of as few matches as possible; None if none suffices."""
+        """Assign the fuses to as few matches as possible, or return None if none suffice."""
         for count in range(1, len(self.matches) + 1):
             for used in combinations(range(len(self.matches)), count):
                 found = self._fitted(used, 0, [()] * len(self.matches))
@@ -387,7 +387,7 @@ _State: TypeAlias = tuple[int, Values]
 
 
 def shortest(task: Task, most: int) -> Proven | None:
-    """Return a shortest plan of a classical task, or a proof of none; None after `most` states."""
+    """Return a shortest plan of a classical task, a proof of none, or None after `most` states."""
     start: _State = (task.initial.bits, task.initial.values)
     if task.goal.holds(*start):
         return Proven((), "the goal holds at the start")

@@ -1,1 +1,1 @@
-"""From problem to plan: grounding, reductions, classical planners."""
+"""Search for plans: grounding, reductions and classical planners."""

@@ -208,15 +208,15 @@ class _Space:
 
 
 # Objects ------------------------------------------------------------------------------------------
-# The objects of a problem that a plan for its goal can need, found before anything is grounded.
+# The objects that a plan for the goal may need, found before anything is grounded.
 
 
 def relevant_problem(domain: Domain, problem: Problem) -> Problem:
     """Return a problem without the objects that its goal hardly needs.
 
-    Kept are the objects that the goal can mean, and those tied to a kept one by a static fact that
-    an action reads: the door before a room, the key that fits the door. Other objects may still be
-    needed in rare cases, so a problem without a plan must be tried whole.
+    It keeps the objects that the goal can mean, and objects tied to them by a static fact that an
+    action reads: the door before a room, the key that fits the door. Other objects are needed in
+    rare cases, so callers must try the whole problem if the reduced one has no plan.
     """
     kept = _Relevance(domain, problem).kept()
     inside = kept | {constant.name for constant in domain.constants}
@@ -276,7 +276,7 @@ class _Relevance:
                             self._tie(literal.predicate, both=False, first=place)
 
     def _meant(self, goal: Expression) -> Iterator[str]:
-        """Yield the objects that a goal names, or that its descriptions fit."""
+        """Yield the objects that a goal names or describes."""
         if isinstance(goal, Exists | Forall):
             literals = list(necessary_literals(goal.body))
             for variable in goal.variables:
@@ -301,7 +301,7 @@ class _Relevance:
                 yield from self._meant(part)
 
     def _in_use(self) -> Iterator[str]:
-        """Yield the objects in the way of a fact without objects, such as an empty hand."""
+        """Yield the objects that prevent a fact without arguments, such as an empty hand."""
         # Among the actions that achieve it, the one with the fewest objects counts.
         about: defaultdict[Atom, list[set[str]]] = defaultdict(list)
         for action in self.domain.actions.values():

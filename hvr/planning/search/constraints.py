@@ -215,7 +215,7 @@ def _goal_part(ground: _GroundConstraint, memory: int) -> Conjunction:
 
 
 def after(condition: Conjunction, operator: Operator) -> Conjunction:
-    """Regress a condition: return what must hold before an operator for it to hold afterwards."""
+    """Regress a condition: return the condition before an operator that ensures it afterwards."""
     return run_trampoline(_after(condition, operator))
 
 

@@ -243,9 +243,10 @@ def solve(task: Task, seconds: float, *, patience: float = 0.0) -> SearchResult:
     """Find a short plan.
 
     Args:
-        seconds: The wall time limit; a proof of a shortest plan ends the search earlier.
-        patience: Seconds without a better plan after which the search stops; 0 searches for a proof
-            until the time is up. Waiting for a processor on a busy machine counts only in part.
+        seconds: The wall time limit; proving a plan shortest ends the search earlier.
+        patience: Seconds without a better plan after which the search stops, or 0 to search for a
+            proof until the time is up. Waiting for a processor on a busy machine counts only in
+            part.
 
     Raises:
         PlannerError: No plan was found in time, or Fast Downward is missing or failed.

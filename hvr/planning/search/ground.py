@@ -50,7 +50,7 @@ class SearchProblem(Value):
 
     Args:
         initial: The relevant fluents that are true initially.
-        goals: Alternative goals; with none, the goal is unreachable.
+        goals: Alternative goals; if empty, the goal is unreachable.
         variables: Groups of mutually exclusive fluents.
     """
 
@@ -159,7 +159,7 @@ def explore(
     """Explore the delete relaxation: a fluent that was ever true (or false) stays possible.
 
     Args:
-        check_time: Raises an error when the time is up.
+        check_time: A function that raises an error when the time is up.
 
     Returns:
         The reached operators, and masks of the fluents that may be true and false.
@@ -186,7 +186,7 @@ def explore(
 
 
 def reachable(operators: Iterable[Operator], initial: int) -> tuple[list[Operator], Literals]:
-    """Explore like `explore`, but with given operators."""
+    """Explore the delete relaxation with given operators; see `explore`."""
     reached: list[Operator] = []
     _, true, false = _spread(list(operators), reached, initial, ~initial)
     return reached, Literals(true, false)
@@ -236,7 +236,7 @@ def _candidates(task: Task, true: int) -> Iterator[GroundAction]:
 
 
 def disjuncts(condition: Conjunction, can: Literals) -> list[Literals]:
-    """Return the disjunctive normal form of a condition; empty if it is unsatisfiable.
+    """Return the disjunctive normal form of a condition (empty if it is unsatisfiable).
 
     Args:
         can: Masks of the fluents that may be true and false; impossible literals are dropped.
@@ -369,7 +369,7 @@ class _Clauses:
         return blocked + self.operators
 
     def tested(self, condition: Conjunction) -> GoalAlternatives:
-        """Add the test of a condition; return what holds after it, or nothing if impossible."""
+        """Add the test of a condition; return the alternatives after it (empty if impossible)."""
         fixed = _fixed(condition, self._can)
         if fixed is None:
             return ()

@@ -44,7 +44,7 @@ def find_navigation(domain: Domain) -> Navigation | None:
 
 
 def _nearness(schema: ActionSchema) -> str | None:
-    """Return the predicate that an action makes true of its parameter and false of all else."""
+    """Return the predicate that an action makes true of its parameter and false of all others."""
     if len(schema.parameters) != 1:
         return None
     parameter = schema.parameters[0].name
@@ -69,12 +69,12 @@ def _nearness(schema: ActionSchema) -> str | None:
 def insert_navigation(
     task: Task, state: State, action: GroundAction, navigation: Navigation | None = None
 ) -> GroundAction | None:
-    """Return the navigation action that an action needs first; None if none helps.
+    """Return the navigation action needed before an action, or None if none helps.
 
-    Arguments are tried from last to first, because the last one usually names the place; then the
-    objects that hold them, for things that cannot be approached themselves. If no move makes the
-    action applicable, one that reduces the unmet literals and leaves none of nearness is returned:
-    the remaining problem is not navigation.
+    Arguments are tried from last to first, because the last one usually names the place. Then the
+    objects that hold them are tried, because some things cannot be approached themselves. If no
+    move makes the action applicable, the result is a move that reduces the unmet literals and
+    leaves none about nearness: the remaining problem is not navigation.
     """
     navigation = navigation or find_navigation(task.domain)
     operator = task.try_ground(action)

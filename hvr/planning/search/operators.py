@@ -28,7 +28,7 @@ class Literals:
         return not (self.true & ~state or self.false & state)
 
     def implies(self, other: Literals) -> bool:
-        """Return whether all literals of `other` are among its own."""
+        """Return whether this conjunction contains all literals of `other`."""
         return not (other.true & ~self.true or other.false & ~self.false)
 
     def __and__(self, other: Literals) -> Literals:
@@ -60,7 +60,7 @@ class GroundOperator:
     Args:
         steps: The alternatives for each action in the sequence; at least one is applicable.
             Auxiliary operators have no steps.
-        add, delete: Unconditional effects as disjoint masks.
+        add, delete: Unconditional effects, as disjoint masks.
         conditional: Conditional effects; a fluent both deleted and added is true afterwards.
     """
 
@@ -103,7 +103,7 @@ GoalAlternatives = tuple[Literals, ...]
 
 
 def minimal(conjunctions: Iterable[Literals]) -> list[Literals]:
-    """Drop conjunctions that imply another one; from long lists only duplicates, to save time."""
+    """Drop conjunctions that imply another; to save time, drop only duplicates from long lists."""
     # Shortest first: a conjunction implies only conjunctions with at most as many literals.
     ordered = sorted(dict.fromkeys(conjunctions), key=lambda c: c.all.bit_count())
     if len(ordered) > _COMPARED:
@@ -162,7 +162,7 @@ def mutexes(initial: int, operators: Sequence[GroundOperator], fluents: int) -> 
 
 
 def partners(together: CompatibleFluents, needs: int) -> int | None:
-    """Return the fluents that may be true together with `needs`; None if `needs` is impossible."""
+    """Return the fluents that may be true together with `needs`, or None if it is impossible."""
     common = -1
     for bit in bits(needs):
         common &= together[bit]
@@ -290,7 +290,7 @@ Fluents = Mapping[int, int]
 def merge_twins(
     initial: int, operators: Sequence[GroundOperator], goals: GoalAlternatives, fluents: int
 ) -> tuple[list[GroundOperator], GoalAlternatives, int]:
-    """Keep one of several fluents that start equal and are changed equally by every effect.
+    """Keep one of several fluents with equal initial values that every effect changes equally.
 
     Such fluents have equal values in every reachable state, so one can be read for the other.
 
@@ -366,7 +366,7 @@ def forget_dead(
 def _dead_fluents(
     operators: Sequence[GroundOperator], goals: GoalAlternatives, together: CompatibleFluents
 ) -> dict[int, int]:
-    """Return for each f, by its bit, the mask of the g while which it is dead, if any."""
+    """For each f, by its bit, return the mask of the fluents g that make it dead, if any."""
     # For each f, the candidates g; initially all fluents compatible with it.
     fluents = sum(1 << bit for bit, others in together.items() if others)
     dead = {bit: together[bit] & fluents & ~(1 << bit) for bit in bits(fluents)}

@@ -138,8 +138,8 @@ class RecordedPlanner:
 
     Args:
         planner: The planner for problems without a recorded result.
-        path: The file of results, appended to as they arrive. Results of an interrupted attempt of
-            the same run are replayed.
+        path: The file to which results are appended as they arrive. Results of an interrupted
+            attempt of the same run are replayed.
         earlier: A further file of results to replay, if any.
 
     Raises:
@@ -212,7 +212,7 @@ def _read(path: Path) -> dict[str, SearchResult | PlannerError]:
 
 
 # Horizon ------------------------------------------------------------------------------------------
-# Long plans in stages: reach more and more conditions of a goal, each stage by its own search.
+# Long plans in stages: each stage reaches more conditions of the goal, by its own search.
 #
 # If one search finds no plan in time, a stage is a prefix of the goal's conditions, in the order
 # of the goal. Each stage keeps the conditions of the earlier ones, and starts in the state in which
@@ -253,7 +253,8 @@ def solve_in_stages(task: Task, search: Search, seconds: float) -> SearchResult:
         seconds: Wall time limit of all stages.
 
     Raises:
-        PlannerError: A stage with a single further condition found no plan, or there are no stages.
+        PlannerError: No plan was found for a stage with a single further condition, or the goal has
+            no stages.
     """
     started = time.perf_counter()
     conditions = conditions_of(task.problem.goal)
@@ -265,7 +266,7 @@ def solve_in_stages(task: Task, search: Search, seconds: float) -> SearchResult:
     while done < len(conditions):
         upto = min(len(conditions), done + count)
         left = started + seconds - time.perf_counter()
-        # A stage that is too much must leave time for smaller ones.
+        # A stage that is too large must leave time for smaller ones.
         share = left / (1 + -(-(len(conditions) - done) // count))
         try:
             result = search(_stage(task, validator.state, monitor, conditions[:upto]), share)

@@ -1,9 +1,10 @@
 """Engines of unified-planning on hvr's own grounding.
 
-The search problem is passed on as a ground problem: each variable is a unary predicate that is true
-of its value, and each operator an action without parameters. Any engine for classical planning with
-negative preconditions and conditional effects can solve it. (One nullary predicate per fluent would
-be simpler, but Fast Downward's translator then takes many times longer to find the variables.)
+The engine receives the search problem as a ground problem. Each variable is a unary predicate that
+is true of its value; each operator is an action without parameters. Any engine for classical
+planning with negative preconditions and conditional effects can solve it. (One nullary predicate
+per fluent would be simpler, but Fast Downward's translator then takes many times longer to find the
+variables.)
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ def solve_with(task: Task, engine: str, seconds: float) -> SearchResult:
     status = answer["status"]
     if answer["operators"] is not None:
         actions = tuple(plan_actions(problem, answer["operators"]))
-        # The engine counts auxiliary operators, which are no actions.
+        # The engine counts auxiliary operators, which are not actions.
         optimal = status == "SOLVED_OPTIMALLY" and all(o.steps for o in problem.operators)
         bound = len(actions) if optimal else 0
         return SearchResult(actions, optimal, elapsed, name, size, bound)

@@ -47,19 +47,19 @@ class SearchSpace(Protocol[S]):
     """States and the transitions between them; a step is a number."""
 
     def key(self, state: S) -> object:
-        """Return a key that is equal for equal states."""
+        """Return a key that identifies a state."""
 
     def satisfied(self, state: S) -> bool:
         """Return whether a state is a goal state."""
 
     def estimate(self, state: S) -> Distance | None:
-        """Estimate the distance to the goal and the helpful actions; None for a dead end."""
+        """Return a goal distance estimate and the helpful actions, or None for a dead end."""
 
     def choices(self, state: S) -> Iterable[int]:
         """Return the steps that may be applicable."""
 
     def after(self, state: S, step: int) -> S | None:
-        """Return the state after a step; None if it is not applicable."""
+        """Return the state after a step, or None if it is not applicable."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class SearchEnd(Generic[S]):
 
     Args:
         path: The steps to a goal state, if any.
-        reason: Without a path, why the search ended; "" if the state space is exhausted.
+        reason: The reason why a search without a path ended, or "" if the state space is exhausted.
     """
 
     path: tuple[int, ...] | None
@@ -172,7 +172,7 @@ _State = tuple[int, Values]
 
 @dataclass(frozen=True)
 class ForwardOutcome:
-    """The result of a forward search: a plan, a proof that there is none, or the reason."""
+    """The result of a forward search: a plan, a proof of unsolvability, or a reason."""
 
     plan: tuple[GroundAction, ...] | None
     proven: bool

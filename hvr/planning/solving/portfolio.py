@@ -1,4 +1,4 @@
-"""The portfolio: which planners suit a problem, which one runs next, and for how long."""
+"""Select the planners for a problem, and schedule their turns."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Portfolio:
 
 
 def portfolio(features: frozenset[Feature]) -> Portfolio:
-    """Return the planners for a problem with these features.
+    """Return the planners for a problem with the given features.
 
     Raises:
         UsageError: Neither hvr's planners nor the engines of unified-planning support them.
@@ -112,7 +112,7 @@ class Scout:
             self._process = ProcessTree([*command, str(problem.resolve())], folder, log)
 
     def programs(self) -> Sequence[Program] | None:
-        """Return the engines that support the problem; None until they have answered."""
+        """Return the engines that support the problem, or None until they have answered."""
         if self._process.code is None:
             return None
         try:

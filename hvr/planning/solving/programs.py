@@ -168,9 +168,9 @@ class PlannerJob:
         domain, problem: PDDL files.
         seconds: The wall time limit.
         optimal: Whether to search for a plan that is proven cheapest.
-        shared: Whether several programs run, possibly more than there are processors.
-        memory: Bytes that each planner may use, including its subprocesses; 0 sets no limit.
-        downward: Options of Fast Downward instead of hvr's: `--alias NAME`, `--search TEXT`.
+        shared: Whether several programs run at the same time, possibly more than processors.
+        memory: Bytes that each planner may use, including its subprocesses, or 0 for no limit.
+        downward: Options of Fast Downward that replace hvr's: `--alias NAME`, `--search TEXT`.
     """
 
     domain: Path
@@ -189,7 +189,7 @@ class Program:
 
     Args:
         lacks: The features that it does not support.
-        module: The module of hvr to run; "" for the unmodified Fast Downward.
+        module: The hvr module to run, or "" for the unmodified Fast Downward.
         engine: The engine of unified-planning, if any.
     """
 
@@ -247,7 +247,7 @@ TEMPORAL = Program(
 
 
 def unified(engine: str) -> Program:
-    """Return an engine of unified-planning, which gets the whole problem."""
+    """Return an engine of unified-planning, which receives the whole problem."""
     return Program(
         f"up:{engine}", _ALL_LACK | {Feature.DERIVED}, "hvr.planning.solving.unified", engine
     )
@@ -286,7 +286,7 @@ class Running:
 
     @property
     def code(self) -> int | None:
-        """The exit code; None while the planner runs."""
+        """The exit code, or None while the planner runs."""
         return self._process.code
 
     @property
@@ -339,7 +339,7 @@ class Running:
         return next(said, "")
 
     def explanation(self) -> str:
-        """Describe the planner's end without a plan, with the reason."""
+        """Explain why the planner ended without a plan."""
         outcome = self.outcome
         if outcome not in (PlannerEnd.UNABLE, PlannerEnd.CRASHED, PlannerEnd.GAVE_UP):
             return outcome

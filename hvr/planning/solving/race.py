@@ -47,9 +47,9 @@ class _Event:
 
 
 def retimed(validator: Validator, steps: Sequence[Step]) -> tuple[Step, ...] | None:
-    """Return the steps of a timed plan at the earliest times; None if they cannot be computed.
+    """Return the steps of a timed plan at the earliest times, or None if they cannot be computed.
 
-    The result may be invalid if not only the times of the plan are wrong.
+    The result may be invalid if the plan has other faults besides its times.
     """
     plan = [step for step in steps if isinstance(step, TimedAction)]
     if len(plan) != len(steps) or 2 * len(plan) > _MOST_EVENTS:
@@ -92,7 +92,7 @@ def _events(task: Task, plan: Sequence[TimedAction]) -> Iterator[_Event]:
 
 
 def _parts(durative: DurativeOperator, when: str) -> StepParts:
-    """Return the parts of one end; both ends read the invariant."""
+    """Return the parts of an action at its start or end; both read the invariant."""
     template = durative.template
     condition: Expression = And((template.conditions[when], template.conditions["over all"]))
     further: list[tuple[Expression, Expression, Binding]] = [
@@ -135,7 +135,7 @@ def _ordered(task: Task, events: list[_Event]) -> list[tuple[_Event, Access]]:
 def _earliest(
     task: Task, plan: Sequence[TimedAction], ordered: Sequence[tuple[_Event, Access]], gap: Fraction
 ) -> list[Fraction] | None:
-    """Return the earliest times of the events; None if the constraints are inconsistent."""
+    """Return the earliest times of the events, or None if the constraints are inconsistent."""
     least: list[tuple[int, int, Fraction]] = []
     partner: dict[int, int] = {}
     accesses = [one for _, one in ordered]
@@ -188,7 +188,7 @@ def usable_cores() -> int:
 
 
 def free_memory() -> int | None:
-    """Return the available memory in bytes; None if unknown."""
+    """Return the available memory in bytes, or None if unknown."""
     free = None
     with suppress(OSError, ValueError):
         for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
@@ -232,9 +232,9 @@ class RaceResult:
     """The result of a race.
 
     Args:
-        proven: The planner that proved that no plan is better (or that there is none); "" without
-            a proof.
-        ends: Outcome of each planner without a valid plan, by name: as a value and in words.
+        proven: The planner that proved the plan best or the problem unsolvable, or "" without a
+            proof.
+        ends: The outcome of each planner without a valid plan, by name, as a value and in words.
     """
 
     best: FoundPlan | None
@@ -249,10 +249,10 @@ class RaceField:
     """The planners of a race and their schedule.
 
     Args:
-        turns: Yields work slices endlessly, given the planners and the seconds that each has
-            worked.
+        turns: A function that yields work slices endlessly, given the planners and the seconds that
+            each has worked.
         slots: The number of planners that run at the same time.
-        more: Returns further planners; None until they are known, empty if there are none.
+        more: A function that returns further planners, or None until they are known.
     """
 
     programs: Sequence[Program]
@@ -286,7 +286,7 @@ class _Referee:
         self.first = self.last = self.started
 
     def look(self, running: Running) -> bool:
-        """Validate a planner's new plans; return whether one is the best so far."""
+        """Validate a planner's new plans; return whether one of them is the best so far."""
         better = False
         for text in running.new_plans():
             steps, report = self._best_timed(read_plan(text, file=running.program.name).steps)
@@ -420,13 +420,13 @@ class _Race:
 
 @dataclass(frozen=True)
 class RaceSettings:
-    """When a race ends, and who hears of its plans.
+    """The conditions under which a race ends, and the listener for its plans.
 
     Args:
-        patience: Seconds without a better plan after which the race ends; at least the time to
-            the first plan. 0 waits for a proof.
-        listen: Called with each plan that is better than the previous ones.
-        stopped: Whether to end the race now; called several times a second.
+        patience: Seconds without a better plan after which the race ends, but at least the time to
+            the first plan; 0 waits for a proof.
+        listen: A function to call with each plan that is better than the previous ones.
+        stopped: A function that returns whether to end the race; called several times a second.
     """
 
     patience: float
@@ -446,7 +446,7 @@ def race(
     """Run planners in parallel, as many as the machine allows.
 
     Args:
-        folder: An existing folder for their files.
+        folder: An existing folder for the planners' files.
         proves: Whether a planner that searched to the end has proven its plan best.
     """
     judge, patience = _Referee(*judged, settings.listen), settings.patience

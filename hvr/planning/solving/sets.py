@@ -37,7 +37,7 @@ class SetProblem:
 
 
 def digest_of(asked: SetProblem) -> str:
-    """Return a digest of the two files of a problem; "" if one cannot be read."""
+    """Return a digest of a problem's two files, or "" if one cannot be read."""
     try:
         texts = [read_bytes(Path(name)) for name in (asked.domain, asked.problem)]
     except DataFileError:
@@ -65,7 +65,7 @@ class SetRow:
         maximise: Whether the metric is to be maximised, so that no quality is defined.
         first: Seconds until the first valid plan.
         planner: The planner that found the plan or the proof.
-        message: Why there is neither a plan nor a proof.
+        message: The reason why there is neither a plan nor a proof.
     """
 
     domain: str
@@ -116,7 +116,7 @@ class SetRow:
             best: The best cost known from elsewhere, if any.
 
         Returns:
-            The score; None without a reference cost, or if the metric is to be maximised.
+            The score, or None without a reference cost or for a metric to be maximised.
         """
         if self.outcome == NO_PLAN:
             return 1.0
@@ -181,7 +181,7 @@ def find_set(name: str, domain: str | None = None) -> tuple[list[SetProblem], li
     Args:
         name: A folder, or a JSON lines file with `domain`, `problem` and optionally `best`, the
             cost of the best known plan; paths are relative to the file.
-        domain: The domain of all problems; None searches the folder for each problem's domain.
+        domain: The domain of all problems, or None to search the folder for each problem's domain.
 
     Raises:
         UsageError: No problem has a domain.

@@ -57,15 +57,16 @@ class Solution(JsonObject):
     """The solution of a problem.
 
     Args:
-        steps: The plan; None if it is proven that there is none.
-        blocks: The plan split at its landmarks; empty for temporal plans.
+        steps: The plan, or None if the problem is proven unsolvable.
+        blocks: The plan split at its landmarks (empty for temporal plans).
         planner: The planner that found the plan or proved that there is none.
         proven: Whether the plan is proven optimal, or the problem unsolvable.
         seconds: Wall time in seconds.
         notes: Remarks for the reader, one sentence each.
-        objects: The number of objects that the planner used, which is all of them; None for a plan
-            of a language model.
-        others: Planners without a valid plan: why each was not started, or how it ended.
+        objects: The number of objects that the planner used (all of them), or None for a language
+            model's plan.
+        others: Planners without a valid plan, each with the reason why it was not started, or its
+            outcome.
         maximise: Whether the cost is to be maximised.
     """
 
@@ -101,7 +102,7 @@ class Solution(JsonObject):
 
     @property
     def cost(self) -> Fraction | None:
-        """The value of the metric, or the number of steps; None if it is undefined."""
+        """The value of the metric, or the number of steps, or None if it is undefined."""
         return None if self.report is None else self.report.cost
 
 
@@ -111,11 +112,12 @@ class SolveOptions(JsonObject):
 
     Args:
         planner: `fast-downward` (on hvr's grounding), `downward` (unmodified), `forward` (hvr's
-            own) or `up:ENGINE`; None runs all suitable planners in parallel.
+            own) or `up:ENGINE`, or None to run all suitable planners in parallel.
         seconds: The wall time limit.
         optimal: Whether to search until the plan is proven optimal or the time is up.
-        memory: Bytes that each planner may use, including its subprocesses; 0 sets no limit.
-        downward: Options of Fast Downward, `--alias NAME` or `--search TEXT`; only it is run then.
+        memory: Bytes that each planner may use, including its subprocesses, or 0 for no limit.
+        downward: Options of Fast Downward, `--alias NAME` or `--search TEXT`, which is then run
+            alone.
     """
 
     planner: str | None = None
@@ -141,11 +143,11 @@ def solve(
 
     Args:
         domain, problem: PDDL files.
-        options: None for the default options.
+        options: Options of the search.
         anytime: Whether to search for better plans until one is proven optimal or the time is up.
-        cores: The number of planners that run at the same time; None for as many as possible.
-        listen: Called with each plan that is better than the previous ones.
-        stopped: Whether to end the search now; called several times a second.
+        cores: The number of planners that run at the same time, by default as many as possible.
+        listen: A function to call with each plan that is better than the previous ones.
+        stopped: A function that returns whether to end the search; called several times a second.
 
     Raises:
         DataFileError, PddlError: A file cannot be read.
@@ -210,7 +212,7 @@ def _solution(task: Task, outcome: RaceResult, ends: _Ends) -> Solution:
 def _outcome(
     chosen: Portfolio, job: PlannerJob, folder: Path, task: Task, settings: RaceSettings, cores: int
 ) -> tuple[RaceResult, _Ends]:
-    # A problem on which all others fail, for example because deep nesting breaks their translators,
+    # A problem that defeats all others, for example because deep nesting breaks their translators,
     # may still be easy for hvr's own search.
     judged = task.problem, Validator(task)
 
@@ -288,7 +290,7 @@ def _rejection(candidate: FoundPlan) -> str:
 def _for_planners(
     folder: Path, files: tuple[Path, Path], domain: Domain, problem: Problem
 ) -> tuple[Path, Path]:
-    """Return the files, or copies without what planners misread."""
+    """Return the files, or copies that avoid constructs which planners misread."""
     new_domain, new_problem = without_vacuous_quantifiers(domain, problem)
     if new_problem is problem and problem.domain_name == domain.name:
         return files

@@ -248,7 +248,7 @@ class Subgoals:
     # Estimates ------------------------------------------------------------------------------
 
     def estimate(self, bits: int, values: Values) -> Distance | None:
-        """Return the distance from a state to the goal; None if the goal is proven unreachable."""
+        """Return the distance of a state from the goal, or None if it is proven unreachable."""
         costs = [inf] * self._count
         supporters: list[tuple[int, float]] = [(-1, 0.0)] * self._count
         queue: list[tuple[float, int]] = []
@@ -270,7 +270,7 @@ class Subgoals:
                 queue.append((0.0, number))
             else:
                 missing[number] = -inf if excess is None else excess
-                # Some action may help in another state, so the comparison is not unreachable.
+                # An action may help in another state, so the comparison is not proven unreachable.
                 if comparison.varies:
                     reach(number, _UNKNOWN_COST, -1, 0.0)
         # A sorted list is a heap. Conditions are settled in the order of their costs, as in
@@ -320,7 +320,7 @@ class Subgoals:
     def _repeats(
         self, number: int, excess: float, gain: float, unit: _Supporter, values: Values
     ) -> float:
-        """Return how often a supporter must be applied to satisfy a comparison; 0 if useless."""
+        """Return how often a supporter must be applied to satisfy a comparison, or 0 if useless."""
         comparison = self._comparisons[number]
         if not gain:
             if excess == -inf:

@@ -127,7 +127,7 @@ def _end_of(schema: DurativeActionSchema, name: str, when: str, running_atom: At
 
 
 def _bound(schema: DurativeActionSchema) -> NumericExpression:
-    """Return an expression for the duration: its lower bound, if any, else another bound."""
+    """Return an expression for the duration: its lower bound if it has one, else another bound."""
     for symbols in (("=",), (">=", ">"), ("<=", "<")):
         for part in conjuncts(schema.duration):
             test = part.body if isinstance(part, Timed) else part
@@ -167,7 +167,7 @@ class _Pending:
 
     Args:
         order: The number of its start; literals come first.
-        number: The index of its start among the operators; -1 for a literal.
+        number: The index of its start among the operators, or -1 for a literal.
     """
 
     end: Rational

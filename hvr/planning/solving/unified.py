@@ -159,7 +159,7 @@ def read_more_plans(planner: Any) -> None:
 
 
 def support(domain: Domain, problem: Problem, engines: Sequence[str]) -> dict[str, str]:
-    """Return, for each engine, why it does not support a problem; "" if it does."""
+    """Return the reason why each engine does not support a problem, or "" if it does."""
     from unified_planning.environment import get_environment
 
     factory = get_environment().factory

@@ -1,4 +1,4 @@
-"""Reading of drafts for the judge: tool names, step order and the texts of steps."""
+"""Read drafts for the judge: tool names, step order and step texts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ReadDraft:
     """A draft with recognised tools.
 
     Args:
-        plan: The draft in that order, with corrected tool names.
+        plan: The draft in topological order, with corrected tool names.
         unknown: Substitute id for each tool that does not exist.
         misspelt: Correct id for each misspelt tool.
         required: Least number of calls of tools that the request mentions repeatedly, or that are
@@ -49,18 +49,18 @@ class ReadDraft:
 
     @property
     def renamed(self) -> Mapping[str, str]:
-        """Recognised tool id for each name that no tool has."""
+        """Recognised tool id for each unknown name."""
         return {**self.unknown, **self.misspelt}
 
     @property
     def is_chain(self) -> bool:
-        """Whether each step follows the one before."""
+        """Whether each step follows the previous one."""
         return set(self.graph.edges) == set(
             zip(self.graph.order, self.graph.order[1:], strict=False)
         )
 
     def allows(self, plan: Tools) -> bool:
-        """Whether a plan keeps the required calls and, unless the draft is a chain, its order."""
+        """Return whether a plan keeps the required calls and, unless it is a chain, the order."""
         if any(plan.count(tool) < times for tool, times in self.required.items()):
             return False
         return self.is_chain or plan == self.tools or sorted(plan) != sorted(self.tools)
@@ -114,7 +114,7 @@ class DraftReader:
         if letters in self._spelling:
             return self._spelling[letters]
         close = get_close_matches(letters, self._spelling, 2, _CLOSE)
-        # Two similar names make the spelling ambiguous.
+        # With two similar names, the spelling is ambiguous.
         return self._spelling[close[0]] if len(close) == 1 else None
 
     def _most_likely(self, name: str, step: str) -> str:
@@ -127,8 +127,8 @@ class DraftReader:
 
 def _asked_again(request: str, tools: Tools, steps: Sequence[str]) -> dict[int, int]:
     """Return how often the request asks for tools that a draft calls repeatedly."""
-    # Calls are distinct if each step shares something with the request that no other step of the
-    # tool does, and these are values (numbers, times, names: "at 7 and at 9") or stand on both
+    # Calls are distinct if each step shares a word with the request that no other step of the tool
+    # shares, and these words are values (numbers, times, names: "at 7 and at 9") or stand on both
     # sides of an "and" ("in the kitchen and in the bedroom").
     if len(steps) != len(tools):
         return {}
@@ -206,8 +206,8 @@ def fit_logistic(x: np.ndarray, y: np.ndarray, start: np.ndarray, steps: int = 5
 # Step texts ---------------------------------------------------------------------------------------
 # Evidence in the texts of steps: whether a plan belongs to the request and follows its order.
 #
-# A plan for another request mentions other numbers, names and words. And what a request mentions
-# first is usually done first.
+# A plan for another request mentions other numbers, names and words. Plans usually follow the order
+# in which their request mentions things.
 
 _STEM = 5
 """Letters by which words are compared: "booking" equals "book"."""
@@ -223,14 +223,14 @@ OTHER_REQUEST_PROBABILITY = 0.05
 
 @dataclass(frozen=True)
 class StepTexts:
-    """Words of the steps of a plan, and of its request, in the forms that are compared."""
+    """The words of a plan's steps and of its request, normalised for comparison."""
 
     request: Sequence[str]
     steps: Sequence[Sequence[tuple[str, int]]]
 
     @property
     def counts(self) -> Floats:
-        """1, then counts of numbers, names and other words that the request lacks or has."""
+        """The constant 1, and counts of numbers, names and words outside and in the request."""
         has = set(self.request)
         found = np.zeros(7, np.float32)
         found[0] = 1
@@ -300,7 +300,7 @@ class TextModel:
         return 1 / (1 + math.exp(-min(max(logit, -30.0), 30.0)))
 
     def order(self, texts: StepTexts) -> float:
-        """Return the contribution of the step order to the log-odds that a plan is right."""
+        """Return the contribution of the step order to the log-odds that a plan is correct."""
         return -self.backwards * (texts.backwards - self.usual)
 
 

@@ -1,4 +1,4 @@
-"""Fitting of a judge on held-out plans.
+"""Fit a judge on held-out plans.
 
 A draft is simulated for each training plan and judged by all other plans. Weights are fitted on one
 half of the plans and applied to the other. Calibration, thresholds and the change rule are chosen
@@ -48,9 +48,9 @@ from hvr.tools.tool_plans import ToolPlan
 # Simulated planner errors in true plans.
 #
 # A planner's errors are mostly plausible: it uses the plan of a similar request, confuses similar
-# tools, omits what the request does not mention, adds what often follows, calls a tool twice, or
-# mixes up the order. Weights and thresholds are fitted on such drafts, since real drafts of
-# training plans are rare.
+# tools, omits steps that the request does not mention, adds steps that often follow, calls a tool
+# twice, or mixes up the order. Weights and thresholds are fitted on such drafts, since real drafts
+# of training plans are rare.
 
 UNMENTIONED, MENTIONED = 1.5, 0.7
 """Factors on the probability of omission for tools that the request hardly or clearly mentions."""
@@ -64,7 +64,7 @@ class PlannerErrors:
 
     Args:
         other_request: Share of plans replaced by the plan of any other request.
-        another_plan: Share of plans replaced by a similar request's, within one edit.
+        another_plan: Share of plans replaced by the plan of a similar request within one edit.
         wrong: Share of steps replaced by a similar tool.
         missing: Share of steps omitted.
         extra: Share of places where a redundant step is added.
@@ -175,7 +175,7 @@ _KINDS = ("to_new", "to_known", "of_known")
 
 @dataclass(frozen=True)
 class Trial:
-    """A simulated draft, judged by plans and weights that were fitted without it.
+    """A simulated draft, judged by plans and weights fitted without it.
 
     It is `new` if no other training plan has these tools.
     """
@@ -198,7 +198,7 @@ def fit_judge(
     errors: PlannerErrors | None = None,
     seed: int = 0,
 ) -> Judge:
-    """Fit a judge to true plans; those without tools or with unknown ones are ignored."""
+    """Fit a judge to true plans; plans without tools or with unknown tools are ignored."""
     usable = [p for p in plans if p.tools and all(map(embeddings.known, p.tools))]
     past = PastPlans(
         embeddings,
@@ -291,14 +291,14 @@ def _calibration(trials: Sequence[Trial], back: Floats) -> tuple[PosteriorCalibr
     w = fit_logistic(x, y, np.array([1.0, 0.0, 0.0, 0.0]))
     # Where simulated drafts are separable, no slope would be steep enough.
     slope, intercept = np.clip(w[0], 0.3, 1.5), np.clip(w[1], -1.0, 1.0)
-    # Unbounded, this would outweigh all else where few drafts separate perfectly.
+    # Without a bound, this would outweigh everything else where few drafts separate perfectly.
     incomplete = float(np.clip(w[3], -1.0, 0.0))
     calibration = PosteriorCalibration(float(slope), float(intercept), incomplete, usual)
     return calibration, max(float(w[2]), 0.0) / spread
 
 
 def _backwards(embeddings: ToolEmbeddings, trial: Trial, plan: ToolPlan) -> float:
-    """Return how far the steps of a simulated draft go back in the request."""
+    """Return how far the steps of a simulated draft move backwards in the request."""
     # Steps have the texts of the true steps that they keep or replace; others have none.
     if len(plan.steps) != len(plan.tools):
         return 0.0
@@ -338,8 +338,8 @@ def _flag(risks: Sequence[tuple[float, bool]]) -> float:
 def change_rule(trials: Sequence[Trial]) -> ChangeRule:
     """Fit the minimum expected gain at which replacing a draft improves plans significantly.
 
-    On requests that no past plan solves, replacing drafts by past plans may lose at most what
-    replacing them by new plans gains.
+    On requests that no past plan solves, the loss from replacing drafts by past plans must not
+    exceed the gain from replacing them by new plans.
     """
     kinds: dict[str, list[Trial]] = {kind: [] for kind in _KINDS}
     for t in trials:
@@ -353,7 +353,7 @@ def change_rule(trials: Sequence[Trial]) -> ChangeRule:
 
 
 def _least_gain(changed: Sequence[Trial], credit: float) -> tuple[float, float]:
-    """Return the least expected gain at which changes pay off, and the remaining credit."""
+    """Return the minimum expected gain at which changes pay off, and the remaining credit."""
     # Changes are ordered by expected gain and cut into blocks. A block is accepted, highest first,
     # while the total gain exceeds 0 by `CONFIDENCE` standard errors (with the drafts of a plan
     # counted as one), the block's mean gain is positive, and the loss on requests for which no past

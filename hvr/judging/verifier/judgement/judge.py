@@ -1,4 +1,4 @@
-"""The judge: how probably a plan fulfils its request, its likely faults, and a correction."""
+"""The judge: how likely a plan fulfils its request, its likely faults, and a correction."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def kind_of_change(opinion: PlanOpinion) -> str:
 
 @dataclass(frozen=True)
 class PosteriorCalibration:
-    """Calibration of a draft's posterior to its probability of being right.
+    """Calibration from a draft's posterior to its probability of being correct.
 
     Args:
         slope: Factor of the posterior's logit.
@@ -93,7 +93,7 @@ class PosteriorCalibration:
     usual: float = 0.0
 
     def logit(self, opinion: PlanOpinion) -> float:
-        """Return the log-odds that a draft is right."""
+        """Return the log-odds that a draft is correct."""
         share = min(max(float(opinion.shares[0]), 1e-6), 1 - 1e-6)
         missing = self.incomplete * (opinion.incomplete - self.usual)
         return self.slope * math.log(share / (1 - share)) + self.intercept + missing
@@ -104,7 +104,7 @@ class Judge:
     """A judge of plans, based on past plans over the same tools.
 
     Args:
-        weights: Weights of the posterior's features; None if there are too few plans.
+        weights: Weights of the posterior's features, or None if there are too few past plans.
         far: Nearness below which a request is unlike all past ones.
         texts: Weights of the evidence in step texts.
     """
@@ -135,13 +135,13 @@ class Judge:
         return [self._verdict(reader.read(plan)) for plan in plans]
 
     def opinion(self, read: ReadDraft) -> PlanOpinion | None:
-        """Return the posterior of a draft; None if there are too few past plans."""
+        """Return the posterior of a draft, or None if there are too few past plans."""
         if self.weights is None:
             return None
         return form_opinion(self.past.expect(read.plan.request), read.tools, self.weights)
 
     def calibrated(self, opinion: PlanOpinion, more: float = 0.0) -> float:
-        """Return the probability that a draft is right."""
+        """Return the probability that a draft is correct."""
         logit = self.calibration.logit(opinion) + more
         return 1 / (1 + math.exp(-min(max(logit, -_MOST_CERTAIN), _MOST_CERTAIN)))
 
@@ -170,7 +170,7 @@ class Judge:
         return self._of_this_request(read, texts, verdict) if texts and not by_rule else verdict
 
     def step_texts(self, read: ReadDraft) -> StepTexts | None:
-        """Return the words of a draft's steps; None without texts."""
+        """Return the words of a draft's steps, or None without texts."""
         plan = read.plan
         if not plan.steps:
             return None
@@ -221,7 +221,7 @@ class Judge:
         return Verdict(graph, score, nodes, edges, limits, (*by_rule, *ordered), unknown)
 
     def unknown(self, read: ReadDraft, opinion: PlanOpinion) -> str:
-        """Return the reason why past plans cannot judge a draft; empty if they can.
+        """Return the reason why past plans cannot judge a draft, or "".
 
         Corrections use the same test and leave drafts without a judgement unchanged.
         """
@@ -318,8 +318,8 @@ def load_judge(folder: Path, encoder: Encoder | None = None) -> Judge:
     """Read a judge.
 
     Args:
-        folder: Folder that `save_judge` wrote, or one of an earlier version with a network in it.
-        encoder: Text encoder; None for the one named in the checkpoint.
+        folder: Folder that `save_judge` wrote, or an earlier version's folder with a network.
+        encoder: Text encoder, or None for the one named in the checkpoint.
 
     Raises:
         DataFileError: The judge is missing, damaged, of another version or for other tools.
@@ -372,7 +372,7 @@ def _judge(values: Mapping[str, Any], past: PastPlans) -> Judge:
 
 
 # Corrector ----------------------------------------------------------------------------------------
-# Correction without a language model: the most plausible plan, if the change is worth it.
+# Correction without a language model: the most plausible plan, if the change is worthwhile.
 
 
 @dataclass(frozen=True)
@@ -380,7 +380,7 @@ class Correction:
     """The correction of a draft.
 
     Args:
-        plan: Corrected plan; the draft with corrected tool names if no change is worth it.
+        plan: The corrected plan, or the draft with corrected tool names if no change is worthwhile.
         gain: Expected gain in agreement with the true plan, 0 to 1.
     """
 
@@ -392,7 +392,7 @@ class Correction:
 def correct(judge: Judge, plans: Iterable[ToolPlan]) -> list[Correction]:
     """Correct drafts.
 
-    Tool names are corrected. Steps change only where such changes were a gain on held-out plans
+    Tool names are corrected. Steps change only where such changes improved held-out plans
     (`ChangeRule`); a plan that is not a chain stays a graph. A plan without a verdict keeps its
     steps. An empty plan becomes the plan of the nearest request, unless the request is unlike all
     past ones.
@@ -442,7 +442,7 @@ def _from_nothing(judge: Judge, plan: ToolPlan) -> Correction:
 
 
 def rewritten(judge: Judge, read: ReadDraft, tools: Tools) -> ToolPlan:
-    """Return a changed plan; kept steps keep their texts and, in a graph, their links."""
+    """Return a changed plan. Kept steps keep their texts and, in a graph, their links."""
     known = judge.embeddings.tools.tools
     plan = read.plan
     if not read.is_chain:

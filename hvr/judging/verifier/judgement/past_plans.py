@@ -1,4 +1,4 @@
-"""Past plans as a model of the plan for a request, by similarity and regression."""
+"""Predict the plan for a request from past plans, by similarity and regression."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from hvr.values import cached_property
 #     q(y | r) = k(r)ᵀ (K + λI)⁻¹ Y,   K_ij = exp(β (likeness(r_i, r_j) - 1))
 #
 # Y has a 0/1 column for each move (tool, next tool) that a past plan makes, one for each tool that
-# it calls, and a column for the number of steps. Unlike a mean over similar requests, regression
-# weighs what distinguishes requests. Leave-one-out predictions are exact without refitting:
-# y_i - α_i / (K + λI)⁻¹_ii, with α = (K + λI)⁻¹ Y.
+# it calls, and one for the number of steps. Unlike a mean over similar requests, regression weighs
+# what distinguishes requests. Leave-one-out predictions are exact without refitting: y_i - α_i / (K
+# + λI)⁻¹_ii, with α = (K + λI)⁻¹ Y.
 
 REGRESSION_INVERSE_TEMPERATURE = 2.0
 """β, chosen on held-out training plans."""
@@ -37,7 +37,7 @@ Move = tuple[int, int]
 
 @dataclass(frozen=True)
 class Prediction:
-    """Predictions about the plan for a request.
+    """Predictions of the moves and tools in the plan for a request.
 
     Args:
         moves: Log-odds of each move (tools + 1, tools + 1).
@@ -85,7 +85,7 @@ class PlanRegression:
         self._alpha = self._inverse @ self._targets
 
     def predict(self, likeness: Floats, left_out: int | None = None) -> Prediction:
-        """Predict the plan for a request by similarities (requests,), without `left_out`."""
+        """Predict the plan for a request from its similarities (requests,), without `left_out`."""
         if left_out is not None:
             own = self._alpha[left_out] / self._inverse[left_out, left_out]
             predicted = self._targets[left_out] - own
@@ -129,7 +129,7 @@ class BagOfWords:
         return cls({w: math.log(len(texts) / n) + 1 for w, n in kept})
 
     def encode(self, texts: Sequence[str]) -> Floats:
-        """Return the vectors of texts (texts, words); zeros for a text without known words."""
+        """Return the vectors of texts (texts, words), all zeros for a text without known words."""
         vectors = np.zeros((len(texts), len(self.idf)), dtype=np.float32)
         for i, text in enumerate(texts):
             found = set(_WORD.findall(text.lower()))
@@ -201,7 +201,7 @@ class PastPlans:
         return np.asarray(similarity, np.float32), vector
 
     def expect(self, request: str, left_out: int | None = None) -> Expectation:
-        """Return the expectation about the plan for a request, without the past plan `left_out`."""
+        """Return the expectation for a request's plan, ignoring the past plan `left_out`."""
         return Expectation(self, request, left_out)
 
 
@@ -209,7 +209,7 @@ class Expectation:
     """Expectations from past plans about the plan for a request.
 
     Attributes:
-        likeness: Similarity to each past request (requests,); -1 for the ignored plan.
+        likeness: Similarity to each past request (requests,); the ignored plan has -1.
         plans: P(π | r) = sum of w_i over past plans π_i = π, w = softmax(β likeness).
         relevance: Cosine of the request and each tool (tools,).
     """
@@ -255,5 +255,5 @@ class Expectation:
         return self.past.counts[plan] - (plan == self._own)
 
     def moved(self, source: int, target: int) -> int:
-        """Return how often a tool follows another in past plans."""
+        """Return how often a tool follows another tool in past plans."""
         return self.past.pairs[source, target] - self._own_moves[source, target]

@@ -29,7 +29,7 @@ INDEL_COST = 0.9
 
 @dataclass(frozen=True)
 class PlanChange:
-    """The alignment of a plan with a draft.
+    """An alignment of a plan with a draft.
 
     Args:
         pairs: (index in the draft, index in the plan) of steps that are kept or replaced. Other
@@ -45,13 +45,13 @@ class PlanChange:
 
     @property
     def cost(self) -> float:
-        """The edit distance; another order counts 1."""
+        """The edit distance; a different order counts 1."""
         return self.replaced + INDEL_COST * (self.deleted + self.inserted) + self.reordered
 
 
 @lru_cache(maxsize=4096)
 def difference(draft: Tools, plan: Tools) -> PlanChange:
-    """Return the alignment of least edit distance (Wagner-Fischer).
+    """Return the alignment with the least edit distance (Wagner-Fischer).
 
     A replacement costs 1, a deletion or insertion `INDEL_COST`. A permutation of the draft counts
     only as reordered.
@@ -222,13 +222,13 @@ def expected_agreements(plans: Sequence[Tools], shares: Floats, considered: int 
     """Return the expected agreement of plans with the true one (plans,).
 
     It is the sum over π' of P(π') agreement(π, π'). Choosing the highest is minimum Bayes risk
-    decoding: the most probable plan is most often right, but a plan that shares much with all
-    probable plans is less wrong when it is wrong.
+    decoding: the most probable plan is most often correct, but a plan that shares much with all
+    probable plans has smaller errors.
 
     Args:
         plans: Candidates; the draft is first.
         shares: Probabilities of the candidates (plans,).
-        considered: Number of most probable plans to evaluate, besides the draft; others get 0.
+        considered: Number of most probable plans to evaluate besides the draft; all others get 0.
     """
     order = np.argsort(-shares, kind="stable")[:considered].tolist()
     chosen = dict.fromkeys([0, *order])
@@ -364,7 +364,7 @@ class PlanOpinion:
 
     @property
     def best(self) -> int:
-        """Index of the plan of least risk."""
+        """Index of the plan with the least risk."""
         return int(np.argmax(self.agreements))
 
     @property
@@ -407,7 +407,7 @@ class PlanOpinion:
         return risk
 
     def missing(self, source: int | None, target: int | None) -> dict[int, float]:
-        """Return the probabilities of tools missing between two steps; None is the start or end."""
+        """Return the probabilities of tools missing between two steps (None: start or end)."""
         found: dict[int, float] = defaultdict(float)
         for plan, share, change in zip(
             self.plans, self.shares.tolist(), self._changes, strict=True

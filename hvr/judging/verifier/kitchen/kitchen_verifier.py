@@ -134,7 +134,7 @@ def _graph(plan: LinkedPlan, request: str, shown: str, plan_id: str, name: Name)
 
 
 def kitchen_tools(graphs: Iterable[PlanGraph]) -> ToolGraph:
-    """Return the atomic actions as tools, linked as in plans, with all types that occur there."""
+    """Return the atomic actions as tools, with the links and types that occur in plans."""
     actions = load_wording().actions
     takes: dict[str, set[str]] = {name: set() for name in (*actions, FINISH)}
     gives: dict[str, set[str]] = {name: set() for name in (*actions, FINISH)}
@@ -155,8 +155,8 @@ def kitchen_tools(graphs: Iterable[PlanGraph]) -> ToolGraph:
 
 
 # Check of the end ---------------------------------------------------------------------------------
-# Whether the final state of a plan satisfies the goal that hvr's grammar reads in the request: a
-# check without a network. A request that hvr cannot read is not judged.
+# Check whether a plan's final state satisfies the goal that hvr's grammar reads in the request,
+# without a network. A request that hvr cannot read is not judged.
 
 _State = Mapping[Atom, bool]
 _WHERE = frozenset({"on", "in", "holding"})
@@ -168,8 +168,8 @@ class EndCheck:
     """Result of checking the end of a plan.
 
     Args:
-        lacking: Unsatisfied requests in words; empty if everything holds.
-        unread: Reason why the request cannot be checked; empty if it can.
+        lacking: The unsatisfied parts of the request, in words (empty if everything holds).
+        unread: Reason why the request cannot be checked (empty if it can).
         bare: Whether the goal holds and nothing else was changed.
     """
 
@@ -299,7 +299,7 @@ def _atom(fact: Fact) -> Atom:
 
 
 def _is_bare(plan: LinkedPlan, goal: _Goal) -> bool:
-    """Return whether the steps that the goal does not need change nothing else."""
+    """Return whether steps that the goal does not need change nothing."""
     # Requests do not ask for doors to be closed, taps turned off and knives put down. Redundant
     # steps are found by action elimination (Nakhost and Müller 2010): a step is removed with its
     # dependents.
@@ -377,7 +377,7 @@ def verdict_of(request: str, *parts: tuple[Task, Sequence[GroundAction]]) -> Ver
     """Judge how well a plan fits a request.
 
     Args:
-        parts: A task with its plan, or several for a request that was planned in stages.
+        parts: A task with its plan, or several of them for a request planned in stages.
 
     Raises:
         MissingExtraError: The extra `gnn` is not installed.
@@ -415,7 +415,7 @@ def judge(verifier: Verifier, plan: LinkedPlan, request: str) -> Verdict:
 
 
 def _second_vote(score: float, found: EndCheck, plan: LinkedPlan, request: str) -> str:
-    """Return why an accepted plan may not match the request; empty without an objection."""
+    """Return the reason why an accepted plan may not match the request, or ""."""
     # Leaving a named thing untouched is always an objection. Otherwise the reading decides only
     # where the network is uncertain, since hvr may misread a sentence.
     mentions = mentions_of(request)
@@ -452,7 +452,7 @@ def _without_steps(verifier: Verifier, plan: LinkedPlan, request: str) -> Verdic
 
 
 def _of_the_whole(verdict: Verdict, plan: LinkedPlan) -> RiskFinding:
-    """Return a reason for a low score if no step and no link exceeds its threshold."""
+    """Return a reason for a low score if no step or link exceeds its threshold."""
     last = len(plan.steps)
     reason = _reason(last, verdict.graph, plan)
     if ":" not in reason:

@@ -1,4 +1,4 @@
-"""Plans with causal links, from execution by the validator, and their steps in words."""
+"""Compute the causal links of plans by execution, and put their steps into words."""
 
 from __future__ import annotations
 
@@ -81,9 +81,9 @@ class LinkedPlan:
     """An executable plan with its causal links.
 
     Args:
-        ends: Literals of the final state that steps produced, and the positions of the objects they
-            name, with their producers.
-        types: PDDL type of each object in steps or ends; of all objects if there is no step.
+        ends: Literals of the final state that steps produced, and the positions of the objects that
+            they name, with their producers.
+        types: PDDL type of each object in steps or ends, or of all objects if there are no steps.
         start: Initial positions and states of the same objects.
     """
 
@@ -174,8 +174,8 @@ def causal_links(*parts: tuple[Task, Sequence[GroundAction]]) -> LinkedPlan:
             report = _applied(validator, action, len(steps) + 1)
             needed = _facts(task, _needs(task.ground(action), before))
             needs = [Need(fact, since.get(fact, INITIAL_STATE)) for fact in needed]
-            # That a place is free is a fact about every object; only a step that freed it is
-            # informative.
+            # Any object can make a place not free, so this fact says something only if a step
+            # caused it.
             needs = [n for n in needs if n.producer != INITIAL_STATE or not _is_absence(n.fact)]
             makes = _made(report)
             for fact in makes:
@@ -295,7 +295,7 @@ liquid."""
 
 
 def class_of(name: str, types: Mapping[str, str]) -> str:
-    """Return the ontology class of an object; its PDDL type if there is none."""
+    """Return the ontology class of an object, or its PDDL type if there is none."""
     pddl_type = _type_of(name, types)
     if pddl_type == _LIQUID:
         return name
@@ -314,7 +314,7 @@ def class_label(object_class: str) -> str:
 
 
 def say_action(action: GroundAction, types: Mapping[str, str], name: Name = class_of) -> str:
-    """Return a step in words, such as `pick up the mug`."""
+    """Put a step into words, such as `pick up the mug`."""
     names = [class_label(name(a, types)) for a in action.args]
     known = load_wording().actions.get(action.name)
     text = known.step.fill([f"the {n}" for n in names]) if known is not None else ""
@@ -322,7 +322,7 @@ def say_action(action: GroundAction, types: Mapping[str, str], name: Name = clas
 
 
 def say_ends(facts: Iterable[Fact], types: Mapping[str, str], name: Name = class_of) -> str:
-    """Return the facts of the final state in words."""
+    """Put the facts of the final state into words."""
     clauses: dict[str, int] = {}
     for fact in facts:
         clause = _clause(fact, types, name)

@@ -23,9 +23,9 @@ from hvr.language.lexicon import (
 )
 
 # Mentions -----------------------------------------------------------------------------------------
-# This is less than a goal, and less than `hvr.language` reads: every word of the ontology counts
-# wherever it occurs, so that any sentence has a reading. Only the nearest context matters: the
-# preposition before a name, and the verb or adjective that belongs to it.
+# A simpler reading than the goals of `hvr.language`: every word of the ontology counts wherever it
+# occurs, so that any sentence has a reading. Only the immediate context matters: the preposition
+# before a name, and the verb or adjective that belongs to it.
 
 FAMILIES: Mapping[str, str] = {
     "hot": "heat",
@@ -63,9 +63,9 @@ class NamedThing:
     """A thing that a request names.
 
     Args:
-        count: Number of things; 0 for all, -1 for several.
+        count: Number of things; 0 means all, and -1 several.
         optional: Whether the object is implied rather than named, such as the mug for a coffee.
-        role: Role by the preposition before it; empty without one.
+        role: Role that the preposition before the name gives it, or "".
         states: States that verbs and adjectives require.
     """
 
@@ -133,7 +133,7 @@ def loose_states(wording: Wording) -> Mapping[str, tuple[State, bool]]:
 
 
 def says_being(entries: tuple[Entry, ...]) -> bool:
-    """Return whether words can be a verb of being: `stand` is also a side table."""
+    """Return whether words can be a verb of being: `stand` can, but also means a side table."""
     return any(isinstance(e, FunctionWord) and e.role == "be" for e in entries)
 
 
@@ -197,7 +197,7 @@ _RECIPIENTS = frozenset({"me", "us"})
 
 @lru_cache(maxsize=65536)
 def mentions_of(request: str) -> RequestMentions:
-    """Read a request; an empty or far too long one yields nothing."""
+    """Read a request; an empty or far too long request yields no mentions."""
     ontology = load_ontology()
     try:
         tokens = tokenize(request)
@@ -221,7 +221,7 @@ class _Clause:
     """State of the clause being read.
 
     Args:
-        things: Number of names and pronouns without a place's role.
+        things: Number of names and pronouns that do not have the role of a place.
         subject: Subject of the last verb of being.
         awaits_place: Whether "the place of" was read, and the place is still to come.
         handed_over: Whether someone is to receive something in the hand.
@@ -408,7 +408,7 @@ class _Reader:
         )
 
     def _go_home(self) -> None:
-        """Record that one thing is the place of another: the last named thing, or the next."""
+        """Record that a thing is the place of the last named thing, or of the next one."""
         clause = self._clause
         if clause.subject and not clause.subject.named.role and self._holds(clause.subject.named):
             clause.subject.named = replace(clause.subject.named, role=IN)

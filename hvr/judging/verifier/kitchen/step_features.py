@@ -35,8 +35,8 @@ class PlanOutcome:
     """The final state of a plan, and its events.
 
     Args:
-        classes: Classes of all objects in steps or the end.
-        handled: Classes of the objects in steps or the end.
+        classes: Classes of all objects in steps or in the final state.
+        handled: Classes of the objects in steps or in the final state.
         changed: Classes of the objects in final facts that steps produced.
         tools: Objects held to cut something.
         carried: Objects that steps put somewhere, or that are held at the end.
@@ -169,7 +169,7 @@ def _closure(under: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str]]:
 
 
 class NameMatch(IntEnum):
-    """Degree to which a name matches an object."""
+    """The degree to which a name matches an object."""
 
     NONE = 0
     LIKE = 1
@@ -183,7 +183,7 @@ class NameMatch(IntEnum):
 
 @lru_cache(maxsize=65536)
 def covers(required: str, other: str) -> bool:
-    """Return whether the name of one class may refer to an object of another.
+    """Return whether the name of a class may refer to an object of another class.
 
     "Tomato" may also refer to a slice of tomato, and "slice of tomato" requires the tomato.
     """
@@ -197,7 +197,7 @@ def covers(required: str, other: str) -> bool:
 
 @lru_cache(maxsize=65536)
 def name_match(required: str, other: str) -> NameMatch:
-    """Return how well the name of a class matches an object of another."""
+    """Return how well the name of a class matches an object of another class."""
     if covers(required, other):
         return NameMatch.EXACT
     pair = frozenset((whole(required), whole(other)))
@@ -220,7 +220,7 @@ def is_piece(name: str) -> bool:
 
 
 def whole(name: str) -> str:
-    """Return the class that pieces come from; other classes stay as they are."""
+    """Return the class that pieces come from; return other classes unchanged."""
     return name.removesuffix("Sliced").removesuffix("Cracked")
 
 
@@ -229,8 +229,8 @@ def whole(name: str) -> str:
 #
 # They are additional outputs of a plan node and take the place of the paper's alignment margin
 # (section 3.3.2): the text of a kitchen step follows from its action, so the two always agree, and
-# only the action can be wrong for the request. No feature names a class, so that what is learnt
-# about one object holds for every other.
+# only the action can be wrong for the request. No feature names a class, so that the network learns
+# about all objects at once.
 
 _PLACES = frozenset({IN, NEAR, FROM})
 _USED = frozenset({"hold", "open", "switch"})
@@ -290,7 +290,7 @@ def untouched(plan: LinkedPlan, mentions: RequestMentions) -> tuple[NamedThing, 
 
 
 def only_similar(plan: LinkedPlan, mentions: RequestMentions) -> tuple[NamedThing, ...]:
-    """Return the named things for which steps handle only something similar."""
+    """Return the named things of which steps handle only something similar."""
     handled = PlanOutcome.of(plan).handled
     return tuple(
         t
@@ -309,8 +309,8 @@ def missing_states(plan: LinkedPlan, mentions: RequestMentions) -> tuple[str, ..
 def is_so(outcome: PlanOutcome, state: State, mentions: RequestMentions) -> bool:
     """Return whether a requested state holds at the end.
 
-    Either a step produced it, or an object that should have it had it from the start and the
-    request does not ask for the event itself.
+    Either a step produced the state, or the object had it from the start and the request does not
+    ask for the event itself.
     """
     if state in outcome.states:
         return True
