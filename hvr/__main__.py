@@ -1,13 +1,13 @@
-"""The way in: `hvr` and `python -m hvr`."""
+"""Entry point of `hvr` and `python -m hvr`."""
 
 import gc
 import sys
 
 
 def start() -> None:
-    """Run the command line as this process, and exit; Ctrl-C also works while modules load."""
+    """Run the command line and exit the process; Ctrl-C works even while modules load."""
     try:
-        # Loading modules makes no garbage. `hvr.doors.cli.main` enables the collector afterwards.
+        # Loading modules creates no garbage. `hvr.doors.cli.main` enables the collector afterwards.
         gc.disable()
         from hvr.doors.cli.main import run
 
@@ -16,7 +16,7 @@ def start() -> None:
         print("interrupted", file=sys.stderr)
         sys.exit(130)
     except Exception as error:
-        # What hvr needs to say this better is itself damaged.
+        # The modules that print better messages are themselves damaged.
         print(
             f"error: hvr failed: {type(error).__name__}: {error}; is the installation complete?",
             file=sys.stderr,
@@ -25,8 +25,8 @@ def start() -> None:
 
 
 def _leave_current_folder() -> None:
-    """Take the current folder, which `python -m` puts first, off the path of modules."""
-    # A file there with the name of a module that hvr imports later would be run in its place.
+    """Remove the current folder, which `python -m` puts first, from the module path."""
+    # A file there could shadow a module that hvr imports later, and would be executed.
     import os
 
     if sys.flags.safe_path:

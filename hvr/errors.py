@@ -167,7 +167,7 @@ class SceneError(HvrError):
 
 
 class LanguageError(HvrError):
-    """A sentence cannot be turned into a goal."""
+    """A sentence cannot be translated into a goal."""
 
     suggestions: tuple[str, ...] = ()
     """The request with an unknown word replaced, once per known word that resembles it."""
@@ -185,8 +185,8 @@ class AmbiguousError(LanguageError):
     """A sentence has several readings with different outcomes.
 
     Args:
-        readings: A paraphrase of each reading, the likeliest first. Typed back, each is read as its
-            goal.
+        readings: A paraphrase of each reading, the likeliest first. hvr reads each paraphrase as
+            the same goal.
     """
 
     question = "Which of these is meant?"
@@ -203,12 +203,12 @@ class AmbiguousError(LanguageError):
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The answers to the question."""
+        """The possible answers to the question."""
         return self.readings
 
 
 class ProposalError(LanguageError):
-    """A sentence hints at requests, likeliest first, but asks for none: 'the mug is dirty'."""
+    """A sentence only hints at requests, such as 'the mug is dirty'; the likeliest come first."""
 
     def __init__(self, requests: tuple[str, ...]) -> None:
         self.requests = requests
@@ -302,7 +302,7 @@ class MissingExtraError(HvrError):
     Args:
         package: The package that could not be imported.
         extra: The extra of hvr that installs it.
-        then: A further command to run after installing the extra, if any.
+        then: A command to run after installing the extra, if any.
     """
 
     def __init__(self, package: str, extra: str, then: str = "") -> None:

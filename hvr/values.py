@@ -23,7 +23,7 @@ else:
         """A property that is computed once per instance, without a lock.
 
         In Python 3.11, `functools.cached_property` has one lock for all instances of a class. A
-        process forked while another thread holds it would wait forever.
+        process forked while another thread holds this lock would wait forever.
         """
 
         def __init__(self, func: Callable[[Any], Any]) -> None:
@@ -51,10 +51,10 @@ SCHEMA_VERSION = 1
 class JsonObject:
     """A value with a declared JSON form, from which `hvr.base.declared` also derives its schema.
 
-    `json_shape` lists the members of the JSON object in their order, separated by blanks; "*" means
-    all annotated fields. Each member is a field or a property of the value:
+    `json_shape` lists the members of the JSON object in order, separated by spaces; "*" means all
+    annotated fields. Each member is a field or a property of the value:
 
-    - `step=number`, `rule=rule.id`: a member with another name, or from a part of a field;
+    - `step=number`, `rule=rule.id`: a member with a different name, or taken from part of a field;
     - `reason?`: null if the value is empty;
     - `notes-`: left out if the value equals the class's default;
     - `numbers{}`: pairs, written as an object;
@@ -136,7 +136,7 @@ class Value(JsonObject):
 
 
 def json_fields(value: Any) -> dict[str, Any]:
-    """Return the members that the class of a value declares, as JSON values."""
+    """Return the members declared by the class of a value, as JSON values."""
     cls: Any = type(value)
     data: dict[str, Any] = {}
     for name, path, mark in json_members(cls):

@@ -1,8 +1,8 @@
-"""Declared types as JSON Schema, and JSON checked by declared types.
+"""Export declared types as JSON Schema, and decode JSON into values of these types.
 
 A declared type is a class with annotated fields: a `Value` or a dataclass. Its JSON form is
-`JsonObject.json_shape`. `json_schema` describes the form for other programs, and `decode` makes a
-value from JSON, or says what is wrong, where, and what was expected.
+`JsonObject.json_shape`. `json_schema` describes the form for other programs. `decode` creates a
+value from JSON, or reports the error, its place and the expectation.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 class Between(Value):
-    """The smallest and the largest permitted number, or length of a text; in `Annotated[…]`."""
+    """The permitted range of a number, or of the length of a text; used in `Annotated[…]`."""
 
     least: float
     most: float
@@ -109,7 +109,7 @@ def descriptions(cls: type) -> dict[str, str]:
 
 
 def _said_of_part(cls: type, path: str) -> str:
-    """Return the description of a property, or of a field of a field; "" without one."""
+    """Return the description of a property or of a nested field, or "" without one."""
     owner, _, name = path.rpartition(".")
     if owner:
         return descriptions(type_at(cls, owner)).get(name, "")

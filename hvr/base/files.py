@@ -50,7 +50,7 @@ _BLOCK = 65_536
 def data_path(name: str) -> Path:
     """Return the path of a data folder: `ontology`, `domains`, `tasks` or `worlds`.
 
-    An installed hvr has it inside the package, a checkout at its top.
+    An installed hvr keeps data inside the package, a checkout at its top level.
 
     Raises:
         DataFileError: The folder is missing.
@@ -84,8 +84,8 @@ def user_folder(kind: Literal["data", "cache"]) -> Path:
 
 
 def commit() -> str:
-    """Return the commit of hvr's checkout, with `+` if files differ; `unknown` without git."""
-    import subprocess  # by far the slowest import of this module, and rarely needed
+    """Return the commit of hvr's checkout (with `+` if files differ), or `unknown` without git."""
+    import subprocess  # rarely needed, and by far the slowest import of this module
 
     def git(*arguments: str) -> str:
         done = subprocess.run(
@@ -99,7 +99,7 @@ def commit() -> str:
         return done.stdout.strip()
 
     try:
-        # An installed hvr may lie in the checkout of another project.
+        # An installed hvr may be inside the checkout of another project.
         if not git("ls-files", "__init__.py"):
             return "unknown"
         return git("rev-parse", "HEAD") + ("+" if git("status", "--porcelain", ".") else "")
@@ -126,7 +126,7 @@ def unwritable(
 
 
 def is_passing(error: Exception) -> bool:
-    """Return whether the machine failed (a full disk), not the name or the permission."""
+    """Return whether the machine is at fault (a full disk), not the name or permissions."""
     if (code := getattr(error, "sqlite_errorcode", None)) is not None:
         return code & 0xFF in _PASSING_SQLITE
     if (number := getattr(error, "errno", None)) is not None:
@@ -137,7 +137,7 @@ def is_passing(error: Exception) -> bool:
 
 @contextmanager
 def writing(path: Path | str) -> Iterator[None]:
-    """Convert an OSError of the block into a DataFileError for the path; see `unwritable`."""
+    """Convert an OSError in the block into a DataFileError for the path; see `unwritable`."""
     try:
         yield
     except OSError as error:
@@ -161,7 +161,7 @@ def temporary_folder(prefix: str) -> Iterator[str]:
     try:
         parent = tempfile.gettempdir()
     except FileNotFoundError:
-        # tempfile does not say why every folder failed; writing to the first one reveals the
+        # tempfile does not report why every folder failed; writing to the first one shows the
         # reason.
         trial = Path(os.environ.get("TMPDIR") or "/tmp") / f"{prefix}{os.getpid()}"
         write_whole(trial, "?")
@@ -242,21 +242,21 @@ if sys.platform != "win32":
 def append_json_line(
     path: Path, value: Any, *, default: Callable[[Any], Any] | None = None, durable: bool = False
 ) -> None:
-    """Append a JSON value as a line to a file, completely or not at all.
+    """Append a JSON value to a file as one line, completely or not at all.
 
     A partial last line, left by a process that died, is removed first.
 
     Args:
-        path: The file; created if missing.
-        default: Converts other values, as in `json.dumps`.
-        durable: Wait until the line would survive a power failure.
+        path: The file, which is created if missing.
+        default: A function that converts other values, as in `json.dumps`.
+        durable: Whether to wait until the line would survive a power failure.
 
     Raises:
         DataFileError: The file cannot be written; its earlier lines are kept.
     """
     import json
 
-    # Unpaired surrogates have no UTF-8; backslashreplace turns them into valid JSON escapes.
+    # Unpaired surrogates have no UTF-8 form; backslashreplace turns them into valid JSON escapes.
     line = json.dumps(value, ensure_ascii=False, default=default) + "\n"
     data = line.encode("utf-8", "backslashreplace")
     with writing(path):
@@ -316,14 +316,14 @@ def _repair_end(file: FileIO) -> int:
 
 
 def write_whole(path: Path, content: str | bytes, *, durable: bool = False) -> None:
-    """Write a file atomically: it has the old content or the new one, never a part.
+    """Write a file atomically: it has either the old or the new content, never a part.
 
     Symbolic links and the permissions of an existing file are kept.
 
     Args:
-        path: The file; its folder must exist.
+        path: The file, whose folder must exist.
         content: Bytes, or text to encode as UTF-8.
-        durable: Wait until the file would survive a power failure.
+        durable: Whether to wait until the file would survive a power failure.
 
     Raises:
         DataFileError: The file cannot be written; its old content is kept.
@@ -359,9 +359,9 @@ def _replace(target: Path, data: bytes, durable: bool) -> None:
 # Locks --------------------------------------------------------------------------------------------
 # File locks, and sets of files that are replaced atomically.
 
-# A lock ends with its process, however that ends. It also separates threads.
-# On a file system without locks, the creator of the file holds the lock, and a killed process
-# leaves it locked.
+# A lock ends with its process, however the process ends. It also separates threads. On a file
+# system without locks, the creator of the file holds the lock, and a killed process leaves it
+# locked.
 
 _GLANCES = 10
 _GLANCE_SECONDS = 0.02
@@ -378,12 +378,13 @@ class Lock:
         self._descriptor: int | None = descriptor
 
     def release(self) -> None:
-        """Release the lock and remove its file. Idempotent."""
+        """Release the lock and remove its file; further calls do nothing."""
         if self._descriptor is None:
             return
         descriptor, self._descriptor = self._descriptor, None
         if sys.platform != "win32":
-            # Remove it while locked, or others could take it for the lock of a killed process.
+            # Remove the file while locked: others could mistake it for the lock of a killed
+            # process.
             self._remove()
         with suppress(OSError):
             # Closing is not enough: a forked process shares the open file and would keep the lock.
@@ -398,7 +399,7 @@ class Lock:
 
 
 def try_lock(path: Path) -> Lock | None:
-    """Lock a file, which is created if missing; return None if another holder has it.
+    """Lock a file, creating it if missing; return None if it is already locked.
 
     Raises:
         OSError: The file cannot be created or opened.
@@ -419,7 +420,7 @@ def is_locked(path: Path) -> bool:
     except OSError:
         return False
     try:
-        # A shared lock, so that concurrent callers do not see each other.
+        # Use a shared lock, so that concurrent callers do not see each other's.
         free = _lock(descriptor, shared=True)
         if free:
             _unlock(descriptor)
@@ -430,7 +431,7 @@ def is_locked(path: Path) -> bool:
 
 @contextmanager
 def wait_for_lock(path: Path) -> Iterator[None]:
-    """Hold the lock of a file, waiting for it if necessary; the file is kept.
+    """Hold the lock of a file, waiting for it if necessary, and keep the file afterwards.
 
     Raises:
         OSError: The file cannot be created, opened or locked.
@@ -448,7 +449,7 @@ def wait_for_lock(path: Path) -> Iterator[None]:
 
 @contextmanager
 def exclusive_writer(path: Path) -> Iterator[None]:
-    """Prevent other processes and threads from writing a file, or the file set it heads.
+    """Prevent other processes and threads from writing a file, or the file set that it heads.
 
     A missing folder is created.
 
@@ -477,7 +478,7 @@ def _try(path: Path) -> Lock | None:
         except FileNotFoundError:  # another holder released it just now
             return None
     free = _lock(descriptor, made=made)
-    # The previous holder may have removed the file: then this descriptor is of an unlinked one.
+    # If the previous holder removed the file, this descriptor refers to an unlinked file.
     if free and _same(path, descriptor):
         return Lock(path, descriptor)
     os.close(descriptor)
@@ -534,8 +535,8 @@ else:
 # File sets ----------------------------------------------------------------------------------------
 # Files that belong together and are replaced atomically.
 #
-# The head refers to the others by names derived from their contents. It is written last: until then
-# readers get the earlier set, which is removed only afterwards.
+# The head refers to the other files by names derived from their contents. It is written last: until
+# then readers see the earlier set, which is removed only afterwards.
 
 _Read = TypeVar("_Read")
 
@@ -557,9 +558,9 @@ def write_set(head: Path, content: str, parts: Mapping[str, bytes], stems: Itera
     """Write a set of files atomically, replacing an earlier set.
 
     Args:
-        head: File that refers to the others; a missing folder is created.
-        parts: Contents of the other files by relative path; names come from `file_set_name`.
-        stems: Stems of all possible parts; files of earlier sets with these stems are removed.
+        head: File that refers to the others. A missing folder is created.
+        parts: Contents of the other files by relative path, named by `file_set_name`.
+        stems: Stems of all possible parts. Files of earlier sets with these stems are removed.
 
     Raises:
         DataFileError: The set cannot be written; the earlier set is kept.

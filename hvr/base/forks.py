@@ -1,7 +1,7 @@
-"""Safe forks of processes that use hvr, as `multiprocessing` makes them on Linux.
+"""Make forks of processes that use hvr safe, such as those of `multiprocessing` on Linux.
 
 A fork has its parent's memory but only the forking thread. Locks that other threads held stay
-locked for ever, such as the import lock of a module or the lock of a thread pool.
+locked forever, such as the import lock of a module or the lock of a thread pool.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Recursion of any depth, on a heap-allocated stack; Python's own holds a few hundred levels.
+"""Recursion of any depth on a heap-allocated stack; Python's stack holds a few hundred levels.
 
-Such a function is a generator that yields recursive calls and is sent their results:
+A recursive function is a generator that yields its recursive calls and receives their results:
 
     def depth(node: Node) -> Steps[int]:
         deepest = 0

@@ -1,7 +1,7 @@
-"""Parsing and range checks of numbers that users give.
+"""Parse numbers that users give, and check their ranges.
 
-NaN, infinity and numbers that exceed what clocks, samplers and files hold are refused here, so that
-later code need not check.
+NaN, infinity and numbers too large for clocks, samplers and files are refused here, so that later
+code need not check.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def as_float(value: object) -> float:
 
 
 def brief(value: object) -> str:
-    """Return the representation of a value, shortened for a message."""
+    """Return the `repr` of a value, shortened for a message."""
     try:
         shown = repr(value)
     except ValueError:  # Python refuses to print integers of thousands of digits

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 # Printable ----------------------------------------------------------------------------------------
-# Untrusted text made safe to print.
+# Make untrusted text safe to print.
 #
 # Text from servers, models, files and file names may contain control characters, which terminals
 # obey, and bidirectional overrides. Printed text shows them as `\u001b`, as in JSON and Turtle.
@@ -29,7 +29,7 @@ _UNPRINTABLE = (
 
 
 _NAME = 60
-# A name with a number after it is a place, that is, a file and a line.
+# A name followed by a number is a place, that is, a file and a line.
 _LONG_NAME = r"[^\s()'\",:;]{61,}+(:[0-9])?"
 
 
@@ -44,7 +44,7 @@ def one_line(text: str) -> str:
 
 
 def short_names(text: str) -> str:
-    """Shorten names of more than 60 characters in a message; places (`file:line`) stay whole."""
+    """Shorten names of more than 60 characters in a message, except places (`file:line`)."""
     return re.sub(_LONG_NAME, _shortened, text) if len(text) > _NAME else text
 
 
@@ -53,7 +53,7 @@ def _shortened(name: re.Match[str]) -> str:
 
 
 def short(text: object, most: int = 200) -> str:
-    """Shorten a text for quoting in a message; a shortened text shows its length."""
+    """Shorten a text for quoting in a message, and append its length if it was shortened."""
     shown = short_names(str(text))
     if len(shown) <= most:
         return shown
@@ -61,7 +61,7 @@ def short(text: object, most: int = 200) -> str:
 
 
 def block(text: str) -> str:
-    """Indent the lines after the first if any starts at the margin, which only hvr's text may."""
+    """Indent the later lines if any starts at the margin, which is reserved for hvr's text."""
     first, *more = text.splitlines() or [""]
     margin = "  " if any(line[:1].strip() for line in more) else ""
     return "\n".join([first, *(margin + line for line in more)])
@@ -71,8 +71,8 @@ def protect_output() -> None:
     """Escape control characters and mask keys in all further output.
 
     Texts are scrubbed where they arrive; this covers the rest, such as warnings of libraries.
-    Standard error, where those go, is also scrubbed of text that only looks like a key. Call it
-    again when the environment has changed.
+    Standard error, which receives warnings, is also scrubbed of text that merely looks like a key.
+    Call this function again after the environment has changed.
     """
     # Either stream may be missing.
     if sys.stdout is not None:
@@ -89,7 +89,7 @@ def console(*, stderr: bool = False, **options: Any) -> Console:
     class PrintableConsole(Console):
         def render(self, *arguments: Any, **options: Any) -> Iterator[Segment]:
             for segment in super().render(*arguments, **options):
-                # Control segments are rich's own.
+                # Control segments come from rich itself.
                 if segment.control:
                     yield segment
                 else:
@@ -126,7 +126,7 @@ _KEY_NAMES = ("KEY", "KEY_ID", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHR
 
 
 def named_like_a_key(variable: str) -> bool:
-    """Return whether an environment variable is named like one that holds a key."""
+    """Return whether the name of an environment variable suggests that it holds a key."""
     return variable.upper().endswith(_KEY_NAMES)
 
 
@@ -141,7 +141,7 @@ def _without_known_keys() -> Callable[[str], str]:
 def _without_keys(text: str) -> str:
     if text.isspace():
         return text
-    # A late import, since most commands print nothing here.
+    # Import lazily: most commands print nothing here.
     from hvr.base.secrets import Scrubber
 
     return Scrubber.of(os.environ).text(text)
@@ -164,7 +164,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
         return ""
     names = list(known)
     if len(names) > _MANY_NAMES:
-        # Comparing with thousands of names takes seconds; typos usually keep one end of the name.
+        # Comparing thousands of names takes seconds; typos usually keep one end of the name.
         names = [n for n in names if n[:2] == name[:2] or n[-2:] == name[-2:]]
         names.sort(key=lambda n: abs(len(n) - len(name)))
         del names[_MANY_NAMES:]

@@ -1,6 +1,6 @@
-"""Child processes that end with hvr, however it ends.
+"""Child processes that end with hvr, however hvr ends.
 
-Programs are started through `hvr/base/supervisor.py`, which also ends their descendants.
+`hvr/base/supervisor.py` starts the programs and also ends their descendants.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _END_SECONDS = 10.0
 def supervised(command: Sequence[str], *, memory: int = 0) -> list[str]:
     """Return a command line that runs a program and ends it, and its descendants, with hvr.
 
-    `memory` limits the bytes that they may use together; 0 sets no limit. On Windows the command
-    itself is returned.
+    `memory` limits the bytes that they may use together; 0 sets no limit. On Windows, the command
+    is returned unchanged.
     """
     if not _CAN_SUPERVISE:
         return list(command)
@@ -44,7 +44,7 @@ class ProcessTree:
 
     Args:
         folder: Existing working folder, also used for the program's temporary files.
-        stdin: File for its standard input; None for empty input.
+        stdin: File for the program's standard input, by default empty.
         memory: Bytes that the program and its descendants may use together; 0 sets no limit.
 
     Raises:
@@ -79,11 +79,11 @@ class ProcessTree:
 
     @property
     def code(self) -> int | None:
-        """Exit code; None while the program runs, 128 + N if signal N ended it."""
+        """Exit code (128 + N if signal N ended the program), or None while the program runs."""
         return self._process.poll()
 
     def cpu_seconds(self) -> float:
-        """Return the CPU time of the running processes; 0 if unknown."""
+        """Return the CPU time of the running processes in seconds, or 0 if unknown."""
         ticks = 0
         for pid in supervisor.descendants(self._process.pid):
             with suppress(OSError):
@@ -138,8 +138,8 @@ def end(process: subprocess.Popen[bytes]) -> None:
 def starting() -> Iterator[None]:
     """Defer SIGINT and SIGTERM while a worker process is created.
 
-    A signal in between would orphan the process, or reach it before its handlers are set and make
-    it print a traceback.
+    Otherwise, a signal could orphan the process, or reach it before it has set its handlers and
+    make it print a traceback.
     """
     if threading.current_thread() is not threading.main_thread():  # only it receives signals
         yield

@@ -1,4 +1,4 @@
-"""Proxies of the environment; requests to this machine bypass them."""
+"""Proxies from the environment, which requests to this machine bypass."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ DIRECT = ("http://", "https://", "all://")
 
 @dataclass(frozen=True)
 class Proxy:
-    """A proxy.
+    """A proxy from an environment variable.
 
     Args:
         address: Address without user and password.
-        variable: Upper-case name of the environment variable that sets it.
+        variable: Upper-case name of the environment variable that sets the proxy.
     """
 
     address: str
@@ -28,7 +28,7 @@ class Proxy:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a URL's host is this machine: a loopback address or below `.localhost`."""
+    """Return whether a host is this machine: a loopback address, or a name below `.localhost`."""
     host = host.strip("[]").partition("%")[0].rstrip(".").lower()
     if host == "localhost" or host.endswith(".localhost"):
         return True
@@ -36,7 +36,7 @@ def is_loopback(host: str) -> bool:
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
-        try:  # connecting accepts 127.1 and 2130706433, too
+        try:  # connecting also accepts 127.1 and 2130706433
             address = ipaddress.IPv4Address(socket.inet_aton(host))
         except OSError:
             return False
@@ -45,7 +45,7 @@ def is_loopback(host: str) -> bool:
 
 
 def proxy_of(url: str) -> Proxy | None:
-    """Return the proxy for a request; None for a direct connection.
+    """Return the proxy for a request, or None for a direct connection.
 
     Requests to this machine are always direct: a key for a local server must not leave the machine.
     """
@@ -69,7 +69,7 @@ def proxy_of(url: str) -> Proxy | None:
 
 
 def _in_networks(host: str, exempt: str) -> bool:
-    """Return whether NO_PROXY contains a network, such as 192.168.0.0/16, with the host."""
+    """Return whether a network in NO_PROXY, such as 192.168.0.0/16, contains the host."""
     try:
         address = ipaddress.ip_address(host)
     except ValueError:

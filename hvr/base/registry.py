@@ -43,7 +43,7 @@ class Registry:
         Raises:
             UsageError: The name is unknown; the message lists the known names.
         """
-        # hvr's own names first: reading the entry points takes longer than most commands.
+        # Check hvr's own names first: reading the entry points takes longer than most commands.
         if name in self.entries or self._is_path(name) or name in self._declared():
             return
         raise UsageError(
@@ -53,10 +53,10 @@ class Registry:
         )
 
     def check_from_file(self, name: str, place: object, named: Collection[str] = ()) -> None:
-        """Refuse uninstalled code that only a file names, since opening a file must not run code.
+        """Refuse uninstalled code that only a file names: opening a file must not run code.
 
         Args:
-            name: Name in the file; names of installed implementations are accepted.
+            name: Name in the file. Names of installed implementations are accepted.
             named: Names that the caller has given.
 
         Raises:
@@ -104,7 +104,7 @@ class Registry:
 
         Raises:
             UsageError: The name is unknown, or the result lacks a member.
-            HvrError: The implementation raised it.
+            HvrError: The implementation raised this error.
         """
         made = self.load(name)(*arguments)
         lacking = [member for member in self.members if not hasattr(made, member)]
@@ -165,7 +165,7 @@ def need_gnn() -> None:
 
 
 def need_local() -> None:
-    """Check that the packages for local models are installed, without the time of importing them.
+    """Check that the packages for local models are installed, without importing them.
 
     Raises:
         MissingExtraError: A package is not installed.
@@ -176,7 +176,7 @@ def need_local() -> None:
 
 
 def explained(error: ModuleNotFoundError) -> MissingExtraError | None:
-    """Return the error that names the extra for a missing module; None if no extra has it."""
+    """Return an error that names the extra for a missing module, or None if there is none."""
     module = (error.name or "").partition(".")[0]
     return MissingExtraError(module.replace("_", "-"), "plan") if module in _PLAN else None
 
@@ -197,13 +197,13 @@ def load(module: str, package: str, extra: str) -> Any:
 
 
 def load_apart(module: str) -> Any:
-    """Import a module of a package with tool worlds, such as `tau2.domains.retail.environment`.
+    """Import a module of a tool-world package, such as `tau2.domains.retail.environment`.
 
     These packages are installed without their dependencies, whose pinned versions conflict with
-    others; the extra `toolworlds` has the few that the worlds need.
+    others; the extra `toolworlds` installs the few that the worlds need.
 
     Raises:
-        MissingExtraError: The package, or one that it imports, is not installed.
+        MissingExtraError: The package or one of its imports is not installed.
     """
     try:
         return import_module(module)

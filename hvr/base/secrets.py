@@ -1,6 +1,6 @@
-"""Redaction of keys in everything that is shown or written.
+"""Redact keys in everything that hvr shows or writes.
 
-Both known keys and text that looks like a key are found in time linear in the text's length.
+It finds both known keys and text that looks like a key, in time linear in the length of the text.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from hvr.base.printable import named_like_a_key
 # Forms of keys ------------------------------------------------------------------------------------
 # Text that looks like a key, by its form or by the words before it.
 #
-# Each pattern matches a whole run of characters and a function then decides, so that no text can
-# cause backtracking.
+# Each pattern matches a whole run of characters, then a function decides: no text can cause
+# backtracking.
 
 MASK = "[key]"
 
@@ -26,8 +26,8 @@ class Form(NamedTuple):
     """A form of keys.
 
     Args:
-        signs: Lower-case strings; every text with such a key contains at least one. Empty for
-            no filter.
+        signs: Lower-case strings, at least one of which occurs in every text with such a key. If
+            empty, every text is searched.
     """
 
     signs: tuple[str, ...]
@@ -59,7 +59,7 @@ def _dense(text: str) -> bool:
 
 
 def _begins(match: re.Match[str]) -> bool:
-    """Return whether a match begins a word; an escape sequence before it counts as a boundary."""
+    """Return whether a match begins a word; a preceding escape sequence counts as a boundary."""
     at, text = match.start(), match.string
     if at == 0 or not text[at - 1].isalnum():
         return True
@@ -314,7 +314,7 @@ KEY_VARIABLES = (
 
 # Shorter values ("none", "EMPTY") are placeholders; masking them would garble other text.
 _SHORTEST = 8
-# Other variables must also look like a key: TOKEN=version2 does not.
+# Values of other variables must also look like a key: TOKEN=version2 does not.
 _SHORTEST_FOREIGN = 12
 
 
@@ -330,8 +330,8 @@ class Scrubber:
     def of(cls, environ: Mapping[str, str], *more: str | None) -> Scrubber:
         """Return a scrubber for the keys of an environment and further secrets.
 
-        These are the variables that hvr reads, and others whose name and value look like a key's,
-        such as GITHUB_TOKEN.
+        The keys come from the variables that hvr reads, and from others whose name and value look
+        like a key's, such as GITHUB_TOKEN.
         """
         own = (environ.get(name) for name in KEY_VARIABLES)
         return cls(v for v in (*own, *_foreign(environ), *more) if v)
@@ -340,7 +340,7 @@ class Scrubber:
         return f"{type(self).__name__}()"
 
     def text(self, text: str) -> str:
-        """Mask keys in a text; the operation is idempotent."""
+        """Mask keys in a text (idempotent)."""
         return without_keys(self.known(text))
 
     def known(self, text: str) -> str:

@@ -7,7 +7,7 @@ together (0: no limit); TEMPORARY is a glob pattern of folders to remove if PARE
 doing so (empty: none). The exit code is the program's, 128 plus the number of the signal that ended
 it, or `OUT_OF_MEMORY`.
 
-This script runs on POSIX systems only. It imports nothing of hvr, so that it starts in
+This script runs on POSIX systems only. It imports nothing from hvr, so that it starts in
 milliseconds. On Linux it adopts orphans, so programs cannot leave detached processes behind.
 Elsewhere a process that has already left its parent is not found.
 """
@@ -144,7 +144,7 @@ def _used(root: int) -> int:
 
 
 def _end_descendants(child: int) -> None:
-    # Orphans of killed processes are adopted, so the loop ends only when none is left.
+    # This process adopts orphans of killed processes, so the loop ends only when none is left.
     while True:
         for pid in descendants(os.getpid()):
             with suppress(OSError):

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 from hvr.errors import DataFileError
 
 # Texts --------------------------------------------------------------------------------------------
-# Reading, decoding and validation of untrusted text.
+# Read, decode and validate untrusted text.
 #
 # Byte order marks are dropped and line ends normalised. Input that would break code further on is
 # refused: nesting beyond MAX_DEPTH and, in files that users write, duplicate names, non-finite
@@ -128,12 +128,12 @@ def parse_json(text: str | bytes, *, strict: bool = True) -> Any:
 
     Args:
         text: The text, or its UTF-8 bytes.
-        strict: Also refuse duplicate names, NaN, Infinity, numbers that exceed a float, and
-            unpaired surrogates. False suits files that programs write; oversized integers become
-            infinity.
+        strict: Whether to also refuse duplicate names, NaN, Infinity, numbers that exceed a float,
+            and unpaired surrogates. False suits files that programs write; oversized integers
+            become infinity.
 
     Raises:
-        ValueError: The text is not JSON (usually a `json.JSONDecodeError`, which has the place), is
+        ValueError: The text is not JSON (usually a `json.JSONDecodeError` with the place), is
             nested too deeply, or violates `strict`.
     """
     import json
@@ -163,7 +163,7 @@ def read_json(path: Path, *, strict: bool = True) -> Any:
 
 
 def read_json_lines(path: Path, *, strict: bool = True) -> list[tuple[int, Any]]:
-    """Read a JSON Lines file: the values with their 1-based line numbers.
+    """Read a JSON Lines file as pairs of 1-based line numbers and values.
 
     Blank lines are skipped; see `parse_json` for `strict`.
 
@@ -179,9 +179,9 @@ def read_json_lines(path: Path, *, strict: bool = True) -> list[tuple[int, Any]]
 
 
 def read_log(path: Path) -> list[tuple[int, Any]]:
-    """Read a JSON Lines log of hvr: the values with their 1-based line numbers.
+    """Read a JSON Lines log of hvr as pairs of 1-based line numbers and values.
 
-    A truncated last line, as a crash leaves it, is ignored.
+    A truncated last line, as left by a crash, is ignored.
 
     Raises:
         DataFileError: The file cannot be read, or an earlier line is not JSON.
@@ -233,10 +233,11 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def read_yaml(path: Path) -> Any:
-    """Read a YAML file of plain values without aliases; an empty file gives None.
+    """Read a YAML file of plain values without aliases, or None from an empty file.
 
     Raises:
-        DataFileError: The file cannot be read or is not such YAML; the message gives the place.
+        DataFileError: The file cannot be read, or is not YAML of this kind; the message gives the
+            place.
         MissingExtraError: PyYAML is not installed.
     """
     from hvr.base.registry import load
@@ -283,7 +284,7 @@ def read_yaml(path: Path) -> Any:
 
 
 def check_value(value: Any, *, strict: bool = True) -> None:
-    """Refuse a JSON or YAML value that would break code which trusts it.
+    """Refuse a JSON or YAML value that would break code that trusts it.
 
     Raises:
         ValueError: The value is nested too deeply, or violates `strict` (see `parse_json`).

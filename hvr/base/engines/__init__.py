@@ -1,4 +1,4 @@
-"""Engines: cells of work are done here, in processes or on a Ray cluster, with equal results."""
+"""Engines run cells of work in this process, in workers or on Ray, with equal results."""
 
 from hvr.base.engines.registry import DoneCell, Engine, LostCellError
 

@@ -29,7 +29,7 @@ class DoneCell(Generic[R]):
 
     Args:
         number: 0-based index of the cell.
-        value: Result of the function; None if the cell was lost.
+        value: Result of the function, or None if the cell was lost.
         lost: Reason why the cell was lost; empty otherwise.
     """
 
@@ -57,8 +57,8 @@ class Engine(Protocol):
         retried once, alone, and then counts as lost. Closing the generator abandons running cells.
 
         Args:
-            ordered: Yield in the order of the cells. Results that are ahead wait; only a few times
-                `width` cells do.
+            ordered: Whether to yield results in the order of the cells. Early results wait, and at
+                most a few times `width` cells run ahead.
         """
         ...
 
@@ -76,9 +76,9 @@ class Pool:
     """Operations on single cells that `drive` needs.
 
     Args:
-        submit: Start a cell and return a hashable handle; raise LostCellError if that fails.
-        wait: Wait for at least one cell to end; return the handles of ended cells.
-        value: Return the result of an ended cell; raise LostCellError if the cell was lost.
+        submit: Starts a cell and returns a hashable handle; raises LostCellError on failure.
+        wait: Waits until at least one cell has ended; returns the handles of ended cells.
+        value: Returns the result of an ended cell; raises LostCellError if the cell was lost.
     """
 
     submit: Callable[[Any], Any]
@@ -150,7 +150,7 @@ class InProcessEngine:
             yield DoneCell(number, function(cell))
 
     def close(self) -> None:
-        """See `Engine.close`."""
+        """Do nothing: there are no processes to release."""
 
 
 # Registry -----------------------------------------------------------------------------------------
@@ -176,9 +176,10 @@ class EngineChoice:
     """Selection of an engine and its options.
 
     Args:
-        name: Name in `ENGINES`; None for `here` with one job, and `processes` with more.
-        jobs: Concurrent cells; 0 for one per processor core, or two per processor of a cluster.
-        address: Address of a cluster; None for the engine's default.
+        name: Name in `ENGINES`, by default `here` for one job and `processes` for more.
+        jobs: Number of concurrent cells; 0 means one per processor core, or two per processor of a
+            cluster.
+        address: Address of a cluster, by default the engine's.
         start: Module-level function that each process calls first.
 
     Raises:

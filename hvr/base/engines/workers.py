@@ -32,7 +32,7 @@ _WATCH_SECONDS = 0.3
 
 
 class ProcessEngine:
-    """Runs cells in worker processes that end with this one, and call `start` first."""
+    """Runs cells in worker processes, which call `start` first and end with this process."""
 
     def __init__(self, width: int, start: Callable[[], None] | None = None) -> None:
         self.width = width
@@ -51,7 +51,7 @@ class ProcessEngine:
         try:
             yield from drive(pool, cells, self.width, ordered=ordered)
         except BaseException:
-            # Running cells may take hours, and their results are not wanted any more.
+            # Running cells may take hours, and their results are no longer needed.
             self._stop.close()
             self.close()
             self._alive.close()
@@ -72,7 +72,7 @@ class ProcessEngine:
                 with starting():
                     return self._pool.submit(function, cell)
             except BrokenProcessPool:
-                # A process died between cells; the futures of its cells report that.
+                # A process died between cells; the futures of its cells report this.
                 self._pool.shutdown(wait=True)
                 self._pool = None
             except OSError as error:
@@ -160,9 +160,10 @@ class RayEngine:
     Ray restarts a task elsewhere if its process or machine dies.
 
     Args:
-        address: Address of a cluster, `auto` or `ray://HOST:10001`; None for RAY_ADDRESS, else a
-            cluster on this machine, else a new one.
-        width: Most concurrent cells; None for twice the cluster's processors at the start.
+        address: Address of a cluster, `auto` or `ray://HOST:10001`. The default is RAY_ADDRESS,
+            else a cluster on this machine, else a new one.
+        width: Maximum number of concurrent cells, by default twice the cluster's processors at the
+            start.
         start: Module-level function that each process calls first.
 
     Raises:
