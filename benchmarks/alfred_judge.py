@@ -49,8 +49,8 @@ class Wanted:
         task_type: One of `TASK_TYPES`.
         target: Type of the object to place.
         parent: Type of the destination receptacle.
-        movable: Type of the movable receptacle for the object; empty for none.
-        lamp: Type of the lamp to examine the object under; empty for none.
+        movable: Type of the movable receptacle for the object (empty for none).
+        lamp: Type of the lamp to examine the object under (empty for none).
     """
 
     task_type: str
@@ -126,7 +126,7 @@ class Judge:
         return not self.missing(wanted)
 
     def missing(self, wanted: Wanted) -> str:
-        """Describe the unmet part of the goal; empty if it holds."""
+        """Describe the unmet part of the goal (empty if it holds)."""
         objects = self.last_event.metadata["objects"]
         by_id = {o["objectId"]: o for o in objects}
         found = {o["objectId"] for o in objects

@@ -135,7 +135,7 @@ class Case:
         count: Number of cells or plans.
         engine: One of `ENGINES`.
         part: Index of the part; parts share no cells.
-        steps: Number of steps of each plan; 0 for work without plans.
+        steps: Number of steps of each plan, or 0 for work without plans.
     """
 
     work: str

@@ -58,7 +58,7 @@ class Scored:
 
     Args:
         group: Group in which the plan is counted.
-        kind: Kind of hard negative; empty for a plan that meets the request.
+        kind: Kind of hard negative (empty for a plan that meets the request).
         request: The wording.
         score: Graph score S.
     """

@@ -108,7 +108,7 @@ class Described:
     Args:
         sentences: The sentences.
         equal: Whether each reader read all sentences as the same end state.
-        equal_read: The same for the understood sentences; None for fewer than two.
+        equal_read: The same for the understood sentences, or None for fewer than two.
     """
 
     sentences: list[Sentence]

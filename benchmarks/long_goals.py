@@ -79,7 +79,7 @@ def _moved(inventory: Inventory) -> Iterator[_Option]:
 
 
 def _relation(inventory: Inventory, place: str) -> str:
-    """Return how a thing can be at a place; empty for places such as the rim of some sinks."""
+    """Return how a thing can be at a place (empty for places such as the rim of some sinks)."""
     if inventory.true("container", place):
         return "in"
     return "on" if inventory.true("surface", place) else ""

@@ -110,7 +110,7 @@ def by_files(problem: GradedProblem, planner: str, *, optimal: bool) -> str:
 
 
 def poured(problem: GradedProblem) -> int | None:
-    """Return the fewest pourings of two jugs, without PDDL; None if the amount is unreachable."""
+    """Return the fewest pourings between two jugs, or None if the amount is unreachable."""
     sizes = {j: int(n) for j, n in re.findall(r"capacity (\w+)\) (\d+)", problem.problem)}
     ((jug, amount),) = re.findall(r"\(:goal.*amount (\w+)\) (\d+)", problem.problem, re.DOTALL)
     one, two = sizes.values()

@@ -479,7 +479,7 @@ EXPLAINED = {
 
 
 def reason(case: Case, val: str, output: str) -> str:
-    """Return the classes that explain a difference; empty if none does."""
+    """Return the classes that explain a difference (empty if none does)."""
     rules = [name for name in EXPLAINED if name != "twice"]
     for count in range(1, len(rules) + 1):
         for chosen in combinations(rules, count):

@@ -117,7 +117,7 @@ def hidden_things(scenes: tuple[str, ...], counts: PlaceCounts, seed: int) -> It
 
 
 def search(case: Hidden, counts: PlaceCounts, *, informed: bool) -> Walk | None:
-    """Return the walk until the thing is seen; None if it cannot be put in its place."""
+    """Return the walk until the thing is seen, or None if it cannot be put in its place."""
     world = opened(case.scene)
     try:
         ids = [world.names.object_id(n) for n in (case.thing, case.place)]

@@ -24,7 +24,7 @@ class ToolFault:
     """An injected fault of one tool.
 
     Args:
-        calls: Number of calls of any tool after which it works again; None for never.
+        calls: Number of calls of any tool after which it works again, or None for never.
     """
 
     kind: CallFailure
@@ -38,7 +38,7 @@ def draw_faults(
 
     Args:
         share: Share of the tools that fail, from 0 to 1; at least one tool unless it is 0.
-        calls: Number of calls after which the tools work again; None for never.
+        calls: Number of calls after which the tools work again, or None for never.
 
     Raises:
         UsageError: A number is out of range.

@@ -55,7 +55,7 @@ class Worlds:
         self._dialogues = dict(_dialogues()) if SHARED.is_dir() else {}
 
     def text(self, request: Mapping[str, Any]) -> str | None:
-        """Return the words of a request; None if its data are missing."""
+        """Return the words of a request, or None if its data are missing."""
         if "text" in request:
             return str(request["text"])
         found = self._dialogues.get(request["ref"])

@@ -35,7 +35,7 @@ class RecordedRun:
 
     Args:
         request: ID of the request; runs of one request stay in the same split.
-        text: Text of the request; empty if unknown.
+        text: Text of the request (empty if unknown).
         outcomes: The calls with their results, in order.
         origins: The sources of each call's arguments.
     """

@@ -40,7 +40,7 @@ class FoundValue:
         tool: Tool that returned it; `REQUEST_SOURCE` for a value of the request,
             `GOAL_CALL_SOURCE` for one of a goal call.
         traits: Traits of its entity in this result.
-        call: Index of the result; -1 for the request.
+        call: Index of the result, or -1 for the request.
     """
 
     value: Json

@@ -21,7 +21,7 @@ def greedy(tools: ToolEnvironment, request: ToolRequest) -> tuple[list[CallOutco
     Values with the properties of a query come before others of its name.
 
     Returns:
-        The outcomes, and the parameter asked for; empty if none was.
+        The outcomes, and the parameter asked for (empty if none was).
     """
     outcomes: list[CallOutcome] = []
 

@@ -59,8 +59,8 @@ class SaidRequest:
         request: Request as given to hvr.
         truth: Correct writing calls, one per goal call.
         open: Parameters of each goal call that only the user can supply.
-        inputs: Inputs of correct queries that neither words nor results contain, by parameter;
-            empty if the results contain all values of the goal calls.
+        inputs: Inputs of correct queries that neither words nor results contain, by parameter
+            (empty if the results contain all values of the goal calls).
         counted: Numbers of said, described and unsaid values.
     """
 

@@ -60,7 +60,7 @@ class Row:
 
 
 def own_seconds(root: Path, case: dict[str, Any]) -> tuple[float, float] | None:
-    """Return the CPU seconds to the verdict and to the report's text; None for unusable cases."""
+    """Return the CPU seconds to the verdict and to the report, or None for unusable cases."""
     gc.collect()
     begin = time.process_time()
     try:

@@ -77,7 +77,7 @@ class Detection:
 
     Args:
         step: 1-based step in which the fault occurred.
-        noticed: First step with a reported failure, at or after `step`; None without one.
+        noticed: First step with a reported failure, at or after `step`, or None without one.
         reported: Kinds of the failures reported in step `noticed`, in order.
         early: Kinds of the failures reported before the fault.
         own: Whether the fault hit an object handled by the step itself.
@@ -137,7 +137,7 @@ class Rates:
 
     @property
     def recall(self) -> float | None:
-        """Share of the faults noticed in time; None without faults."""
+        """Share of the faults noticed in time, or None without faults."""
         return self.in_time / self.faults if self.faults else None
 
     @property

@@ -118,8 +118,8 @@ class Outcome:
     """Result for one sentence.
 
     Args:
-        goal: Goal that was read, one PDDL condition per stage; empty if none was understood.
-        refusal: Kind of the error that refused the sentence; empty if none.
+        goal: Goal that was read, one PDDL condition per stage (empty if none was understood).
+        refusal: Kind of the error that refused the sentence (empty if none).
         message: Reason for the refusal or for missing the goal.
         met: Whether ALFRED's condition holds at the end.
         met_by_any: Same as `met`, accepting any heating appliance in place of a microwave.

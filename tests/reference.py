@@ -90,7 +90,7 @@ class Verdict:
         why: Possible failures: pairs of a kind and a step number (None for no particular step).
             Any of them may be reported; a valid plan has none.
         worlds: The initial state and the state after each happening, with their times.
-        metric: Value of the metric; None if undefined or if the plan was not executed.
+        metric: Value of the metric, or None if undefined or if the plan was not executed.
         violated: Number of violated instances of each preference.
         after: State after the end of each executed step.
     """

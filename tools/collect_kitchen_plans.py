@@ -247,7 +247,7 @@ def spoken(scene: str, world: World, count: int) -> list[Request]:
     found: dict[str, Request] = {}
     draw = Random(f"kitchen requests {scene}")
     drawn = said(draw, there, _labels, _plural, _preposition)
-    # Draw twice as many: kinds without objects to choose from repeat.
+    # Draw twice as many: kinds without objects to choose from cause repetitions.
     for (name, texts), _ in zip(drawn, range(2 * count), strict=False):
         found.setdefault(name, Request(f"{scene} said {name}", "said", texts))
     return list(found.values())[:count]
@@ -371,7 +371,7 @@ def requests_of(record: Mapping[str, Any], records: Sequence[Mapping[str, Any]])
 
 
 def demonstration(given: tuple[Mapping[str, Any], list[Request]]) -> dict[str, Any] | None:
-    """Return the plans for the world of a demonstration; None if the scene cannot be built."""
+    """Return the plans for the world of a demonstration, or None if its scene cannot be built."""
     record, requests = given
     try:
         scene = scene_from_alfred(record)
@@ -389,7 +389,7 @@ def with_misses(
     forced: bool,
     skip: frozenset[tuple[str, str]] = frozenset(),
 ) -> Iterator[dict[str, Any]]:
-    """Yield the requests of a world with their plans and with plans that miss them."""
+    """Yield the requests of a world with their plans and with plans that miss their goals."""
     inventory = world.inventory()
     domain = policy(forced).domain
     objects = [TypedName(n, (world.graph.pddl_type(n),)) for n in inventory.classes]

@@ -1,9 +1,9 @@
-"""Count where the things of the packaged scenes are, for the search for things.
+"""Count where objects are in the packaged scenes, to guide the search for objects.
 
     python tools/count_places.py            # writes hvr/worlds/data/places.json
 
-For each type of thing, the file counts the types of places that directly hold one at the start of a
-scene.
+For each type of object, the file counts the types of places that directly hold one at the start of
+a scene.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FILE = Path(__file__).resolve().parent.parent / "hvr" / "worlds" / "data" / "pla
 
 
 def count_places(scenes: Iterable[str]) -> PlaceCounts:
-    """Return the types of places by type of thing, each with its number of things."""
+    """Return, for each type of object, how many are in each type of place."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for name in scenes:
         scene = load_scene(name)

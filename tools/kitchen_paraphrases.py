@@ -5,7 +5,7 @@
 `benchmarks/kitchen_paraphrases.tsv` pairs each paraphrase with a plainer sentence. hvr plans for
 the plain sentence; the verifier sees only the paraphrase. The part `choose` sets the threshold and
 uses the early-stopping kitchens; the part `judge` uses held-out kitchens. If a sentence asks for "a
-clean plate", a plan that takes one that is already clean is also correct.
+clean plate", a plan that takes an already clean plate is also correct.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ EACH = 2
 
 
 def rows(path: Path) -> list[tuple[str, str, str, str]]:
-    """Return part, group, plain sentence and paraphrase of each line."""
+    """Return the part, group, plain sentence and paraphrase on each line."""
     lines = path.read_text(encoding="utf-8").splitlines()
     split = (line.split("\t") for line in lines if line and not line.startswith("#"))
     return [(part, group, plain, text) for part, group, plain, text in split]
 
 
 def examples(part: str, sentences: Sequence[tuple[str, str, str, str]]) -> Iterator[Example]:
-    """Yield the sentences of a part with their plans, in the first kitchens that allow them."""
+    """Yield the sentences of a part with plans in the first kitchens that allow them."""
     kitchens = KITCHENS[part]
     worlds = {s: World(Kitchen(s), KnowledgeGraph.create()) for s in kitchens}
     for number, (_, group, plain, text) in enumerate(sentences):

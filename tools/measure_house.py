@@ -2,7 +2,7 @@
 
     python tools/measure_house.py [--repo DIR] [--json] [--no-runs]
 
-All measures are read from the sources with `ast`, except for the files entered at run time: `hvr
+All measures come from parsing the sources with `ast`, except the files entered at run time: `hvr
 plan` and `hvr validate` run once each under a profiler (`--no-runs` skips this). `--repo` names
 another checkout, to compare two revisions. If its docs/explanation/architecture.md lacks a table
 with one room per row, the import order is not measured, and the folders of hvr/ count as rooms.
@@ -120,7 +120,7 @@ def rooms_of(repo: Path) -> tuple[str, ...] | None:
     """Read the ordered rooms from the table in docs/explanation/architecture.md.
 
     Returns:
-        None without a table in which each row names one package.
+        The rooms, or None without a table in which each row names one package.
     """
     text = (repo / "docs" / "explanation" / "architecture.md").read_text("utf-8")
     table = re.search(r"^\| package \|.*\n\|[ -|]*\n((?:\|.*\n)+)", text, re.MULTILINE)
@@ -189,10 +189,9 @@ def targets(found: Import, paths: dict[str, str]) -> Iterator[str]:
 
 
 def upward_imports(modules: Sequence[Module], rooms: Sequence[str]) -> list[str]:
-    """List the imports from a room to a later one in the table.
+    """List the imports from a room to a later room in the table.
 
-    The front door (`hvr/__init__.py`) may import every room; rooms may import only the version from
-    it.
+    The public API (`hvr/__init__.py`) may import every room; rooms may import only its version.
     """
     paths = {m.name: m.path for m in modules}
     order = {room: place for place, room in enumerate(rooms)}
@@ -262,7 +261,7 @@ def _parameters(args: ast.arguments) -> int:
 
 
 def homonyms_of(modules: Sequence[Module]) -> dict[str, list[str]]:
-    """Return the public class names defined in several modules, with these modules."""
+    """Return the public class names that several modules define, with these modules."""
     homes: defaultdict[str, list[str]] = defaultdict(list)
     for module in modules:
         for name in {n.name for n in module.tree.body if isinstance(n, ast.ClassDef)}:

@@ -1,4 +1,4 @@
-"""Make the pictures of the documentation again: the README's moving one, and the studio's.
+"""Regenerate the documentation's pictures: the README's animation and the studio's screenshots.
 
 python -m tools.pictures            # all; the studio's need playwright and Debian's chromium
 python -m tools.pictures coffee     # only docs/pictures/coffee.svg
@@ -28,7 +28,7 @@ def _hvr(*arguments: str, folder: Path) -> None:
 
 
 def coffee(folder: Path) -> None:
-    """Write the run that drops a mug into `folder`, and the README's picture of it."""
+    """Run hvr with a dropped mug in `folder`, and draw the README's animation of the run."""
     (folder / "drop.json").write_text(json.dumps({"seed": 0, "faults": [DROP]}))
     run = "runs/coffee"
     _hvr("plan", "make coffee", "--faults", "drop.json", "--save", run, folder=folder)

@@ -81,7 +81,7 @@ def fitting_scenes(requires: list[str]) -> list[str]:
 
 
 class Arena:
-    """A task in a scene; it learns where objects do not fit."""
+    """A task in a scene, which learns where objects do not fit."""
 
     def __init__(self, values: Mapping[str, Any], scene: str, planner: Planner) -> None:
         self.scene = scene
@@ -122,7 +122,7 @@ class Arena:
 def truth_blocks(blocks: Iterable[AABlock]) -> list[tuple[GroundAction, ...]]:
     """Return the blocks of a ground truth, splitting off the step that takes the knife.
 
-    Otherwise the cut in the same block would have to precede all other cuts.
+    Otherwise, the cut in the same block would have to precede all other cuts.
     """
     found: list[tuple[GroundAction, ...]] = []
     for block in blocks:

@@ -1,8 +1,8 @@
-"""Record the runs of `tests/runs/test_recorded_runs.py` again after a change of a prompt.
+"""Rerecord the runs of `tests/runs/test_recorded_runs.py` after a prompt has changed.
 
     python -m tools.record_runs
 
-Each run repeats with the same request, scene, settings, seed and library. The only models are a
+Each run is repeated with the same request, scene, settings, seed and library. The only models are a
 script behind a local server and the simulated model.
 """
 

@@ -147,8 +147,8 @@ def with_fair_threshold(verifier: Verifier, held: Sequence[ContrastGroup]) -> Ve
 def with_few_false_alarms(verifier: Verifier, examples: Iterable[Example]) -> Verifier:
     """Lower the graph threshold until it rejects few correct plans for paraphrases.
 
-    The number of rejected plans keeps the share among all paraphrases at most `FALSE_ALARMS` with
-    `CONFIDENCE` (the bound of Clopper & Pearson 1934).
+    So few plans are rejected that, with `CONFIDENCE`, the share among all paraphrases is at most
+    `FALSE_ALARMS` (Clopper & Pearson 1934).
 
     Args:
         verifier: Verifier with the threshold of the early-stopping kitchens, whose wordings are
@@ -165,7 +165,7 @@ def with_few_false_alarms(verifier: Verifier, examples: Iterable[Example]) -> Ve
 
 
 def refusals_allowed(plans: int) -> int:
-    """Return how many of some correct plans may be rejected; 0 if there are too few plans."""
+    """Return how many of a number of correct plans may be rejected, or 0 if there are too few."""
 
     def as_few(refused: int) -> float:
         return sum(

@@ -140,14 +140,14 @@ def thinned(examples: Sequence[Example], every: int) -> list[Example]:
 
 
 def in_eight_bits(name: str, array: np.ndarray) -> dict[str, np.ndarray]:
-    """Return a table quantised to -127 … 127, with the scale of each row."""
+    """Return a table quantised to the range from -127 to 127, with the scale of each row."""
     scale = np.maximum(np.abs(array).max(axis=1), 1e-12) / 127
     rounded = np.round(array / scale[:, None]).astype(np.int8)
     return {name: rounded, f"{name}#scale": scale.astype(np.float32)}
 
 
 def stored(network: Network, tuned: Sequence[int], vocabulary: Vocabulary) -> dict[str, np.ndarray]:
-    """Return the content of the file: large tables with 8 bits per number, the rest with 16."""
+    """Return the contents of the head file: large tables in 8 bits per number, the rest in 16."""
     tensors = {
         f"layer.{number}.{name}": tensor
         for number, layer in zip(tuned, network.layers, strict=True)
@@ -199,7 +199,8 @@ def calibrated(
 ) -> dict[str, float]:
     """Return the calibration of a head on examples outside its training set.
 
-    Sentences from other rooms are read in a kitchen, where they should be unlikely.
+    The calibration also reads sentences from other rooms in a kitchen, where they should be
+    unlikely.
     """
     reader = Decoder(ontology, path)
     kitchens = [name for name in sorted(scenes) if is_kitchen(name)]
@@ -245,7 +246,7 @@ class Decoder:
 
 
 def relabelled(path: Path, ontology: Ontology) -> None:
-    """Update only the labels of a head to the ontology's current ones."""
+    """Update only the labels of a head to the ontology's current labels."""
     encoder = SentenceEncoder()
     with np.load(path) as file:
         stored = dict(file)
@@ -261,7 +262,7 @@ def relabelled(path: Path, ontology: Ontology) -> None:
 
 
 def write(path: Path, file: Mapping[str, np.ndarray]) -> None:
-    """Write a head, byte for byte reproducibly."""
+    """Write a head, reproducibly byte for byte."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, array in sorted(file.items()):
             data = io.BytesIO()
@@ -314,7 +315,7 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Train and write; return 2 if the data are missing."""
+    """Train and write the head; return exit code 2 if the data are missing."""
     options = parse_arguments(arguments)
     for path in options.data:
         if not path.is_file():

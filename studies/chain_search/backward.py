@@ -43,7 +43,7 @@ BOUNDS = BackwardBounds()
 def backward_chain(
     graph: NavigationGraph, facts: CallFacts, goal: CallFacts, bounds: BackwardBounds = BOUNDS
 ) -> ToolChain | None:
-    """Return a chain found by the pruned search; None if it finds none, even if one exists."""
+    """Return a chain found by the pruned search, or None if it finds none, even if one exists."""
     if facts.covers(goal):
         return ToolChain()
     kept = backward_tools(graph, facts, goal, bounds)
@@ -113,8 +113,7 @@ def tool_score(graph: NavigationGraph, tool: str, parameter: str, goal: CallFact
 def forward_chain(
     facts: CallFacts, goal: CallFacts, tools: Iterable[NavigationTool], scores: Mapping[str, float]
 ) -> tuple[str, ...] | None:
-    """Return a sequence of calls that reaches the goal, without redundant calls; None if
-    impossible.
+    """Return a sequence of calls that reaches the goal without redundant calls, or None.
 
     Tools are scheduled as early as possible, best score first. A backward pass then keeps only the
     calls that first produce something needed by the goal or by another kept call.

@@ -38,7 +38,7 @@ class Run:
 
     @property
     def about(self) -> dict[str, Any]:
-        """Content of task.json; empty if the file is missing or damaged."""
+        """Content of task.json (empty if the file is missing or damaged)."""
         try:
             value = json.loads((self.folder / "task.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -47,7 +47,7 @@ class Run:
 
     @property
     def state(self) -> str:
-        """Run status recorded in the folder; empty if none."""
+        """Run status recorded in the folder (empty if none)."""
         return str(self.about.get("state") or "")
 
     @property

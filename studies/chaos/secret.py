@@ -60,11 +60,11 @@ class Secrets:
             yield f"a key like {text[:4]}…", text.encode()
 
     def found_in(self, data: bytes) -> str:
-        """Return the name of the first secret in the data; empty if none."""
+        """Return the name of the first secret in the data (empty if none)."""
         return next((name for name, pattern in self.patterns() if pattern in data), "")
 
     def found_under(self, folder: Path) -> str:
-        """Return the first file that contains a secret, and the secret's name; empty if none."""
+        """Return the first file that contains a secret, and the secret's name (empty if none)."""
         for path in sorted(folder.rglob("*")):
             if path.is_symlink() or not path.is_file():
                 continue

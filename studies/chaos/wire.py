@@ -24,7 +24,7 @@ class Talk:
     """One request and its connection.
 
     Args:
-        asked: The request; None until it has been read.
+        asked: The request, or None until it has been read.
         number: 1-based number of the request.
         over: Event that is set when the server stops.
         spoken: Sentence with keys, for servers that leak them.
@@ -218,7 +218,7 @@ def behave(talk: Talk) -> None:
 
 
 def _read(connection: socket.socket) -> Received | None:
-    """Read a request; None if the client disconnects first."""
+    """Read a request, or None if the client disconnects first."""
     file = connection.makefile("rb")
     first = file.readline().decode("latin-1").split()
     headers: dict[str, str] = {}

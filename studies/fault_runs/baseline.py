@@ -58,7 +58,7 @@ class BaseStep:
 
     Args:
         number: 1-based step number.
-        held_before: Name of the held object before the step; empty for none.
+        held_before: Name of the held object before the step (empty for none).
         held_after: Name of the held object after the step.
         handled: Names of the objects that the step names or changes.
     """

@@ -56,7 +56,7 @@ class Row:
         kind: Kind of fault; `none` without a fault, `noise` with a noisy sensor.
         observable: Whether it changed a fact about the task's objects or an action was refused.
         step: 1-based step in which it occurred.
-        noticed: First step with a failure, at or after `step`; None without one.
+        noticed: First step with a failure, at or after `step`, or None without one.
         reported: Kinds of the failures in step `noticed`.
         early: Kinds of the failures before the fault; of all failures in a run without a fault.
         own: Whether the fault hit an object handled by the step itself.

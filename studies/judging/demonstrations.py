@@ -68,7 +68,7 @@ def domain() -> Domain:
 
 
 def read_demonstration(record: Mapping[str, Any], wanted: str) -> Demonstration | None:
-    """Return a demonstration as a plan; None if it is not a valid plan of hvr's skills.
+    """Return a demonstration as a plan, or None if it is not a valid plan of hvr's skills.
 
     Args:
         record: One line of ALFRED's file.

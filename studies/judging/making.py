@@ -18,7 +18,7 @@ _SHARES = (25, 19, 19, 19, 18)
 
 
 def reduced(task: Task, plan: Sequence[GroundAction]) -> tuple[GroundAction, ...] | None:
-    """Return the smallest subplan that reaches the goal; None if the plan does not reach it."""
+    """Return the smallest subplan that reaches the goal, or None if the plan does not reach it."""
     reduction = smallest_reduction(task.initial, [task.ground(action) for action in plan])
     return None if reduction.kept is None else tuple([plan[i] for i in reduction.kept])
 

@@ -25,7 +25,7 @@ class Item:
 
     Args:
         dropped: Whether the damaged plan lacks the step.
-        kind: Kind of the error that inserted or dropped it; empty for an undamaged step.
+        kind: Kind of the error that inserted or dropped it (empty for an undamaged step).
     """
 
     action: GroundAction

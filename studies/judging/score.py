@@ -44,7 +44,7 @@ class Scored:
     """Score of one plan.
 
     Args:
-        fixed: Whether the repaired plan is executable and reaches the goal; None without errors.
+        fixed: Whether the repaired plan is executable and reaches the goal, or None without errors.
         longer: Number of steps by which the repaired plan exceeds the undamaged one.
         better: Whether the repair is cheaper than the labelled one.
         kinds: Error kind of each injected redundant step, and whether it was found.

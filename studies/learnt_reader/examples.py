@@ -62,8 +62,8 @@ class Example:
 
     Args:
         frame: Meaning in terms of classes.
-        scene: Floor plan; empty for any kitchen.
-        folder: Task folder of the demonstration; empty for generated sentences.
+        scene: Floor plan (empty for any kitchen).
+        folder: Task folder of the demonstration (empty for generated sentences).
         source: `task`, `step` or `made`.
     """
 

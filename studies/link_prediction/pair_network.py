@@ -22,7 +22,7 @@ class PairNetwork:
     """Link prediction by networks over pair features.
 
     Args:
-        hidden: Width of the hidden layer; 0 for logistic regression.
+        hidden: Width of the hidden layer, or 0 for logistic regression.
         steps: Training steps per network, of at most 256 pairs each; the training time is therefore
             independent of the number of calls.
     """

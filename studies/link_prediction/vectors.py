@@ -60,7 +60,7 @@ def node_vectors(
 
     Args:
         encoder: Encoder of names with descriptions.
-        groups: Catalogue number of each tool; None for a single catalogue.
+        groups: Catalogue number of each tool, or None for a single catalogue.
 
     Raises:
         MissingExtraError: The encoder's package is not installed.

@@ -53,7 +53,7 @@ class Perturbed:
     """A perturbed plan with its labels (section 3.5.2).
 
     Args:
-        operations: Operations applied to the true plan; empty for the true plan itself.
+        operations: Operations applied to the true plan (empty for the true plan itself).
         node_labels: 1 for a wrong tool, by node.
         edge_labels: 1 for an edge with missing steps, by edge of `graph.all_edges`.
     """
@@ -164,7 +164,7 @@ class Perturber:
         return Perturbed(perturbed, tuple(operations), nodes, edges)
 
     def _operate(self, rng: Random, draft: PlanGraphDraft) -> Operation | None:
-        """Apply one operation of a random kind; None if it is impossible.
+        """Apply one operation of a random kind, or None if it is impossible.
 
         If the drawn one of DROP and COMPRESS is impossible, the other replaces it.
         """

@@ -24,8 +24,8 @@ class Scenario:
 
     Args:
         id: Scenario id, such as `reflect-1`.
-        fault: Fault to inject, with AI2-THOR types as objects; None if the plan itself is wrong.
-        at: Index of the action on which the fault fires; None if the fault defines it.
+        fault: Fault to inject, with AI2-THOR types as objects, or None if the plan itself is wrong.
+        at: Index of the action on which the fault fires, or None if the fault defines it.
         failing: 0-based index of the failing action.
         missing_or_wrong: Indexes of the actions whose effect is missing or wrong.
     """

@@ -15,7 +15,7 @@ class Score:
 
     Args:
         failing: Index of the failing action.
-        noticed: Index of the first action with a detected failure; None without one.
+        noticed: Index of the first action with a detected failure, or None without one.
         right_step: Whether it is the failing action or the first to show its effect.
         right_kind: Whether one of the kinds is correct for the injected fault.
     """

@@ -44,7 +44,7 @@ class Command:
     Args:
         place: Page and line.
         text: The command with its comment.
-        needs: Missing requirement in a test; empty if it runs.
+        needs: Missing requirement in a test (empty if it runs).
         code: Expected exit code.
         shown: Output shown on the page, if any.
     """
@@ -69,8 +69,8 @@ class Block:
         place: Page and line.
         kind: Language of the fence.
         code: Text of the block.
-        needs: Missing requirement in a test; empty if it runs.
-        file: Name of the file that the block shows; empty for none.
+        needs: Missing requirement in a test (empty if it runs).
+        file: Name of the file that the block shows (empty for none).
     """
 
     place: str

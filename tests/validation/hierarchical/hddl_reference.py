@@ -29,7 +29,7 @@ class HierarchyReference:
         self.classical = Reference(domain.domain, problem.problem)
 
     def worlds(self, plan: HierarchicalPlan) -> list[World] | None:
-        """Return all states; None if an action is not executable or the goal is missed."""
+        """Return all states, or None if an action is not executable or the goal is missed."""
         verdict = self.classical.judge([GroundAction(a.name, a.args) for a in plan.actions])
         return [world for _, world in verdict.worlds] if verdict.valid else None
 
