@@ -298,7 +298,7 @@ def scene_task(scene: str) -> Task:
 @lru_cache(maxsize=8)
 def _task_with(goal: str, scene: str) -> Task:
     task = scene_task(scene)
-    return Task(task.domain, task.problem.replace(goal=_goal(goal, scene)))
+    return task.with_problem(task.problem.replace(goal=_goal(goal, scene)))
 
 
 @lru_cache(maxsize=8)
@@ -306,7 +306,7 @@ def _bound(scene: str, constraints: tuple[str, ...]) -> Task:
     task = scene_task(scene)
     objects = task.problem.objects
     formulas = tuple(parse_constraint(text, task.domain, objects) for text in constraints)
-    return Task(task.domain, task.problem.replace(goal=TRUE, constraints=And(formulas)))
+    return task.with_problem(task.problem.replace(goal=TRUE, constraints=And(formulas)))
 
 
 @lru_cache(maxsize=128)

@@ -132,27 +132,62 @@ class Task:
             from hvr.pddl.axioms import Axioms
 
             self._axioms = Axioms(self)
-        begin = rows_of(problem.init)
+        self.initial = self._initial_state(values)
+
+    def with_problem(self, problem: Problem) -> Task:
+        """Return the task of another problem of the domain.
+
+        If the problems differ in goals, constraints and changing facts only, both tasks share what
+        they compile; do not use them in different threads.
+        """
+        if not self._shares_statics(problem):
+            limit = self.instance_limit
+            return Task(self.domain, problem, instance_limit=limit, tolerance=self.tolerance)
+        from copy import copy
+
+        other = copy(self)
+        other.problem = problem
+        other.preference_names = _preference_names(self.domain, problem)
+        other.initial = other._initial_state(other._initial_values())
+        return other
+
+    def _shares_statics(self, problem: Problem) -> bool:
+        """Return whether the compiled operators hold for another problem as well."""
+        mine = self.problem
+        return (
+            not self.domain.derived  # derived atoms are counted for each task
+            and problem.objects == mine.objects
+            and problem.timed_init == mine.timed_init
+            and self._static_part(problem) == self._static_part(mine)
+        )
+
+    def _static_part(self, problem: Problem) -> tuple[set[Atom], dict[FunctionTerm, Decimal]]:
+        facts, functions = self.fluent_predicates, self.fluent_functions
+        numbers = problem.numeric_init.items()
+        return (
+            {atom for atom in problem.init if atom.predicate not in facts},
+            {term: number for term, number in numbers if term.function not in functions},
+        )
+
+    def _initial_state(self, values: Values) -> State:
+        begin = rows_of(self.problem.init)
         # Sorted, so that every process assigns the same bits to the same input.
-        names = sorted(changing.intersection(begin))
-        self.initial = self._state({name: sorted(begin[name]) for name in names}, values)
+        names = sorted(self.fluent_predicates.intersection(begin))
+        return self._state({name: sorted(begin[name]) for name in names}, values)
 
     def _initial_values(self) -> Values:
-        values: list[Rational] = []
+        values: dict[int, Rational] = {}
         # Share equal numbers: there may be many fluents with few distinct values.
         known: dict[Decimal, Rational] = {}
         for term, number in self.problem.numeric_init.items():
             if term.function in self.fluent_functions:
-                self.number_index(term)
                 if number not in known:
                     known[number] = numeric.exact(number)
-                values.append(known[number])
-        total = TOTAL_COST.function in self.fluent_functions
-        if total and TOTAL_COST not in self._number_index:
+                values[self.number_index(term)] = known[number]
+        if TOTAL_COST.function in self.fluent_functions:
             # Competition problems start at 0; handwritten ones sometimes omit it.
-            self.number_index(TOTAL_COST)
-            values.append(0)
-        return tuple(values)
+            values.setdefault(self.number_index(TOTAL_COST), 0)
+        return _as_values(values)
 
     # Atoms, numbers and objects -------------------------------------------------------------
 
@@ -249,8 +284,7 @@ class Task:
             for term, number in numbers.items()
             if term.function in self.fluent_functions
         }
-        size = max(known, default=-1) + 1
-        return self.state(atoms, tuple([known.get(index) for index in range(size)]))
+        return self.state(atoms, _as_values(known))
 
     def close(self, bits: int, values: Values = ()) -> int:
         """Return the bits with the derived atoms recomputed."""
@@ -491,6 +525,12 @@ class Task:
                 return result
             case _:
                 raise TypeError(f"not in a metric: {expression}")
+
+
+def _as_values(numbers: Mapping[int, Rational]) -> Values:
+    """Return numbers by index as a state stores them; missing ones are undefined."""
+    size = max(numbers, default=-1) + 1
+    return tuple([numbers.get(index) for index in range(size)])
 
 
 def binding_of(schema: ActionSchema | DurativeActionSchema, action: GroundAction) -> Binding:

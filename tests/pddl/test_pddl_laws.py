@@ -208,6 +208,49 @@ def test_a_state_is_rebuilt_from_its_atoms(world: World) -> None:
     assert hash(task.state(task.initial.atoms(static=True), values)) == hash(task.initial)
 
 
+@pytest.mark.slow
+@given(planned(Parts(numbers=True)), st.data())
+@law(60)
+def test_the_task_of_another_problem_equals_a_new_one(world: World, data: st.DataObject) -> None:
+    domain, problem = world.domain, world.problem
+    new = Task(domain, problem)
+    shared = data.draw(st.booleans())
+    init = {a for a in problem.init if shared and new.is_static(a.predicate)}
+    numbers = {
+        term: number
+        for term, number in problem.numeric_init.items()
+        if shared and term.function not in new.fluent_functions
+    }
+    for atom in sorted(problem.init, key=str):
+        if data.draw(st.booleans()):
+            init.add(atom)
+    for term, number in problem.numeric_init.items():
+        if data.draw(st.booleans()):
+            numbers[term] = number
+    earlier = problem.replace(init=frozenset(init), numeric_init=numbers, goal=TRUE)
+    first = Task(domain, earlier)
+    for action in all_actions(world):
+        first.ground(action)
+    task = first.with_problem(problem)
+    assert not shared or task.parts is first.parts
+    states = [each.initial for each in (task, new)]
+    for action in (*world.plan, None):
+        one, other = states
+        assert one.atoms(static=True) == other.atoms(static=True)
+        assert one.numbers() == other.numbers()
+        assert one.holds(problem.goal) is other.holds(problem.goal)
+        assert set(applicable_actions(one)) == set(applicable_actions(other))
+        if action is None or not other.task.ground(action).applicable(other.bits, other.values):
+            break
+        states = [_after(state, action) for state in states]
+    assert first.initial.atoms(static=True) == init
+
+
+def _after(state: State, action: GroundAction) -> State:
+    operator, bits, values = state.task.ground(action), state.bits, state.values
+    return State(state.task, operator.apply(bits, values), operator.apply_numbers(bits, values))
+
+
 LIGHTS = parse_domain(
     "(define (domain d) (:predicates (a) (b) (c) (d)) (:action all :effect (and (a) (b) (c) (d))))"
 )

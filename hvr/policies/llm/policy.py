@@ -329,7 +329,8 @@ class LLMPolicy(Policy[str]):
         goal = plan_outcome(task, task.initial, record.plan.actions, fleeting)
         problem = task.problem.replace(goal=goal)
         relevant = Relevant({o.name: "it is in the scene" for o in problem.objects})
-        return Planned(problem, Task(domain, problem), relevant, record.plan, record.planner_calls)
+        planned = task.with_problem(problem)
+        return Planned(problem, planned, relevant, record.plan, record.planner_calls)
 
     def write(
         self,

@@ -73,7 +73,7 @@ def needed_steps(
     goal = plan_outcome(task, state, actions, fleeting)
     while True:
         problem = task.problem.replace(init=state.atoms(static=True), goal=goal)
-        kept = minimise.eliminate_actions(Task(task.domain, problem).initial, actions)
+        kept = minimise.eliminate_actions(task.with_problem(problem).initial, actions)
         if kept is None or kept == everything:
             return everything
         # A shorter plan may change facts that the whole plan leaves alone; these join the goal.
@@ -162,7 +162,7 @@ def repair_judged_blocks(
         return blocks, ()
     whole = task.problem.replace(init=state.atoms(static=True), goal=goal)
     problem = whole if reduced is None else reduced(whole, actions)
-    everywhere = Validator(Task(task.domain, whole))
+    everywhere = Validator(task.with_problem(whole))
     validator = everywhere if problem is whole else Validator(Task(task.domain, problem))
     rounds: list[JudgeRound] = []
     removed: list[GroundAction] = []
