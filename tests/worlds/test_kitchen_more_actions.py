@@ -73,6 +73,23 @@ def test_a_pushed_object_slides_or_falls_and_a_gentle_push_moves_it_less(kitchen
     assert not kitchen.step("PushObject", objectId=NAMES.object_id("fridge-1"), moveMagnitude=9)
 
 
+def test_a_pushed_object_slides_along_a_turned_one() -> None:
+    kitchen = Kitchen("FloorPlan28")
+    names = Names.from_metadata(kitchen.last_event.metadata)
+    loaf, tomato = (names.object_id(name) for name in ("bread-1", "tomato-1"))
+    start = kitchen.last_event.get_object(tomato)
+    aside = kitchen.last_event.get_object(loaf)
+    assert start is not None and aside is not None and aside["rotation"]["y"] % 90.0
+    angle = (270.0 - kitchen.last_event.metadata["agent"]["rotation"]["y"]) % 360.0
+    assert kitchen.step(
+        "DirectionalPush", objectId=tomato, pushAngle=angle, moveMagnitude=25, forceAction=True
+    )
+    end = kitchen.last_event.get_object(tomato)
+    assert end is not None and end["parentReceptacles"] == start["parentReceptacles"]
+    assert end["position"]["x"] < aside["position"]["x"]  # past the loaf
+    assert abs(end["position"]["z"] - start["position"]["z"]) > 0.05
+
+
 def test_removed_and_disabled_objects_are_gone_and_what_they_held_falls(kitchen: Kitchen) -> None:
     inside = entry(kitchen, "fridge-1")
     assert inside is not None and inside["receptacleObjectIds"]

@@ -333,6 +333,9 @@ def _angles(m: _Matrix) -> Vec:
     return round(x, 4) % 360.0, round(y, 4) % 360.0, round(z, 4) % 360.0
 
 
+Heading = tuple[float, float]
+"""A horizontal unit vector (x, z)."""
+
 _PULSE = 0.02
 """Seconds for which a push acts: one step of AI2-THOR's physics."""
 
@@ -347,6 +350,7 @@ def push(world: KitchenState, context: Context, args: Args, *, turn: float = 0.0
     """Execute `PushObject`, `PullObject` (turn 180) or `DirectionalPush` (with `pushAngle`).
 
     A push of `moveMagnitude` newtons acts for one step of physics; friction then stops the object.
+    It slides along the faces that it hits, and pushes nothing along.
     """
     thing = target(world, context, args)
     if not (thing.can("pickupable") or thing.can("moveable")) or thing.inert:
@@ -365,26 +369,26 @@ def push(world: KitchenState, context: Context, args: Args, *, turn: float = 0.0
 
 
 def _slid(
-    world: KitchenState,
-    context: Context,
-    thing: KitchenObject,
-    direction: tuple[float, float],
-    length: float,
+    world: KitchenState, context: Context, thing: KitchenObject, heading: Heading, length: float
 ) -> KitchenState:
     here, support = thing, world.things.get(next(iter(thing.parents), ""))
     ignored = {thing.object_id, *world.things.deep_contents(thing.object_id), *thing.parents}
     others = [
-        t.box
+        t
         for t in world.things.values()
         if t.object_id not in ignored and not t.inert and t.object_type != "Floor"
     ]
-    others = [box for box in others if not box.overlaps(thing.box, _TOUCH)]
-    steps = math.ceil(length / _STEP)
-    for _ in range(steps):
-        ahead = here.shifted(direction[0] * length / steps, 0.0, direction[1] * length / steps)
+    others = [t for t in others if not t.box.overlaps(thing.box, _TOUCH)]
+    step = length / math.ceil(length / _STEP)
+    while length > step / 2:
+        ahead = here.shifted(heading[0] * step, 0.0, heading[1] * step)
         x, _y, z = ahead.box.center
-        if any(ahead.box.overlaps(box, _TOUCH) for box in others):
-            break
+        face = next(filter(None, (_face_hit(t, ahead) for t in others)), None)
+        if face is not None:
+            along = heading[0] * face[0] + heading[1] * face[1]
+            heading = face if along > 0.0 else (-face[0], -face[1])
+            length = min(length * along * along, length - step)
+            continue
         on_floor = support is None or support.object_type == "Floor"
         if on_floor and not context.room.walkable(x, z):
             break
@@ -393,9 +397,42 @@ def _slid(
                 break
             return _fell(world, context, thing, x, z)
         here = ahead
+        length -= step
     if here is thing:
         return world
     return world.moved(thing, here.but(parents=holder_of_box(world, here, thing.parents)))
+
+
+def _face_hit(thing: KitchenObject, mover: KitchenObject) -> Heading | None:
+    """Return the direction of the face of a thing that a moving box overlaps, None if none."""
+    if not thing.box.overlaps(mover.box, _TOUCH):
+        return None
+    yaw = math.radians(thing.rotation[1])
+    right, ahead = (math.cos(yaw), -math.sin(yaw)), (math.sin(yaw), math.cos(yaw))
+    wide, deep = _sides(thing, abs(right[0]), abs(ahead[0]))
+    boxes = thing.box, mover.box
+    (x, _, z), (mx, _, mz) = (box.center for box in boxes)
+    across, along = mover.box.x1 - mover.box.x0, mover.box.z1 - mover.box.z0
+    depths = []
+    for axis in (right, ahead, (1.0, 0.0), (0.0, 1.0)):
+        reach = wide * abs(axis[0] * right[0] + axis[1] * right[1])
+        reach += deep * abs(axis[0] * ahead[0] + axis[1] * ahead[1])
+        reach += across * abs(axis[0]) + along * abs(axis[1])
+        apart = abs((mx - x) * axis[0] + (mz - z) * axis[1])
+        depths.append((reach / 2 - apart, (-axis[1], axis[0])))
+    depth, face = min(depths)
+    return face if depth > _TOUCH else None
+
+
+def _sides(thing: KitchenObject, cos: float, sin: float) -> tuple[float, float]:
+    """Return the sides of a turned thing, whose upright box is larger than the thing."""
+    across, along = thing.box.x1 - thing.box.x0, thing.box.z1 - thing.box.z0
+    spread = cos * cos - sin * sin
+    if abs(spread) > 0.1:  # otherwise the box does not tell
+        wide, deep = (across * cos - along * sin) / spread, (along * cos - across * sin) / spread
+        if wide > 0.0 and deep > 0.0:
+            return wide, deep
+    return across, along
 
 
 def _fell(
