@@ -1,4 +1,4 @@
-"""Contribution of each part of HVR, with a simulated model at several error rates.
+"""Measure the contribution of each part of HVR, with a simulated model at several error rates.
 
     python benchmarks/ablation_simulated.py                        # everything, resumable
     python benchmarks/ablation_simulated.py --tasks T1,T2 --seeds 1 --errors 0,0.3
@@ -45,7 +45,7 @@ COLUMNS = (
 
 
 def main() -> int:
-    """Run the missing cells and print the tables; exit code 1 when a cell ended in an error."""
+    """Run the missing cells and print the tables; return exit code 1 if a cell failed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tasks", default="paper", help=TASKS_HELP)
     parser.add_argument("--settings", default=",".join((*PAPER, *ADDED)))

@@ -1,12 +1,12 @@
-"""Agreement with recorded verdicts: python benchmarks/agreement.py manifest.jsonl
+"""Compare hvr's verdicts with recorded ones: python benchmarks/agreement.py manifest.jsonl
 
 The manifest has one JSON object per line: the paths of `domain`, `problem` and `plan` (relative to
 the manifest), the verdict of a reference validator (`val`: valid, invalid, error, timeout; and
 `val_value`), the correct answer if it is known by construction (`expected`), and the options given
 to the reference validator (`val_args`: only `-t TOLERANCE` is supported).
 
-Prints the confusion table, every disagreement with its argument (`agreement_explained.tsv`), and
-the plans judged per second. The exit code is 1 when a disagreement has no argument.
+Prints the confusion table, every disagreement with its explanation (`agreement_explained.tsv`), and
+the plans judged per second. The exit code is 1 if a disagreement has no explanation.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def prepared(domain: Path, problem: Path, tolerance: Fraction, as_val: bool) -> 
 
 
 def answer(root: Path, case: dict[str, Any], as_val: bool) -> Answer:
-    """Judge one case; "crash" and "no place" are failures of hvr."""
+    """Judge one case; the answers "crash" and "no place" are failures of hvr."""
     tolerance = Fraction("0.01")
     args = (case.get("val_args") or "").split()
     if "-t" in args:
@@ -153,7 +153,7 @@ def report(rows: list[tuple[dict[str, Any], Answer]], quiet: bool) -> int:
 
 
 def explained() -> dict[str, str]:
-    """Return the argument for each case in which hvr is known to differ."""
+    """Return the explanation for each case in which hvr is known to differ."""
     text = Path(__file__).with_name("agreement_explained.tsv").read_text(encoding="utf-8")
     rows = (line.split("\t") for line in text.splitlines()[1:])
     return dict(rows)

@@ -1,4 +1,4 @@
-"""Agreement with recorded verdicts on hierarchical plans: python benchmarks/agreement_hddl.py DATA
+"""Compare verdicts on hierarchical plans with recorded ones: agreement_hddl.py DATA
 
 DATA is a folder with a `manifest.jsonl`, one case per line: `domain`, `problem` and `plan` (paths
 below DATA), `mutation` (null for a planner's original plan), and `expected` and
@@ -7,7 +7,7 @@ plan changes one thing in the plan whose name ends in `--planner.plan`; `flawed/
 one fault each.
 
 Prints the verdicts that differ, how often the named line is a changed line or belongs to a task
-above it, the findings on the flawed domains, and times. The exit code is 1 when a verdict differs
+above it, the findings on the flawed domains, and times. The exit code is 1 if a verdict differs
 without an explanation here.
 """
 
@@ -35,8 +35,8 @@ from hvr.validation.hierarchical.verifier import DecompositionVerifier
 from hvr.validation.report import Outcome
 
 ARGUED = {
-    # The method has two subtasks and the plan gives it one. pandaPIparser does not check that every
-    # subtask is present, and the corpus records its verdict for this mode.
+    # The method has two subtasks, but the plan gives it one. pandaPIparser does not check that
+    # every subtask is present, and the corpus records its verdict for this mode.
     ("to-Transport-pfile01--wrong_method", True)
 }
 SAID_OF_FLAWED = {

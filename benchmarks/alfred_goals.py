@@ -1,4 +1,4 @@
-"""Share of ALFRED's demonstration goals that hvr plans for and reaches.
+"""Measure the share of ALFRED's demonstration goals that hvr reaches.
 
     python benchmarks/alfred_goals.py [--data FILE] [--limit N] [--placement-table]
                                       [--jobs N] [--engine NAME] [--address A]
@@ -327,7 +327,7 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the benchmark; exit code 2 when the demonstrations are missing."""
+    """Run the benchmark; return exit code 2 if the demonstrations are missing."""
     options = parse_arguments(arguments)
     if not options.data.is_file():
         print(f"{options.data} does not exist; give the demonstrations with --data",

@@ -1,4 +1,4 @@
-"""ALFRED's goal conditions, judged on AI2-THOR's metadata alone.
+"""Judge ALFRED's goal conditions on AI2-THOR's metadata alone.
 
 Only the last state counts:
 
@@ -49,8 +49,8 @@ class Wanted:
         task_type: One of `TASK_TYPES`.
         target: Type of the object to place.
         parent: Type of the destination receptacle.
-        movable: Type of the movable receptacle for the object (empty for none).
-        lamp: Type of the lamp to examine the object under (empty for none).
+        movable: Type of the movable receptacle for the object, or "".
+        lamp: Type of the lamp under which to examine the object, or "".
     """
 
     task_type: str

@@ -1,4 +1,4 @@
-"""Replay of ALFRED's expert demonstrations in the kitchen, action by action.
+"""Replay ALFRED's expert demonstrations in the kitchen, action by action.
 
     python benchmarks/alfred_replay.py [--data FILE] [--limit N | --every N] [--seen]
                                        [--jobs N] [--engine NAME] [--address A]
@@ -12,7 +12,7 @@ targets in view is reported separately.
 
 A demonstration succeeds when every interaction does and the goal in its `pddl_params` holds in the
 last state by ALFRED's own conditions (alfred_judge.py). Every miss is listed with its cause. The
-exit code is 0 when 97 % succeed.
+exit code is 0 if 97 % succeed.
 """
 
 from __future__ import annotations

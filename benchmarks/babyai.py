@@ -1,12 +1,12 @@
-"""hvr on the levels of BabyAI: success by the level's reward, and steps beside the expert's.
+"""Run hvr on BabyAI's levels, measuring success by their rewards and steps against an expert.
 
     python benchmarks/babyai.py                                  # all levels, 20 seeds each: hours
     python benchmarks/babyai.py --levels GoTo Boss --seeds 5     # levels whose name contains a text
     python benchmarks/babyai.py --faults                         # others move keys and close doors
     python benchmarks/babyai.py --view 5                         # a view of 5 by 5 cells
 
-An episode is a line of the output file; with the same file, a run continues where it stopped.
-The expert is `minigrid.utils.baby_ai_bot.BabyAIBot` on the same level and seed.
+Each episode is a line of the output file; a run with the same file continues where it stopped. The
+expert is `minigrid.utils.baby_ai_bot.BabyAIBot` on the same level and seed.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ def _expert(level: str, seed: int, args: argparse.Namespace) -> int | None:
 
 
 class Others:
-    """A level in which others move keys and close doors from time to time."""
+    """A level in which other agents occasionally move keys and close doors."""
 
     def __init__(self, level: Any, seed: int) -> None:
         self._level = level

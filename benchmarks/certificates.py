@@ -1,12 +1,12 @@
 """Check intact and damaged certificates: benchmarks/certificates.py [--random N] [--data DATA]
 
 Validates N random sequences, N random timed plans, N random hierarchical plans and every STEPth
-case of the corpora below DATA (see agreement.py and agreement_hddl.py). The checker gets the
-certificate of each verdict, then one copy for each kind of damage that makes its claim false.
+case of the corpora below DATA (see agreement.py and agreement_hddl.py). The checker receives the
+certificate of each verdict, then a copy with each kind of damage that makes its claim false.
 
-Prints the accepted certificates, the damaged ones refused by kind, why other verdicts have no
-certificate, and the checker's time. The exit code is 1 when a certificate was refused or a damaged
-one accepted.
+Prints the accepted certificates, the refused damaged certificates by kind, the reasons why other
+verdicts have none, and the checker's time. The exit code is 1 if a certificate was refused or a
+damaged one accepted.
 """
 
 from __future__ import annotations

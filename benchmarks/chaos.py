@@ -1,4 +1,4 @@
-"""hvr under misbehaving servers, kills, full disks, unusual terminals and concurrent runs.
+"""Run hvr under misbehaving servers, kills, full disks, unusual terminals and concurrent runs.
 
     python benchmarks/chaos.py                         # all of it
     python benchmarks/chaos.py --quick                 # the short form
@@ -6,7 +6,7 @@
     python benchmarks/chaos.py --list
 
 Each check (`studies/chaos`) sets up one situation and runs hvr in it as a separate process. The
-exit code is 1 when a check fails.
+exit code is 1 if a check fails.
 """
 
 from __future__ import annotations

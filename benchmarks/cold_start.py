@@ -1,4 +1,4 @@
-"""Time of `hvr plan "make coffee"` from the shell, and the share spent on imports.
+"""Time `hvr plan "make coffee"` from the shell, and the share spent on imports.
 
     python benchmarks/cold_start.py [--runs 7] [--against CHECKOUT]
 

@@ -1,4 +1,4 @@
-"""End states of dialogues and of contingent requests.
+"""Check the end states of dialogues and of contingent requests.
 
     python benchmarks/dialogues.py [--every N]
     python benchmarks/dialogues.py --conditions [--sight visible|doors] [--every N]
@@ -58,7 +58,7 @@ def unmet(ends: str, last: str, inventory: Inventory) -> list[str]:
 
 
 def failed_dialogues(save: Path, every: int = 1) -> list[str]:
-    """Carry out dialogues; return those that end wrongly or ask more than is open."""
+    """Run dialogues; return those that end wrongly or ask unnecessary questions."""
     found = []
     for number, (scene, turns, ends, open_) in enumerate(lines_of("dialogues.txt")[::every]):
         options = Options(scene=scene, reader="grammar", save=save / str(number))
@@ -72,7 +72,7 @@ def failed_dialogues(save: Path, every: int = 1) -> list[str]:
 
 
 def failed_conditions(save: Path, sight: str, every: int = 1) -> list[str]:
-    """Carry out contingent requests; return those that end or decide wrongly."""
+    """Run contingent requests; return those that end or decide wrongly."""
     found = []
     for number, (scene, text, answer, ends) in enumerate(lines_of("contingent.txt")[::every]):
         options = Options(scene=scene, sight=sight, reader="grammar", save=save / str(number))

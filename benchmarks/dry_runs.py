@@ -1,4 +1,4 @@
-"""Agreement of `hvr plan --dry-run` with execution: goal status and exit code.
+"""Compare `hvr plan --dry-run` with execution: goal status and exit code.
 
     python benchmarks/dry_runs.py                    # 200 pairs of runs
     python benchmarks/dry_runs.py --runs 20 --seed 3

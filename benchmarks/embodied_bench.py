@@ -1,4 +1,4 @@
-"""EB-ALFRED's instructions: how many are understood, and whether hvr then does the right thing.
+"""Measure how many of EB-ALFRED's instructions hvr understands and carries out correctly.
 
     python benchmarks/embodied_bench.py --data embodiedbench/envs/eb_alfred/data
 

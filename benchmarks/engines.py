@@ -1,4 +1,4 @@
-"""The same work on every engine: equal results, plans and cells per second, memory, a lost machine.
+"""Compare engines on the same work: equal results, throughput, memory, and a lost machine.
 
     python benchmarks/engines.py --plans 10000 1000000 --steps 5 20 100      # validation
     python benchmarks/engines.py --cells 2000 --save FOLDER        # hvr bench, SIMULATED models
@@ -65,7 +65,7 @@ def cluster(nodes: int, kill_after: float | None) -> Iterator[None]:
 
 
 def nothing(cell: int) -> int:
-    """A cell without work."""
+    """Do no work."""
     return cell
 
 
@@ -151,7 +151,7 @@ class Case:
 
 
 def measure(case: Case, given: argparse.Namespace) -> dict[str, Any]:
-    """Do the work on an engine, in this process."""
+    """Measure a case's work on its engine, in this process."""
     kill = given.kill_after if case.engine == "ray-killed" else None
     on_ray = case.engine.startswith("ray")
     place = cluster(given.nodes + (kill is not None), kill) if on_ray else nullcontext()

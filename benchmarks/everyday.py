@@ -1,10 +1,10 @@
-"""Everyday requests: how many are done rightly, asked about or refused rightly, or claimed wrongly.
+"""Count everyday requests that hvr handles correctly, and those that it wrongly reports as done.
 
     python benchmarks/everyday.py [--match REGEX] [--sample N] [--reader both] [--markdown]
 
-Each line of `everyday.txt` is a scene or world, a bar, a request, a bar, and what must be true.
-Every request starts in a fresh scene, and the checks read the environment's end state, which hvr's
-readers never see:
+Each line of `everyday.txt` has a scene or world, a request and its required end state, separated by
+bars. Every request starts in a fresh scene, and the checks read the environment's end state, which
+hvr's readers never see:
 
     2 fork @ sinkbasin      two forks are in the sink, also indirectly; 'all', 'no' or a number
     mug|cup is coffee       a mug or a cup has a state, or contains a liquid
@@ -12,7 +12,8 @@ readers never see:
     (on red green)          PDDL, in worlds of facts
     !                       hvr refuses or asks
 
-`right` counts the requests that end so; `wrong` counts those that hvr claims although they do not.
+`right` counts the requests that end as required; `wrong` counts the other requests that hvr reports
+as done.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ class Outcome:
     Args:
         claimed: Whether hvr reports success.
         unmet: The first check that the end state does not pass.
-        message: The refusal, or how hvr reads the request.
+        message: The refusal, or hvr's reading of the request.
     """
 
     line: Line
@@ -118,7 +119,7 @@ _HISTORY = frozenset({"washed", "microwaved", "chilled"})
 
 
 class EndState:
-    """The objects of a scene at the end of a run, and what happened to them."""
+    """The objects of a scene at the end of a run, and the events that changed them."""
 
     def __init__(self, judge: Judge) -> None:
         self.objects = judge.last_event.metadata["objects"]

@@ -1,4 +1,4 @@
-"""Failure detection and recovery under injected faults.
+"""Measure failure detection and recovery under injected faults.
 
     python benchmarks/failures.py reflect                   # REFLECT's scenarios
     python benchmarks/failures.py free                      # no faults: false alarms
@@ -8,7 +8,7 @@
 
 `faults` injects every kind of fault at every step of the plan where it can occur, for each task in
 three scenes: the ground truth's scene, with the ground truth as the plan, and the first two others
-that have the required objects. With --out an interrupted run resumes. Everything runs in hvr's
+that have the required objects. With --out, an interrupted run resumes. Everything runs in hvr's
 kitchen, not in AI2-THOR.
 """
 
@@ -48,7 +48,7 @@ _lab = Lab()
 
 
 def reflect(sight: Sight) -> bool:
-    """Play REFLECT's scenarios; return whether each is detected at the right step and kind."""
+    """Run REFLECT's scenarios; return whether each is detected at the right step, with its kind."""
     policy = Lab().policy
     print(f"{'scenario':16} {'fault':22} {'fails':>5} {'noticed':>7} {'step':>6} {'kind':>6}  as")
     right = exact = alarms = 0
@@ -155,7 +155,7 @@ def load(path: Path | None) -> list[Row]:
 
 
 def _noise(options: argparse.Namespace, part: str) -> float:
-    """Return the share of wrong readings in a part."""
+    """Return the share of wrong sensor readings in a part."""
     return _NOISE[part] if options.noise is None else options.noise
 
 
@@ -231,7 +231,7 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the requested parts; exit code 1 after a missed fault or a false alarm."""
+    """Run the requested parts; return exit code 1 after a missed fault or a false alarm."""
     options = parse_arguments(arguments)
     known = "untold" if options.untold else "told"
     noise = ", ".join(f"{_noise(options, part):.0%} in {part}" for part in _NOISE)

@@ -1,13 +1,13 @@
 """Fuzz the HDDL readers and validators: python benchmarks/fuzz_hddl.py [--data DATA]
 
-Damages domains, problems and plans: loses, doubles, exchanges and replaces characters and words,
+Damages domains, problems and plans: deletes, doubles, swaps and replaces characters and words,
 shuffles lines, cuts and splices files, adds deep parentheses and long numbers. The seeds are the
 example of the documentation and part of DATA (see agreement_hddl.py).
 
 Each input is read, linted, and judged with and without its decomposition. A finding is an exception
 other than an HvrError, more than 2 seconds of CPU, or memory above 20 times the input plus 8 MB
 (measured on one input in 20 and on all large ones). Findings are printed with their number; the
-same number gives the same input. The exit code is 1 when there are findings.
+same number gives the same input. The exit code is 1 if there are findings.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
 """Fuzz the PDDL readers and the validator: python benchmarks/fuzz_pddl.py [FOLDER]
 
-Damages domains, problems and plans in realistic and unrealistic ways: flipped bytes, lost, doubled
-and exchanged tokens, spliced files, thousands of parentheses, numbers of 100,000 digits, NUL bytes,
-tokens of 300 kB, encodings. The seeds are the files below a folder (domain*, problem* and plan
-files), or small built-in ones that cover the language.
+Damages domains, problems and plans in realistic and unrealistic ways: flipped bytes, deleted,
+doubled and swapped tokens, spliced files, thousands of parentheses, numbers of 100,000 digits, NUL
+bytes, tokens of 300 kB, encodings. The seeds are the files below a folder (domain*, problem* and
+plan files), or small built-in ones that cover the language.
 
 Each input goes through `parse_domain`, `parse_problem` and `Validator.check_file`, strictly and
 leniently, and one in 50 through the command line. A finding is an exception other than an HvrError,
 more than 2 seconds or 2 GB, or memory above 20 times the input plus 8 MB (measured on one input in
 20 and on all above 300 kB). Findings are printed with their number and saved. The same --seed gives
-the same inputs for any --jobs. The exit code is 1 when there are findings.
+the same inputs for any --jobs. The exit code is 1 if there are findings.
 """
 
 from __future__ import annotations
@@ -390,7 +390,7 @@ def try_chunk(
 def _memory(
     number: int, texts: Texts, run: Callable[[], object], counts: Counter[str]
 ) -> list[Finding]:
-    """Try an input strictly; return a finding if that took too much memory."""
+    """Try an input strictly; return a finding if it took too much memory."""
     size = sum(map(len, texts))
     tracemalloc.start()
     with contextlib.suppress(Exception):  # the timed run reports it
@@ -416,7 +416,7 @@ def _finding(number: int, what: str, texts: Texts) -> Finding:
 def read_seeds(folder: Path) -> tuple[Texts, ...]:
     """Combine the domains, problems and plans of a folder at random.
 
-    A problem goes with the domain that it names.
+    Each problem is combined with the domain that it names.
     """
     random_ = random.Random(0)
     kinds: dict[str, list[Path]] = {"domains": [], "problems": [], "plans": []}

@@ -1,4 +1,4 @@
-"""The graph neural network and the judge on wrong plans of every kind.
+"""Test the graph neural network and the judge on wrong plans of every kind.
 
     python benchmarks/gnn_verifier.py [--part kinds|ablations] [--verifier judge|paper|more]
         [--seeds 3] [--threads 2]
@@ -124,7 +124,7 @@ def by_kind(
 
 
 def ablations(data: ToolSet, args: argparse.Namespace) -> None:
-    """Print the AUC of the network without its parts on the paper's wrong plans."""
+    """Print the network's AUC on the paper's wrong plans after removing each of its parts."""
     from hvr.judging.verifier.config import VerifierConfig
     from studies.plan_network.fit import evaluate, train
 

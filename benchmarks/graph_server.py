@@ -1,14 +1,14 @@
-"""Query times of a server with the graphs of many runs, against a store in this process.
+"""Compare query times of a server with many runs' graphs and of a store in this process.
 
     python benchmarks/graph_server.py [--triples 10000,100000,1000000] [--repeat 50] [--json]
     python benchmarks/graph_server.py --triples 10000000 --bulk
     python benchmarks/graph_server.py --store virtuoso+http://localhost:8890
 
 Each run is a synthetic kitchen in its own named graph, next to one graph with the ontology. Both
-stores hold the same triples and get the same queries in turn. Without --store, the script starts
-Oxigraph's server (package oxigraph) with its data in a folder; with it, the script replaces the
-graphs that an earlier measurement left there. With --bulk nothing is sent: one N-Quads file is
-loaded into the store of this process, and Oxigraph's server gets a copy of that store.
+stores hold the same triples and receive the same queries in turn. Without --store, the script
+starts Oxigraph's server (package oxigraph) with its data in a folder; with it, the script replaces
+the graphs that an earlier measurement left there. With --bulk, nothing is sent: one N-Quads file is
+loaded into the store of this process, and Oxigraph's server receives a copy of this store.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _ONTOLOGY = f"{ONTOLOGY}measured"
 
 
 def texts(scene: int) -> dict[str, str]:
-    """Return the queries of benchmarks/knowledge.py and of a prompt about one run."""
+    """Return the queries of benchmarks/knowledge.py and of a prompt, for one run."""
     names = ("mug", "plate", "fridge", "pan", "knife", "apple", "sinkbasin", "microwave", "egg")
     values = " ".join(f"o:s{scene}-{name}-1" for name in names)
     return {

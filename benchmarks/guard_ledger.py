@@ -1,4 +1,4 @@
-"""Exactly-once payments under random kills, and the guard's overhead: `guard_ledger.py`.
+"""Check that payments happen exactly once despite kills, and measure the guard's overhead.
 
 Each of `--kills` processes pays once and is killed by SIGKILL at a random moment around its
 payment; then two more processes make the same call. The script counts the actual payments and

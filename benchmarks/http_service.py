@@ -1,4 +1,4 @@
-"""How many validations a second `hvr serve` answers, beside `hvr validate --serve`.
+"""Compare the validations per second of `hvr serve` and of `hvr validate --serve`.
 
     python benchmarks/http_service.py [--requests 500] [--clients 4]
 
@@ -32,7 +32,7 @@ def texts() -> dict[str, str]:
 
 
 def by_http(requests: int, clients: int) -> tuple[list[float], float]:
-    """Return the seconds of each request, and of all together."""
+    """Return the seconds of each request, and of the whole run."""
     command = [sys.executable, "-m", "hvr", "serve", "--port", "0", "--root", str(BLOCKS)]
     environment = {**os.environ, "HVR_SERVE_TOKEN": "token"}
     body = json.dumps(texts() | {"advise": False})
@@ -66,7 +66,7 @@ def by_http(requests: int, clients: int) -> tuple[list[float], float]:
 
 
 def by_pipe(requests: int) -> tuple[list[float], float]:
-    """Return the seconds of each request, and of all together."""
+    """Return the seconds of each request, and of the whole run."""
     line = json.dumps(texts()) + "\n"
     took = []
     with subprocess.Popen(

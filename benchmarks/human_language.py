@@ -1,4 +1,4 @@
-"""Sentences by real people: how many are understood, and whether hvr then does the right thing.
+"""Measure how many sentences by real people hvr understands and carries out correctly.
 
     python benchmarks/human_language.py --data FILE --starts FILE [--part kept]
     python benchmarks/human_language.py --off-topic [FILE] [--scene FloorPlan16]
@@ -11,7 +11,7 @@ misreadings, since people also describe what they did not see or omit what they 
 
 As in ALFRED, puts are forced, so any object may go anywhere; `--placement-table` applies AI2-THOR's
 table, as `hvr plan` does, which allows no tomato in a microwave. `--part` selects the held-out task
-folders or the ones for tuning; sentences that occur in both are skipped.
+folders or those for tuning; sentences that occur in both are skipped.
 
 `--off-topic` reads sentences that hvr must not act on, one per line, and lists those it accepts.
 """
@@ -218,7 +218,7 @@ def _off_topic(path: Path, scene: str, reader: str) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the benchmark; exit code 2 when the data are missing."""
+    """Run the benchmark; return exit code 2 if the data are missing."""
     options = parse_arguments(arguments)
     if options.off_topic is not None:
         return _off_topic(options.off_topic, options.scene, options.reader)

@@ -1,4 +1,4 @@
-"""Input files of the benchmarks: any fault in a file is one line and exit code 2."""
+"""Read the benchmarks' input files; a fault in a file is one line and exit code 2."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def records(path: Path, *entries: str) -> list[dict[str, Any]]:
         entries: Required keys of each record.
 
     Raises:
-        DataFileError: The file cannot be read, or a line is not such a record.
+        DataFileError: The file cannot be read, or a line is not a valid record.
     """
     return [record(line, f"{path}:{n}", entries) for n, line in lines_of(path)]
 

@@ -1,4 +1,4 @@
-"""Precision and recall of redundant and missing steps.
+"""Measure the judge's precision and recall of redundant and missing steps.
 
     python benchmarks/judge.py --data FILE [--limit N] [--judge NAME] [--jobs N] [--show N]
     python benchmarks/judge.py --data FILE --goal sentence [--marks FILE] [--limit N]
@@ -14,7 +14,7 @@ benchmarks/said_goals.tsv: one plan of each marked demonstration is judged, and 
 given by mark.
 
 Counts are micro-averaged over steps, with 95 % bootstrap intervals over plans. The exit code is 0
-when F1 is at least 99 (94 from sentences), and 2 when the data cannot be used.
+if F1 is at least 99 (94 from sentences), and 2 when the data cannot be used.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Result:
         unknown: Reason for an undecided verdict.
         said: Findings to print.
         proven: Whether the repair is proven smallest.
-        dearer: Whether it inserts more steps than the label.
+        dearer: Whether the repair inserts more steps than the label.
     """
 
     case: Case
@@ -220,7 +220,7 @@ def _first_of_each(cases: Iterable[Case], marks: Mapping[str, str]) -> list[Case
 
 
 def main() -> int:
-    """Run the benchmark; exit code 2 when the data cannot be used."""
+    """Run the benchmark; return exit code 2 if the data cannot be used."""
     try:
         return _main()
     except HvrError as error:

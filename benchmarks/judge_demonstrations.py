@@ -1,4 +1,4 @@
-"""Redundant steps in human demonstrations: the judge on ALFRED's kitchen demonstrations.
+"""Find redundant steps in human demonstrations: ALFRED's kitchen demonstrations.
 
     python benchmarks/judge_demonstrations.py [--alfred FILE] [--limit N] [--out critiques.jsonl]
 

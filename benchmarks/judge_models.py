@@ -1,4 +1,4 @@
-"""Simulated models in benchmarks/judge.py: alone, checked, and in the loop.
+"""Measure simulated models for benchmarks/judge.py: alone, checked, and in the loop.
 
 The figure shows the share of plans on which the loop has converged after each round.
 """
@@ -47,7 +47,7 @@ class Measured:
 
 
 def models(data: Path, limit: int | None, figure: Path | None) -> int:
-    """Print the table of all rates; the exit code is 0 when no loop made a plan worse."""
+    """Print the table of all rates; the exit code is 0 if no loop made a plan worse."""
     cases = list(read_cases(data))
     if limit is not None and limit < len(cases):
         cases = [cases[i * len(cases) // limit] for i in range(limit)]

@@ -1,4 +1,4 @@
-"""ROC-AUC of the shipped kitchen verifier on plans that meet the request and plans that do not.
+"""Measure how well the shipped kitchen verifier tells right plans from wrong ones.
 
     python benchmarks/kitchen_verifier.py [--examples FILE] [--model FOLDER] [--json FILE]
 
@@ -10,12 +10,12 @@ the graph score, and each wording of a request counts once.
 
 `--verdicts N` runs `hvr verify` on N of ALFRED's held-out demonstrations, each with one of its
 human descriptions: near misses have another object or place, cut plans lack steps, and far ones
-belong to another request. "Others' things" are right plans whose sentence names an object that the
-demonstration does not handle.
+belong to another request. "Others' things" are correct plans whose sentence names an object that
+the demonstration does not handle.
 
 `--paraphrases` uses only the sentences of the part `judge` in benchmarks/kitchen_paraphrases.tsv
-and prints false alarms and misses at the threshold, by group. An empty plan is right if the request
-already holds, and wrong otherwise.
+and prints false alarms and misses at the threshold, by group. An empty plan is correct if the
+request already holds.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Scored:
 
     Args:
         group: Group in which the plan is counted.
-        kind: Kind of hard negative (empty for a plan that meets the request).
+        kind: Kind of hard negative, or "" for a plan that meets the request.
         request: The wording.
         score: Graph score S.
     """
@@ -192,7 +192,7 @@ _MISSES = {"wrong object": "near", "wrong place": "near", "another request": "fa
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Score and print; exit code 2 when the examples are missing."""
+    """Score and print; return exit code 2 if the examples are missing."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--examples", type=Path, default=EXAMPLES)
     parser.add_argument("--model", type=Path, default=FOLDER)

@@ -1,10 +1,10 @@
-"""Query times of the knowledge graph.
+"""Measure query times of the knowledge graph.
 
     python benchmarks/knowledge.py [--triples 1000000] [--seed 0] [--repeat 50] [--json]
 
 Four measurements: retrieval queries on one kitchen, in this process and in a separate one;
 creating, updating and opening a kitchen's graph stored in a folder; queries on a store of a million
-triples from many kitchens; and two-hop queries over 30,000 triples in Oxigraph and in rdflib's own
+triples from many kitchens; and two-hop queries over 30,000 triples in Oxigraph and in rdflib's
 store. All graphs are synthetic and determined by the seed.
 """
 

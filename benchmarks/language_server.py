@@ -1,11 +1,11 @@
-"""How fast and how faithful the language server is.
+"""Measure the speed and the correctness of the language server.
 
     python benchmarks/language_server.py                  # latency by size of the document
     python benchmarks/language_server.py --edits 10000    # random edits, compared with a fresh text
     python benchmarks/language_server.py --data FOLDER    # diagnostics beside lint and validate
 
-FOLDER contains a manifest of domains, problems and plans, as JSON lines. The server runs as an
-editor starts it; times are medians of one client in the same run, from the change to the answer.
+FOLDER contains a manifest of domains, problems and plans, as JSON lines. The server is started as
+by an editor; times are medians of one client in the same run, from the change to the answer.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def domain_of(lines: int) -> str:
 
 
 async def latency(lines: int) -> dict[str, float]:
-    """Return milliseconds from a change to each answer, in a domain of some size."""
+    """Return the milliseconds from a change in a domain of about `lines` lines to each answer."""
     text = domain_of(lines)
     folder = Path("/nowhere")
     took: dict[str, list[float]] = {"hover": [], "completion": [], "diagnostics": []}
@@ -71,7 +71,7 @@ async def latency(lines: int) -> dict[str, float]:
         where = lsp.Range(end, end)
         for number in range(REPEATS):
             begun = time.perf_counter()
-            # Each text is new: the server remembers its answers about earlier ones.
+            # Each text is new, because the server caches its answers about earlier texts.
             here.change(uri, f" ; {number}", where)
             await here.client.text_document_hover_async(lsp.HoverParams(**here.at(uri, line, 26)))
             took["hover"].append(time.perf_counter() - begun)
@@ -133,7 +133,7 @@ async def _state(here: Editor, uri: str) -> list[str]:
 
 
 def corpus(folder: Path, every: int) -> None:
-    """Compare the diagnostics of a corpus with what lint and validate report."""
+    """Compare the diagnostics of a corpus with the reports of lint and validate."""
     differing = 0
     lines = (folder / "manifest.jsonl").read_text(encoding="utf-8").splitlines()
     for cases, line in enumerate(lines[::every], 1):

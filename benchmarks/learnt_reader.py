@@ -1,4 +1,4 @@
-"""Accuracy of each request reader on held-out sentences.
+"""Measure the accuracy of each request reader on held-out sentences.
 
     python benchmarks/learnt_reader.py --data FILE --starts FILE [--part kept]
 
@@ -65,9 +65,9 @@ class Result:
         read: Whether there is a goal.
         asked: Whether there are two alternatives instead.
         strict: Whether the goal is right by ALFRED's conditions.
-        right: Whether it is right, any way.
+        right: Whether the goal is right, allowing any way.
         named: Whether the goal or one of the two alternatives is right.
-        said: The goal in words, or the reason for its absence.
+        said: The goal in words, or the reason why there is none.
     """
 
     read: bool = False
@@ -108,7 +108,8 @@ class Described:
     Args:
         sentences: The sentences.
         equal: Whether each reader read all sentences as the same end state.
-        equal_read: The same for the understood sentences, or None for fewer than two.
+        equal_read: Whether each reader read all understood sentences as the same end state, or None
+            for fewer than two.
     """
 
     sentences: list[Sentence]
@@ -280,7 +281,7 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the benchmark; exit code 2 when the data are missing."""
+    """Run the benchmark; return exit code 2 if the data are missing."""
     options = parse_arguments(arguments)
     for path, option in ((options.data, "--data"), (options.starts, "--starts")):
         if not path.is_file():

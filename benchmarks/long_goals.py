@@ -1,12 +1,12 @@
-"""Random long goals, played in the domain and in the kitchen: every disagreement is listed.
+"""Execute random long goals in the domain and in the kitchen, and list every disagreement.
 
     python benchmarks/long_goals.py --seeds 500
     python benchmarks/long_goals.py --seeds 20 --first 100 --out goals.jsonl     # resumes
 
-A goal has 5 to 9 random conditions on different things of a random kitchen: moved, washed, cooked,
-cooled, cut, with pieces on dishes that are carried, doors and switches. A step whose outcome is not
-the predicted one is a disagreement. It is explained if the kitchen found no room, which the domain
-does not know.
+A goal has 5 to 9 random conditions on different objects of a random kitchen: moved, washed, cooked,
+cooled or cut, pieces on carried dishes, doors and switches. A step whose outcome differs from the
+prediction is a disagreement. It is explained if the kitchen found no free space, which the domain
+does not model.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ SCENES = tuple(f"FloorPlan{n}" for n in range(1, 31))
 
 
 def random_goal(inventory: Inventory, chance: random.Random, count: int) -> str:
-    """Return a goal of `count` conditions on different things."""
+    """Return a goal of `count` conditions on different objects."""
     kinds = list(_OPTIONS)
     found: list[str] = []
     used: set[str] = set()
@@ -79,7 +79,7 @@ def _moved(inventory: Inventory) -> Iterator[_Option]:
 
 
 def _relation(inventory: Inventory, place: str) -> str:
-    """Return how a thing can be at a place (empty for places such as the rim of some sinks)."""
+    """Return the relation of objects to a place, or "" for places such as the rim of some sinks."""
     if inventory.true("container", place):
         return "in"
     return "on" if inventory.true("surface", place) else ""
@@ -122,7 +122,7 @@ _OPTIONS = {"moved": _moved, "treated": _treated, "cut": _cut, "switched": _swit
 
 
 def play(seed: int, least: int = 5, most: int = 9) -> dict[str, Any]:
-    """Plan and play one random goal; return a row with its disagreements.
+    """Plan and execute one random goal; return a row with its disagreements.
 
     Args:
         least: Smallest number of conditions.
@@ -180,7 +180,7 @@ def _played(world: World, chance: random.Random, count: int) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Print the rows with disagreements; exit code 1 when one is unexplained."""
+    """Print the rows with disagreements; return exit code 1 if one is unexplained."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=500, help="number of goals")
     parser.add_argument("--first", type=int, default=0, help="first seed")

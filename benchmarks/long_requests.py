@@ -1,4 +1,4 @@
-"""Long requests in kitchens: reached, new plans, length and time.
+"""Run long requests in kitchens, and measure success, new plans, length and time.
 
     python benchmarks/long_requests.py                          # the 40 requests beside this file
     python benchmarks/long_requests.py --only 3,9 --out rows.jsonl      # resumes an earlier table
@@ -6,7 +6,7 @@
 
 A request is *possible* if it is reached here, or in a second run from the environment's true state
 that may make 12 new plans with three times the budget. A new plan is *unplanned* if a step failed
-before it; the plans of later stages are not.
+before it; plans for later stages do not count.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def measure(number: int, scene: str, sentence: str, options: Options) -> dict[st
 
 
 def main() -> int:
-    """Print the table; exit code 1 when a possible request is missed."""
+    """Print the table; return exit code 1 if a possible request is missed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("requests", nargs="?", type=Path, default=REQUESTS, help="a .tsv file")
     parser.add_argument("--only", default="", help="numbers of requests: 3,9")

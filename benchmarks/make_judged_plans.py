@@ -5,10 +5,10 @@
                                            [--jobs N] [--engine NAME] [--address A]
 
 The sources are ALFRED's demonstrations, as plans of hvr's skills, and valid plans of the PDDL
-corpus. Each plan is first reduced until no step can be left out, then gets 0 to 4 errors (a quarter
-of the plans get none) of the kinds in docs/how-to/judging.md. An exhaustive search then derives the
-labels anew, so errors that cancel or repair each other are labelled by their effect. The same seeds
-give the same file. `--part test` takes every third plan, `fit` the others.
+corpus. Each plan is first reduced until no step can be left out. Then 0 to 4 errors of the kinds in
+docs/how-to/judging.md are added (a quarter of the plans get none). Finally an exhaustive search
+derives the labels, so errors that cancel or repair each other are labelled by their effect. The
+same seeds give the same file. `--part test` takes every third plan, `fit` the others.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The MCP server under fuzzed calls, scripted agents and repeated starts: `mcp_server.py`.
+"""Test the MCP server under fuzzed calls, scripted agents and repeated starts.
 
 Calls go through the official client in memory; starts are real processes over stdio. Each answer
 is checked against its schema, and for the text of files outside the served folder.
@@ -77,7 +77,7 @@ def damaged(plan: list[str], drawn: random.Random) -> list[str]:
 
 
 def served(folder: Path) -> Path:
-    """Make a folder to serve, with links that lead out of it, and the file that they lead to."""
+    """Create a folder to serve, with links that point outside, and the file that they point to."""
     root = folder / "root"
     (root / "runs").mkdir(parents=True)
     (folder / "secret.pddl").write_text(f"(define (domain {CANARY}))", encoding="utf-8")
@@ -192,7 +192,7 @@ async def fuzzed(number: int, seed: int) -> Counter[str]:
                 try:
                     result = await client.call_tool(name, data)
                 except (MCPError, UnicodeEncodeError, ValueError) as error:
-                    # An unknown tool, or what the client itself cannot send.
+                    # An unknown tool, or arguments that the client itself refuses to send.
                     assert name not in OPERATIONS or not isinstance(error, MCPError), (name, data)
                     seen["protocol error"] += 1
                     continue
@@ -216,7 +216,7 @@ async def fuzzed(number: int, seed: int) -> Counter[str]:
 
 
 async def mended(number: int, seed: int) -> Counter[str]:
-    """Mend broken plans by `validate_plan` and `repair_plan` alone; return the outcomes."""
+    """Repair broken plans with `validate_plan` and `repair_plan` alone; return the outcomes."""
     drawn, seen = random.Random(seed), Counter[str]()
     with tempfile.TemporaryDirectory() as folder:
         async with Service(Path(folder)) as service, Client(mcp_server(service)) as client:
@@ -309,7 +309,7 @@ _HELLO = {
 
 
 def started() -> float:
-    """Return the CPU seconds of `hvr mcp` from its start to its first answer and its end."""
+    """Return the CPU seconds of `hvr mcp` from its start to its first answer and exit."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(
         [sys.executable, "-m", "hvr", "mcp"],
@@ -324,7 +324,7 @@ def started() -> float:
 
 
 def imported() -> float:
-    """Return the CPU seconds that the SDK's server alone needs to be imported."""
+    """Return the CPU seconds for importing the SDK's server alone."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     code = "import gc, os; gc.disable(); import mcp.server.lowlevel.server as s; os._exit(0)"
     subprocess.run([sys.executable, "-c", code], check=True)

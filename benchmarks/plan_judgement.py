@@ -1,4 +1,4 @@
-"""The judge of plans over tools, on a planner's real drafts.
+"""Test the judge of tool plans on a planner's real drafts.
 
     python benchmarks/plan_judgement.py
         [--part verdicts|missing|new|corrections|convention|curve|ablation] [--part …]
@@ -263,7 +263,7 @@ def drafted(judge: Judge, plan: ToolPlan, seed: int) -> ToolPlan:
 
 
 def convention(folder: Path, seeds: int) -> None:
-    """Print the right plans changed by a judge trained on another convention."""
+    """Print the correct plans that a judge trained on another convention changes."""
     tools = read_graph(folder / "tools.json")
     config = VerifierConfig.small()
     embeddings = ToolEmbeddings(tools, make_encoder(config), config)
@@ -281,7 +281,7 @@ def convention(folder: Path, seeds: int) -> None:
 
 
 def retail(path: Path) -> list[ToolPlan]:
-    """Return the right calls of tau-bench's tasks as plans."""
+    """Return the correct calls of tau-bench's tasks as plans."""
     plans = []
     for task in records(path, "id", "gold_calls"):
         told = task.get("scenario", {}).get("instructions", {})
@@ -359,7 +359,7 @@ def gained(values: np.ndarray, base: np.ndarray, draws: int = 2000) -> str:
 def curve(embeddings: ToolEmbeddings, data: ToolSet, seeds: int, sizes: Sequence[int]) -> None:
     """Print corrections by number of training plans, with a new sample for each seed.
 
-    Drafts of sampled plans are left out, so that one split can serve for both.
+    Drafts of sampled plans are left out, so that one split can serve for training and testing.
     """
     print("\nlearning curve; all, requests with a new plan, gains in node F1 and accuracy of "
           "nodes, with 95 % intervals")  # fmt: skip

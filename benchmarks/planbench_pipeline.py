@@ -1,4 +1,4 @@
-"""The language model's policy on PDDL problems: the benefit of verification.
+"""Measure the benefit of verification for a language model's policy on PDDL problems.
 
     python benchmarks/planbench_pipeline.py --data MANIFEST [--limit 30]
         [--rates 0.1,0.2,0.3,0.4,0.5] [--settings LLM,VR,HVR,HVR+]

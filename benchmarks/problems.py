@@ -132,7 +132,7 @@ def _pourings(a: int, b: int, one: int, two: int) -> Iterator[tuple[int, int]]:
 
 
 def mended(problem: GradedProblem) -> int | None:
-    """Return the fewest steps that mend all fuses, by trying every assignment to matches."""
+    """Return the fewest steps that repair all fuses, by trying every assignment to matches."""
     lights = [int(n) for n in re.findall(r"burning-time \w+\) (\d+)", problem.problem)]
     fuses = [int(n) for n in re.findall(r"mending-time \w+\) (\d+)", problem.problem)]
     struck = [

@@ -1,4 +1,4 @@
-"""Prompt lengths by task and purpose, against a context of 4,096 tokens.
+"""Measure prompt lengths by task and purpose, for a context of 4,096 tokens.
 
     python benchmarks/prompt_sizes.py
     python benchmarks/prompt_sizes.py --tokenizer microsoft/Phi-3-mini-4k-instruct
@@ -149,7 +149,7 @@ def measure(
 
 
 def main() -> int:
-    """Print a table for each setting; exit code 1 when a prompt with R does not fit."""
+    """Print a table for each setting; return exit code 1 if a prompt with R does not fit."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--settings", default="HVR,HVR+,VR,HV,LLM+P")
     parser.add_argument("--tasks", "--data", default="all", help=TASKS_HELP)

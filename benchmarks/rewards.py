@@ -1,4 +1,4 @@
-"""Throughput of `hvr.validation.rewards` in completions per second, and its time on hostile inputs.
+"""Measure `hvr.validation.rewards`: completions per second, and time on hostile inputs.
 
     python benchmarks/rewards.py [--domain FILE --problem FILE --plan FILE] [--completions N]
 
@@ -81,7 +81,7 @@ def tower() -> tuple[str, str]:
 
 
 def completions(plan: str, count: int, rng: random.Random) -> Iterator[str]:
-    """Yield answers of a model that is sometimes right."""
+    """Yield answers of a model that is sometimes correct."""
     steps = plan.splitlines()
     objects = sorted({word.strip("()") for step in steps for word in step.split()[1:]})
     for number in range(count):

@@ -1,15 +1,15 @@
-"""The walk of a search for hidden things, beside the walk of an informed searcher.
+"""Compare the walk of hvr's search for hidden objects with an informed searcher's.
 
     python benchmarks/search.py --things 200 --seed 1
 
-For each case, a thing of a kitchen is put in a place that is drawn from a distribution, and the
-robot (sight `visible`) knows the room, but not this place. The distribution is the share of the
-classes of places for things of this class in every second kitchen, with the places of a class
-equally likely. The robot learns its frequencies only from the other kitchens. The informed searcher
-is the same robot, except that it knows the distribution; it does not know the place.
+In each case, an object of a kitchen is put in a place drawn from a distribution. The robot (sight
+`visible`) knows the room but not this place. The distribution is the share of each class of places
+for objects of this class in every second kitchen, with equally likely places within a class. The
+robot learns its frequencies only from the other kitchens. The informed searcher is the same robot,
+except that it knows the distribution; it does not know the place.
 
-walk         metres between the robot's positions until it sees the thing
-actions      steps of 0.25 m, opening, closing and looking around
+walk metres between the robot's positions until it sees the object actions steps of 0.25 m, opening,
+closing and looking around
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Walk:
 
 @dataclass(frozen=True)
 class Hidden:
-    """A thing and its place, drawn from a distribution over places."""
+    """An object and its place, drawn from a distribution over places."""
 
     scene: str
     thing: str
@@ -78,7 +78,7 @@ class Hidden:
 
 
 def distribution(thing: str, inventory: Inventory, counts: PlaceCounts) -> Mapping[str, float]:
-    """Return the probability of each place of a room to hold a thing, from counts of classes."""
+    """Return the probability that each place of a room holds an object, from counts by class."""
     known = counts.get(inventory.classes[thing], {})
     fitting = [p for p in inventory.classes if Atom("fits", (thing, p)) in inventory.facts]
     fitting = [p for p in fitting if not inventory.true("pickupable", p)]
@@ -95,7 +95,7 @@ def opened(scene: str) -> Searcher:
 
 
 def hidden_things(scenes: tuple[str, ...], counts: PlaceCounts, seed: int) -> Iterator[Hidden]:
-    """Yield random things with their hiding places, without end."""
+    """Yield random objects with their hiding places, endlessly."""
     chance = random.Random(seed)
     inventories: dict[str, Inventory] = {}
     while True:
@@ -117,7 +117,7 @@ def hidden_things(scenes: tuple[str, ...], counts: PlaceCounts, seed: int) -> It
 
 
 def search(case: Hidden, counts: PlaceCounts, *, informed: bool) -> Walk | None:
-    """Return the walk until the thing is seen, or None if it cannot be put in its place."""
+    """Return the walk until the object is seen, or None if it cannot be put in its place."""
     world = opened(case.scene)
     try:
         ids = [world.names.object_id(n) for n in (case.thing, case.place)]

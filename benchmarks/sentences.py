@@ -1,11 +1,12 @@
-"""Outcomes of many sentences: understood, planned, executed, or refused and why.
+"""Report the outcomes of many sentences: understood, planned, executed, or refused and why.
 
     python benchmarks/sentences.py [--file sentences.txt] [--match REGEX] [--markdown]
                                    [--understand-only]
 
-Each line of the file is a scene, a bar and a sentence; a sentence after `!` must be refused.
-Every sentence starts in a fresh scene. `--data benchmarks/sentences_home.txt` has sentences for
-rooms other than kitchens. The exit status is always 0; the table reports the outcomes.
+Each line of the file has a scene and a sentence, separated by a bar. A sentence after `!` must be
+refused. Every sentence starts in a fresh scene. `--data benchmarks/sentences_home.txt` has
+sentences for rooms other than kitchens. The exit status is always 0; the table reports the
+outcomes.
 """
 
 from __future__ import annotations

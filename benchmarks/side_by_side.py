@@ -1,4 +1,4 @@
-"""Benchmark and tool work on hvr's engines: in this process, in processes, or on a Ray cluster."""
+"""Run the work of benchmarks and tools on hvr's engines."""
 
 from __future__ import annotations
 

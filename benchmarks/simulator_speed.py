@@ -1,4 +1,4 @@
-"""Steps per second of the kitchen, and its memory over time.
+"""Measure the kitchen's steps per second, and its memory over time.
 
     python benchmarks/simulator_speed.py [--seconds S] [--jobs 1,2] [--memory-steps N]
     python benchmarks/simulator_speed.py --cpu          # seconds of CPU, on a busy machine

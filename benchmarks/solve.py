@@ -1,4 +1,4 @@
-"""`hvr solve` against plain Fast Downward in the same run.
+"""Compare `hvr solve` with plain Fast Downward in the same run.
 
     python benchmarks/solve.py --data MANIFEST [--sets ipc] [--take 1,5] [--seconds 60] [--limit N]
                                [--classes numeric,temporal] [--optimal]
@@ -42,7 +42,7 @@ _UNSUPPORTED = 34
 
 @dataclass(frozen=True)
 class Result:
-    """A planner's result: the cost of a valid plan, or why there is none."""
+    """A planner's result: the cost of a valid plan, or the reason why there is none."""
 
     cost: Fraction | None
     seconds: float

@@ -1,4 +1,4 @@
-"""`hvr solve` against each planner alone, in the same run.
+"""Compare `hvr solve` with each planner alone, in the same run.
 
     python benchmarks/solve_beside.py --data MANIFEST [--sets ipc] [--take 1] [--seconds 20]
                                       [--classes numeric,temporal] [--each N]

@@ -1,4 +1,4 @@
-"""Time of each planner alone: the record by which `hvr solve` orders planners.
+"""Time each planner alone, for the record by which `hvr solve` orders planners.
 
     python benchmarks/solve_races.py --data MANIFEST [--seconds 10] [--planners forward,up:enhsp]
                                      [--classes numeric,temporal] [--keep

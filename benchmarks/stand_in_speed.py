@@ -1,4 +1,4 @@
-"""Steps per second of AI2-THOR's client on the stand-in server.
+"""Measure the steps per second of AI2-THOR's client on the stand-in server.
 
     python benchmarks/stand_in_speed.py [--scene FloorPlan1] [--steps 500] [--json]
 

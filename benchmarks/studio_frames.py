@@ -1,4 +1,4 @@
-"""How smoothly the studio scrolls and plays, and how soon it paints, in a real browser.
+"""Measure how smoothly the studio scrolls and plays, and how soon it paints, in a browser.
 
     python benchmarks/studio_frames.py             # all views at two sizes: three minutes
     python benchmarks/studio_frames.py --seconds 2 --sizes 1280x800 --views room
@@ -122,7 +122,7 @@ def write_plan(folder: Path) -> None:
 
 
 def write_run(folder: Path) -> int:
-    """Carry out a long request in the kitchen; return the number of recorded steps."""
+    """Execute a long request in the kitchen; return the number of recorded steps."""
     command = ["plan", REQUEST, "--scene", SCENE, "--save", "runs/long", "--quiet"]
     subprocess.run([sys.executable, "-m", "hvr", *command], cwd=folder, check=True)
     trace = (folder / "runs" / "long" / "trace.jsonl").read_text("utf-8").splitlines()
@@ -160,7 +160,7 @@ def cpu(browser: Browser) -> Counter[str]:
 
 
 def traced(browser: Browser, page: Page, act: Callable[[], None]) -> Frames:
-    """Do something in a page while the browser traces itself."""
+    """Perform an action in a page while the browser traces itself."""
     page.wait_for_timeout(500)
     browser.start_tracing(page=page, categories=list(TRACED))
     before, begun = cpu(browser), time.perf_counter()
@@ -189,7 +189,7 @@ def traced(browser: Browser, page: Page, act: Callable[[], None]) -> Frames:
 
 
 def scroll(page: Page, place: str, seconds: float) -> None:
-    """Scroll the list at a place down and up, as a wheel that turns evenly would."""
+    """Scroll the list at a place down and up, like an evenly turning wheel."""
     page.locator(place).scroll_into_view_if_needed()
     box = page.locator(place).bounding_box()
     assert box is not None
@@ -220,7 +220,7 @@ def walk(page: Page, seconds: float) -> None:
 
 
 def turn(page: Page, seconds: float) -> None:
-    """Turn the room by the mouse, 60 movements a second."""
+    """Turn the room with the mouse, with 60 movements a second."""
     page.locator(".canvas").scroll_into_view_if_needed()
     box = page.locator(".canvas").bounding_box()
     assert box is not None
@@ -237,7 +237,7 @@ def turn(page: Page, seconds: float) -> None:
 
 
 def play(page: Page) -> None:
-    """Play the run from its beginning, at four steps a second."""
+    """Play the run from the beginning, at four steps a second."""
     page.select_option(".controls select", "4")
     page.click("[aria-label='To the beginning']")
     page.click(".controls button:text('Play')")

@@ -1,4 +1,4 @@
-"""Processes and folders left behind by `hvr solve`, however it ends.
+"""Look for processes and folders left behind by `hvr solve`, however it ends.
 
     python benchmarks/survivors.py [--solves 200] [--planners fast-downward,up:enhsp] [--jobs 2]
 
@@ -78,7 +78,7 @@ def problems(folder: Path) -> list[tuple[Path, Path]]:
 
 @dataclass(frozen=True)
 class Case:
-    """One solve: its files, planner (empty for hvr's choice), way to end, and when."""
+    """One solve: its files, planner (empty for hvr's choice), and the way and time of its end."""
 
     number: int
     files: tuple[Path, Path]

@@ -1,4 +1,4 @@
-"""Every task in every scene that has the objects: planned, proven, executed.
+"""Plan, prove and execute every task in every scene that has its objects.
 
     python benchmarks/tasks_offline.py                       # all tasks, all scenes
     python benchmarks/tasks_offline.py T2 T5 --scenes 5      # five scenes each
@@ -62,7 +62,7 @@ def measure(task: PaperTask, scene: str, options: Options) -> dict[str, object]:
 
 
 def main() -> int:
-    """Print the table; exit code 1 when a run misses its goal."""
+    """Print the table; return exit code 1 if a run misses its goal."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("tasks", nargs="*", help=TASKS_HELP)
     parser.add_argument("--scenes", type=int, default=0, help="maximum number per task")

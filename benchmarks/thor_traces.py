@@ -1,11 +1,11 @@
-"""Agreement of the kitchen with AI2-THOR on replayed episodes.
+"""Measure how well the kitchen agrees with AI2-THOR on replayed episodes.
 
     python benchmarks/thor_traces.py [FILE ...] [--data FOLDER] [--all] [--json FILE]
 
 Every FILE holds one recorded episode, plain or gzipped: one JSON object per line with `action` (as
 sent, with its arguments) and the agent's `metadata` after the action. The kitchen starts from the
 metadata of the first line and executes the actions of the others, without any knowledge of later
-lines. The exit code is 0 when 97 % of the successes and 97 % of the changes made by actions agree.
+lines. The exit code is 0 if 97 % of the successes and 97 % of the changes made by actions agree.
 After each action all objects are compared, field by field:
 
 * values: the share of fields, over all objects and steps, that have the recorded value (relations
@@ -14,8 +14,8 @@ After each action all objects are compared, field by field:
   to the same value; and the changes that only the kitchen makes.
 
 Unasked changes belong to an object that moves in the recording (by more than 5 mm) although no
-action handled it, or to a receptacle that such an object left or entered. The object fell or rolled
-by Unity's physics, which the kitchen lacks. They are counted, and also reported separately.
+action handled it, or to a receptacle that this object left or entered. The object fell or rolled by
+Unity's physics, which the kitchen lacks. They are counted, and also reported separately.
 """
 
 from __future__ import annotations

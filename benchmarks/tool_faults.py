@@ -21,10 +21,10 @@ FAULT_KINDS = (
 
 @dataclass(frozen=True)
 class ToolFault:
-    """An injected fault of one tool.
+    """A fault injected into one tool.
 
     Args:
-        calls: Number of calls of any tool after which it works again, or None for never.
+        calls: Number of calls of any tool after which the tool works again, or None for never.
     """
 
     kind: CallFailure

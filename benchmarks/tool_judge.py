@@ -1,4 +1,4 @@
-"""The judge of agents' logs on right, executed calls of tau2-bench and BFCL, and on damaged ones.
+"""Test the judge of agents' logs on correct and on damaged calls of tau2-bench and BFCL.
 
     python benchmarks/tool_judge.py --data ../shared/data/toolworlds [--seed 1] [--show KIND]
 
@@ -96,7 +96,7 @@ def load(data: Path) -> list[Log]:
 
 
 def load_others(data: Path) -> dict[str, list[Log]]:
-    """Return right logs with several calls from the sets that are not damaged."""
+    """Return correct logs with several calls from the sets that are not damaged."""
     others = {name: _dialogues(data / "bfcl" / f"multi_turn_{name}.jsonl.gz")
               for name in ("miss_func", "miss_param")}  # fmt: skip
     others["v1_train"] = [
@@ -357,7 +357,7 @@ def untold(kind: str, right: Log, damaged: Log, places: set[int], known: KnownTo
 
 
 def judged(logs: Sequence[Log], known: dict[str, KnownTools]) -> list[PlanVerdict]:
-    """Return the verdicts on logs, read from a file like `hvr judge` does."""
+    """Return the verdicts on logs, reading them from a file as `hvr judge` does."""
     if not logs:
         return []
     with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""Tool sets and their files for the benchmarks of plans over tools."""
+"""Read tool sets for the benchmarks of tool plans."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tool requests in words, read without a language model: read rightly, rightly asked, wrong writes.
+"""Measure how well hvr reads tool requests in words, without a language model.
 
 `tool_words.json` has the requests with their expected outcomes, in parts. The first part served
 development. The others were written before hvr read them, and the classes of their misreadings were

@@ -1,4 +1,4 @@
-"""State conditions learnt from refusals, in tau2-bench's worlds.
+"""Test state conditions learnt from refusals, in tau2-bench's worlds.
 
     python benchmarks/toolworld_conditions.py [--world retail,airline,telecom]
         [--files FILE ...] [--draws N] [--rounds N] [--seed N] [--first N]

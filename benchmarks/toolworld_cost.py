@@ -1,4 +1,4 @@
-"""Cost of the navigation graph: recording calls, adding tools, memory, search, retraining.
+"""Measure the cost of the navigation graph: calls, new tools, memory, search, retraining.
 
     python benchmarks/toolworld_cost.py [--part updates|search|retrain|log] [--sizes 1000,10000]
         [--tools 100000 --links 1000000] [--train-tools 1000] [--threads 1]
@@ -50,7 +50,7 @@ NEAR = 20
 
 
 def generated_tool(number: int, size: int, random: Random) -> GraphTool:
-    """Return a tool that leads from parameters near its number to some slightly beyond."""
+    """Return a tool that leads from parameters near its number to parameters slightly beyond."""
 
     def some(first: int) -> frozenset[str]:
         count = random.randint(1, 3)
@@ -65,7 +65,7 @@ def generated_tool(number: int, size: int, random: Random) -> GraphTool:
 
 
 def generated_call(graph: NavigationGraph, size: int, random: Random, time_: float) -> ObservedCall:
-    """Return a call of some tool after a call of a nearby one."""
+    """Return a call of a tool after a call of a nearby tool."""
     number = random.randrange(size)
     before = f"tool{(number - 1 - random.randrange(NEAR)) % size}"
     tool = graph.tools[f"tool{number}"]

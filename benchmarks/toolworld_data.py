@@ -1,4 +1,4 @@
-"""Tools and recorded calls of API-Bank, UltraTool, BFCL and tau2-bench, in one format."""
+"""Read tools and recorded calls of API-Bank, UltraTool, BFCL and tau2-bench into one format."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Call, find tools, ask or answer: next-move decisions in BFCL's dialogues, with no model larger
-than MiniLM.
+"""Test next-move decisions in BFCL's dialogues: call, find tools, ask or answer.
+
+No model is larger than MiniLM.
 
     python benchmarks/toolworld_decisions.py [--data DIR] [--folds N] [--encoder NAME] [--seed N]
         [--no-services] [--part development|kept] [--test-base FILE --test-missing-function FILE

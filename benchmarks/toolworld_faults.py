@@ -1,4 +1,4 @@
-"""Goals reached although some tools fail: the contributions of recovery, graph and pruning.
+"""Measure goals reached despite failing tools, with and without recovery, graph and pruning.
 
     python benchmarks/toolworld_faults.py [--world retail,airline,telecom,bfcl] [--data DIR]
         [--files FILE ...] [--part development|kept] [--first N] [--skip N] [--shares .1,.3]
@@ -183,7 +183,7 @@ def main() -> None:
 
 
 def _measured(world: str, rows: Rows, options: argparse.Namespace) -> Iterator[Row]:
-    """Run the scenarios of a world that succeed without faults, seed by seed."""
+    """Run the scenarios of a world that succeed without faults, for each seed."""
     scenarios = scenarios_of(world, options.part, options.data, options.files)
     cases = _Cases(scenarios, options)
     some = range(len(scenarios))[options.skip :][: options.first]
@@ -222,7 +222,7 @@ class _Cases:
         return Row(case, *self._told[place], _run(one, faults, case.setting, case.budget))
 
     def _ready(self, number: int) -> Prepared:
-        """Return a scenario with the experience from all the others."""
+        """Return a scenario with the experience from all other scenarios."""
         if self._prepared is None or self._prepared[0] != number:
             self._replayed = self._replayed or [replay(one) for one in self._scenarios]
             scenario, (truth, state) = self._scenarios[number], self._replayed[number]
@@ -263,7 +263,7 @@ def reachable(one: Prepared, faults: Mapping[str, ToolFault]) -> tuple[bool, boo
         faults: Faults of its tools.
 
     Returns:
-        Whether the unresolved values are distinguishable, and whether they are at hand at all.
+        Whether the unresolved values are distinguishable, and whether they are available at all.
     """
     gone = {name for name, fault in faults.items() if fault.calls is None}
     if any(goal.tool in gone for goal in one.request.goals):

@@ -1,4 +1,4 @@
-"""Values and entity properties in call results, read independently of the engine."""
+"""Read values and entity properties in call results, independently of the engine."""
 
 from __future__ import annotations
 
@@ -143,11 +143,11 @@ class Findings:
         return all(one in about or one in own for one in wanted)
 
     def traits(self, found: FoundValue) -> frozenset[Trait]:
-        """Return all known traits of the entity a found value names, from any result."""
+        """Return all known traits of the entity that a found value names, from any result."""
         return self.known_of(found.value)
 
     def known_of(self, value: Json) -> frozenset[Trait]:
-        """Return all known traits of the entity a value names."""
+        """Return all known traits of the entity that a value names."""
         name = key(value)
         return frozenset(self._about.get(name, ())) | frozenset(self._own.get(name, ()))
 

@@ -1,4 +1,4 @@
-"""Goals reached by calls in the worlds of tau2-bench and BFCL, from the user's words.
+"""Measure goals reached by calls in tau2-bench's and BFCL's worlds, from the user's words.
 
     python benchmarks/toolworld_goals.py [--world retail,airline,telecom,bfcl] [--data DIR]
         [--setting said|described|granted] [--engine hvr|greedy] [--answers]

@@ -1,4 +1,4 @@
-"""A baseline without planning: use the first value of each name, then write."""
+"""A baseline without planning, which uses the first value of each name."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def greedy(tools: ToolEnvironment, request: ToolRequest) -> tuple[list[CallOutco
     Values with the properties of a query come before others of its name.
 
     Returns:
-        The outcomes, and the parameter asked for (empty if none was).
+        The outcomes, and the parameter asked for, if any.
     """
     outcomes: list[CallOutcome] = []
 

@@ -1,8 +1,9 @@
-"""The held-out half of the scenarios: public scenarios that are not in the shared data.
+"""Read the held-out half of the scenarios: public scenarios that are not in the shared data.
 
-Use it for a final report, never for development. It has tau2-bench's own test split, and BFCL's
-base dialogues whose numbers the shared half lacks. The rows have the fields of
-shared/data/toolworlds that `toolworlds` reads, and their correct calls are replayed like the rest.
+Use it for a final report, never for development. It contains tau2-bench's own test split, and
+BFCL's base dialogues whose numbers the shared half lacks. The rows have the fields of
+shared/data/toolworlds that `toolworlds` reads, and their correct calls are replayed like all
+others.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Link prediction between tools: which tool is called after which, with links hidden by request.
+"""Test link prediction between tools: which tool follows which, with links hidden by request.
 
     python benchmarks/toolworld_links.py [--data FOLDER] [--sets apibank,bfcl]
         [--apis FILE --calls FILE] [--seeds N] [--methods NAME,NAME] [--encoder minilm]

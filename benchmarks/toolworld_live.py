@@ -1,4 +1,4 @@
-"""tau2-bench's retail and airline with a live model: pass^1, next to published figures.
+"""Run tau2-bench's retail and airline with a live model, and compare with published figures.
 
     python benchmarks/toolworld_live.py --llm openai:MODEL [--base-url URL] [--user openai:MODEL]
         [--world retail,airline] [--files FILE ...] [--first N] [--turns N] [--out FILE]
@@ -9,9 +9,9 @@ the conversation, and answers with one JSON object: words for the user, or a cal
 hvr's guard: unknown tools, arguments of another type, equal writing calls and calls beyond the
 budget never reach the world, and the agent is told why.
 
-A task is passed if the world's database equals, by tau2's own hash, that after the correct calls,
-and the agent has said the required information (`communicate_info`); tasks that also need a model
-as judge (`nl_assertions`) are judged without that part, and counted. pass^1 is the share passed.
+A task is passed if the world's database has the same tau2 hash as after the correct calls, and the
+agent has given the required information (`communicate_info`); tasks that also need a model as judge
+(`nl_assertions`) are judged without that part, and counted. pass^1 is the share passed.
 
 The tasks come from the package (114 and 50), or from files in the format of
 shared/data/toolworlds. The published values are of tau-bench v1, whose tasks have been corrected

@@ -1,4 +1,4 @@
-"""Requests limited to the words of a scenario, and the questions they leave open.
+"""Build requests limited to the words of a scenario, and the questions they leave open.
 
 The correct writing calls determine the goal calls, their order, and their filled parameters; this
 benchmark does not measure reading them from words. A value is
@@ -71,7 +71,7 @@ class SaidRequest:
     counted: Mapping[str, int]
 
     def may_ask(self, name: str) -> bool:
-        """Return whether asking for a parameter is right."""
+        """Return whether the user may be asked for a parameter."""
         return name in self.inputs or any(name in names for names in self.open)
 
     def answered(self, names: Collection[str]) -> SaidRequest:

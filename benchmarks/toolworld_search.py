@@ -1,4 +1,4 @@
-"""Chains of calls: the paper's two searches and hvr's planner, compared with recorded chains.
+"""Compare the paper's two searches and hvr's planner with recorded chains of calls.
 
     python benchmarks/toolworld_search.py [--data FOLDER] [--sets apibank,bfcl]
         [--apis FILE --calls FILE] [--limit N] [--seed N] [--encoder lexical-hash]

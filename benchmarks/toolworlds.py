@@ -1,4 +1,4 @@
-"""Scenarios of tau2-bench and BFCL for the benchmarks of tool worlds.
+"""Read scenarios of tau2-bench and BFCL for the benchmarks of tool worlds.
 
 A scenario has the initial state of a world, the words of its user, and the correct calls. `oracle`
 turns it into a request: the writing calls become goal calls, and each of their values is
@@ -411,7 +411,7 @@ class _Giving:
     def _narrowed(
         self, others: dict[str, frozenset[Trait]], mine: set[Trait], chosen: list[Trait]
     ) -> dict[str, frozenset[Trait]]:
-        """Choose traits until no others have them all; return the ones that still do."""
+        """Choose traits until no other entity has them all; return the entities that still do."""
         others = {k: traits for k, traits in others.items() if traits.issuperset(chosen)}
         while others and mine:
             best = max(

@@ -1,10 +1,10 @@
-"""hvr as an engine of unified-planning, on the example problems of unified-planning.
+"""Compare hvr, as an engine of unified-planning, with its example problems' expectations.
 
     python benchmarks/unified_agreement.py
 
-Prints a line for each problem, every plan on which hvr disagrees with unified-planning's
-expectation, with the verdict of its own validator, and the totals. The exit code is 1 when hvr is
-wrong where unified-planning's own validator is right.
+Prints a line for each problem, every plan on which hvr disagrees with the expectation, the verdict
+of unified-planning's own validator on it, and the totals. The exit code is 1 if hvr is wrong where
+unified-planning's own validator is right.
 """
 
 from __future__ import annotations

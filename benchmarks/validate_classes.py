@@ -1,4 +1,4 @@
-"""Validation time by class of task, against VAL: python benchmarks/validate_classes.py MANIFEST
+"""Compare validation times with VAL's by class of task: validate_classes.py MANIFEST
 
 The manifest has one JSON object per line, as for agreement.py. hvr's time is the CPU time after
 start-up: reading domain, problem and plan, judging, and writing the report's text, repeated for
@@ -147,7 +147,7 @@ def main() -> int:
     parser.add_argument("--only", choices=KINDS, help="only this class")
     parser.add_argument("--json", type=Path, help="write every case's times to this file")
     args = parser.parse_args()
-    gc.set_threshold(100_000)  # as the command does
+    gc.set_threshold(100_000)  # like the command
     cases = records(args.manifest, "id", "set", "domain", "problem", "plan", "val", "features")
     cases = [case for case in cases if case["set"] in SETS and case["val"] in ("valid", "invalid")
              and args.only in (None, kind_of(case))]  # fmt: skip

@@ -1,10 +1,10 @@
-"""Memory of a validation in multiples of its input.
+"""Measure the memory of a validation in multiples of its input.
 
     python benchmarks/validate_memory.py [--cases facts objects]
 
-The peak of a fresh process that judges one plan, minus the peak of the same command with one
-step, object, fact or value, divided by the size of the large files (Linux only). Names have two to
-seven characters, so every object in memory is much larger than its text.
+The figure is the peak of a fresh process that judges one plan, minus the peak of the same command
+with one step, object, fact or value, divided by the size of the large files (Linux only). Names
+have two to seven characters, so every object in memory is much larger than its text.
 """
 
 from __future__ import annotations

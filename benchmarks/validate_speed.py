@@ -1,4 +1,4 @@
-"""Validation time, compared with other validators in the same run.
+"""Compare validation times with other validators' in the same run.
 
     python benchmarks/validate_speed.py [--manifest ../shared/data/pddl/manifest.jsonl]
                                         [--task NAME DOMAIN PROBLEM PLAN]...

@@ -1,4 +1,4 @@
-"""Throughput and memory of `hvr.validation.stream`, by number of plans and their length.
+"""Measure throughput and memory of `hvr.validation.stream` by number and length of plans.
 
     python benchmarks/validate_stream.py --plans 10000 100000 1000000 --steps 5 20
 

@@ -6,7 +6,7 @@ and agreement_hddl.py). VAL runs if the environment variable VAL names its binar
 Each part is a script of this folder. Its output goes to a Markdown page (--output, or standard
 output), below a line that lists the available peers and the omitted parts. A part that takes longer
 than --limit seconds is stopped. The exit code is 1 if a part fails, is stopped, or finds a
-disagreement without an argument.
+disagreement without an explanation.
 
     python benchmarks/validator_report.py DATA --quick             # minutes: samples of everything
     python benchmarks/validator_report.py DATA --only agreement    # one part

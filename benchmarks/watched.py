@@ -1,11 +1,11 @@
-"""Requests with conditions over time: how many runs keep to what they must.
+"""Count the runs that satisfy requests with conditions over time.
 
     python benchmarks/watched.py [--data FILE] [--match REGEX] [--sight visible]
 
-Each line of `watched.txt` says what must be true of a run. The checks read the states that the
-robot passes through; in PDDL worlds, they read the states of the proven plan. `right` counts the
-requests that end so, and `wrong` the requests that hvr claims although they do not. The exit status
-is always 0.
+Each line of `watched.txt` contains a request and checks of its run. The checks read the states that
+the robot passes through; in PDDL worlds, they read the states of the proven plan. `right` counts
+the requests that pass their checks, and `wrong` the other requests that hvr reports as done. The
+exit status is always 0.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ State = frozenset[Atom]
 
 @dataclass(frozen=True)
 class Outcome:
-    """The states that a run passes through; none if hvr refuses or asks."""
+    """The states that a run passes through (none if hvr refuses or asks)."""
 
     states: tuple[State, ...] = ()
     reached: bool = False
@@ -46,7 +46,7 @@ class Outcome:
 
 
 def holds(fact: str, state: State) -> bool:
-    """Return whether a fact over names or types holds, or a denied one does not."""
+    """Return whether a fact over names or types holds, or a negated fact does not."""
     predicate, *args = fact.removeprefix("!").split()
     found = any(
         a.predicate == predicate
@@ -74,7 +74,7 @@ def passes(check: str, states: Sequence[State]) -> bool:
 
 
 def in_scene(scene: str, text: str, sight: str, folder: Path) -> Outcome:
-    """Carry out a request in a scene."""
+    """Execute a request in a scene."""
     states: list[State] = []
     worlds = []
 
@@ -122,7 +122,7 @@ def in_world(world: str, text: str) -> Outcome:
 
 
 def lines_of(path: Path) -> Iterator[tuple[str, str, str]]:
-    """Yield place, request and checks of each line."""
+    """Yield the place, the request and the checks on each line."""
     for line in path.read_text(encoding="utf-8").splitlines():
         if line.strip() and not line.startswith("#"):
             place, text, checks = (part.strip() for part in line.split(" | "))
@@ -137,7 +137,7 @@ def failures(
     every: int = 1,
     show: bool = False,
 ) -> list[str]:
-    """Return a line for each request that does not go as it must; wrong claims are marked.
+    """Return a line for each request that fails its checks; wrong reports of success are marked.
 
     Args:
         show: Whether to print how hvr reads each request.

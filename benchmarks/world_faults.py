@@ -1,12 +1,12 @@
-"""Faults at every step of plans in PDDL domains: detection, diagnosis and recovery.
+"""Inject faults at every step of plans in PDDL domains; measure detection and recovery.
 
     python benchmarks/world_faults.py --data FOLDER [--domains NAMES] [--plans 2] [--kinds KINDS]
     python benchmarks/world_faults.py --data FOLDER --hide       # each changing predicate in turn
 
 FOLDER has `manifest.jsonl`, one JSON object per line with `domain` and `problem`; paths are
-relative to it. The first problems of each domain (`--plans`) whose plan has at most `--steps` steps
-are taken. Each is executed once without faults, and then once with a single fault for each step of
-that plan and each kind of fault.
+relative to it. The script uses the first problems of each domain (`--plans`) whose plan has at most
+`--steps` steps. Each is executed once without faults, and then once with a single fault for each
+step of that plan and each kind of fault.
 
 noticed      the step in which the fault changed something observable, or refused the action,
              has a deviation; next to it, the number of such faults
@@ -197,7 +197,7 @@ def _run(
 
 
 def _count(tally: Tally, run: WorldRun, hidden: tuple[str, ...], label: str) -> None:
-    """Count faults, those detected in their step, and false alarms."""
+    """Count faults, faults detected in their step, and false alarms."""
     done = [event for event in run.events if isinstance(event, StepDone)]
     alarmed = {event.number for event in done if event.failures}
     faulty, seen = _faulty(run), _faulty(run, hidden)

@@ -23,7 +23,7 @@ RIGHT: Mapping[str, frozenset[DeviationKind]] = MappingProxyType(
         ),
         FaultKind.WRONG_OBJECT: frozenset({DeviationKind.WRONG_OBJECT}),
         FaultKind.SWAPPED: frozenset({DeviationKind.WRONG_OBJECT}),
-        # Reported at once, or when the robot next observes the place.
+        # Reported immediately, or when the robot next observes the place.
         FaultKind.MOVED: frozenset(
             {
                 DeviationKind.CHANGED_BY_OTHERS,
@@ -123,7 +123,7 @@ class Rates:
         right: Faults noticed in time and with a correct kind.
         reported: Failures of kinds that are correct for this fault, counted in the step in which a
             fault of any kind was first noticed.
-        justified: Those of `reported` from runs with this kind of fault.
+        justified: Failures in `reported` from runs with this kind of fault.
         early: Failures reported before the fault.
     """
 

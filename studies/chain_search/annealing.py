@@ -68,7 +68,7 @@ def annealed_chain(
     settings: Annealing = ANNEALING,
     bounds: BackwardBounds = BOUNDS,
 ) -> ToolChain | None:
-    """Return a chain found by the heuristic search, or None if it finds none.
+    """Return a chain found by the heuristic search, or None if there is none.
 
     Args:
         bounds: Bounds of the pruned subgraph that supplies the tools.

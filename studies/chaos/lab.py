@@ -121,7 +121,7 @@ class Lab:
         return self.hvr(*words, how=how, python=("-c", code))
 
     def shell(self, script: str, *words: object, how: Surroundings | None = None) -> Ended:
-        """Run a bash script in which `hvr` is hvr; the words are its arguments."""
+        """Run a bash script with arguments, in which `hvr` runs this hvr."""
         text = f'hvr() {{ "{sys.executable}" -m hvr "$@"; }}\n{script}'
         with self._lock:
             self.counts["runs"] += 1

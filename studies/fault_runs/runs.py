@@ -54,8 +54,9 @@ class Row:
     Args:
         key: Key of the run (see `Case.key`).
         kind: Kind of fault; `none` without a fault, `noise` with a noisy sensor.
-        observable: Whether it changed a fact about the task's objects or an action was refused.
-        step: 1-based step in which it occurred.
+        observable: Whether the fault changed a fact about the task's objects, or an action was
+            refused.
+        step: 1-based step in which the fault occurred.
         noticed: First step with a failure, at or after `step`, or None without one.
         reported: Kinds of the failures in step `noticed`.
         early: Kinds of the failures before the fault; of all failures in a run without a fault.

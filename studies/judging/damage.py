@@ -49,7 +49,7 @@ def applicable_at(task: Task, mark: TraceState, rng: Random) -> list[GroundActio
 
 
 def repeat(task: Task, items: Items, rng: Random) -> Items | None:
-    """R1: repeat a step whose repetition has no effect."""
+    """Repeat a step whose repetition has no effect (R1)."""
     places = list(range(1, len(items) + 1))
     rng.shuffle(places)
     for place in places[:_TRIES]:
@@ -60,12 +60,12 @@ def repeat(task: Task, items: Items, rng: Random) -> Items | None:
 
 
 def cancel(task: Task, items: Items, rng: Random) -> Items | None:
-    """R2: do a step and undo it."""
+    """Insert a step and another that undoes it (R2)."""
     return _there_and_back(task, items, rng, "R2", 1)
 
 
 def wander(task: Task, items: Items, rng: Random) -> Items | None:
-    """R3, any domain: leave and return, in three or four steps."""
+    """Leave and return, in three or four steps (R3, any domain)."""
     return _there_and_back(task, items, rng, "R3", 2) or _there_and_back(task, items, rng, "R3", 3)
 
 
@@ -95,13 +95,13 @@ def _there_and_back(task: Task, items: Items, rng: Random, kind: str, away: int)
 
 
 def carry_other(task: Task, items: Items, rng: Random) -> Items | None:
-    """R3, kitchen: carry an object irrelevant to the goal elsewhere."""
+    """Carry an object that is irrelevant to the goal elsewhere (R3, kitchen)."""
     named = {name for item in items for name in item.action.args}
     return _carried(task, items, rng, "R3", [n for n in task.objects if n not in named])
 
 
 def fetch_early(task: Task, items: Items, rng: Random) -> Items | None:
-    """R4, kitchen: first carry an object that is needed later to another place."""
+    """Carry an object that is needed later to another place first (R4, kitchen)."""
     wanted = [item.action.args[0] for item in items if item.action.name == "pick_up"]
     return _carried(task, items, rng, "R4", wanted)
 
@@ -135,7 +135,7 @@ def _carried(
 
 
 def premature(task: Task, items: Items, rng: Random) -> Items | None:
-    """C1, kitchen: switch off before switching on, or close before putting in."""
+    """Switch off before switching on, or close before putting in (C1, kitchen)."""
     marks = marks_of(task, items)
     candidates = []
     for place, item in enumerate(items):
@@ -156,7 +156,7 @@ def premature(task: Task, items: Items, rng: Random) -> Items | None:
 
 
 def impossible(task: Task, items: Items, rng: Random) -> Items | None:
-    """C1, any domain: insert a step of the plan where it is not applicable."""
+    """Insert a step of the plan where it is not applicable (C1, any domain)."""
     marks = marks_of(task, items)
     for _ in range(_TRIES):
         place, action = rng.randrange(len(items) + 1), rng.choice(items).action
@@ -166,7 +166,7 @@ def impossible(task: Task, items: Items, rng: Random) -> Items | None:
 
 
 def undo(task: Task, items: Items, rng: Random) -> Items | None:
-    """C2: undo the effect of a step and redo it."""
+    """Undo the effect of a step and redo it (C2)."""
     marks = marks_of(task, items)
     places = list(range(1, len(items) + 1))
     rng.shuffle(places)
@@ -185,7 +185,7 @@ def undo(task: Task, items: Items, rng: Random) -> Items | None:
 
 
 def wrong_object(task: Task, items: Items, rng: Random) -> Items | None:
-    """C3: replace an argument by another object, possibly of another type."""
+    """Replace an argument by another object, possibly of another type (C3)."""
     for _ in range(_TRIES):
         place = rng.randrange(len(items))
         item = items[place]
@@ -203,14 +203,14 @@ def wrong_object(task: Task, items: Items, rng: Random) -> Items | None:
 
 
 def drop(task: Task, items: Items, rng: Random) -> Items | None:
-    """M1: omit a step."""
+    """Omit a step (M1)."""
     del task
     places = [i for i, item in enumerate(items) if not item.kind]
     return _dropped(items, [rng.choice(places)], "M1") if len(places) > 1 else None
 
 
 def truncate(task: Task, items: Items, rng: Random) -> Items | None:
-    """M2: omit the last steps."""
+    """Omit the last steps (M2)."""
     del task
     count = rng.randint(1, 4)
     places = [i for i in range(max(0, len(items) - count), len(items)) if not items[i].kind]
@@ -218,7 +218,7 @@ def truncate(task: Task, items: Items, rng: Random) -> Items | None:
 
 
 def drop_enabling(task: Task, items: Items, rng: Random) -> Items | None:
-    """M3, kitchen: omit a step that makes another one applicable."""
+    """Omit a step that makes another one applicable (M3, kitchen)."""
     del task
     places = [i for i, item in enumerate(items) if not item.kind and item.action.name in _ENABLING]
     return _dropped(items, [rng.choice(places)], "M3") if places else None

@@ -68,12 +68,12 @@ class Example:
 
     @property
     def new_scene(self) -> bool:
-        """Whether no training plan comes from its kitchen."""
+        """Whether no training plan comes from the example's kitchen."""
         return self.scene in HELD_OUT_SCENES
 
     @property
     def new_thing(self) -> bool:
-        """Whether its plan handles an object class unseen in training."""
+        """Whether the plan handles an object class unseen in training."""
         return handles_new(self.true)
 
 

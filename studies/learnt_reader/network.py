@@ -98,7 +98,7 @@ class Batch:
 
 
 class Network(nn.Module):
-    """The head.
+    """The head of the learnt reader.
 
     Args:
         tuned: Indexes of the encoder layers to tune.

@@ -162,7 +162,7 @@ def evaluate(verifier: Verifier, plans: Iterable[Plan], seed: int = 1) -> Aucs:
     """Measure the ROC-AUC on true plans and perturbations of them.
 
     Args:
-        plans: True plans outside its training set.
+        plans: True plans outside the verifier's training set.
     """
     graphs = [verifier.graph(p) for p in plans]
     perturber = Perturber(
