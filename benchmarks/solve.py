@@ -32,7 +32,7 @@ from inputs import measured, records
 
 from hvr.pddl import parse_domain, parse_problem
 from hvr.planning.search.fast_downward import binary
-from hvr.planning.solving.programs import DOWNWARD, Feature, features_of
+from hvr.planning.solving.portfolio import DOWNWARD, Feature, features_of
 from hvr.validation import validate
 
 _LAMA = ("--alias", "lama-first")

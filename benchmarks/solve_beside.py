@@ -28,8 +28,7 @@ from solve import class_of, problems
 from solve_races import alone
 
 from hvr.pddl import Task, parse_domain, parse_problem
-from hvr.planning.solving.portfolio import named
-from hvr.planning.solving.programs import Feature, PlannerJob, features_of
+from hvr.planning.solving.portfolio import Feature, PlannerJob, features_of, named
 from hvr.validation import Validator
 
 _ALL = "fast-downward,downward,forward,temporal,up:enhsp,up:lpg-anytime,up:tamer,up:aries"

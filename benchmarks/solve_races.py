@@ -23,8 +23,14 @@ from inputs import measured
 from solve import class_of, problems
 
 from hvr.pddl import Task, parse_domain, parse_problem, read_plan
-from hvr.planning.solving.portfolio import named, read_races
-from hvr.planning.solving.programs import PlannerJob, Program, Running, features_of
+from hvr.planning.solving.portfolio import (
+    PlannerJob,
+    Program,
+    Running,
+    features_of,
+    named,
+    read_races,
+)
 from hvr.planning.solving.race import retimed
 from hvr.validation import Validator
 

@@ -37,7 +37,7 @@ from hvr.execution.facts.planning import StatePlanner, problem_at
 from hvr.execution.facts.running import WorldRun, run_world
 from hvr.pddl import Domain, GroundAction, Problem, Task, parse_domain, parse_problem
 from hvr.planning.plans import Planned
-from hvr.planning.solving.programs import DOWNWARD, features_of
+from hvr.planning.solving.portfolio import DOWNWARD, features_of
 from hvr.worlds.facts.environment import FaultRule, FaultyWorld, PddlEnvironment, WorldFault
 from hvr.worlds.facts.lexicon import lexicon_for
 

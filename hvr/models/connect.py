@@ -17,8 +17,7 @@ from hvr.models.layers import Cache, Guarded, Retry, RetryLimits, RetryPolicy
 from hvr.models.limits import Budget, Budgeted, Limits, Load, PerMinute, RateLimit, SharedWindow
 from hvr.models.meter import Meter
 from hvr.models.model import Model
-from hvr.models.recording import RecordingModel, count_exchanges
-from hvr.models.transcript import Replay
+from hvr.models.recording import RecordingModel, Replay, count_exchanges
 
 # Factory ------------------------------------------------------------------------------------------
 
@@ -27,11 +26,11 @@ PROVIDERS = Registry(
     "models",
     {
         "openai": "hvr.models.openai_model:OpenAIModel",
-        "responses": "hvr.models.responses_model:ResponsesModel",
+        "responses": "hvr.models.openai_model:ResponsesModel",
         "anthropic": "hvr.models.anthropic_model:AnthropicModel",
         "gemini": "hvr.models.gemini:GeminiModel",
         "hf": "hvr.models.huggingface:HuggingFaceModel",
-        "replay": "hvr.models.transcript:open_replay",
+        "replay": "hvr.models.recording:open_replay",
         "scripted": "hvr.runs.simulated:open_scripted",
     },
     "hvr.providers",

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from hvr.base.files import unwritable
 from hvr.base.texts import parse_json
 from hvr.errors import DataFileError, LLMError
-from hvr.models import replies, transcript
+from hvr.models import recording, replies
 from hvr.models.config import ModelOptions
 from hvr.models.errors import NO_USAGE, Cancellation, Kind, ModelError, kind_of, used
 from hvr.models.limits import transaction
@@ -102,7 +102,7 @@ class Cache(Layer):
 
     def answer(self, request: Request) -> Answer:
         """See `Model`; a cached answer uses and costs nothing."""
-        key = transcript.digest(transcript.request_json(request))
+        key = recording.digest(recording.request_json(request))
         with self._open() as base:
             row = base.execute(
                 "SELECT answer FROM answers WHERE model = ? AND digest = ?", (self._key, key)

@@ -157,7 +157,6 @@ _ALLOWED = {
     "hvr/knowledge/journal.py": "transactions with an end",
     "hvr/planning/search/fast_downward.py": "a temporary folder",
     "hvr/planning/search/unified.py": "a temporary folder",
-    "hvr/planning/solving/programs.py": "a temporary folder",
     "hvr/planning/solving/portfolio.py": "a temporary folder",
     "hvr/worlds/facts/isolated.py": "a pipe",
     "hvr/doors/cli/crash_reports.py": "a report of what broke everything else",

@@ -19,7 +19,7 @@ from hvr.bench.cells import CellOptions, CellResult, plan_cells
 from hvr.bench.folder import BenchFolder
 from hvr.bench.runner import prompt_digests, run_bench, run_cell
 from hvr.errors import DataFileError, UsageError
-from hvr.models import transcript
+from hvr.models import recording
 from hvr.models.choice import ModelChoice
 from hvr.models.recording import set_aside
 from tests import warm
@@ -41,7 +41,7 @@ def bench(folder: Path, url: str) -> CellResult:
 
 def asked(folder: Path) -> list[str]:
     (cell,) = CELLS
-    return [e.line["digest"] for e in transcript.read(BenchFolder(folder).transcript(cell))[1]]
+    return [e.line["digest"] for e in recording.read(BenchFolder(folder).transcript(cell))[1]]
 
 
 def wait_for(seen: Callable[[], bool], process: subprocess.Popen[str]) -> None:
@@ -131,7 +131,7 @@ def test_a_signal_costs_only_what_is_under_way(
         assert process.returncode == 0, err
     # Both cells send the same requests, because the seed changes nothing.
     both = [
-        [e.line["digest"] for e in transcript.read(path)[1]]
+        [e.line["digest"] for e in recording.read(path)[1]]
         for path in (tmp_path / "b" / "transcripts").glob("*.jsonl")
         if "planner" not in path.name
     ]

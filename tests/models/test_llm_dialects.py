@@ -216,16 +216,16 @@ def test_without_a_key_the_variable_is_named(provider: str) -> None:
 
 
 def test_calls_survive_a_transcript() -> None:
-    from hvr.models import transcript
+    from hvr.models import recording
 
     call = ModelToolCall("c1", "look", {"names": ["mug-1"]})
     turns = (Message("assistant", "", (call,)), Message("tool", "on", call_id="c1"))
     request = ask(*turns, tools=(TOOL,))
-    sent = transcript.request_json(request)
+    sent = recording.request_json(request)
     line = {"purpose": "agent", **json.loads(json.dumps(sent))}
-    again = transcript.Exchange(line).request
-    assert transcript.request_json(again) == sent
-    plain = transcript.request_json(ask())
+    again = recording.Exchange(line).request
+    assert recording.request_json(again) == sent
+    plain = recording.request_json(ask())
     assert plain["messages"][0] == {"role": "system", "text": "You plan."}
     assert "tools" not in plain["settings"]
     assert Answer(text="").calls == ()

@@ -15,13 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hvr.errors import DataFileError, LLMError
-from hvr.models import transcript
+from hvr.models import recording as transcript
 from hvr.models.choice import ModelChoice
 from hvr.models.errors import ModelError
 from hvr.models.meter import Meter
 from hvr.models.model import Answer, Request
-from hvr.models.recording import RecordingModel, aside_of, count_exchanges, set_aside
-from hvr.models.transcript import Replay
+from hvr.models.recording import RecordingModel, Replay, aside_of, count_exchanges, set_aside
 from tests.models.llm_fakes import Fake, Outcome, ask, said
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from hvr.models import transcript
+from hvr.models import recording
 from hvr.models.recording import set_aside
 from tests.command_line import Hvr
 from tests.models.llama_server import llama_server, weights
@@ -66,7 +66,7 @@ def test_every_answer_is_read_and_counted(
     # 4: the budget is spent, or the plan is not valid.
     assert ended.code in (0, 1, 4), ended.err
     path = next(folder.rglob("llm.jsonl"))
-    _, exchanges = transcript.read(path)
+    _, exchanges = recording.read(path)
     kinds = [e.line["error"]["kind"] for e in exchanges if e.failed and "kind" in e.line["error"]]
     assert "schema" not in kinds and "empty" not in kinds
     assert all(e.line["settings"]["schema"] or e.line["settings"].get("tools") for e in exchanges)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hvr.models import transcript
+from hvr.models import recording
 from hvr.models.config import ModelOptions
 from hvr.models.connect import SharedLimits, stack
 from hvr.models.errors import ModelError
@@ -36,9 +36,9 @@ def test_they_are_sent_at_once_counted_and_recorded_in_order(tmp_path: Path) -> 
     ]  # fmt: skip
     assert (meter.totals.calls, meter.totals.failed) == (COUNT, 1)
     assert budget.totals.calls == COUNT
-    _, exchanges = transcript.read(file)
+    _, exchanges = recording.read(file)
     assert [e.line["messages"][0]["text"] for e in exchanges] == ["0", "1", "2", "3"]
-    again = Meter(transcript.Replay(file)).answer_all([ask(str(n)) for n in (3, 0)])
+    again = Meter(recording.Replay(file)).answer_all([ask(str(n)) for n in (3, 0)])
     assert [o.text for o in again if isinstance(o, Answer)] == ["3", "0"]
 
 
@@ -85,4 +85,4 @@ def test_errors_of_concurrent_requests_are_asked_again(tmp_path: Path, failing: 
     again = Meter(stack(Fake(outcome), options, record=file)).answer_all(requests)
     assert [one.text for one in again if isinstance(one, Answer)] == ["0", "1", "2", "3"]
     assert set(sent) == failing and len(sent) == len(failing)
-    assert [e.line["messages"][0]["text"] for e in transcript.read(file)[1]] == list("0123")
+    assert [e.line["messages"][0]["text"] for e in recording.read(file)[1]] == list("0123")

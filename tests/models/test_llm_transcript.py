@@ -14,12 +14,11 @@ from hypothesis import strategies as st
 
 from hvr.base.secrets import Scrubber
 from hvr.errors import BudgetError, CassetteError, DataFileError, LLMError
-from hvr.models import transcript
+from hvr.models import recording as transcript
 from hvr.models.connect import make_model, stack
 from hvr.models.errors import KINDS, CancelledError, ModelError
 from hvr.models.model import Answer, Message, Request, Usage
-from hvr.models.recording import RecordingModel
-from hvr.models.transcript import Replay
+from hvr.models.recording import RecordingModel, Replay
 from tests.models.llm_fakes import Fake, Outcome, ask, said
 
 KEY = "my-very-own-key-0123456789"

@@ -18,7 +18,7 @@ import pytest
 
 import hvr.runs.spine
 from hvr.errors import DataFileError, UsageError
-from hvr.models import transcript
+from hvr.models import recording
 from hvr.models.choice import ModelChoice
 from hvr.models.limits import Limits
 from hvr.runs.folder import LOCK_FILE, RunState, read_status
@@ -88,7 +88,7 @@ def account(folder: Path) -> dict[str, Any]:
 
 
 def digests(folder: Path) -> list[tuple[int, str]]:
-    return [(e.line["number"], e.line["digest"]) for e in transcript.read(folder)[1]]
+    return [(e.line["number"], e.line["digest"]) for e in recording.read(folder)[1]]
 
 
 def assert_same(folder: Path, whole: Path) -> None:

@@ -98,7 +98,7 @@ def _ask(chosen: ConfiguredModel, *, full: bool = False) -> dict[str, Any]:
     from hvr.models.connect import make_model
     from hvr.models.meter import notices
     from hvr.models.model import Message, Request
-    from hvr.models.transcript import Replay
+    from hvr.models.recording import Replay
 
     if chosen.spec is None:
         raise UsageError(
@@ -180,12 +180,12 @@ def add_usage_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_usage(args: argparse.Namespace) -> int:
-    from hvr.models import transcript
+    from hvr.models import recording
     from hvr.models.model import Totals
     from hvr.models.recording import set_aside
 
-    path = transcript.file_of(args.file)
-    header, exchanges = transcript.read(path)
+    path = recording.file_of(args.file)
+    header, exchanges = recording.read(path)
     purposes: dict[str, Totals] = {}
     for exchange in (*exchanges, *set_aside(path)):
         purpose = str(exchange.line["purpose"])

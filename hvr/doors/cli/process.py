@@ -213,7 +213,7 @@ def saved_note(error: BaseException) -> str:
         return ""
     import shlex
 
-    from hvr.models.transcript import NAME
+    from hvr.models.recording import NAME
 
     what = "the model's answers are" if (folder / NAME).exists() else "the run is"
     return f"; {what} saved in {folder}; resume with hvr plan --resume {shlex.quote(str(folder))}"

@@ -24,7 +24,7 @@ from hvr.errors import DataFileError, UsageError
 from hvr.pddl import print_plan
 from hvr.pddl.plan import decimal_text
 from hvr.planning.solving.race import usable_cores
-from hvr.planning.solving.sets import (
+from hvr.planning.solving.solve import (
     LOST,
     NO_PLAN,
     PLAN,
@@ -33,12 +33,12 @@ from hvr.planning.solving.sets import (
     SetCell,
     SetProblem,
     SetRow,
+    SolveOptions,
     digest_of,
     find_set,
     solve_cell,
     summary,
 )
-from hvr.planning.solving.solve import SolveOptions
 from hvr.validation.report import count
 from hvr.validation.suites import MANIFEST_ENDING
 

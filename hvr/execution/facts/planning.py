@@ -20,7 +20,7 @@ from hvr.planning.plans import AABlock, MacroAction, Plan, Planned, landmark_blo
 from hvr.planning.search.cheapest import cheap_plan, relevant_problem
 from hvr.planning.search.fast_downward import SearchResult
 from hvr.planning.solving.forward import forward
-from hvr.planning.solving.programs import (
+from hvr.planning.solving.portfolio import (
     DOWNWARD,
     FORWARD,
     GROUNDED,

@@ -18,8 +18,7 @@ from hvr.pddl.formulas import TRUE, Expression
 from hvr.pddl.numeric import exact
 from hvr.pddl.state import Operator
 from hvr.pddl.task import binding_of
-from hvr.planning.solving.portfolio import WorkSlice
-from hvr.planning.solving.programs import PlannerEnd, PlannerJob, Program, Running
+from hvr.planning.solving.portfolio import PlannerEnd, PlannerJob, Program, Running, WorkSlice
 from hvr.validation.happenings import Access, StepParts, access, interferences
 from hvr.validation.report import ValidationReport
 from hvr.validation.search import execute

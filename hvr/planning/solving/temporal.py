@@ -50,7 +50,7 @@ from hvr.pddl.formulas import (
 from hvr.pddl.numeric import Rational, Values, evaluate
 from hvr.pddl.state import Operator
 from hvr.planning.solving.forward import TOO_LARGE, BestFirst, NumericKey, holds
-from hvr.planning.solving.programs import UNABLE
+from hvr.planning.solving.portfolio import UNABLE
 from hvr.planning.solving.race import retimed
 from hvr.planning.solving.subgoals import Distance, Subgoals
 from hvr.validation.relaxation import Deadline, Relaxation

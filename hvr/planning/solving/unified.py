@@ -22,12 +22,12 @@ from hvr.pddl import (
     read_plan,
 )
 from hvr.pddl.plan import in_order as actions_in_order
+from hvr.planning.interop.engine import in_order, steps_from_unified
 from hvr.planning.interop.names import InteropError
-from hvr.planning.interop.plans import in_order, steps_from_unified
 from hvr.planning.interop.portable import with_all_values, without_types
 from hvr.planning.interop.to_unified import Conversion, convert
 from hvr.planning.search.unified import installed_engines
-from hvr.planning.solving.programs import UNABLE
+from hvr.planning.solving.portfolio import UNABLE
 from hvr.values import cached_property
 
 _WITHOUT_PLAN = {

@@ -15,7 +15,7 @@ from hvr.pddl import Atom, GroundAction, State, Task, Trajectory
 from hvr.planning.plans import MacroAction, block_conditions
 from hvr.planning.search.navigation import Navigation, find_navigation, repair_navigation
 from hvr.policies.llm.answers import read_blocks
-from hvr.policies.llm.answers.actions import mark_actions, read_exact_actions
+from hvr.policies.llm.answers.plans import mark_actions, read_exact_actions
 from hvr.policies.llm.conditions import conjunction
 from hvr.policies.llm.dialogue import Dialogue, PromptWords, numbered_steps
 from hvr.policies.llm.mapper import Mapper

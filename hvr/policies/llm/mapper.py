@@ -20,8 +20,8 @@ from hvr.base.texts import singular, squeezed, words
 from hvr.knowledge.wording import Wording, load_wording
 from hvr.pddl import GroundAction, Predicate
 from hvr.policies.llm.action_set import ActionSet
-from hvr.policies.llm.answers.actions import ActionText
 from hvr.policies.llm.answers.conditions import LiteralText
+from hvr.policies.llm.answers.plans import ActionText
 from hvr.policies.llm.answers.text import split_name
 
 # Name matching ------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from hvr.knowledge.retrieval.relevance import Relevant
 from hvr.knowledge.retrieval.selection import expand, mentioned, select
 from hvr.language.goal_builder import Stage
 from hvr.language.grammar import Reader
-from hvr.models import transcript
+from hvr.models import recording
 from hvr.models.choice import ModelChoice
 from hvr.models.config import read_config
 from hvr.models.connect import (
@@ -142,8 +142,8 @@ def _structured(choice: ModelChoice, context: PolicyContext) -> bool:
     # text; other models get schemas.
     spec = read_config(choice).spec or ""
     earlier = replayed(spec) or context.transcript
-    if earlier is not None and has_header(transcript.file_of(earlier)):
-        return bool(transcript.read(earlier)[0].get(STRUCTURED))
+    if earlier is not None and has_header(recording.file_of(earlier)):
+        return bool(recording.read(earlier)[0].get(STRUCTURED))
     return choice.prompts is None and not is_simulation(spec) and replayed(spec) is None
 
 

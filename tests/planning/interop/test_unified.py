@@ -18,10 +18,15 @@ from hvr.pddl import (
     print_problem,
     read_plan,
 )
-from hvr.planning.interop.engine import HvrPlanValidator
+from hvr.planning.interop.engine import (
+    HvrPlanValidator,
+    in_order,
+    plan_from_unified,
+    plan_to_unified,
+    steps_of,
+)
 from hvr.planning.interop.from_unified import from_unified, translate
 from hvr.planning.interop.names import InteropError, UnifiedNames, pddl_name
-from hvr.planning.interop.plans import in_order, plan_from_unified, plan_to_unified, steps_of
 from hvr.planning.interop.portable import portable
 from hvr.planning.interop.to_unified import convert, to_unified
 from hvr.validation import Validator

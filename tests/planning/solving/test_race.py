@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from hvr.pddl import Task, parse_domain, parse_problem
-from hvr.planning.solving.portfolio import WorkSlice
-from hvr.planning.solving.programs import PlannerEnd, PlannerJob, Program
+from hvr.planning.solving.portfolio import PlannerEnd, PlannerJob, Program, WorkSlice
 from hvr.planning.solving.race import RaceField, RaceResult, RaceSettings, race
 from hvr.validation import Validator
 from tests.survivors import working_in

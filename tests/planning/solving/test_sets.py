@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hvr.planning.solving.sets import NO_PLAN, PLAN, SetRow
+from hvr.planning.solving.solve import NO_PLAN, PLAN, SetRow
 from hvr.validation import validate
 from tests import warm
 from tests.conftest import Hvr

@@ -18,7 +18,7 @@ from hvr.planning.plans import landmark_blocks
 from hvr.planning.search.fast_downward import solve as search
 from hvr.planning.search.ground import build
 from hvr.planning.solving.forward import forward
-from hvr.planning.solving.programs import DOWNWARD, Feature, PlannerJob, Running, features_of
+from hvr.planning.solving.portfolio import DOWNWARD, Feature, PlannerJob, Running, features_of
 from hvr.planning.solving.solve import SolveOptions, solve
 from hvr.validation import Validator
 from tests import warm

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hvr.planning.solving.portfolio import RecordedRace, read_races, recorded_races, turns
-from hvr.planning.solving.programs import Feature
+from hvr.planning.solving.portfolio import Feature, RecordedRace, read_races, recorded_races, turns
 
 NUMERIC = frozenset({Feature.NUMERIC})
 PLANNERS = ["one", "two", "three"]

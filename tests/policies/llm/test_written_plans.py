@@ -8,7 +8,7 @@ import pytest
 
 from hvr.pddl import parse_domain, parse_plan, parse_problem
 from hvr.policies.llm.answers import Actions, read_actions
-from hvr.policies.llm.answers.actions import mark_actions, read_exact_actions, unmark_actions
+from hvr.policies.llm.answers.plans import mark_actions, read_exact_actions, unmark_actions
 from tests.validation.rewards.forms import FORMS, PROSE
 from tests.validation.rewards.test_forms import BLOCKS, PLAN, TASK
 

@@ -3,14 +3,20 @@
 They are independent of the planning task, never raise, and take linear time.
 """
 
-from hvr.policies.llm.answers.actions import Actions, ActionText, read_actions
 from hvr.policies.llm.answers.conditions import (
     LiteralText,
     MacroConditions,
     read_conditions,
     says_nothing,
 )
-from hvr.policies.llm.answers.plans import read_blocks, read_macro_plan, read_objects
+from hvr.policies.llm.answers.plans import (
+    Actions,
+    ActionText,
+    read_actions,
+    read_blocks,
+    read_macro_plan,
+    read_objects,
+)
 
 __all__ = [
     "ActionText",

@@ -14,7 +14,7 @@ from typing import Any
 
 from hvr.base.texts import read_log
 from hvr.errors import DataFileError
-from hvr.models.transcript import NAME
+from hvr.models.recording import NAME
 from hvr.runs.folder import LOCK_FILE, STATUS_FILE, RunState, read_status, scene_after, scene_before
 from hvr.runs.report.floor_plan.plan import Route, route
 from hvr.runs.report.run_page.story import (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from hvr.base.texts import read_log
 from hvr.errors import HvrError
-from hvr.models.transcript import NAME
+from hvr.models.recording import NAME
 from hvr.runs.folder import RunState
 from hvr.runs.report.floor_plan.plan import FloorPlan, Pose, Route
 
