@@ -27,7 +27,7 @@ sys.dont_write_bytecode = False
 # pytest runs a process per core, so threads of numpy and torch would compete.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# No deadlines: the time of an example depends on the load of the machine.
+# No deadlines: the time of an example depends on the machine's load.
 settings.register_profile(
     "hvr", max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
@@ -41,7 +41,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """Keep the garbage collector away from what collection makes, which stays until the end."""
+    """Exempt the collected tests from garbage collection, because they stay until the end."""
     gc.disable()
     try:
         return (yield)
@@ -52,7 +52,7 @@ def pytest_collection() -> Iterator[None]:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """One worker more than there are cores, because many tests wait for processes and servers."""
+    """Use one worker more than cores, because many tests wait for processes and servers."""
     return (os.cpu_count() or 1) + 1
 
 

@@ -13,7 +13,7 @@ _STEPS = frozenset(("open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "o
 class _Hook:
     """Counts disk operations in a folder, and acts at one of them.
 
-    There is one per process, because Python's audit hooks cannot be removed.
+    There is one hook per process, because Python's audit hooks cannot be removed.
     """
 
     folder = ""

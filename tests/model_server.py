@@ -3,7 +3,7 @@
     with OpenAIServer(Behaviour(make_coffee)) as server:
         ...  # hvr plan "make coffee" --scene FloorPlan1 --base-url server.url
 
-It sees only the HTTP requests, and recognises their purpose by the system message.
+The model sees only HTTP requests, and recognises their purpose by the system message.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ def question(asked: Received) -> Question:
 
 
 def schema_of(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Return the schema that a request asks an answer for, if any."""
+    """Return the schema that a request prescribes for its answer, if any."""
     form = body.get("response_format", {}).get("json_schema", {}).get("schema")
     return form or body.get("generationConfig", {}).get("responseJsonSchema")
 
 
 def in_form(asked: Question, text: str, body: Mapping[str, Any]) -> str:
-    """Return an answer in the form that its request asks for; a goal is always JSON."""
+    """Return an answer in the requested form; goals are always JSON."""
     schema = schema_of(body)
     if schema is None or "goal" in asked.purpose:
         return text
@@ -88,7 +88,7 @@ class Behaviour:
     Args:
         model: Function that answers.
         faults: Replies by 1-based request number, in place of the model's.
-        after: Reply to request `since` and all later ones, for a permanent outage.
+        after: Reply to request `since` and all later requests, for a permanent outage.
         since: Number of the first request that gets `after`.
     """
 

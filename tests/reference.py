@@ -1,4 +1,4 @@
-"""A slow and obvious interpreter of the lifted model, as a reference for hvr.
+"""A slow and simple interpreter of the lifted model, as a reference for hvr.
 
 A state is a set of ground atoms and a dict of numbers; quantifiers try every object; rules are
 applied until nothing changes. It shares only the model with hvr. The definitions:
@@ -112,7 +112,7 @@ class Reference:
     Args:
         domain, problem: The task.
         tolerance: Tolerance of durations.
-        epsilon: Largest distance of simultaneous points.
+        epsilon: Largest time difference between simultaneous points.
     """
 
     def __init__(
@@ -223,7 +223,7 @@ class Reference:
     # Derived predicates (EH, section 3) -------------------------------------------------------
 
     def levels(self) -> dict[str, int]:
-        """Stratify: a predicate lies above those it negates, and not below those it uses."""
+        """Stratify the predicates: each is above those it negates, and not below those it uses."""
         level = dict.fromkeys(self.derived, 0)
         for _ in range(len(level) ** 2 + 1):
             for rule in self.domain.derived:
@@ -403,7 +403,7 @@ class Reference:
         raise AssertionError(constraint)
 
     def constraints(self) -> Iterator[tuple[str | None, list[tuple[Trajectory, Binding]]]]:
-        """Yield the constraints; preferences with their name and all parts."""
+        """Yield the constraints, and the preferences with their names and all parts."""
 
         def flat(
             formula: Expression, binding: Binding
@@ -522,7 +522,7 @@ class Reference:
         return verdict
 
     def _stage(self, together: list[Point], world: World) -> set[tuple[str, int | None]]:
-        """Return the obstacles to simultaneous points: conditions first, then interference."""
+        """Return the failures of simultaneous points: unmet conditions first, then interference."""
         why: set[tuple[str, int | None]] = set()
         for point in together:
             why |= point.unmet(world)
@@ -769,7 +769,7 @@ class Point:
                     continue
                 here = [(f, b) for when, f, b in piece.conditions if when == self.when]
                 if not run.running:
-                    # At the start; or an action that ends as it starts.
+                    # At the start, or for an action that ends as it starts.
                     here += [(f, b) for when, f, b in piece.conditions if when == "at start"]
                 elif not run.held[place]:
                     continue

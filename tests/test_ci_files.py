@@ -44,9 +44,9 @@ esac
 class Runner:
     """Runs the scripts of the action in order, with a runner's environment.
 
-    There is no network: `actions/setup-python` gives a Python that only pretends to install, and
-    `actions/cache` keeps the folder. On Windows, RUNNER_TEMP has backslashes and environments have
-    Scripts and `.exe`; bash and Python come from this machine.
+    There is no network: `actions/setup-python` provides a Python that only pretends to install
+    packages, and `actions/cache` keeps the folder. On Windows, RUNNER_TEMP has backslashes and
+    environments have Scripts and `.exe`; bash and Python come from this machine.
     """
 
     def __init__(self, folder: Path, *, windows: bool = False) -> None:
@@ -183,7 +183,7 @@ def test_the_action_installs_once_for_each_python(runner: Runner) -> None:
     python = ".".join(map(str, sys.version_info[:3]))
     system = "Windows" if runner.windows else "Linux"
     assert re.fullmatch(rf"hvr-{system}-X64-{re.escape(python)}-[0-9a-f]{{32}}", key)
-    # An environment of another Python exists and does not work.
+    # An unusable environment of another Python exists.
     (broken,) = runner.temp.glob("hvr/*/hvr*")
     broken.write_text("#!/nowhere/python\n")
     assert runner()[0] == 0

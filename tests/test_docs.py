@@ -390,7 +390,7 @@ def test_a_page_that_shows_what_does_not_work_is_found(
 
 def test_pages_can_be_read_at_one_sitting() -> None:
     for page in PAGES:
-        # The page of operations is generated from their declared types, to look things up.
+        # The operations page is generated from declared types, for looking things up.
         if not {"results", "rules", "operations.md"} & set(page.parts):
             assert len(text(page).splitlines()) <= MOST_LINES, name(page)
 

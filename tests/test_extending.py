@@ -1,4 +1,4 @@
-"""The examples of CONTRIBUTING with right and wrong names; `test_docs.py` runs its commands."""
+"""CONTRIBUTING's examples with correct and wrong names; `test_docs.py` runs its commands."""
 
 from __future__ import annotations
 

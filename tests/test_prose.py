@@ -1,7 +1,7 @@
 """Docstrings, comments, messages and pages avoid known lapses of style.
 
-The patterns come from sentences that had to be rewritten; they find lapses, not style. A line that
-matches a pattern and is still right can usually be put more simply.
+The patterns come from sentences that had to be rewritten; they find lapses, not style. A correct
+line that matches a pattern can usually be simplified.
 """
 
 from __future__ import annotations

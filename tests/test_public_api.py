@@ -1,4 +1,4 @@
-"""The public API: every public name, at any time, any number of times."""
+"""Every public name can be imported at any time, any number of times."""
 
 from __future__ import annotations
 

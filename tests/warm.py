@@ -1,11 +1,12 @@
-"""Processes of hvr without the cost of starting Python: `Popen` and `run`, as in `subprocess`.
+"""Start hvr's processes without the cost of starting Python: `Popen` and `run`, as in `subprocess`.
 
-Most of what a short process costs is imports. A server, one for each process of pytest, has done
-them; each new process is forked from it, gets its own arguments, folder, environment and streams,
-and becomes a child of the caller. Exit codes, signals and `wait` work as for any child process.
+A short process spends most of its time on imports. A server for each pytest process has already
+done them. Each new process is forked from it, gets its own arguments, folder, environment and
+streams, and becomes a child of the caller. Exit codes, signals and `wait` work as for any child
+process.
 
-A command that is not `python -m MODULE`, `python -c CODE` or `python FILE`, or that changes what
-only a new interpreter heeds, such as its encoding, is started by `subprocess`.
+`subprocess` starts all other commands than `python -m MODULE`, `python -c CODE` and `python FILE`,
+and commands with settings that only a new interpreter reads, such as its encoding.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ _HEEDED_LATER = ("PYTHONPATH", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE")
 
 
 class Popen(subprocess.Popen[Any]):
-    """A process that is forked from the server, if its interpreter needs nothing of its own."""
+    """A process forked from the server, unless it needs a new interpreter."""
 
     def _execute_child(self, args: Any, executable: Any, preexec: Any, *more: Any) -> None:
         close_fds, pass_fds, cwd, env, _, _, shell, *pipes = more
@@ -103,7 +104,7 @@ def _suits(words: Sequence[str], environ: Mapping[str, str]) -> bool:
 
 
 def _heeded_at_start(environ: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the part of an environment that takes effect only at the start of an interpreter."""
+    """Return the part of an environment that takes effect only when an interpreter starts."""
     named = {name: text for name, text in environ.items() if name.startswith(_HEEDED)}
     return {"PYTHONUTF8": "1", **named, **dict.fromkeys(_HEEDED_LATER, "")}
 
@@ -124,7 +125,7 @@ class _Server:
     def start(self, asked: Mapping[str, Any], streams: Sequence[int]) -> int:
         text = json.dumps(asked).encode()
         with self._lock:
-            # The process loses its parent at once, and gets this one instead.
+            # The process loses its parent immediately, and this process adopts it.
             ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
             socket.send_fds(self._socket, [len(text).to_bytes(8, "big")], streams)
             self._socket.sendall(text)
@@ -151,7 +152,7 @@ def _server() -> _Server:
 
 
 def _serve(number: int) -> None:
-    """Fork until the caller ends; return only in a forked process, as the program asked for."""
+    """Fork until the caller ends; return only in a forked process, which runs the program."""
     caller = socket.socket(fileno=number)
     _prepare()
     while True:
@@ -183,7 +184,7 @@ def _serve(number: int) -> None:
 
 
 def _prepare() -> None:
-    """Import what commands import, and fill their caches."""
+    """Import the modules that commands import, and fill their caches."""
     from hvr import Options, plan  # type: ignore[attr-defined]
 
     plan("make coffee", options=Options(save=Path.home() / "first"))
@@ -198,7 +199,7 @@ def _become(asked: Mapping[str, Any], streams: Sequence[int]) -> None:
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
-    tempfile.tempdir = None  # which it keeps, once found
+    tempfile.tempdir = None  # tempfile caches the folder
     os.chdir(asked["folder"])
     os.environ.clear()
     os.environ.update(asked["environ"])
@@ -225,7 +226,7 @@ def _become(asked: Mapping[str, Any], streams: Sequence[int]) -> None:
         if ending.code is not None and not isinstance(ending.code, int):
             raise
         code = ending.code or 0
-    # The end of an interpreter without the work of freeing all that the server imported.
+    # Exit without freeing everything that the server imported.
     threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
     for written in (sys.stdout, sys.stderr):

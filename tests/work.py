@@ -1,4 +1,4 @@
-"""Work counted instead of timed, so that results do not depend on the load of the machine."""
+"""Count work instead of timing it, so that results do not depend on the machine's load."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON by declared types: what is written can be read, fits its schema, and faults are located."""
+"""JSON by declared types can be read back, fits its schema, and has its faults located."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Outer(Value):
 
     Attributes:
         inner: The parts.
-        share: None if it is unknown.
+        share: The share, or None if it is unknown.
     """
 
     inner: tuple[Inner, ...]

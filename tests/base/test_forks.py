@@ -1,4 +1,4 @@
-"""Processes forked from one that has used hvr, as multiprocessing does on Linux."""
+"""Processes forked from a process that has used hvr, as by multiprocessing on Linux."""
 
 from __future__ import annotations
 

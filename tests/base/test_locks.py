@@ -79,7 +79,7 @@ def test_a_forked_child_does_not_keep_a_lock(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_of_many_threads_one_at_a_time_has_the_lock(tmp_path: Path) -> None:
-    """The file is removed and recreated; a lock on a removed file must not count."""
+    """The file is repeatedly removed and recreated; a lock on a removed file must not count."""
     path, inside, most, wins = tmp_path / "lock", [0], [0], [0]
     guard = threading.Lock()
 

@@ -1,4 +1,4 @@
-"""Numbers from outside are finite and in range, or refused in one line that names the option."""
+"""Numbers from users are finite and in range, or refused in one line that names the option."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def test_texts_become_printable_and_mean_the_same(text: str) -> None:
     assert printable(shown) == shown
     if not COMMANDING.search(text):
         assert shown == text or any(c in text for c in "\u061c\u200e\u200f\u2028\u2029")
-    # In JSON it is still the same text.
+    # As JSON, the text is unchanged.
     assert json.loads(printable(json.dumps(text, ensure_ascii=False))) == text
 
 

@@ -58,7 +58,7 @@ def launcher(folder: Path) -> Iterator[Path]:
 
 
 def teach(folder: Path, modules: Iterable[str]) -> None:
-    """Make the server of a folder import modules before it starts the next process."""
+    """Tell the server of a folder to import modules before it starts the next process."""
     draft = folder / f"{os.getpid()}-{time.monotonic_ns()}.part"
     draft.write_text(json.dumps([*modules]), encoding="utf-8")
     draft.rename(draft.with_suffix(".json"))

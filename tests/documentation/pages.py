@@ -44,7 +44,7 @@ class Command:
     Args:
         place: Page and line.
         text: The command with its comment.
-        needs: Missing requirement in a test (empty if it runs).
+        needs: Requirement that a test lacks, or "" if it can run.
         code: Expected exit code.
         shown: Output shown on the page, if any.
     """
@@ -57,7 +57,7 @@ class Command:
 
     @property
     def measures(self) -> bool:
-        """Whether it calls a script of the repository that measures or prepares something."""
+        """Whether the command calls a script that measures or prepares something."""
         return _BENCHMARK.search(self.text) is not None
 
 
@@ -69,8 +69,8 @@ class Block:
         place: Page and line.
         kind: Language of the fence.
         code: Text of the block.
-        needs: Missing requirement in a test (empty if it runs).
-        file: Name of the file that the block shows (empty for none).
+        needs: Requirement that a test lacks, or "" if it can run.
+        file: Name of the file that the block shows, or "".
     """
 
     place: str
@@ -125,7 +125,7 @@ class Page:
 
     @property
     def runs(self) -> bool:
-        """Whether any part of it runs."""
+        """Whether any part of the page runs."""
         return any(can(one.needs) for one in (*self.commands, *self.python))
 
 

@@ -53,7 +53,7 @@ class Printed:
 
 
 def missing(page: Page) -> str:
-    """Return the first package that a page needs and that is not installed."""
+    """Return the first required package of a page that is not installed."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     needed = ["pip"] if any(c.text.startswith("pip ") for c in page.commands) else []
     for extra in page.extras:

@@ -1,4 +1,4 @@
-"""Models' opinions of plans: parsed leniently, accepted only as far as proven."""
+"""Models' opinions of plans are parsed leniently and accepted only as far as proven."""
 
 from __future__ import annotations
 

@@ -283,7 +283,7 @@ def test_preferences_and_times_are_judged_by_full_checks() -> None:
         Validator(domain, problem),
         parse_plan("(pick ball a) (move a b) (drop ball b) (move b c) (move c a)"),
     )
-    # Home again by way of c: the preference holds only with both moves.
+    # The plan returns home by way of c: the preference holds only with both moves.
     assert verdict.outcome == "clean"
     twice = parse_plan("(pick ball a) (pick ball a) (move a b) (drop ball b) (move b c) (move c a)")
     verdict = judge(Validator(domain, problem), twice)

@@ -1,7 +1,7 @@
 """Random well-typed domains, problems, formulas and plans, small enough for brute force.
 
-With HVR_HYPOTHESIS=long, every law runs on 20,000 fresh examples; otherwise on half of its stated
-number, always the same ones.
+With HVR_HYPOTHESIS=long, every law runs on 20,000 new examples. Otherwise it runs on half of its
+stated number, always the same examples.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ def arguments(draw: st.DrawFn, names: Names, parameters: Scope) -> tuple[str, ..
 
 @st.composite
 def atoms(draw: st.DrawFn, names: Names) -> Atom:
-    """Draw an atom over the names in scope; `(p)`, which always exists, if no other fits."""
+    """Draw an atom over the names in scope, or `(p)`, which always exists, if no other fits."""
     predicate = draw(st.sampled_from(list(names.domain.predicates.values())))
     args = draw(arguments(names, predicate.parameters))
     return Atom("p") if args is None else Atom(predicate.name, args)
@@ -582,7 +582,7 @@ def all_actions(world: World) -> list[GroundAction]:
 
 
 def fulfilled(world: World, truth: bool | None) -> World:
-    """Return the task with a goal that is reached, given the truth of its present goal."""
+    """Return the task with a goal that the plan reaches, given the truth of its present goal."""
     goal = world.problem.goal
     if truth is False and not preference_names(goal):
         goal = Not(goal)

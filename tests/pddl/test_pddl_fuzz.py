@@ -1,4 +1,4 @@
-"""Any text gives a value or a PddlError with a place in the text."""
+"""Any text yields a value or a PddlError with a place in the text."""
 
 import re
 

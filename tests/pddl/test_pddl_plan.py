@@ -1,4 +1,4 @@
-"""Plan files."""
+"""Reading and printing of plan files."""
 
 import json
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Tasks, states and grounding: cases beyond the laws on small worlds."""
+"""Tasks, states and grounding: cases that the laws on small worlds do not cover."""
 
 import pickle
 from fractions import Fraction

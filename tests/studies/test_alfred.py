@@ -182,7 +182,7 @@ SKILL_OF = {
 
 @pytest.mark.slow
 def test_demonstrations_can_be_performed(records: list[dict[str, Any]]) -> None:
-    """The same through the robot's skills; only puts are forced."""
+    """The robot's skills replay the demonstrations; only puts are forced."""
     sample = records[5::60]
     failed = []
     for record in sample:

@@ -1,4 +1,4 @@
-"""The heuristic searches find valid chains, and none where none exists."""
+"""The heuristic searches find valid chains, and no chain where none exists."""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ def test_recorded_episodes_agree(shared: Path) -> None:
 
 @pytest.mark.slow
 def test_a_difference_is_found(tmp_path: Path, kitchen: Kitchen, names: Names) -> None:
-    """A recording in which the mug breaks without a cause."""
+    """In the recording, the mug breaks without a cause."""
     rows = [
         {"step": 0, "action": {"action": "Initialize"}, "metadata": kitchen.last_event.metadata}
     ]

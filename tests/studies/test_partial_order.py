@@ -1,4 +1,4 @@
-"""Blocks that may swap places."""
+"""The partial order of blocks shows which blocks may swap places."""
 
 from __future__ import annotations
 

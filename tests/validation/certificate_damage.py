@@ -46,7 +46,7 @@ def certified(files: Files, *, lenient: bool = False) -> tuple[dict[str, Any], V
 
 
 def certified_hierarchy(files: Files) -> tuple[dict[str, Any], ValidationReport]:
-    """Return the same for a hierarchical plan."""
+    """Return the certificate of a hierarchical plan, and the verdict; see `certified`."""
     from hvr.pddl.hierarchy.parser import parse_hddl_domain, parse_hddl_problem
     from hvr.pddl.hierarchy.plan import read_hierarchical_plan
     from hvr.validation.hierarchical.verifier import DecompositionVerifier

@@ -99,7 +99,7 @@ def test_nothing_found_is_an_error() -> None:
 
 
 def on(engine: EngineChoice, files: Sequence[str]) -> list[Judged]:
-    """Judge files of the one problem on an engine."""
+    """Judge files of a single problem on an engine."""
     suite = Suite((Job("domain.pddl", "problem.pddl", tuple(files)),))
     return list(judge_suite(suite, BatchOptions(), engine=engine))
 
@@ -146,7 +146,7 @@ def test_results_do_not_wait_for_the_last_plan() -> None:
 
 
 def die_of_early_plans() -> None:
-    """In a worker: make a plan kill the process that judges it."""
+    """Make a plan kill the worker process that judges it."""
     real = suite_judging.judge
 
     def deadly(given: LoadedModel, file: str) -> Judged:
@@ -256,7 +256,7 @@ def test_minimising() -> None:
 
 @pytest.mark.slow
 def test_an_interrupt_ends_all_processes_quickly() -> None:
-    """Workers blocked on a pipe without a writer do not delay the end."""
+    """Workers blocked on a pipe without a writer do not delay the exit."""
     os.mkfifo("never.plan")
     process = subprocess.Popen(
         [sys.executable, "-m", "hvr", "validate", "domain.pddl", "problem.pddl",

@@ -182,7 +182,7 @@ def test_a_plan_that_changes_by_a_step_is_judged_like_a_new_one(
 
 
 def test_the_reasons_of_derived_atoms_are_those_of_the_time_of_the_failure() -> None:
-    """This holds even if the run continues and later steps change the causes."""
+    """The reasons stay correct even if the run continues and later steps change the causes."""
     domain = parse_domain(
         """(define (domain d) (:predicates (p) (r) (open))
         (:derived (open) (and (p) (r)))

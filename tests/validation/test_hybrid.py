@@ -116,7 +116,7 @@ VALID = {
         ACCELERATING
         + "(:event bounce :precondition (and (<= (level) 0) (< (speed) 0))"
         " :effect (and (assign (speed) (* (speed) -0.5)) (increase (count) 1)))",
-        # It hits the ground at √2, 2√2, 2.5√2, 2.75√2, 2.875√2, …
+        # The ball hits the ground at √2, 2√2, 2.5√2, 2.75√2, 2.875√2, …
         "0: (start)\n4: (finish)",
         "(= (count) 4)",
         "(= (level) 10) (= (force) -10)",

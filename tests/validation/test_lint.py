@@ -119,7 +119,7 @@ def test_a_number_without_a_value_and_an_object_without_a_use() -> None:
         ("(at 0 (lit))", ["contradicts the initial state"]),
         ("(at 0 (= (fee) 2))", ["contradicts the initial state"]),
         ("(at 0 (not (open)))", ["changes nothing"]),
-        # An action may have changed it before.
+        # An action may have changed the value before.
         ("(at 3 (not (open)))", []),
         ("(at 3 (= (sum) 0))", []),
     ],

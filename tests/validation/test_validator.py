@@ -442,7 +442,7 @@ def test_a_metric_too_large_to_compute_leaves_the_question_open() -> None:
 
 
 def test_a_plan_that_cannot_be_decided_leaves_nothing_behind_for_the_next() -> None:
-    """Its steps led to a state whose derived atoms are too expensive."""
+    """The undecided plan's steps lead to a state with derived atoms that are too expensive."""
     square = "(* (* (x) (x)) (* (x) (x)))"
     domain = parse_domain(
         f"""(define (domain d) (:predicates (p) (q) (large)) (:functions (x))
@@ -462,7 +462,7 @@ def test_a_plan_that_cannot_be_decided_leaves_nothing_behind_for_the_next() -> N
 
 
 def test_steps_to_blame_are_placed_in_the_plan_that_is_judged() -> None:
-    """They are not taken from a plan judged earlier."""
+    """The places are not taken from a plan judged earlier."""
     domain = parse_domain(
         """(define (domain d) (:predicates (p) (q))
         (:action add :effect (p)) (:action take :precondition (p) :effect (not (p))))"""

@@ -1,4 +1,4 @@
-"""Every engine gives the same results for the same cells."""
+"""Every engine returns the same results for the same cells."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def spellings(key: str) -> Iterator[tuple[str, str]]:
 
 
 def traces(key: str) -> Iterator[str]:
-    """Yield lower-case fragments of a key, in several spellings, that must not remain."""
+    """Yield lower-case fragments of a key, in several spellings, that must not survive."""
     data = key.encode()
     yield key[4:20].lower()
     yield urllib.parse.quote(key, safe="")[6:24].lower()

@@ -100,7 +100,7 @@ def test_placeholders_paths_and_numbers_are_no_keys(name: str, value: str) -> No
 
 
 def corpus() -> list[Path]:
-    """Return the texts hvr reads and prints: domains, tasks, prompts, words, pages."""
+    """Return texts that hvr reads and prints: domains, tasks, prompts, words, pages."""
     names = ("domains", "ontology", "tasks", "docs", "hvr")
     folders = [ROOT / name for name in names]
     kinds = {".pddl", ".ttl", ".txt", ".json", ".yaml", ".md"}
@@ -148,7 +148,7 @@ def test_ordinary_sentences_stay_as_they_are(text: str) -> None:
      KNOWN[:-1], KNOWN[:12], "\u200b"],
 )  # fmt: skip
 def test_no_text_makes_it_look_again_and_again(part: str) -> None:
-    """The test would not end if the time were not linear in the length."""
+    """The test would never end if the time were not linear in the length."""
     scrubber = Scrubber((KNOWN, "a" * 40))
     assert scrubber.text(part * (1_000_000 // len(part))) is not None
 

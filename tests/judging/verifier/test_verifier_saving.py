@@ -28,8 +28,8 @@ class Saved:
     """A model that is stored in a folder.
 
     Args:
-        put: Saves it.
-        said: Figures that distinguish two models.
+        put: Saves the model.
+        said: Figures that tell models apart.
         load: Reads a folder and returns its figures.
     """
 
@@ -131,7 +131,7 @@ def test_a_half_copied_folder_is_told(pair: tuple[Saved, Saved], tmp_path: Path)
 
 
 def test_a_judge_beside_a_network_is_read(judge: Judge, network: Verifier, tmp_path: Path) -> None:
-    """Earlier versions wrote both into one folder."""
+    """Earlier versions wrote a judge and a network into one folder."""
     network.save(tmp_path / "both")
     save_judge(judge, tmp_path / "judge")
     head = json.loads((tmp_path / "both/verifier.json").read_text())

@@ -78,7 +78,7 @@ def test_examples_print_and_parse(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SAID)
 def test_examples_there_and_back(name: str) -> None:
-    """unified-planning -> hvr -> unified-planning -> hvr: the same verdicts."""
+    """Verdicts are the same after unified-planning -> hvr -> unified-planning -> hvr."""
     example = examples()[name]
     first = translate(example.problem)
     back = convert(first.domain, first.problem)
@@ -107,7 +107,7 @@ NOT_WRITTEN = {
 
 @pytest.mark.parametrize("name", [name for name in SAID if name not in NOT_WRITTEN])
 def test_written_by_unified_planning(name: str) -> None:
-    """hvr -> unified-planning -> its PDDLWriter -> hvr."""
+    """Verdicts are the same after hvr -> unified-planning -> its PDDLWriter -> hvr."""
     writer = PDDLWriter(there_and_back(name))
     domain = parse_domain(writer.get_domain())
     parse_problem(writer.get_problem(), domain)

@@ -33,7 +33,7 @@ def task_in(scene: str, agent: str = "single-arm") -> Task:
 
 @cache
 def room(agent: str, *facts: str) -> Task:
-    """Return a tiny room that a pusher can work in: a mug on a counter, a table and a fridge."""
+    """Return a tiny room in which a pusher can work: a mug on a counter, a table and a fridge."""
     hands = "" if agent == "pusher" else "(hand_empty)"
     domain = load_agent(agent).domain()
     text = f"""(define (problem room) (:domain {domain.name})
@@ -65,9 +65,9 @@ def block(name: str, *steps: str) -> AABlock:
 
 @cache
 def ground_truth(task_id: str) -> tuple[Task, Plan]:
-    """Return a task's ground truth with the blocks that hvr cuts it into.
+    """Return a task's ground truth, split into blocks by hvr.
 
-    The problem has the plan's objects, their places and their parts.
+    The problem contains the plan's objects, their places and their parts.
     """
     truth = load_task(task_id).ground_truth
     graph, domain = graph_of(truth.scene), load_agent("single-arm").domain()

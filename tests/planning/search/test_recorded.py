@@ -1,4 +1,4 @@
-"""A recorded planner repeats its results, whatever the planner would find now."""
+"""A recorded planner repeats its results, even if the planner would now find others."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Retiming of plans."""
+"""Retimed plans are valid and as early as possible."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_steps_with_too_small_gaps_or_idle_times_become_as_early_as_possible(
     assert moved is not None
     report = judge.check(moved)
     assert report.valid, report.explain()
-    # Sequential with a gap; both robots in parallel; from the opening on.
+    # Sequential with a gap; both robots in parallel; after the opening.
     least = 2 * count + (count - 1) * judge.tolerance + max(opens + judge.tolerance, 0)
     if opens < 0:
         least = 2 * count + (count - 1) * judge.tolerance

@@ -105,7 +105,7 @@ def test_what_a_planner_lacks_is_named(files: tuple[Path, Path]) -> None:
     with pytest.raises(UsageError, match="cannot plan with derived predicates"):
         solve(domain, problem, SolveOptions("fast-downward"))
     parsed = parse_domain(text)
-    # Its grounding would treat derived atoms as never true, and prove a falsehood.
+    # Its grounding would treat derived atoms as never true, and give a false proof.
     with pytest.raises(PlannerError, match="derived predicates"):
         build(Task(parsed, parse_problem(problem, parsed)))
     assert solve(domain, problem).planner == "downward"

@@ -76,7 +76,7 @@ class Model:
 
     def _network(self, names: list[str], level: int, count: int) -> Network:
         chance = self.chance
-        # A task only leads to later ones, so that every decomposition ends.
+        # A task leads only to later tasks, so that every decomposition ends.
         choice = [n for n in self.arity if n[0] == "a" or int(n[1:]) > level]
         subtasks = []
         for _ in range(count):
@@ -95,7 +95,7 @@ class Model:
     # Plans ------------------------------------------------------------------------------------
 
     def plan(self) -> str:
-        """Return a random decomposition, in a possibly wrong order, with a rare fault."""
+        """Return a random decomposition, possibly in a wrong order, rarely with a fault."""
         chance = self.chance
         self._next = 0
         self._lines: dict[int, str] = {}

@@ -84,7 +84,7 @@ def test_a_line_that_cannot_be_read_is_the_reason() -> None:
 
 @pytest.mark.slow
 def test_answers_with_right_and_wrong_plans_in_prose() -> None:
-    """Every format in every prose: 200 answers with the right plan and 200 with a wrong one."""
+    """Combine every format and prose: 200 answers with the right plan and 200 with a wrong one."""
     domain = parse_domain(BLOCKS)
     validator = Validator(domain, parse_problem(TASK, domain))
     rng = random.Random(38)
