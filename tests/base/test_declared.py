@@ -134,5 +134,5 @@ def test_the_schema_describes_fields_defaults_and_limits() -> None:
     schema = json_schema(Outer)
     assert schema["required"] == ["inner"]
     assert schema["properties"]["mode"]["default"] == "fast"
-    assert schema["properties"]["share"]["description"] == "null if it is unknown."
+    assert schema["properties"]["share"]["description"] == "The share, or null if it is unknown."
     assert schema["$defs"]["Inner"]["required"] == ["name"]
