@@ -1,6 +1,6 @@
 ; What an agent in MiniGrid can do, one level above its seven actions: each action here includes the walk to its
 ; object, which the environment finds on its map. `way` says what has to be cleared, opened or explored before an
-; object can be approached; `distance` counts actions from where the agent stands.
+; object can be approached, `cuts-off` what is out of reach once something lies next to a thing; `distance` counts actions from where the agent stands.
 (define (domain babyai)
   (:requirements :adl :typing :action-costs)
   (:types thing place - object
@@ -16,7 +16,7 @@
     (closed ?d - door) (locked ?d - door) (fits ?k - key ?d - door)
     (sealed ?b - box) (in-place ?x - item)
     (holding ?x - item) (hand-empty)
-    (drop-space) (space-by ?x - thing) (beside ?x - item ?y - thing)
+    (drop-space) (space-by ?x - thing) (cuts-off ?y - thing ?z - object) (beside ?x - item ?y - thing)
     (visited ?x - thing) (picked-up ?x - item) (opened ?d - door) (put-next-to ?x - item ?y - thing))
   (:functions (distance ?x - object) (doubt) (total-cost))
 
@@ -42,7 +42,8 @@
   (:action put_next_to
     :parameters (?x - item ?y - thing)
     :precondition (and (holding ?x) (approachable ?y) (space-by ?y) (not (= ?x ?y)))
-    :effect (and (not (holding ?x)) (hand-empty) (in-place ?x) (approachable ?x) (put-next-to ?x ?y)
+    :effect (and (not (holding ?x)) (hand-empty) (in-place ?x) (put-next-to ?x ?y)
+                 (forall (?z - object) (when (cuts-off ?y ?z) (not (approachable ?z)))) (approachable ?x)
                  (increase (total-cost) (distance ?y)) (increase (total-cost) 1)))
 
   (:action open

@@ -28,7 +28,16 @@ AROUND = tuple((x, y) for x in (-1, 0, 1) for y in (-1, 0, 1) if (x, y) != (0, 0
 SIDES = ("ahead-of-start", "right-of-start", "behind-start", "left-of-start")
 STOPPED = "the level has ended on the way"
 DEEDS = ("visited", "picked-up", "opened", "put-next-to")
-ESTIMATES = ("approachable", "way", "space-by", "beside", "fits", "may-hold", "drop-space")
+ESTIMATES = (
+    "approachable",
+    "way",
+    "space-by",
+    "cuts-off",
+    "beside",
+    "fits",
+    "may-hold",
+    "drop-space",
+)
 
 
 def open_environment(setup):
@@ -515,6 +524,7 @@ class Facts:
         self.doubt = 4 * (len(self.map.kinds) + 1)
         self.supposed = [*self.places]
         self._ways(things)
+        self._cuts(things)
         self._suppose(things)
 
     def _thing(self, thing: Thing) -> None:
@@ -610,6 +620,20 @@ class Facts:
                 if name != thing.name and spots & opened:
                     self.facts.append(("way", name, thing.name))
 
+    def _cuts(self, things: list[Thing]) -> None:
+        """State what would be out of reach if something lay next to a thing that can be reached."""
+        routes, reached = self.routes, self.routes.cells
+        left: dict[Cell, set[Cell]] = {}
+        for thing in things:
+            cell = None if thing.cell is None else self.level._space_by(thing.cell)
+            if cell is None or not self.spots[thing.name] & reached:
+                continue
+            if cell not in left:
+                left[cell] = self.map.region(routes.facing[cell][:2], without=cell)
+            for name, spots in self.spots.items():
+                if spots & reached and not spots & left[cell]:
+                    self.facts.append(("cuts-off", thing.name, name))
+
     def _regions(self) -> dict[Cell, set[Cell]]:
         """Return the connected free cells around each free cell."""
         region: dict[Cell, set[Cell]] = {}
@@ -630,7 +654,9 @@ class Facts:
         carried = self.map.carried
         boxes = [t.name for t in things if t.kind == "box" and (t.cell or t is carried)]
         near = [n for n, (cells, spots) in self.places.items() if spots & self.room]
-        sides = {s for n in near for c in self.places[n][0] for s in self._sides(c)}
+        edge = {c for n in near for c in self.places[n][0]}
+        edge |= {(x + dx, y + dy) for x, y in edge for dx, dy in AROUND} - self.map.kinds.keys()
+        sides = {side for cell in edge for side in self._sides(cell)}
         for colour in COLOR_NAMES:
             for kind in ("door", "key", "ball", "box"):
                 closed = boxes if kind != "door" else []

@@ -354,7 +354,11 @@ class RevealingMonitor(FactMonitor):
         new = self.world.task.objects.keys() - self.task.objects.keys() - self.world.supposed
         if new:
             return f"Seen now: {', '.join(sorted(new))}."
-        if Validator(self.task, state=self.state).check(rest).valid:
+        # The world's task also has the latest estimates that no action changes.
+        task, state = self.world.task, self.world.state
+        task = task.with_problem(task.problem.replace(goal=self.task.problem.goal))
+        now = task.state_with(base_atoms(state), state.numbers())
+        if Validator(task, state=now).check(rest).valid:
             return ""
         return "The plan cannot continue after this observation."
 

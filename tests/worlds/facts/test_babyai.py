@@ -130,6 +130,22 @@ def test_levels_are_reached_by_their_own_reward(level: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("minigrid")
+@pytest.mark.parametrize(
+    ("level", "seed"),
+    [
+        ("BabyAI-SynthS5R2-v0", 3000),  # a box put next to the key would block it
+        ("BabyAI-SynthS5R2-v0", 3002),  # a full room
+        ("BabyAI-OpenDoorLoc-v0", 3004),  # the wall in front goes on where it is not seen yet
+    ],
+)
+def test_narrow_rooms_and_sides_out_of_view(level: str, seed: int) -> None:
+    env, posed = _posed(level, seed)
+    assert posed.run().finished.reached
+    assert env.outcome() is True and env.steps < 60
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("minigrid")
 def test_nothing_of_the_hidden_level_enters() -> None:
     """What the agent cannot see may differ without a trace in what hvr is told."""
     level = "BabyAI-GoToObjMazeS4-v0"
