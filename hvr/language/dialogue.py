@@ -125,6 +125,33 @@ def _number(word: str) -> int:
     return NUMBERS.get(word, 0) if word != "one" else 0
 
 
+# Small talk ---------------------------------------------------------------------------------------
+
+_SMALL_TALK = {
+    "you are welcome": "",
+    "say what to do": "and now|what now|now what|what next|and then|so|well|how are you|hi there|"
+    "what is up|good afternoon|good day",
+    "nothing is under way": "never ?mind|forget (?:it|that|about it)|stop|stop (?:it|that)|cancel|"
+    "cancel (?:it|that)|don't bother|no need",
+    "there is no open question": "yes|no|yep|nope|yeah|sure",
+    "I carry out requests such as 'wash the mug', answer questions about the scene and what was "
+    "done, and take requests back ('undo')": "what can you do|what do you do|help|who are you|"
+    "how does this work|what else can you do|what can i say|what can i ask",
+}
+_TALK = {told: re.compile(rf"(?:{said})$") for told, said in _SMALL_TALK.items() if said}
+
+
+def small_talk(text: str) -> str:
+    """Return the reply to a turn that asks for nothing, such as 'thanks'; empty for others."""
+    plain = " ".join(text.lower().split()).strip(" .!?,")
+    rest = _INTERJECTION.sub("", plain).strip(" .!?,")
+    if not rest:
+        return (
+            "say what to do" if plain.startswith(("h", "good m", "good e")) else "you are welcome"
+        )
+    return next((told for told, said in _TALK.items() if said.match(rest)), "")
+
+
 # Requests -----------------------------------------------------------------------------------------
 
 
@@ -164,13 +191,20 @@ class PhraseSpan(Value):
 
 _CORRECTS = re.compile(
     r"^(?:(?:no|nope|wait|sorry|oops|actually|rather|instead|i mean|i meant|not that one|not that|"
-    r"not this one)\b[,.! ]*)+",
+    r"not this one|i said|i asked for)\b[,.! ]*)+",
     re.IGNORECASE,
 )
 _ALSO = re.compile(
     r"^(?:(?:and|also|now|then|next|ok|okay|please|the same for|the same with|the same to|same for|"
     r"same with|do the same for|do the same with|do the same to|do that with|do that to|"
     r"what about|how about|likewise)\b[, ]*)+",
+    re.IGNORECASE,
+)
+_INTERJECTION = re.compile(
+    r"^(?:(?:oh|ah|hm+|well|great|perfect|good|nice|cool|fine|lovely|super|excellent|wonderful|"
+    r"thanks(?: a lot| so much)?|thank you(?: so much| very much)?|all ?right|right|ok|okay|hey|"
+    r"hi|hello|good (?:job|morning|evening|night)|well done|cheers|bye)"
+    r"(?:[ ]*[,.!;:-]+[ ]*|$|(?<=oh)[ ]+|[ ]+(?=and\b|now\b|then\b|no\b)))+",
     re.IGNORECASE,
 )
 _TOO = re.compile(r"[, ]+(?:too|as well|also|next|now|please|instead|then)[.!?]*$", re.IGNORECASE)
@@ -180,14 +214,26 @@ _OTHER = re.compile(
 )
 _BACK = re.compile(
     r"\b(?:put|bring|take|move|place|return|give|set)\b(?P<before> back)? (?P<what>.+?)"
-    r"(?P<after> back)?(?: (?:where|to where|to its|in its|to their|in their)\b.*)?[.!]*$",
+    r"(?P<after> back)?(?: (?:there$|where|to where|to its|in its|to their|in their)\b.*)?[.!]*$",
     re.IGNORECASE,
 )
 _NTH = re.compile(r"\bthe (\w+) one\b", re.IGNORECASE)
 _ONE_OF = re.compile(r"\bone of (?:them|these|those)\b", re.IGNORECASE)
 _EVERYTHING = frozenset({"everything", "all of it", "all of them", "all", "it all", "them all"})
+_TOGETHER = re.compile(
+    r"\b(?:(?P<two>both of (?:them|these|those)|them both|the two of them|(?:these|those|the) two"
+    r"(?= *$| *[,.!?]| (?:in|on|off|to|into|back|again|away)\b)"
+    r"|both(?= *$| *[,.!?]| (?:in|on|off|to|into|back|again|away)\b))"
+    r"|all of (?:them|these|those)|them all|it all)(?![\w-])"
+)
+_COUNTED = re.compile(
+    r"\b(?P<number>two|three|four|five|six) of (?:them|these|those|the (?:pieces|slices))\b",
+    re.IGNORECASE,
+)
+_SWITCHED = re.compile(r"^(?:back )?(?P<state>on|off)(?: (?:again|back))?$", re.IGNORECASE)
 _WITHIN = frozenset({"in", "on"})
 _SLICES = frozenset({"slice", "slices"})
+_AFTER_PRONOUN = frozenset({"one", "in", "on", "off", "back", "too", "again", "away", "down"})
 _PRONOUNS = frozenset({"it", "them", "they", "that", "this", "those", "these"})
 _AGAIN = re.compile(
     r"^(?:do (?:it|that|this) again|again|once more|repeat(?: that| it)?|same again)$"
@@ -204,6 +250,7 @@ class Rewriter:
 
     def requests(self, text: str) -> Iterator[str | DialogueQuestion]:
         """Yield the meanings of a text, likeliest first: requests, or a question to the user."""
+        text = _INTERJECTION.sub("", text)
         plain = _CORRECTS.sub("", text).strip(" ,")
         corrects = plain != text.strip(" ,")
         if corrects and (pair := _NOT_BUT.match(plain)):
@@ -215,11 +262,23 @@ class Rewriter:
         if self.memory.request and (back := self._back(plain)):
             yield back
             return
+        if self.memory.request and (switched := self._switched(rest)):
+            yield switched
         if self.memory.request and not self._has_verb(rest):
             yield from self._instead(rest)
         yield from self._resolved(plain if plain else text)
 
     # --- parts ---------------------------------------------------------------------------
+
+    def _switched(self, rest: str) -> str:
+        """Return the last request with 'on' for 'off', or the reverse: 'and off again'."""
+        match = _SWITCHED.match(rest)
+        tokens = list(tokenize(self.memory.request)) if match else []
+        at = [n for n, word in enumerate(tokens) if word in {"on", "off"}]
+        if match is None or len(at) != 1:
+            return ""
+        tokens[at[0]] = match["state"].lower()
+        return " ".join(tokens)
 
     def _instead(self, rest: str) -> Iterator[str | DialogueQuestion]:
         # 'and the cup', 'no, in the sink'
@@ -229,7 +288,10 @@ class Rewriter:
         own, found = self.spans(rest)
         if _OTHER.match(rest):
             yield from self._other(
-                tokens, spans, several=rest.endswith("ones") or rest == "the others"
+                tokens,
+                spans,
+                several=rest.endswith("ones") or rest == "the others",
+                any_one=rest.startswith("another"),
             )
             return
         if len(found) != 1 or found[0].end != len(own):
@@ -260,7 +322,7 @@ class Rewriter:
         return bool(classes & set(self.reader.taxonomy.portable))
 
     def _other(
-        self, tokens: Sequence[str], spans: Sequence[PhraseSpan], *, several: bool
+        self, tokens: Sequence[str], spans: Sequence[PhraseSpan], *, several: bool, any_one: bool
     ) -> Iterator[str | DialogueQuestion]:
         """Yield the last request for another object of the same kind."""
         if not spans:
@@ -278,7 +340,7 @@ class Rewriter:
         if several:
             names = " and ".join(others)
             yield " ".join((*tokens[: main.start], names, *tokens[main.end :]))
-        elif len(others) == 1:
+        elif len(others) == 1 or any_one:
             yield texts[0]
         else:
             from hvr.language.statements import SceneView, StatementJudge
@@ -332,15 +394,19 @@ class Rewriter:
         tokens = list(tokenize(self._counted(text))) if text.strip() else []
         if " ".join(tokens) != " ".join(tokenize(text) if text.strip() else ()):
             yield " ".join(tokens)
+        together = _TOGETHER.search(" ".join(tokens))
+        if together is not None:
+            joined = " ".join(tokens)
+            tokens = f"{joined[: together.start()]}them{joined[together.end() :]}".split()
         at = next((n for n, word in enumerate(tokens) if self._refers(tokens, n)), None)
         first = next((n for n in range(len(tokens)) if self._names(tokens, n)), len(tokens))
-        things = self.memory.things
-        if at is not None and things and (at < first or tokens[0] == "which"):
-            many = tokens[at] in {"them", "they", "those", "these"}
-            groups = [*self.memory.group, *things, *self.memory.places]
-            groups = [" and ".join(self.memory.group or things[:2])] if many else groups
-            for name in groups:
-                yield " ".join((*tokens[:at], name, *tokens[at + 1 :]))
+        referred = []
+        if at is not None and self.memory.things:
+            for names in self._referents(tokens[at], together):
+                referred.append(" ".join((*tokens[:at], " and ".join(names), *tokens[at + 1 :])))
+        within = at is not None and at > first and tokens[0] != "which"
+        if not within:
+            yield from referred
         if "there" in tokens and tokens[0] != "there":
             where = tokens.index("there")
             start = where - (where > 1 and tokens[where - 1] in _WITHIN)
@@ -349,6 +415,21 @@ class Rewriter:
         if (slices := self._sliced(tokens)) is not None:
             yield slices
         yield text
+        if within:  # 'put the mug next to it', if nothing in the request itself is meant
+            yield from referred
+
+    def _referents(self, pronoun: str, together: re.Match[str] | None) -> Iterator[tuple[str, ...]]:
+        """Yield the objects that a pronoun can mean, likeliest first."""
+        memory = self.memory
+        if together is None and pronoun not in {"them", "they", "those", "these"}:
+            yield from ((name,) for name in (*memory.group, *memory.things, *memory.places))
+            return
+        groups = dict.fromkeys((memory.group, memory.used, memory.things[:2]))
+        for group in groups:
+            two = together is not None and together["two"] is not None
+            fits = len(group) == 2 if two else len(group) > 1 or together is None
+            if group and fits:
+                yield group
 
     def _places(self) -> Iterator[tuple[str, str]]:
         """Yield the mentioned places with their prepositions."""
@@ -379,13 +460,23 @@ class Rewriter:
             at = number - 1 if number > 0 else len(group) - 1
             return group[at] if number and 0 <= at < len(group) else match[0]
 
+        def several(match: re.Match[str]) -> str:
+            number, group = NUMBERS[match["number"].lower()], self.memory.group
+            if len(group) >= number:
+                return " and ".join(group[:number])
+            taxonomy, classes = self.reader.taxonomy, self.inventory.classes
+            whole = next((n for n in self.memory.things if taxonomy.slices(classes[n])), None)
+            label = taxonomy.label(classes[whole]) if whole else ""
+            return f"{match['number']} slices of {label}" if label else match[0]
+
+        text = _COUNTED.sub(several, text)
         some = next((n for n in self.memory.group if n not in self.memory.used), None)
         return _NTH.sub(meant, _ONE_OF.sub(some, text) if some else text)
 
     def _refers(self, tokens: Sequence[str], at: int) -> bool:
         if tokens[at] in {"it", "them", "they"}:
             return not (tokens[at] == "it" and tokens[at + 1 : at + 2] == ["is"] and at == 0)
-        last = at + 1 == len(tokens) or tokens[at + 1] in PAUSES | {"one", "in", "on", "back"}
+        last = at + 1 == len(tokens) or tokens[at + 1] in PAUSES | _AFTER_PRONOUN
         return tokens[at] in _PRONOUNS and last
 
     def _names(self, tokens: Sequence[str], at: int) -> bool:

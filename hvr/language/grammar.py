@@ -26,6 +26,7 @@ from hvr.language.goal_builder import Goal, Stage, goal_of, one_of
 from hvr.language.lexicon import PARTICLES, Dish, FunctionWord, Lexicon, load_lexicon, tokenize
 from hvr.language.meaning import Meaning, MeaningDraft, adapt
 from hvr.language.negation import Forbidding
+from hvr.language.object_names import with_object_names
 from hvr.language.own_words import OwnWords
 from hvr.language.paraphrase import in_order, paraphrase
 from hvr.language.spelling import Corrected, corrections, language_of
@@ -301,6 +302,7 @@ class Reader:
         own = OwnWords(self.taxonomy, inventory, self.domain).goal(request)
         if own is not None:
             return (own,)
+        request = with_object_names(request, inventory, self.taxonomy, self.lexicon)
         if conditions := self._conditional(request, inventory):
             return conditions
         if watched := self._over_time(request, inventory):

@@ -27,7 +27,7 @@ _WORD = re.compile(r"[^\W\d_]+-\d+(?![\w-])|[^\W_]+(?:'[^\W\d_]+)?|[.;,!?]")
 
 _NOT_WHOLE = re.compile(r"(?<![\w.-])-\d+(?:\.\d+)?|(?<![\w.-])\d+\.\d+")
 
-_CONTRACTED = re.compile(r"\b(it|they)'(s|re)\b", re.IGNORECASE)
+_CONTRACTED = re.compile(r"\b(it|they|there|that)'(s|re)\b", re.IGNORECASE)
 _NUMBERED = re.compile(
     r"(?:^|(?<=[\s.;,:]))(?:step\s+)?(?:\d{1,2}|[a-h])\s*[.):](?=\s)|"
     r"(?:^|(?<=[\s.;,:]))step\s+(?:\d{1,2}|one|two|three|four|five)\b\s*[:.,-]?",

@@ -21,6 +21,7 @@ from hvr.language.lexicon import Adjective, tokenize
 from hvr.language.meaning import Meaning
 from hvr.language.noun_phrases import read_adjuncts, read_predicate, read_things
 from hvr.language.object_choice import ObjectChoice
+from hvr.language.object_names import with_object_names
 from hvr.language.spelling import corrections
 from hvr.language.syntax import Adjunct, NounPhrase, Predication
 from hvr.language.taxonomy import literals
@@ -279,7 +280,7 @@ _DO = frozenset({"does", "do", "has", "have", "did"})
 _ASKS = _BE | _DO | {"where", "which", "what", "how", "who", "where's", "what's"}
 _POLITE = (
     *("please", "hey", "robot", "so", "and", "ok", "okay", "tell me", "do you know", "can you see"),
-    *("can you tell me", "could you tell me", "i wonder", "show me"),
+    *("can you tell me", "could you tell me", "i wonder", "show me", "now", "then"),
 )
 
 
@@ -312,6 +313,7 @@ def answer(text: str, reader: Reader, view: SceneView) -> QuestionAnswer:
     Raises:
         LanguageError: The question was not understood.
     """
+    text = with_object_names(text, view.inventory, reader.taxonomy, reader.lexicon)
     (corrected, *_) = corrections(_asked(text), reader.lexicon)
     return _Questions(reader, view).answer(text, corrected.tokens)
 
@@ -322,6 +324,7 @@ def read_statement(text: str, reader: Reader, view: SceneView) -> SceneStatement
     Raises:
         LanguageError: The clause was not understood.
     """
+    text = with_object_names(text, view.inventory, reader.taxonomy, reader.lexicon)
     (corrected, *_) = corrections(_asked(text), reader.lexicon)
     tokens = expand_idioms(corrected.tokens, reader.lexicon)
     return _Questions(reader, view).statement(Cursor(text, tokens, reader.lexicon))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -23,7 +24,14 @@ from hvr.execution.deviations import PLACE_PREDICATES
 from hvr.knowledge.ontology import REACH
 from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.knowledge.wording import wording_of
-from hvr.language.dialogue import CANCEL, DialogueMemory, DialogueQuestion, Rewriter, chosen
+from hvr.language.dialogue import (
+    CANCEL,
+    DialogueMemory,
+    DialogueQuestion,
+    Rewriter,
+    chosen,
+    small_talk,
+)
 from hvr.language.goal_builder import Goal, Stage
 from hvr.language.grammar import Reader, make_reader
 from hvr.language.own_words import effects_of
@@ -43,10 +51,24 @@ if TYPE_CHECKING:
     from hvr.planning.plans import Planned
     from hvr.runs.request import RunRequest
 
-_UNDO = frozenset(
-    {"undo", "undo that", "undo it", "undo this", "undo the last thing", "take that back"}
-    | {f"undo what you {did}" for did in ("did", "just did", "have done", "have just done")}
-    | {"revert", "revert that", "reverse that", "undo the last request"}
+_UNDO = re.compile(
+    r"(?:please |no,? |ok(?:ay)?,? )*(?:(?:undo|revert|reverse)"
+    r"(?P<what> (?:(?:everything|all|it all|all of (?:it|that|them|this))"
+    r"(?: you(?: have)? d(?:id|one))?"
+    r"|both|the last two(?: \w+)?"
+    r"|(?:that|it|this|the|my)?(?: ?(?:last|previous))?"
+    r"(?: (?:thing|one|step|bit|request|action|change))?"
+    r"|what you(?: have)?(?: just)? (?:did|done)))?|take (?:that|it) back)(?: please| again)?"
+)
+_NOT_THAT = re.compile(r"no\W+not (?P<thing>[^,.;]+)")
+_WHICH = re.compile(
+    r"(?:and )?which (?P<thing>[\w ]+?)(?: (?:did|have) you (?:use|used|take|taken|chosen|choose|"
+    r"mean|pick)| do you mean| was (?:it|that)| is (?:it|that))?"
+)
+_PUT = re.compile(r"where (?:did|have) you (?:put|placed?|left|leave) (?P<thing>.+)")
+_WAS = re.compile(
+    r"where (?:was|were) (?P<thing>.+?)(?: (?:before|originally|at first|first|earlier))"
+    r"|where (?:did|have) you (?:get|got|find|found|take|taken) (?P<from>.+?)(?: from)?"
 )
 _DID = frozenset(
     {"what did you do", "what did you just do", "what have you done", "what have you just done"}
@@ -207,15 +229,69 @@ class Conversation:
 
     def _turn(self, text: str) -> ConversationReply:
         plain = " ".join(text.lower().split()).strip(" .!?")
-        if plain in _UNDO or plain.removeprefix("please ").removesuffix(" please") in _UNDO:
+        if (undo := _UNDO.fullmatch(plain)) is not None:
+            what = (undo["what"] or "").strip()
+            whole = what.startswith(("everything", "all", "it all"))
+            two = what == "both" or "two" in what
+            return self._undo(len(self._done) if whole else 2 if two else 1)
+        if (unwanted := _NOT_THAT.fullmatch(plain)) and self._was_last(unwanted["thing"]):
             return self._undo()
+        if talk := small_talk(plain):
+            take_back = "; 'undo' takes the last request back" if self._done else ""
+            talk += take_back if talk.startswith("nothing") else ""
+            return ConversationReply(kind="answer", text=talk)
         if plain in _DID:
             return self._tell()
         if plain == "why" or plain.startswith("why "):
             return self._why(plain)
+        if (found := self._recalled(plain)) is not None:
+            return found
+        if plain == "where" and self._memory.things:
+            text = "where is it?"
+        if (put := _PUT.fullmatch(plain)) is not None:
+            text = f"where is {put['thing']}?"
         if is_question(text):
             return self._answer(text)
         return self._request(text)
+
+    def _named(self, text: str) -> tuple[str, ...]:
+        """Return the objects that a noun phrase can mean; none if the text is not just that."""
+        if text in {"it", "that", "them", "they"}:
+            return self._memory.things[:1] if text in {"it", "that"} else self._memory.group
+        tokens, spans = self._rewriter().spans(text)
+        if len(spans) != 1 or spans[0].end != len(tokens) or spans[0].start:
+            return ()
+        try:
+            return StatementJudge(self._reader, self._view()).things(spans[0].thing)
+        except LanguageError:
+            return ()
+
+    def _was_last(self, text: str) -> bool:
+        names = self._named(text)
+        return bool(names) and bool(self._done) and set(names) <= set(self._memory.group)
+
+    def _recalled(self, plain: str) -> ConversationReply | None:
+        """Answer which object the last request used, or where a moved object was before."""
+        judge = StatementJudge(self._reader, self._view())
+        if (which := _WHICH.fullmatch(plain)) is not None and self._done:
+            used = (*self._memory.group, *self._memory.places)
+            found = [n for n in used if n in self._named(which["thing"])][:1]
+            if found:
+                return ConversationReply(kind="answer", text=found[0])
+        if (was := _WAS.fullmatch(plain)) is not None:
+            names = self._named(was["thing"] or was["from"])
+            origins = [n for n in names if n in self._memory.origins]
+            said = [
+                f"{judge.called(n)} was {self._relation(place)} {judge.called(place)}"
+                for n in origins
+                if (place := self._memory.origins[n]) in self.inventory().classes
+            ]
+            if said:
+                return ConversationReply(kind="answer", text="; ".join(said))
+        return None
+
+    def _relation(self, place: str) -> str:
+        return self._reader.taxonomy.relation(self.inventory().classes[place])
 
     def _request(self, text: str) -> ConversationReply:
         """Carry out the first reading of a request that stands alone and can be read."""
@@ -394,13 +470,15 @@ class Conversation:
 
     # --- undo ----------------------------------------------------------------------------
 
-    def _undo(self) -> ConversationReply:
-        if not self._done:
+    def _undo(self, number: int = 1) -> ConversationReply:
+        """Go back to the state before the last requests."""
+        last_ones = self._done[-number:]
+        if not last_ones:
             return ConversationReply(kind="answer", text="there is nothing to undo")
-        done = self._done[-1]
-        wanted, lost = self._restoring(done.before)
+        requests = "; ".join(done.request for done in last_ones)
+        wanted, lost = self._restoring(last_ones[0].before)
         if not wanted:
-            self._done.pop()
+            del self._done[-number:]
             return ConversationReply(
                 kind="failed" if lost else "answer", text=_left(lost) or "nothing changed"
             )
@@ -410,15 +488,15 @@ class Conversation:
             lost += [self._said(text) for text in wanted if text not in literals]
             goal = Goal((stage,), notes=tuple(filter(None, (_left(lost),))), paraphrase=("undone",))
             try:
-                undone, run = self._run(f"undo: {done.request}", goal)
+                undone, run = self._run(f"undo: {requests}", goal)
             except (ImpossibleGoalError, PlannerError) as error:
                 last = error
                 continue
             reply = _told(undone.request, run, goal)
             if run.reached:
-                self._done.pop()
+                del self._done[-number:]
                 self._forget()
-            return replace(reply, text=reply.text.replace(": undone", f", undone: {done.request}"))
+            return replace(reply, text=reply.text.replace(": undone", f", undone: {requests}"))
         raise last or ImpossibleGoalError("this cannot be undone")
 
     def _forget(self) -> None:

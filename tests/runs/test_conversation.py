@@ -14,7 +14,7 @@ import pytest
 import hvr
 from benchmarks.dialogues import failed_dialogues
 from hvr.errors import PlannerError
-from hvr.language.dialogue import CANCEL, chosen
+from hvr.language.dialogue import CANCEL, DialogueMemory, Rewriter, chosen, small_talk
 from hvr.runs import conversation
 from hvr.runs.spine import carry_out
 from tests import warm
@@ -115,9 +115,49 @@ def test_one_request_is_undone_at_a_time(tmp_path: Path) -> None:
         robot.say("open the fridge")
         assert robot.say("is anything open?").text.startswith("yes")
         robot.say("open the microwave")
-        assert robot.say("undo everything you did").kind == "refused"
         assert robot.say("undo").kind == "done"
         assert robot.say("is the fridge open?").text.startswith("yes")
         assert robot.say("is the microwave open?").text.startswith("no")
         assert robot.say("undo").kind == "done"
         assert robot.say("is the fridge open?").text.startswith("no")
+
+
+@pytest.mark.slow
+def test_everything_is_undone_at_once(tmp_path: Path) -> None:
+    with hvr.Conversation(hvr.Options(scene="FloorPlan1", save=tmp_path / "c")) as robot:
+        robot.say("open the fridge")
+        robot.say("put the apple in the bowl")
+        assert robot.say("undo everything you did").kind == "done"
+        assert robot.say("is the fridge open?").text.startswith("no")
+        assert "countertop-2" in robot.say("where is the apple?").text
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("close both", "close fridge-1 and microwave-1"),
+        ("empty both of them", "empty fridge-1 and microwave-1"),
+        ("great, and the cup?", "put the cup in the sink"),
+        ("oh no, open it again!", "open fridge-1 again !"),
+        ("put the fork in it", "put the fork in fridge-1"),
+        ("open drawer 9", "open drawer 9"),
+    ],
+)
+def test_turns_are_rewritten_to_stand_alone(text: str, meant: str, tmp_path: Path) -> None:
+    pair = ("fridge-1", "microwave-1")
+    memory = DialogueMemory("put the mug in the sink", pair, pair, (), pair)
+    with hvr.Conversation(hvr.Options(scene="FloorPlan1", save=tmp_path / "c")) as robot:
+        reader, inventory = robot._reader, robot.inventory()
+    assert meant in list(Rewriter(reader, inventory, memory).requests(text))
+
+
+@pytest.mark.parametrize(
+    "text", ["thanks", "Never mind.", "great, thank you!", "and now?", "hello"]
+)
+def test_small_talk_is_answered(text: str) -> None:
+    assert small_talk(text)
+
+
+@pytest.mark.parametrize("text", ["open the fridge", "the fridge", "stop the microwave", "no, it"])
+def test_requests_are_not_small_talk(text: str) -> None:
+    assert not small_talk(text)
