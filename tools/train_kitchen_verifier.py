@@ -28,11 +28,10 @@ import numpy as np
 import torch
 
 from hvr.base.files import write_whole
-from hvr.judging.verifier.checkpoint import VALUES
 from hvr.judging.verifier.config import Epoch, VerifierConfig
 from hvr.judging.verifier.features import ToolEmbeddings, count_paths
 from hvr.judging.verifier.kitchen.kitchen_verifier import FOLDER, kitchen_tools, reading_of
-from hvr.judging.verifier.verifier import Verifier, make_encoder
+from hvr.judging.verifier.verifier import VALUES, Verifier, make_encoder
 from studies.kitchen_plans.contrast_groups import kitchen_family
 from studies.kitchen_plans.examples import Example, handles_new, read_examples
 from studies.plan_network.alignment_fit import train_alignment

@@ -154,7 +154,7 @@ class Run(JsonObject):
 
 def _route_picture(folder: Path) -> str:
     from hvr.runs.report.floor_plan.drawing import draw_floor_plan, svg
-    from hvr.runs.report.run_page.reading import read_story
+    from hvr.runs.report.run_page import read_story
 
     try:
         story = read_story(folder)

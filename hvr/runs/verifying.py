@@ -11,7 +11,7 @@ from hvr.knowledge.world_file import load_world
 from hvr.pddl import GroundAction, Task, parse_domain, parse_problem
 from hvr.pddl.plan import parse_plan
 from hvr.runs.folder import STATUS_FILE, read_status
-from hvr.runs.report.run_page.reading import read_trace
+from hvr.runs.report.run_page import read_trace
 from hvr.runs.result import Run
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hvr.errors import UsageError
-from hvr.judging.verifier.checkpoint import fingerprint
 from hvr.judging.verifier.config import ProgressCallback, VerifierConfig, no_progress
 from hvr.judging.verifier.features import (
     Alignment,
@@ -23,7 +22,7 @@ from hvr.judging.verifier.features import (
 )
 from hvr.judging.verifier.graph import PlanGraph, plan_graph
 from hvr.judging.verifier.verdict import Thresholds
-from hvr.judging.verifier.verifier import Plan, Verifier, logistic, make_encoder
+from hvr.judging.verifier.verifier import Plan, Verifier, fingerprint, logistic, make_encoder
 from hvr.judging.verifier.wrong_plans import WRONG_PLAN_KINDS, WrongPlans
 from hvr.tools.tool_plans import ToolGraph
 from studies.plan_network.alignment_fit import FoldedAlignment, train_alignment

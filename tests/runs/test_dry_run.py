@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hvr.models.choice import ModelChoice
-from hvr.runs.report.run_page.reading import read_story
+from hvr.runs.report.run_page import read_story
 from hvr.runs.request import Options
 from hvr.runs.result import Run
 from hvr.runs.spine import plan

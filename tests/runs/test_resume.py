@@ -22,7 +22,7 @@ from hvr.models import recording
 from hvr.models.choice import ModelChoice
 from hvr.models.limits import Limits
 from hvr.runs.folder import LOCK_FILE, RunState, read_status
-from hvr.runs.report.run_page.reading import read_story
+from hvr.runs.report.run_page import read_story
 from hvr.runs.request import Options
 from tests import warm
 from tests.command_line import Hvr

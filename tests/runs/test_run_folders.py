@@ -15,7 +15,7 @@ import pytest
 
 from hvr.errors import DataFileError
 from hvr.runs.folder import LOCK_FILE, RunFolder
-from hvr.runs.report.run_page.reading import read_story
+from hvr.runs.report.run_page import read_story
 from tests import warm
 from tests.command_line import Hvr
 

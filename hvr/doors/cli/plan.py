@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from hvr.judging.verifier.verdict import Verdict
     from hvr.knowledge.world_file import WorldFile
     from hvr.runs.folder import Listener
-    from hvr.runs.report.run_page.story import Story
+    from hvr.runs.report.run_page import Story
     from hvr.runs.request import Options
     from hvr.runs.result import Run
 
@@ -64,7 +64,7 @@ def run_show(args: argparse.Namespace) -> int:
         print("\n".join(f"wrote {file}" for file in files))
         return 0
     from hvr.base.printable import one_line
-    from hvr.runs.report.run_page.reading import read_story
+    from hvr.runs.report.run_page import read_story
 
     print("\n".join(map(one_line, _lines(read_story(args.run)))))
     return 0
@@ -73,7 +73,7 @@ def run_show(args: argparse.Namespace) -> int:
 def _write_files(args: argparse.Namespace) -> None:
     from hvr.doors.cli.output import check_writable, write_whole
     from hvr.runs.report.animation import animated_picture, animated_svg
-    from hvr.runs.report.run_page.reading import read_story
+    from hvr.runs.report.run_page import read_story
 
     for file in (args.html, args.svg, args.gif, args.apng):
         if file is not None:

@@ -99,7 +99,7 @@ def _plan(name: str | None, run: Path | None) -> tuple[FloorPlan, Route | None]:
         raise UsageError("name a scene, such as FloorPlan16, or a run folder with --run")
     if name is not None:
         return scene_plan(name), None
-    from hvr.runs.report.run_page.reading import read_story
+    from hvr.runs.report.run_page import read_story
 
     assert run is not None
     story = read_story(run)

@@ -83,8 +83,8 @@ def read_tool_logs(path: Path) -> Sequence[ReadPlan]:
 
 
 def _tool_judge(model: Path | None, tools: Path | None, graph: Path | None) -> Judge:
-    from hvr.judging.verifier.checkpoint import tools_fingerprint
     from hvr.judging.verifier.judgement.judge import load_judge
+    from hvr.judging.verifier.verifier import tools_fingerprint
     from hvr.tools.datasets import read_graph
 
     if model is None:
@@ -178,7 +178,7 @@ def run_plan(args: argparse.Namespace) -> int:
             )
         ]
     if args.svg is not None:
-        from hvr.runs.report.verdicts import draw_plan_graph
+        from hvr.runs.report.graphs import draw_plan_graph
 
         if len(verdicts) != 1:
             raise UsageError(f"--svg requires a single plan, but {args.plan} has {len(verdicts)}")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hvr.bench.cells import CellResult
     from hvr.doors.service import ServedFolder
     from hvr.judging.verdict import PlanVerdict
-    from hvr.runs.report.run_page.story import Story
+    from hvr.runs.report.run_page import Story
 
 
 # Documents ----------------------------------------------------------------------------------------
@@ -47,7 +47,7 @@ def run_document(folder: Path) -> Document:
         DataFileError: The folder is not a run folder, or a file in it is damaged.
     """
     from hvr.runs.folder import read_status
-    from hvr.runs.report.run_page.reading import read_story
+    from hvr.runs.report.run_page import read_story
 
     story = read_story(folder)
     sight = str(read_status(folder)[0].get("sight") or "")

@@ -10,10 +10,8 @@ from pathlib import Path
 import pytest
 
 from hvr.errors import DataFileError
-from hvr.runs.report.animation import animated_picture, animated_svg
-from hvr.runs.report.run_page.reading import read_story
-from hvr.runs.report.run_page.rooms import plans_by_step
-from hvr.runs.report.run_page.story import Story
+from hvr.runs.report.animation import animated_picture, animated_svg, plans_by_step
+from hvr.runs.report.run_page import Story, read_story
 from hvr.runs.request import Options
 from hvr.runs.spine import plan
 

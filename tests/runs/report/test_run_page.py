@@ -26,8 +26,7 @@ from hvr.planning.plans import Planned
 from hvr.planning.search.planners import FastDownward
 from hvr.policies.symbolic import SymbolicPolicy
 from hvr.runs.folder import AFTER, BEFORE, LOCK_FILE, RunFolder, RunState
-from hvr.runs.report.run_page.reading import read_story
-from hvr.runs.report.run_page.story import Story
+from hvr.runs.report.run_page import Story, read_story
 from hvr.runs.report.sections import report, section, table
 from hvr.worlds.kitchen import Kitchen
 from tests.execution.execution_worlds import Tampered, drop, just_before

@@ -10,8 +10,7 @@ import pytest
 from hvr.doors.studio.documents import run_document
 from hvr.models.choice import ModelChoice
 from hvr.models.recording import NAME
-from hvr.runs.report.run_page.reading import read_story
-from hvr.runs.report.run_page.story import turns_of
+from hvr.runs.report.run_page import read_story, turns_of
 from hvr.runs.request import Options
 from hvr.runs.spine import plan
 

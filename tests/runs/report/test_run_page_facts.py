@@ -6,7 +6,7 @@ from pathlib import Path
 
 from hvr.doors.studio.documents import run_document, shared_run
 from hvr.execution.facts.running import save_run
-from hvr.runs.report.run_page.reading import read_story
+from hvr.runs.report.run_page import read_story
 from hvr.worlds.facts.environment import read_faults
 from tests.worlds.facts.small_worlds import acted, rooms
 

@@ -19,7 +19,7 @@ import pytest
 pytest.importorskip("immutables")
 pytest.importorskip("numpy")
 
-from hvr.runs.report.tool_graph import draw_tool_graph, loopback_server
+from hvr.runs.report.graphs import draw_tool_graph, loopback_server
 from hvr.tools.calling.calls import CallFailure, CallOutcome, ToolCall
 from hvr.tools.calling.log import log_line, trace
 from hvr.tools.navigation.graph_log import graph_text, read_events, rebuilt

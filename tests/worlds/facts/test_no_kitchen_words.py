@@ -30,8 +30,7 @@ THE_WORLDS_OWN = (
     "hvr/doors/stand_in/",  # answers AI2-THOR's client
     # Draw AI2-THOR's rooms with the states of its objects.
     "hvr/runs/report/floor_plan/drawing.py",
-    "hvr/runs/report/floor_plan/states.py",
-    "hvr/runs/report/run_page/rooms.py",
+    "hvr/runs/report/animation.py",
     # Its weights are trained on kitchen plans, so it belongs to this world, like its tasks.
     "hvr/judging/verifier/kitchen/",
     # Generates problems of several domains, a small kitchen among them.

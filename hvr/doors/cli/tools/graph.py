@@ -134,7 +134,7 @@ def add_graph_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_graph(args: argparse.Namespace) -> int:
     from hvr.base.files import write_whole
-    from hvr.runs.report.tool_graph import draw_tool_graph, summary, tool_graph_page
+    from hvr.runs.report.graphs import draw_tool_graph, summary, tool_graph_page
     from hvr.tools.navigation.graph_log import event_lines, graph_record
 
     if args.out is not None and args.out.suffix not in (".svg", ".html"):
@@ -181,7 +181,7 @@ def add_serve_stats_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_serve_stats(args: argparse.Namespace) -> int:
     """Run the command until it is interrupted."""
-    from hvr.runs.report.tool_graph import ADDRESS, loopback_server, tool_graph_page
+    from hvr.runs.report.graphs import ADDRESS, loopback_server, tool_graph_page
     from hvr.tools.navigation.graph_log import graph_record, open_graph
 
     names = meaning_names(args)

@@ -14,15 +14,6 @@ import numpy as np
 
 from hvr.base.files import digest, file_set_name, read_set
 from hvr.errors import DataFileError, UsageError
-from hvr.judging.verifier.checkpoint import (
-    VALUES,
-    embeddings_of,
-    head_of,
-    read_tensors,
-    read_values,
-    tools_fingerprint,
-    write,
-)
 from hvr.judging.verifier.features import Encoder, Floats, ToolEmbeddings
 from hvr.judging.verifier.graph import START, PlanGraph, PlanGraphDraft, PlanNode, Span, plan_graph
 from hvr.judging.verifier.judgement.draft_reader import (
@@ -41,6 +32,15 @@ from hvr.judging.verifier.judgement.posterior import (
     form_opinion,
 )
 from hvr.judging.verifier.verdict import RiskFinding, Thresholds, Verdict
+from hvr.judging.verifier.verifier import (
+    VALUES,
+    embeddings_of,
+    head_of,
+    read_tensors,
+    read_values,
+    tools_fingerprint,
+    write,
+)
 from hvr.tools.tool_plans import Tool, ToolPlan
 
 _MOST_CERTAIN = 7.0

@@ -1,4 +1,4 @@
-"""A navigation graph as an SVG picture and as a page: tools, links and success rates."""
+"""Graphs as pictures: plans with the risks of a verdict, tools with links and success rates."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from urllib.parse import urlsplit
 
 from hvr.base.printable import one_line, short
 from hvr.errors import HvrError, UsageError
+from hvr.judging.verifier.graph import START, PlanGraph
+from hvr.judging.verifier.verdict import Verdict
 from hvr.runs.report.charts import (
     element,
     escaped,
@@ -23,7 +25,164 @@ from hvr.runs.report.charts import (
 from hvr.tools.navigation.graph import PRUNING, CallEvidence, Links, NavigationGraph, prune_score
 from hvr.validation.report import count
 
-_WIDE, _HIGH, _GAP_X, _GAP_Y, _EDGE = 210, 44, 90, 16, 24
+# Verdicts -----------------------------------------------------------------------------------------
+# The plan graph of a verdict, with coloured risks.
+
+# Plan graph ---------------------------------------------------------------------------------------
+
+_WIDE, _HIGH, _GAP_X, _GAP_Y, _EDGE = 190, 58, 60, 26, 24
+_TOP = 64
+_START = 56
+"""Width of the start node."""
+_FIRST = _EDGE + 90
+"""Left edge of the first column."""
+_LONGEST = 24
+
+Point = tuple[int, int]
+
+
+def draw_plan_graph(verdict: Verdict) -> str:
+    """Return the plan graph as an SVG document, from left to right.
+
+    Riskier steps and links are redder; those above their threshold have a thick outline and show
+    their risk. Every node and link also has its figures in a tooltip.
+    """
+    graph = verdict.graph
+    places = _places(graph)
+    width = _FIRST + _EDGE + (1 + max(x for x, _ in places)) * (_WIDE + _GAP_X)
+    height = _TOP + _EDGE + (1 + max(y for _, y in places)) * (_HIGH + _GAP_Y)
+    corners = [(_FIRST + x * (_WIDE + _GAP_X), _TOP + y * (_HIGH + _GAP_Y)) for x, y in places]
+    # Nodes come after links, so that no link crosses a text.
+    parts = [*_head(verdict), *_links(verdict, corners), _start(), *_boxes(verdict, corners)]
+    return svg_document(*parts, width=width, height=height, font_family="sans-serif", font_size=13)
+
+
+def _places(graph: PlanGraph) -> list[Point]:
+    """Return column and row of each node; the column is the length of the longest path to it."""
+    column = [0] * len(graph.nodes)
+    for node in graph.order:
+        column[node] = max((column[b] + 1 for b in graph.before(node)), default=0)
+    used: dict[int, int] = {}
+    places = [(0, 0)] * len(graph.nodes)
+    for node in graph.order:
+        row = used.get(column[node], 0)
+        used[column[node]] = row + 1
+        places[node] = (column[node], row)
+    return places
+
+
+def _head(verdict: Verdict) -> Iterator[str]:
+    graph = verdict.graph
+    judgement = "accepted" if verdict.accepted else "needs review"
+    score = f"score {verdict.score:.2f}, threshold {verdict.thresholds.graph:.2f}: {judgement}"
+    yield tooltip(f"{graph.request or graph.id}: {score}")
+    tip = element("path", d="M0 0 L8 4 L0 8 z", fill="context-stroke")
+    yield element(
+        "defs",
+        element(
+            "marker",
+            tip,
+            id="tip",
+            viewBox="0 0 8 8",
+            refX=7,
+            refY=4,
+            markerWidth=8,
+            markerHeight=8,
+            markerUnits="userSpaceOnUse",
+            orient="auto",
+        ),
+    )
+    yield element("rect", width="100%", height="100%", fill="white")
+    yield element("text", escaped(_short(graph.request, 110)), x=_EDGE, y=26, font_size=15)
+    yield element("text", escaped(score), x=_EDGE, y=46, fill="#555")
+
+
+def _start() -> str:
+    place = _EDGE, _TOP + 12, _START, _HIGH - 24
+    box = rectangle(*place, rx=17, fill="#eee", stroke="#555")
+    middle = _EDGE + _START // 2
+    label = element("text", "Start", x=middle, y=_TOP + _HIGH // 2 + 5, text_anchor="middle")
+    return element("g", box, label)
+
+
+def _boxes(verdict: Verdict, corners: list[Point]) -> Iterator[str]:
+    nodes = zip(verdict.graph.nodes, verdict.node_risks, corners, strict=True)
+    for number, (node, risk, corner) in enumerate(nodes, start=1):
+        risky = risk >= verdict.thresholds.node
+        yield _box(f"{number}. {node.tool}", node.text, risk, risky, corner)
+
+
+def _box(name: str, text: str, risk: float, risky: bool, corner: Point) -> str:
+    x, y = corner
+    outline = {"stroke": "#a00000", "stroke_width": 3} if risky else {"stroke": "#555"}
+    parts = [
+        tooltip(f"{name}: {text} (risk {risk:.2f})"),
+        rectangle(x, y, _WIDE, _HIGH, rx=6, fill=_shade(risk), **outline),
+        # A risky step shows its risk in the corner, which leaves less room for its name.
+        _label(x + 10, y + 22, _short(name, 18 if risky else _LONGEST), font_weight="bold"),
+        _label(x + 10, y + 43, _short(text, 30), font_size=11, fill="#333"),
+    ]
+    if risky:
+        end, figure = x + _WIDE - 8, f"{risk:.2f}"
+        parts.append(_label(end, y + 20, figure, text_anchor="end", font_weight="bold"))
+    return element("g", *parts)
+
+
+def _links(verdict: Verdict, corners: list[Point]) -> Iterator[str]:
+    for (source, target), risk in zip(verdict.graph.all_edges, verdict.edge_risks, strict=True):
+        if source == START:
+            out = (_EDGE + _START, _TOP + _HIGH // 2)
+        else:
+            out = (corners[source][0] + _WIDE, corners[source][1] + _HIGH // 2)
+        into = (corners[target][0], corners[target][1] + _HIGH // 2)
+        yield _link(out, into, risk, risk >= verdict.thresholds.edge)
+
+
+def _link(a: Point, b: Point, risk: float, risky: bool) -> str:
+    half = (a[0] + b[0]) // 2
+    parts = [
+        tooltip(f"risk {risk:.2f}"),
+        element(
+            "path",
+            d=f"M{a[0]} {a[1]} C{half} {a[1]} {half} {b[1]} {b[0]} {b[1]}",
+            fill="none",
+            stroke="#c00000" if risky else "#777",
+            stroke_width=3 if risky else 1.5,
+            marker_end="url(#tip)",
+        ),
+    ]
+    if risky:
+        above = (a[1] + b[1]) // 2 - 6
+        figure = f"{risk:.2f}"
+        parts.append(
+            _label(half, above, figure, text_anchor="middle", font_size=11, fill="#a00000")
+        )
+    return element("g", *parts)
+
+
+def _label(x: int, y: int, text: str, **attributes: str | float) -> str:
+    return element("text", escaped(text), x=x, y=y, **attributes)
+
+
+def _shade(risk: float) -> str:
+    other = round(255 - 110 * max(0.0, min(1.0, risk)))
+    return f"#ff{other:02x}{other:02x}"
+
+
+def _short(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+# Tool graph ---------------------------------------------------------------------------------------
+# A navigation graph as an SVG picture and as a page: tools, links and success rates.
+
+_WIDE_tool_graph, _HIGH_tool_graph, _GAP_X_tool_graph, _GAP_Y_tool_graph, _EDGE_tool_graph = (
+    210,
+    44,
+    90,
+    16,
+    24,
+)
 _PER_COLUMN = 14
 _COLUMNS = 6
 MAX_DRAWN_TOOLS = 300
@@ -38,17 +197,21 @@ def draw_tool_graph(graph: NavigationGraph) -> str:
     Tooltips contain all figures.
     """
     shown = sorted(graph.tools, key=lambda n: (-graph.tools[n].evidence.count, n))[:MAX_DRAWN_TOOLS]
-    places = _places(graph, sorted(shown))
-    links = [link for link in _links(graph) if {link.source, link.target} <= set(places)]
-    wide = 2 * _EDGE + max((x for x, _ in places.values()), default=0) + _WIDE
-    high = _EDGE + max((y for _, y in places.values()), default=_EDGE) + _HIGH
+    places = _places_tool_graph(graph, sorted(shown))
+    links = [link for link in _links_tool_graph(graph) if {link.source, link.target} <= set(places)]
+    wide = 2 * _EDGE_tool_graph + max((x for x, _ in places.values()), default=0) + _WIDE_tool_graph
+    high = (
+        _EDGE_tool_graph
+        + max((y for _, y in places.values()), default=_EDGE_tool_graph)
+        + _HIGH_tool_graph
+    )
     left = len(graph.tools) - len(shown)
     more = f"; {left} more are not drawn" if left else ""
     parts = [
         element("rect", x=0, y=0, width=wide, height=high, fill="#fff"),
-        element("text", escaped(f"{summary(graph)}{more}"), x=_EDGE, y=_EDGE),
+        element("text", escaped(f"{summary(graph)}{more}"), x=_EDGE_tool_graph, y=_EDGE_tool_graph),
         *(_arc(link, places) for link in links),
-        *(_box(graph, name, place) for name, place in places.items()),
+        *(_box_tool_graph(graph, name, place) for name, place in places.items()),
     ]
     return svg_document(*parts, width=wide, height=high, font_family="sans-serif", font_size=12)
 
@@ -106,7 +269,7 @@ class _Link:
     evidence: CallEvidence | None = None
 
 
-def _links(graph: NavigationGraph) -> Iterator[_Link]:
+def _links_tool_graph(graph: NavigationGraph) -> Iterator[_Link]:
     seen = {(source, target) for source, target, _ in graph.calls}
     for source, target in sorted(_feeding(graph) - seen):
         yield _Link(source, target)
@@ -124,7 +287,9 @@ def _feeding(graph: NavigationGraph) -> set[tuple[str, str]]:
     }
 
 
-def _places(graph: NavigationGraph, names: Sequence[str]) -> Mapping[str, tuple[int, int]]:
+def _places_tool_graph(
+    graph: NavigationGraph, names: Sequence[str]
+) -> Mapping[str, tuple[int, int]]:
     """Return the corner of each tool; consumers are to the right of producers."""
     shown = set(names)
     depth: dict[str, int] = {}
@@ -146,17 +311,17 @@ def _places(graph: NavigationGraph, names: Sequence[str]) -> Mapping[str, tuple[
     for name in names:
         columns.setdefault(depth[name], []).append(name)
     places: dict[str, tuple[int, int]] = {}
-    at = _EDGE
+    at = _EDGE_tool_graph
     for _, together in sorted(columns.items()):
         for number, name in enumerate(together):
-            x = at + number // _PER_COLUMN * (_WIDE + _GAP_X // 3)
-            y = 2 * _EDGE + number % _PER_COLUMN * (_HIGH + _GAP_Y)
+            x = at + number // _PER_COLUMN * (_WIDE_tool_graph + _GAP_X_tool_graph // 3)
+            y = 2 * _EDGE_tool_graph + number % _PER_COLUMN * (_HIGH_tool_graph + _GAP_Y_tool_graph)
             places[name] = x, y
-        at = max(x for x, _ in places.values()) + _WIDE + _GAP_X
+        at = max(x for x, _ in places.values()) + _WIDE_tool_graph + _GAP_X_tool_graph
     return places
 
 
-def _box(graph: NavigationGraph, name: str, place: tuple[int, int]) -> str:
+def _box_tool_graph(graph: NavigationGraph, name: str, place: tuple[int, int]) -> str:
     tool, (x, y) = graph.tools[name], place
     evidence = tool.evidence
     absent = state(graph, name)
@@ -170,7 +335,16 @@ def _box(graph: NavigationGraph, name: str, place: tuple[int, int]) -> str:
     return element(
         "g",
         tooltip(title),
-        rectangle(x, y, _WIDE, _HIGH, rx=6, fill=fill, stroke="#444", stroke_dasharray=dash),
+        rectangle(
+            x,
+            y,
+            _WIDE_tool_graph,
+            _HIGH_tool_graph,
+            rx=6,
+            fill=fill,
+            stroke="#444",
+            stroke_dasharray=dash,
+        ),
         element("text", escaped(short(_name(name), 30)), x=x + 8, y=y + 18),
         element("text", escaped(figures), x=x + 8, y=y + 35, fill="#333", font_size=11),
     )
@@ -179,8 +353,8 @@ def _box(graph: NavigationGraph, name: str, place: tuple[int, int]) -> str:
 def _arc(link: _Link, places: Mapping[str, tuple[int, int]]) -> str:
     (x1, y1), (x2, y2) = places[link.source], places[link.target]
     ends = f"{_name(link.source)} -> {_name(link.target)}"
-    start, end = (x1 + _WIDE, y1 + _HIGH / 2), (x2, y2 + _HIGH / 2)
-    bend = _GAP_X * (1.0 if end[0] > start[0] else 2.0)
+    start, end = (x1 + _WIDE_tool_graph, y1 + _HIGH_tool_graph / 2), (x2, y2 + _HIGH_tool_graph / 2)
+    bend = _GAP_X_tool_graph * (1.0 if end[0] > start[0] else 2.0)
     path = (
         f"M{start[0]} {start[1]:.0f} C{start[0] + bend:.0f} {start[1]:.0f} "
         f"{end[0] - bend:.0f} {end[1]:.0f} {end[0]} {end[1]:.0f}"
