@@ -156,7 +156,7 @@ def flawed(root: Path) -> None:
 
 
 def found_again(root: Path, cases: list[dict[str, Any]]) -> None:
-    """Print how many planner-made plans get a decomposition from their actions alone."""
+    """Print for how many planner-made plans a decomposition is found from the actions alone."""
     from hvr.validation.hierarchical.conversion import ActionsJudge, read_actions
 
     times, outcomes = [], Counter[str]()

@@ -178,7 +178,7 @@ def _policy(settings: Settings, world: str) -> SymbolicPolicy:
 
 
 def run_episode(record: Mapping[str, Any], settings: Settings) -> Episode | None:
-    """Plan, execute and judge one demonstration; return None when its goal cannot be written."""
+    """Plan, execute and judge one demonstration, or return None if its goal cannot be written."""
     started = time.perf_counter()
     wanted = Wanted.of(record)
     if wanted is None:

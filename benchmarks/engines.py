@@ -176,7 +176,7 @@ def measure(case: Case, given: argparse.Namespace) -> dict[str, Any]:
 
 
 def planned(given: argparse.Namespace) -> Iterator[list[list[Case]]]:
-    """Yield the cases of each table row: a list of parts per engine."""
+    """Yield, for each table row, one list of cases per engine."""
     for work in WORK:
         for count in getattr(given, work):
             size = given.part if work == "cells" else count

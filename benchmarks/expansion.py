@@ -52,7 +52,7 @@ class Row:
         recall: Retrieved share of the ground truth's objects.
         by_class: Recall in which an object of the same class suffices.
         objects: Number of retrieved objects.
-        tokens: Estimated tokens of their context.
+        tokens: Estimated number of tokens in the objects' context.
         missing: Ground-truth objects that were not retrieved.
     """
 

@@ -55,7 +55,7 @@ def tower(blocks: list[str]) -> str:
 
 
 def building(blocks: list[str]) -> list[str]:
-    """Return the shortest plan of a tower."""
+    """Return the shortest plan for building a tower."""
     pairs = reversed(list(pairwise(blocks)))
     return [step for a, b in pairs for step in (f"(pick-up {a})", f"(stack {a} {b})")]
 

@@ -383,7 +383,7 @@ class Asked:
 
     Args:
         read: The plan as read by the judge.
-        opinion: Its candidates and their features.
+        opinion: The plan's candidates and their features.
         order: Log-odds contributed by the order of its steps.
         same: Probability that its steps match the request.
     """

@@ -61,7 +61,7 @@ def chosen(case: dict[str, Any], timed: bool) -> bool:
 
 
 def advise(case: dict[str, Any], root: Path, seconds: float, timed: bool) -> Row | None:
-    """Search for a repair of one case; return None when the case cannot be used."""
+    """Search for a repair of one case, or return None if the case cannot be used."""
     find = find_suggestions if timed else find_repair
     group = f"{case['set']} {case['mutation'] or ''} {case['val_class']}"
     try:

@@ -211,7 +211,7 @@ def scroll(page: Page, place: str, seconds: float) -> None:
 
 
 def walk(page: Page, seconds: float) -> None:
-    """Hold the arrow key down: 30 steps a second."""
+    """Hold the arrow key down, at 30 steps a second."""
     page.focus(".steps")
     end = time.perf_counter() + seconds
     while (now := time.perf_counter()) < end:

@@ -1,4 +1,4 @@
-"""Tools for given steps: nearest text, SGC, graph networks, Viterbi; on UltraTool and TMDB.
+"""Compare methods that find tools for given steps, on UltraTool and TMDB.
 
     python benchmarks/toolgraph_retrieval.py [--data DIR] [--encoder NAME] [--layers none,sage]
         [--part ultratool|planners|tmdb|hallucination] [--graph whole|seen] [--seeds N]

@@ -135,7 +135,7 @@ class Rows:
     """The runs so far by case, optionally saved to a file.
 
     Args:
-        file: File of the runs; None to keep them in memory.
+        file: File of the runs, or None to keep them in memory.
 
     Raises:
         DataFileError: The file exists with other content.
@@ -260,7 +260,7 @@ def reachable(one: Prepared, faults: Mapping[str, ToolFault]) -> tuple[bool, boo
 
     Args:
         one: The scenario.
-        faults: Faults of its tools.
+        faults: Faults of the scenario's tools.
 
     Returns:
         Whether the unresolved values are distinguishable, and whether they are available at all.

@@ -37,8 +37,8 @@ class FoundValue:
     Args:
         value: The value.
         path: Path pattern in the result, or the value's name in the request.
-        tool: Tool that returned it; `REQUEST_SOURCE` for a value of the request,
-            `GOAL_CALL_SOURCE` for one of a goal call.
+        tool: Tool that returned the value, `REQUEST_SOURCE` for a value of the request, or
+            `GOAL_CALL_SOURCE` for a value of a goal call.
         traits: Traits of its entity in this result.
         call: Index of the result, or -1 for the request.
     """

@@ -56,7 +56,7 @@ class GoldChain:
 
     Args:
         known: Meanings known at the start.
-        calls: Distinct tools, in order; the last is the goal.
+        calls: Distinct tools in order, of which the last is the goal.
     """
 
     known: frozenset[str]

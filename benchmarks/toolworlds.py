@@ -185,8 +185,8 @@ def oracle(
 
     Args:
         scenario: The scenario.
-        outcomes: Outcomes of its correct calls.
-        ledger: Receives the counts of given values.
+        outcomes: Outcomes of the scenario's correct calls.
+        ledger: Ledger that receives the counts of given values.
         flow: Counts of values passed on in other scenarios, which show the candidates for an
             unresolved value.
         granted: Whether to give the values that the correct calls take for granted.
@@ -263,7 +263,7 @@ def explore(
 
     Args:
         tools: Environment of the queries.
-        seen: Receives the results.
+        seen: Collection that receives the results.
         schemas: Schemas of the tools to use.
         reads: Calls to begin with.
         most: Maximum number of calls.

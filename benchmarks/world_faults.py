@@ -163,7 +163,7 @@ class Case:
 def of_case(
     case: Case, steps: int, kinds: list[WorldFault], args: argparse.Namespace, tally: Tally
 ) -> None:
-    """Run a problem without faults, and with each kind at each step."""
+    """Run a problem without faults, and with each kind of fault at each step."""
     free, _ = _run(case.domain, case.problem, case.planner, (), args.seed, case.hidden)
     _count(tally, free, case.hidden, case.label)
     for step in range(1, steps + 1):

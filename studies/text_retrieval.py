@@ -90,9 +90,9 @@ def fit_text_decoder(
     """Choose the `viterbi` settings for text scores on a held-out part of the true plans.
 
     Args:
-        counts: Count transitions in the plans; otherwise use the links alone.
+        counts: Whether to count transitions in the plans, rather than use the links alone.
         seen_links: Same as in `fit_retriever`.
-        names: Keep the tools' names in the steps.
+        names: Whether to keep the tools' names in the steps.
         held_out: Fraction of the plans to choose settings on.
     """
     inner, held = hold_out(plans, held_out, seed)

@@ -193,7 +193,7 @@ def _token(process: int) -> str:
 
 
 def _new_temporary_folder(prefix: str) -> tuple[TemporaryDirectory[str], int | None]:
-    """Create a folder and lock it; there is no lock where folders cannot be locked."""
+    """Create a folder and lock it, unless folders cannot be locked on this system."""
     import tempfile
 
     while True:

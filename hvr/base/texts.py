@@ -1,4 +1,4 @@
-"""Untrusted text, read, decoded and validated; names split into words."""
+"""Read, decode and validate untrusted text, and split names into words."""
 
 from __future__ import annotations
 

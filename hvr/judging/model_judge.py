@@ -150,7 +150,7 @@ class ProvenOpinion:
 
     Args:
         removed: 1-based numbers of the removed steps in the judged plan.
-        inserted: (number of the following step, inserted step).
+        inserted: Pairs (number of the following step, inserted step).
     """
 
     plan: tuple[GroundAction, ...]
@@ -328,8 +328,8 @@ class JudgeRound(JsonObject):
     """A round of the loop.
 
     Args:
-        by: `symbolic`, or the name of the model.
-        inserted: (number of the following step, inserted step).
+        by: Judge of the round: `symbolic`, or the name of the model.
+        inserted: Pairs (number of the following step, inserted step).
     """
 
     json_shape = "*"

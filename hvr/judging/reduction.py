@@ -300,7 +300,7 @@ class Reduction:
         proven: Whether it is proven that no part is cheaper or, if `kept` is None, that no part
             reaches the goal.
         alternatives: Other sets of steps that may be left out at the same cost with the same
-            insertions; not all if there are many.
+            insertions (not all if there are many).
         inserted: Inserted operators in order, each with the index of the step that follows it.
     """
 

@@ -41,7 +41,7 @@ Cut: TypeAlias = Mapping[int, int]
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """An effect and its condition; `owner` is the number of the inserted operator, -1 for none."""
+    """An effect and its condition; `owner` is the number of the inserted operator, or -1."""
 
     owner: int
     need: int

@@ -545,7 +545,7 @@ def _repaired(
 def repaired_plan(plan: ToolPlan, verdict: PlanVerdict) -> ToolPlan:
     """Return a plan with the repairs of its verdict.
 
-    Sentences stay with their calls; without a sentence for each call, all are dropped. Links of
+    Sentences stay with their calls, but all are dropped unless each call has a sentence. Links of
     removed calls are dropped. Wrong arguments stay, and inserted calls have no arguments.
     """
     if not verdict.critiques or verdict.repaired is None:

@@ -264,9 +264,9 @@ def bindings(
     Args:
         literals: The conditions. Literals with a variable that is neither in `variables` nor in
             `binding` are ignored.
-        binding: Variables that are already bound; included in the results.
-        relation: Returns the relation of a predicate.
-        members: Returns the objects of a type, as the keys of a mapping.
+        binding: Variables that are already bound, and included in the results.
+        relation: A function that returns the relation of a predicate.
+        members: A function that returns the objects of a type, as the keys of a mapping.
     """
     inner = {v.name for v in variables}
     # A quantified variable hides an outer one with the same name.

@@ -42,7 +42,7 @@ class TypedName(Compact):
 
 
 class Atom(Compact):
-    """A predicate applied to names and ?variables; ground if it has no variables."""
+    """A predicate applied to names and ?variables, which is ground without variables."""
 
     __slots__ = ("args", "location", "predicate")
 
@@ -144,7 +144,7 @@ class Compound(Value):
 
 
 class Not(Compound):
-    """Negation; as an effect, the deletion of an atom."""
+    """A negation or, as an effect, the deletion of an atom."""
 
     operand: Expression
     location: Location | None = None
@@ -160,7 +160,7 @@ class Not(Compound):
 
 
 class And(Compound):
-    """Conjunction; without operands it is true, or the empty effect."""
+    """A conjunction, which is true (or the empty effect) without operands."""
 
     operands: tuple[Expression, ...] = ()
 
@@ -172,7 +172,7 @@ class And(Compound):
 
 
 class Or(Compound):
-    """Disjunction; false without operands."""
+    """A disjunction, which is false without operands."""
 
     operands: tuple[Expression, ...] = ()
     location: Location | None = None
@@ -182,7 +182,7 @@ class Or(Compound):
 
 
 class Imply(Compound):
-    """Material implication."""
+    """A material implication."""
 
     left: Expression
     right: Expression
@@ -193,7 +193,7 @@ class Imply(Compound):
 
 
 class Forall(Compound):
-    """Universal quantification of a formula or an effect; true over an empty type."""
+    """Universal quantification of a formula (true over an empty type) or of an effect."""
 
     variables: tuple[TypedName, ...]
     body: Expression
@@ -204,7 +204,7 @@ class Forall(Compound):
 
 
 class Exists(Compound):
-    """Existential quantification; false over an empty type."""
+    """Existential quantification, which is false over an empty type."""
 
     variables: tuple[TypedName, ...]
     body: Expression

@@ -49,7 +49,7 @@ class ListReader:
         self.source.overlook(node.offset, message, context=self.context, expected=expected)
 
     def declared_again(self, node: Node, message: str, *, same: bool) -> None:
-        """Reject a second declaration; if lenient, accept an identical one with a warning."""
+        """Reject a second declaration, or accept an identical one with a warning if lenient."""
         if same:
             self.overlook(node, message)
         else:

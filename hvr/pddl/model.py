@@ -70,7 +70,7 @@ class ActionSchema(Value):
 
 
 class DurativeActionSchema(Value):
-    """An action with a duration; its parts are `Timed`, under `And`, `Forall`, `When`.
+    """An action with a duration, whose parts are `Timed` under `And`, `Forall` and `When`.
 
     Attributes:
         duration: Constraints on `?duration`: an `And` of `Comparison`s, each possibly `Timed`.
@@ -88,7 +88,7 @@ class DurativeActionSchema(Value):
 
 
 class DerivedPredicate(Value):
-    """A rule: `predicate` holds for `parameters` if `body` does, as a least fixpoint."""
+    """A rule by which `predicate` holds for `parameters` if `body` holds (least fixpoint)."""
 
     predicate: str
     parameters: tuple[TypedName, ...]

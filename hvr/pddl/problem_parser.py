@@ -1,4 +1,4 @@
-"""Parse problems, goals and constraints; the public functions for parsing PDDL text."""
+"""Parse problems, goals and constraints. Contains the public functions for parsing PDDL text."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class Location(JsonObject, _Place):
 
     Attributes:
         file: The name of the file or text.
-        line: 1-based line.
+        line: 1-based line number.
         column: 1-based column, in characters.
     """
 

@@ -230,7 +230,7 @@ class Task:
             index = text.find("1", index + 1)
 
     def bits_of(self, predicate: str) -> int:
-        """Return the mask of a predicate's known atoms; 0 in tasks without derived predicates."""
+        """Return the mask of a predicate's known atoms (0 in tasks without derived predicates)."""
         return self._predicate_bits.get(predicate, 0)
 
     def number_index(self, term: FunctionTerm) -> int:
@@ -478,13 +478,14 @@ class Task:
     def metric_value(
         self, values: Values, total_time: Fraction, violated: dict[str, int]
     ) -> Fraction | None:
-        """Return the metric's value for a plan; without a metric, its total time.
+        """Return the metric's value for a plan, by default its total time.
 
         Args:
             total_time: The number of steps, or the makespan of a temporal plan.
             violated: The number of violated instances of each preference.
 
-        Returns: The value, or None if the metric reads an undefined value.
+        Returns:
+            The value, or None if the metric reads an undefined value.
         """
         metric = self.problem.metric
         if metric is None:
@@ -528,7 +529,7 @@ class Task:
 
 
 def _as_values(numbers: Mapping[int, Rational]) -> Values:
-    """Return numbers by index as a state stores them; missing ones are undefined."""
+    """Return numbers by index, as stored in a state; missing numbers are undefined."""
     size = max(numbers, default=-1) + 1
     return tuple([numbers.get(index) for index in range(size)])
 

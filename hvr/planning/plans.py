@@ -167,7 +167,7 @@ class Understanding(Generic[Wanted]):
     """A policy's interpretation of a request.
 
     Args:
-        stages: Goals to reach in this order; usually one.
+        stages: Goals to reach in this order, usually one.
         goal: The goal that hvr's grammar reads, or None if it cannot read the request.
         impossible: The reason why `goal` cannot be met here, if any.
         judged_only: Whether the goal only judges the result and is hidden from the policy.
@@ -236,7 +236,7 @@ class PolicyContext:
 class Policy(Protocol[Wanted]):
     """A planning method: it understands requests, makes plans, and judges results.
 
-    Subclasses must define `open`, `understand`, `plan` and `clearing`; the rest has defaults.
+    Subclasses must define `open`, `understand`, `plan` and `clearing`; other methods have defaults.
     """
 
     recovery_strategies: ClassVar[RecoveryStrategies] = STATE_PLANNER_STRATEGIES
@@ -434,7 +434,7 @@ def block_conditions(
 
 
 def support(condition: Conjunction, state: int) -> Literals:
-    """Return literals that make a condition true in a state; for a disjunction, only the first."""
+    """Return literals that make a condition true in a state (of a disjunction, only the first)."""
     return run_trampoline(_support(condition, state, True)) or Literals(0, 0)
 
 

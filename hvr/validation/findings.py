@@ -158,7 +158,7 @@ def help_url(rule: Rule, base: str = PAGES) -> str:
 
 
 class LintFinding(Value):
-    """A flaw in a model, or something suspicious.
+    """A flaw in a model, or a suspicious construct.
 
     Attributes:
         in_problem: Whether the finding concerns the problem rather than the domain.
@@ -191,7 +191,8 @@ class ShownState(Value):
 
     Attributes:
         step: The number of the step that it follows, or 0 for the initial state.
-        requested: The step number in the request; greater than `step` if the plan fails earlier.
+        requested: The requested step number, which is greater than `step` if the plan fails
+            earlier.
         atoms: The true atoms, in alphabetical order.
         numbers: The defined function terms and their values.
     """
@@ -208,9 +209,9 @@ class HappeningText(Value):
     """A change of the state at one moment, formatted as text.
 
     Attributes:
-        step: The number of the step; 0 (null in JSON) if no step of the plan is the cause.
+        step: The number of the step, or 0 (null in JSON) if no step of the plan is the cause.
         action: The step or the event, or "" for a timed initial literal.
-        time: The time of the change; None in a plan without times.
+        time: The time of the change, or None in a plan without times.
         added: The facts that became true.
         deleted: The facts that became false.
     """
@@ -242,7 +243,7 @@ class Judged(Value):
         warnings: The findings about the domain and problem of a suite, attached to the first of
             their plans.
         values: The numeric fluents over time, if requested.
-        timeline: The plan over time, if a picture was requested; not part of the JSON values.
+        timeline: The plan over time, if a picture was requested (not part of the JSON values).
         blocked: The plans that cannot be judged because the domain or problem of this result is
             unusable.
     """

@@ -273,7 +273,7 @@ class StepParts(Value):
     """A step as written, which determines its reads, and as compiled, which determines its writes.
 
     Attributes:
-        effect: The effect; only the effects whose conditions hold count.
+        effect: The effect, of which only parts with satisfied conditions count.
         further: Further conditions and effects, each with the values of its variables.
     """
 

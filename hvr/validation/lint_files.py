@@ -145,7 +145,7 @@ def find_models(names: Sequence[str], skip: Sequence[str] = ()) -> LintTargets:
     """Return the domains and problems that file names, folders and patterns refer to.
 
     Args:
-        names: A domain; a domain and a problem; or any files, patterns and folders, whose problems
+        names: A domain, a domain and a problem, or any files, patterns and folders. Their problems
             are matched with domains by content and location.
 
     Raises:

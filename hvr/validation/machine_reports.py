@@ -1,4 +1,4 @@
-"""Machine-readable results: JSON, SARIF, GitHub, JUnit XML, Markdown; baselines of findings."""
+"""Machine-readable results: JSON, SARIF, GitHub, JUnit XML and Markdown. Baselines of findings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Validation reports: plain values without references to tasks or states, and their text."""
+"""Validation reports as plain values without references to tasks or states, and as text."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class StepRef(Value):
     """A step that was executed.
 
     Attributes:
-        number: 1-based place in the plan, or None for an event, process or timed literal.
+        number: 1-based number in the plan, or None for an event, process or timed literal.
         action: The step, event or process, or None for a timed initial literal.
         time: The time of the change, in a temporal plan.
     """
@@ -93,7 +93,7 @@ class StepRef(Value):
 
 
 class UnmetLiterals(Sequence["UnmetLiteral"]):
-    """A sequence of literals, computed on first access; equal to the tuple of them.
+    """A sequence of literals that is computed on first access and equals the tuple of them.
 
     A verdict needs none of them. Until they are computed, they keep the task alive. Copies and
     pickles contain the literals themselves.
@@ -219,12 +219,12 @@ class StepReport(Value):
 
     Attributes:
         ok: Whether the step was executed.
-        step: The step number; for a failed step, the number that it would have had.
+        step: The step number, or the number that a failed step would have had.
         action: The step.
         added: The atoms that became true.
         deleted: The atoms that became false.
         cost: The increase of (total-cost).
-        failure: Why the step could not be executed, or None if it was.
+        failure: The reason why the step could not be executed, or None if it was.
     """
 
     ok: bool
@@ -243,7 +243,7 @@ class StepReport(Value):
 
 
 class Decomposed(Value):
-    """The decomposition of one task of a hierarchical plan; those of all tasks prove it valid.
+    """The decomposition of a task in a hierarchical plan, as a part of the proof of validity.
 
     Attributes:
         identifier: The identifier of the task in the plan, or None for the initial network.
@@ -269,14 +269,14 @@ class ValidationReport(Value):
     """The verdict on a whole plan.
 
     Attributes:
-        outcome: The verdict; unknown if the question could not be decided.
+        outcome: The verdict, which is unknown if the question could not be decided.
         steps: The number of steps of the plan.
         executed: The number of executed steps.
         failures: The first failure, or all of them if requested.
         cost: The value of the problem's metric, by default the number of steps (the makespan of a
             temporal plan). None if a step fails or the metric is undefined.
         violated: The number of violated instances of each preference, by name.
-        reason: Why the outcome is unknown, else "".
+        reason: The reason why the outcome is unknown, or "".
         notes: Further information for the reader, such as the notation of the plan.
         certificate: The decomposition of each task, for a valid hierarchical plan.
     """
@@ -327,7 +327,7 @@ class Repair(Value):
     """A repair of a plan: steps to insert, or another change.
 
     Attributes:
-        step: The number of the step to insert `actions` before; None to append them.
+        step: The number of the step before which to insert `actions`, or None to append them.
         actions: The steps to insert.
         completes: Whether the repaired plan is valid, rather than only getting past the first
             failure.
@@ -365,10 +365,10 @@ class PlanResult(Value):
         plan: The name of the plan file, `<stdin>` for standard input.
         domain: The name of the domain file.
         problem: The name of the problem file.
-        report: The verdict; unknown if the file is unusable.
+        report: The verdict, which is unknown if the file is unusable.
         diagnostic: The located error in the text, if that makes the file unusable.
         repair: The repair of an invalid plan, if one was requested and found.
-        repair_note: Why no repair is given, if one was requested.
+        repair_note: The reason why no requested repair is given, or "".
         minimised: A valid plan without redundant steps, if requested.
         removed: The numbers of the steps that `minimised` omits.
     """

@@ -193,7 +193,7 @@ def render_result(
     """Render the complete result of a plan, without a final newline.
 
     Args:
-        sources: The source of excerpts; None to show none.
+        sources: The source of excerpts, or None to show none.
         limit: The maximum number of literals to show, or None for no limit.
     """
     judged = result.result

@@ -45,7 +45,8 @@ class PlanScore(Value):
     """The score of one completion.
 
     Attributes:
-        reward: From 0 to 1; at least `REACHED` if the plan reaches the goal, else at most `MISSED`.
+        reward: The reward, from 0 to 1: at least `REACHED` if the plan reaches the goal, else at
+            most `MISSED`.
         steps: The number of steps, or None if the completion contains no plan.
         executable: The share of the steps before the first failing one.
         goals: The share of the goal's conditions that hold where the plan ends or fails.
@@ -92,7 +93,7 @@ Potential: TypeAlias = Callable[[State], float]
 
 
 class StepScore(Value):
-    """The reward of each step of one completion, from -1 to 1; 0 after a failing step."""
+    """The reward of each step of one completion, from -1 to 1 (0 after a failing step)."""
 
     rewards: tuple[float, ...]
     score: PlanScore
@@ -201,7 +202,7 @@ class PlanRewards:
             potential: The value of a state, from 0 to 1.
 
         Raises:
-            UsageError: See `scores`; or the discount or a potential is out of range.
+            UsageError: The discount or a potential is out of range; see `scores` for other reasons.
         """
         return [
             StepScore(_step_rewards(self._validator(d, p), plan, score, discount, potential), score)

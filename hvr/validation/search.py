@@ -97,7 +97,7 @@ def _search_among(
 
 
 def read_functions(task: Task) -> frozenset[str]:
-    """Return the numeric functions that conditions depend on; none if all are constant."""
+    """Return the numeric functions that conditions depend on (none if all are constant)."""
     if not task.fluent_functions:
         return frozenset()
     formulas: list[Expression] = [task.problem.goal, *(rule.body for rule in task.domain.derived)]

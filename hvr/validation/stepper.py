@@ -126,7 +126,7 @@ class Stepper:
         return StepReport(True, self._steps, action, tuple(added), tuple(deleted), cost)
 
     def undo(self) -> GroundAction:
-        """Take back the last step and return it.
+        """Undo the last step and return it.
 
         Raises:
             UsageError: No step has been executed.
@@ -338,7 +338,7 @@ def _newest_first(
 
 
 class _Past:
-    """The changes of the executed steps, newest first; can be iterated several times."""
+    """The changes of the executed steps, newest first, for repeated iteration."""
 
     __slots__ = ("_history", "_steps", "_values")
 

@@ -373,7 +373,7 @@ class PlanRow(Value):
     Attributes:
         id: The id given in the file, any JSON value, or None if there is none.
         texts: The domain, the problem and the plan (empty if the row is unusable).
-        error: Why the row is unusable, or "".
+        error: The reason why the row is unusable, or "".
     """
 
     number: int

@@ -115,7 +115,7 @@ class ListedFiles:
 
     Args:
         names: Files, patterns, folders, and `-` for standard input.
-        models: Whether a file given by name may be a domain or a problem; else it is a plan.
+        models: Whether a file given by name may be a domain or a problem, rather than only a plan.
         mixed: Whether files with steps and other text count as plans.
     """
 

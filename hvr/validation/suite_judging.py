@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 def judge_suite(
     suite: Suite, options: BatchOptions, *, engine: EngineChoice | None = None
 ) -> Iterator[Judged]:
-    """Judge the plans of a suite, problem by problem, and report the plans that are left over.
+    """Judge the plans of a suite, problem by problem, and report unmatched plans.
 
     Args:
-        engine: The engine that judges several plans, or None for this process.
+        engine: The engine that judges several plans, by default this process.
 
     Raises:
         UnusableModelError: The suite has a single problem, and it or its domain is unusable.
@@ -149,7 +149,7 @@ _LARGEST_CHUNK = 64
 
 
 class PlanFiles(Value):
-    """Plan files of one problem: a unit of work; model files may change between batches."""
+    """Plan files of one problem, as a unit of work; model files may change between batches."""
 
     options: BatchOptions
     domain: str

@@ -191,7 +191,7 @@ def definition_in(file: str, text: str) -> ClassifiedFile | None:
 
 
 def ending(file: str) -> str:
-    """Return the end of a file that `beginning` has read."""
+    """Return the end of a file, decoded like `beginning`."""
     with Path(file).open("rb") as opened:
         opened.seek(0, os.SEEK_END)
         opened.seek(max(0, opened.tell() - SNIFFED))
@@ -266,7 +266,7 @@ _ABOUT = frozenset(
 
 
 def classify(file: str, text: str | None = None) -> ClassifiedFile:
-    """Classify a file by its name and its beginning or text; an unreadable one by its name."""
+    """Classify a file by its name and its beginning or text, or by its name if unreadable."""
     name = Path(file).name.lower()
     packed = _PACKED.fullmatch(name)
     if packed is not None:
@@ -301,7 +301,7 @@ def may_hold_a_plan(file: str) -> bool:
 
 
 def has_a_plan(file: str) -> bool:
-    """Return whether a text contains a plan among other content."""
+    """Return whether a file contains a plan among other content."""
     name = Path(file).name.lower()
     if _ending(name) not in _TEXT_ENDINGS or name.partition(".")[0] in _ABOUT:
         return False

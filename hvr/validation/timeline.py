@@ -27,7 +27,8 @@ class TimelineStep(Value):
     """A step of the plan.
 
     Attributes:
-        start, end: Times of its start and end; equal for an instantaneous action in a timed plan.
+        start, end: Times of the start and end, which are equal for an instantaneous action in a
+            timed plan.
     """
 
     number: int
@@ -76,7 +77,7 @@ class Timeline(Value):
 
     Attributes:
         judged_until: Time up to which the plan was executed, or None for the whole plan.
-        has_times: Whether the plan has times; else each step takes one unit.
+        has_times: Whether the plan has times. If not, each step takes one unit.
     """
 
     steps: tuple[TimelineStep, ...]
@@ -150,7 +151,7 @@ class CurvePiece(Value):
     polynomial, or a `formula` and `bounds` at sample times.
 
     Attributes:
-        start, end: The two times; equal for the value after the last happening.
+        start, end: The two times, which are equal for the value after the last happening.
         coefficients: The coefficients of the powers 0, 1, 2 and so on of the time since `start`, if
             the fluent is a polynomial.
         formula: Any other function of the time since `start`, with rounded constants (empty for a

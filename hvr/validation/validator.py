@@ -67,8 +67,8 @@ class Validator(Stepper):
     Args:
         epsilon: The largest time difference between simultaneous steps, by default a tenth of
             `tolerance`, as in VAL.
-        numeric_tolerance: The tolerance of numeric conditions, if `task` is a domain; 0.0001 in
-            VAL.
+        numeric_tolerance: The tolerance of numeric conditions, if `task` is a domain. VAL uses
+            0.0001.
         until: The time at which processes and events stop, by default the plan's last happening.
 
     Raises:
@@ -252,7 +252,8 @@ class Validator(Stepper):
             yield report.step, None, action, report.added, report.deleted
 
     def curves(self, plan: Iterable[Step]) -> tuple[Curve, ...]:
-        """Return the numeric fluents over time, up to a failure; untimed steps come at 1, 2, 3 …"""
+        """Return the numeric fluents over time, up to a failure. Untimed steps have times 1, 2,
+        …"""
         return self._in_time(tuple(plan)).curves()
 
     def process_spans(self, plan: Iterable[Step]) -> tuple[ProcessSpan, ...]:
@@ -366,7 +367,7 @@ def validate(
         problem: A problem, its text or its file.
         plan: A plan, its text or its file.
         epsilon: The largest time difference between simultaneous steps.
-        numeric_tolerance: The tolerance of numeric conditions; 0.0001 in VAL.
+        numeric_tolerance: The tolerance of numeric conditions. VAL uses 0.0001.
         lenient: Whether to tolerate slips that leave the meaning clear.
 
     Returns:

@@ -70,7 +70,7 @@ class Outcome:
 
     Args:
         state: Whether the invariants held.
-        why: One-line reason for a failure; empty otherwise.
+        why: One-line reason for a failure, or "".
         counts: Numbers of hvr runs, kills and server calls.
     """
 

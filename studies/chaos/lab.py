@@ -90,7 +90,7 @@ class Lab:
         """Return the default surroundings with changes.
 
         Args:
-            env: Variables to set; None unsets one.
+            env: Variables to set, or to unset if the value is None.
             changes: Fields of `Surroundings`.
         """
         values = {**self.environ, **(env or {})}

@@ -143,7 +143,8 @@ class ChaosServer:
     """A server that answers each request as instructed.
 
     Args:
-        act: Answers a request; with `greets`, it is called before the request is read.
+        act: Function that answers a request. With `greets`, it is called before the request is
+            read.
         greets: Whether to send first, unlike any HTTP server.
         spoken: Same as in `Talk`.
     """

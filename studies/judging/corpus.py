@@ -43,7 +43,7 @@ class Case:
         added: Error kind of each injected step, by step number.
         inserted: Number of steps to restore.
         length: Number of steps after the best repair.
-        oracle: How the labels were computed: `exhaustive` or `search`.
+        oracle: Method that computed the labels: `exhaustive` or `search`.
     """
 
     id: str

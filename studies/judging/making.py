@@ -121,7 +121,7 @@ def cases_of(
     kinds: Mapping[str, Damage],
     seeds: Sequence[int],
 ) -> Iterator[Case]:
-    """Yield one damaged case per seed; none if the reduced plan has fewer than three steps."""
+    """Yield one damaged case per seed, or none if the reduced plan has fewer than three steps."""
     task = Task(domain, problem)
     base = reduced(task, plan)
     # Shorter plans leave no room for several errors.

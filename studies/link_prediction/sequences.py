@@ -38,7 +38,7 @@ class SequenceCounts:
 
 
 def sequence_counts(vectors: NodeVectors, runs: Sequence[Run]) -> SequenceCounts:
-    """Count runs, skipping failed calls and tools without a row."""
+    """Count successions in runs, skipping failed calls and tools without a row."""
     size = len(vectors.tools)
     counts = SequenceCounts(
         np.zeros((size, size), np.float32),
@@ -58,7 +58,7 @@ def sequence_counts(vectors: NodeVectors, runs: Sequence[Run]) -> SequenceCounts
 
 
 def folds(runs: Sequence[Run], number: int, seed: int) -> list[list[Run]]:
-    """Return the runs without each of `number` random parts."""
+    """Return, for each of `number` random parts, the runs outside it."""
     order = np.random.default_rng(seed).permutation(len(runs))
     return [[runs[run] for i, run in enumerate(order) if i % number != part]
             for part in range(number)]  # fmt: skip

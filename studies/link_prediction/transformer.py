@@ -40,7 +40,7 @@ class GraphTransformer:
     """Link prediction by the graph transformer.
 
     Args:
-        weights: How link weights enter the attention: added (as in the paper's prose), multiplied,
+        weights: Use of link weights in the attention: added (as in the paper's prose), multiplied,
             or not at all.
         head: `paper` uses eq. 21, in which the two ends do not interact; `product` adds
             a . (h_i * h_j).

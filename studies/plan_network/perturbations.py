@@ -104,7 +104,7 @@ class Perturber:
 
     Args:
         embeddings: Embeddings of the tools that may be added.
-        seed: Overrides the configured seed.
+        seed: Seed that overrides the configured one.
     """
 
     def __init__(

@@ -75,7 +75,7 @@ def samples(
 
     Args:
         embeddings, counts, alignment: Sources of the features.
-        own: Paths to exclude from the counts, by group; None counts all.
+        own: Paths to exclude from the counts, by group, or None to count all.
     """
     plans = [p for group in groups for p in group]
     number = [i for i, group in enumerate(groups) for _ in group]

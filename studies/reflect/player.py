@@ -69,7 +69,7 @@ def play(
 
     Args:
         domain: Domain with the expected effects.
-        sensors: How the robot perceives, or None for perfect sensors.
+        sensors: The robot's sensors, by default perfect.
     """
     fault = scenario.fault if faults else None
     if fault is not None and scenario.at is not None:

@@ -94,8 +94,9 @@ class ToolModel:
     def arguments(self, plan: ToolPlan) -> tuple[tuple[str, ...], ...]:
         """Return the arguments of each call of a plan (GNN4Plan, appendix G.1).
 
-        Returns: Values for each tool of the plan, with `<node-j>` for the output of call j (empty
-        for calls that the model omitted).
+        Returns:
+            Values for each tool of the plan, with `<node-j>` for the output of call j (empty for
+            calls that the model omitted).
         """
         calls = "\n".join(f"{i}. {t}" for i, t in enumerate(plan.tools))
         used = [t for t in dict.fromkeys(plan.tools) if t in self._graph]

@@ -30,7 +30,7 @@ class DoneCell(Generic[R]):
     Args:
         number: 0-based index of the cell.
         value: Result of the function, or None if the cell was lost.
-        lost: Reason why the cell was lost; empty otherwise.
+        lost: Reason why the cell was lost, or "".
     """
 
     number: int
@@ -203,7 +203,7 @@ class EngineChoice:
         """Return the engine; the caller closes it.
 
         Args:
-            cells: Number of cells, if known; it limits the number of processes.
+            cells: Number of cells, if known, which limits the number of processes.
 
         Raises:
             MissingExtraError: A package that the engine needs is not installed.

@@ -43,10 +43,10 @@ class VerifierConfig:
         drop: Probability of DROP in a Missing Step operation, else COMPRESS (A.1.3).
         spans: Probabilities of lengths 1 to 5 for DROP (equation 14).
         by_motif: Probability of drawing a span by the counts of its path (A.1.3).
-        compress_spans: Lengths for COMPRESS.
+        compress_spans: Span lengths for COMPRESS.
         negatives: `paper`, or `more` to add the kinds of `hvr.judging.verifier.wrong_plans`: other
             requests, missing tails, redundant steps, wrong order, unknown tools.
-        tau: Temperature of the soft target (equation 9); the best on UltraTool, figure 11.
+        tau: Temperature of the soft target (equation 9), the best on UltraTool by figure 11.
         margin: Margin of the ranking loss per unit of cost (equation 21).
         lambda_graph, lambda_edge: Weights of the losses (equations 22 and 24), which the paper
             tunes for each data set.
@@ -57,7 +57,7 @@ class VerifierConfig:
         schedule: Learning-rate schedule within a stage: `constant`, or `cosine` decay to 0. The
             paper names none.
         batch: Graphs per batch, in whole contrast groups (a plan with its perturbations).
-        epochs_graph, epochs_local: Most epochs of stages I and II; not in the paper.
+        epochs_graph, epochs_local: Maximum number of epochs of stages I and II (not in the paper).
         patience: Epochs without improvement on held-out plans before a stage ends.
         held_out: Fraction of training plans for early stopping and the choice of thresholds.
         use_messages, use_stage_one, use_stage_two, node_features, edge_features: False selects one

@@ -81,7 +81,7 @@ class PlanGraph:
 
     @property
     def roots(self) -> tuple[int, ...]:
-        """Nodes without predecessors; Start is linked to them."""
+        """Nodes without predecessors, which are linked to Start."""
         return tuple(i for i in range(len(self.nodes)) if not self.before(i))
 
     @property
@@ -250,7 +250,7 @@ class PlanGraphDraft:
         self.wrong.add(key)
 
     def cut(self, span: Span) -> None:
-        """Remove a span and link its ends; mark the new links."""
+        """Remove a span, link its ends, and mark the new links."""
         self._remove(span.keys)
         for target in span.after:
             for source in span.before:
@@ -261,7 +261,7 @@ class PlanGraphDraft:
                 self.skipping.add((START, target))
 
     def merge(self, span: Span, node: PlanNode) -> None:
-        """Replace a span by one node; mark it and its links."""
+        """Replace a span by one node, and mark it and its links."""
         key = self._add(node, self.sequence.index(span.keys[0]))
         self._remove(span.keys)
         self.wrong.add(key)
@@ -273,7 +273,7 @@ class PlanGraphDraft:
         self.skipping |= {(key, target) for target in span.after}
 
     def insert(self, source: int, target: int | None, node: PlanNode) -> None:
-        """Insert a node into a link, or after the last step; mark it wrong.
+        """Insert a node into a link, or after the last step, and mark it as wrong.
 
         Steps that were missing at the link stay missing between the new node and the target.
         """

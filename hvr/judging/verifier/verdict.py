@@ -48,7 +48,7 @@ class Verdict:
     """The plausibility of a plan, with its risks.
 
     Args:
-        score: S of equation 8, 0 to 1; high is plausible.
+        score: S of equation 8, from 0 (implausible) to 1 (plausible).
         findings: Risky steps and links with reasons, riskiest first.
         unknown: Reason why the verifier cannot judge the plan (empty if it can).
         read: Summary of the record's format, calls and skipped parts (empty without a file).

@@ -45,9 +45,9 @@ class PlanLogits(Generic[Values]):
     """Outputs of the heads before the logistic function (equation 8), as arrays or tensors.
 
     Args:
-        graph: z(G) (graphs,); high is plausible.
-        node: z^V (nodes without Start,); high is risky.
-        edge: z^E (edges,); high is risky.
+        graph: z(G) (graphs,), where high means plausible.
+        node: z^V (nodes without Start,), where high means risky.
+        edge: z^E (edges,), where high means risky.
     """
 
     graph: Values

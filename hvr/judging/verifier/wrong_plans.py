@@ -33,7 +33,7 @@ from hvr.tools.tool_plans import ToolPlan
 def roc_auc(
     scores: Sequence[float] | NDArray[np.float32], labels: Sequence[int] | NDArray[np.int64]
 ) -> float:
-    """Return the area under the ROC curve, 0 to 1; NaN if one class is empty.
+    """Return the area under the ROC curve, from 0 to 1, or NaN if one class is empty.
 
     This is the probability that a random positive scores higher than a random negative, with ties
     counting half, computed from the rank sum of the positives (Mann-Whitney U).

@@ -180,7 +180,7 @@ def _grouped(count: int, pairs: Iterable[tuple[int, int]]) -> tuple[array[int], 
 
 
 class Method(Value):
-    """A way to decompose a task; also the initial network of a problem, named ROOT."""
+    """A way to decompose a task, or the initial network of a problem, named ROOT."""
 
     name: str
     parameters: tuple[TypedName, ...] = ()

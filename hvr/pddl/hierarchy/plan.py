@@ -322,7 +322,7 @@ class DecompositionTree:
     Attributes:
         parent: The first node that refers to each node, or -1.
         missing: Undefined identifiers, with the node that refers to them.
-        first: The first action at or below each node; the number of actions if there is none.
+        first: The first action at or below each node, or the number of actions if there is none.
         last: The last action at or below each node, or -1.
         order: All nodes below the root, parents before children, if this is a tree.
     """

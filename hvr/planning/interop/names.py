@@ -168,7 +168,7 @@ class Vocabulary:
         raise InteropError(f"the type {kind} is not supported")
 
     def wide_types(self, kind: Any) -> tuple[str, ...]:
-        """Return the type of a fluent's parameter; for numbers, the type of all numbers."""
+        """Return the type of a fluent's parameter, which for numbers is the type of all numbers."""
         if kind.is_int_type() or kind.is_real_type():
             self._number_type(kind)
             return (self.names.add("type", "number-value"),)

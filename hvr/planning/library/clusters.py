@@ -62,7 +62,7 @@ def signature(entry: Entry) -> Signature:
 
 
 def similarity(one: Signature, other: Signature) -> float:
-    """Return the similarity of two macro actions, from 0 to 1; 1 for equal postconditions."""
+    """Return the similarity of two macro actions, from 0 to 1 (1 for equal postconditions)."""
     if one.typed and one.typed == other.typed:
         return 1.0
     effects = _POSITIVE_WEIGHT * _jaccard(one.positive, other.positive)

@@ -71,8 +71,8 @@ class Situation:
     ) -> Support | None:
         """Return literals that explain a formula's truth value, or None if it has the other value.
 
-        A negation inverts `value`, which turns a conjunction into a disjunction and vice versa.
-        For a disjunction, the first true part counts; for an existential quantifier, the first
+        A negation inverts `value`, which turns a conjunction into a disjunction and vice versa. A
+        disjunction is explained by its first true part, and an existential quantifier by its first
         object. Numeric conditions are skipped, because the validator checks them.
         """
         match formula:
@@ -98,7 +98,7 @@ class Situation:
                 return _NONE
 
     def effects(self, effect: Expression, binding: Binding) -> Iterator[tuple[Literal, Support]]:
-        """Yield the literals that an effect achieves here, each with its condition's support."""
+        """Yield the literals that an effect achieves, each with the support of its condition."""
         match effect:
             case Atom(predicate, args):
                 yield (Atom(predicate, tuple(binding.get(a, a) for a in args)), True), _NONE

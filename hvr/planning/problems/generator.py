@@ -462,7 +462,7 @@ def graded(family: str, level: int, seed: int, *, solvable: bool = True) -> Grad
     """Return the problem with a family, level and seed.
 
     Args:
-        level: 1 to 5; higher levels have more objects and longer plans.
+        level: The level, from 1 to 5. Higher levels have more objects and longer plans.
         seed: Any integer; equal seeds give equal problems.
         solvable: Whether the problem has a plan.
 

@@ -161,7 +161,7 @@ def solve(
         anytime: Whether to search for better plans until one is proven optimal or the time is up.
         cores: The number of planners that run at the same time, by default as many as possible.
         listen: A function to call with each plan that is better than the previous ones.
-        stopped: A function that returns whether to end the search; called several times a second.
+        stopped: A function, called several times a second, that returns whether to end the search.
 
     Raises:
         DataFileError, PddlError: A file cannot be read.

@@ -166,7 +166,7 @@ class _Pending:
     """A running action or a future timed literal.
 
     Args:
-        order: The number of its start; literals come first.
+        order: The rank of its start, after all literals.
         number: The index of its start among the operators, or -1 for a literal.
     """
 
@@ -316,7 +316,7 @@ class _Happenings:
         )
 
     def _duration(self, action: GroundAction, values: Values) -> Rational | None:
-        """Return the shortest possible duration; without a lower bound, the longest."""
+        """Return the shortest possible duration or, without a lower bound, the longest."""
         least: Rational | None = None
         most: Rational | None = None
         for test in ground_durative(self.task, action, None).tests:

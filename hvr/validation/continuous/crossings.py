@@ -45,8 +45,8 @@ class Enclosure:
     """A function, with enclosures of its values and slopes over intervals of time.
 
     Args:
-        original: A function with the same zeros that `Crossing.reduce` subtracts; `function`
-            itself by default.
+        original: A function with the same zeros that `Crossing.reduce` subtracts, by default
+            `function` itself.
     """
 
     def __init__(self, function: Quantity, original: Quantity | None = None) -> None:

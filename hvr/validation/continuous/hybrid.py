@@ -1,4 +1,4 @@
-"""The execution of plans with processes, events and continuous effects.
+"""Execute plans with processes, events and continuous effects.
 
 The semantics follow PDDL+ (Fox & Long, "Modelling mixed discrete-continuous domains for planning",
 JAIR 27, 2006). Between happenings the numbers follow a `Motion`. A process is active while its

@@ -469,8 +469,8 @@ class SegmentSample(Value):
     """The numbers at a time, as a sample of an interval in which no condition changes.
 
     Attributes:
-        since: The exact beginning of the interval; if irrational, a constant function, which can be
-            compared exactly.
+        since: The exact beginning of the interval. An irrational beginning is a constant function,
+            which can be compared exactly.
         after: The beginning of the interval, rounded if it is irrational.
         time: The time of the numbers: the beginning, or shortly after it if the interval excludes
             its beginning.

@@ -191,7 +191,8 @@ class Root:
     Attributes:
         polynomial: A square-free polynomial with this root. If the root is irrational, the
             polynomial has no rational roots.
-        low, high: The ends of the interval, which are not roots; equal if the root is rational.
+        low, high: The ends of the interval, which are not roots, or twice the root if it is
+            rational.
     """
 
     __slots__ = ("_whole", "high", "low", "polynomial")

@@ -1,4 +1,4 @@
-"""Plans written by models and people: steps in lines, lists, fences, tables, JSON and prose.
+"""Read plans written by models and people: in lines, lists, fences, tables, JSON and prose.
 
 A line that consists of steps is part of a plan. A step mentioned in a sentence is not, unless the
 whole plan is written in sentences. A line that looks like a step but cannot be parsed is reported:
@@ -203,7 +203,7 @@ def _fences(marks: Sequence[int]) -> Iterator[range]:
 def _steps_of_fence(
     inside: Sequence[_Numbered], known: KnownSymbols, *, unmarked: bool
 ) -> Sequence[_Numbered] | None:
-    """Return the plan in a fence; empty for a PDDL file, or None if the fence contains prose."""
+    """Return the plan in a fence (empty for a PDDL file), or None if the fence contains prose."""
     content = [(n, t) for n, t in inside if has_content(t) and not WAITING.fullmatch(t)]
     if not content:
         return None

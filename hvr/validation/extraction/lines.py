@@ -95,7 +95,7 @@ def has_content(line: str) -> bool:
 
 
 def may_wait(lines: Sequence[str]) -> bool:
-    """Return whether some line may state that a plan waits; a fast pre-check for `WAITING`."""
+    """Return whether some line may state that a plan waits, as a fast pre-check for `WAITING`."""
     return _WAITS.search("\n".join(lines)) is not None
 
 

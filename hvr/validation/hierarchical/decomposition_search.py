@@ -229,8 +229,8 @@ class _Node(Value):
     """A remaining task, action or precondition.
 
     Attributes:
-        name: The name of the task or action; _TEST for a precondition.
-        args: Names and variables; the variables of all parameters for a precondition.
+        name: The name of the task or action, or _TEST for a precondition.
+        args: Names and variables. A precondition has the variables of all parameters.
         before: The numbers of the nodes that must be completed first.
     """
 
@@ -253,7 +253,7 @@ class _State(Value):
 
 
 class Progression:
-    """Searches for a decomposition; takes the arguments of `Chart`."""
+    """Searches for a decomposition, with the arguments of `Chart`."""
 
     def __init__(
         self,

@@ -53,7 +53,7 @@ class SubtaskMatch(Value):
 
 
 class Matches(Value):
-    """The matches of a node; not `complete` if there were too many to try.
+    """The matches of a node, not all `complete` if there were too many to try.
 
     `searched`: Whether a search was necessary.
     """
@@ -502,7 +502,7 @@ class PlanStates(Sequence[State]):
     recomputed on access.
 
     Args:
-        operator_of: Returns the operator of an action by its number.
+        operator_of: A function that returns the operator of an action from its number.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Reasons why a plan with its decomposition is not a solution, with their places."""
+"""Explain why a plan with its decomposition is not a solution, and where."""
 
 from __future__ import annotations
 

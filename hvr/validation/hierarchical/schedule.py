@@ -42,7 +42,7 @@ class NoOrder(Value):
 
     Attributes:
         node: The action that comes too early, or the task whose method's precondition fails.
-        high: The last possible state; less than `low` for an action.
+        high: The last possible state (less than `low` for an action).
         after: The action that it should come after, or -1 if there is none.
         match: The match of the method, if its precondition fails.
     """
@@ -129,7 +129,7 @@ class Scheduler:
         self.misplaced: NoOrder | None = None
 
     def run(self) -> Placement | None:
-        """Return the decomposition of each task; if None, `misplaced` explains why."""
+        """Return the decomposition of each task, or None with an explanation in `misplaced`."""
         root = (self._tree.root, 0, self._tree.actions)
         # An explicit stack of small objects, because plans may be nested thousands of levels deep.
         stack = [_Open(root)]
@@ -151,7 +151,7 @@ class Scheduler:
         return self._placement
 
     def _advance(self, task: _Open) -> int:
-        """Advance a task until a child must be placed first, and return it; -1 at the end."""
+        """Advance a task until a child must be placed first; return the child, or -1 at the end."""
         while True:
             if task.position == FAILED and not self._next_way(task):
                 return -1
@@ -188,7 +188,7 @@ class Scheduler:
         return False
 
     def _below(self, task: _Open) -> int:
-        """Place the children of a task in turn; return one that must be placed first, or -1."""
+        """Place the children of a task in turn; return a child that must be placed first, or -1."""
         # `result` is then the earliest state in which all of them can have ended.
         network = self._method_of[task.node].network
         topological, children, ends = network.topological, task.children, self._end

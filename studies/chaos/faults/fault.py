@@ -30,7 +30,7 @@ class Fault:
     """A kind of server misbehaviour.
 
     Args:
-        act: Answers the affected requests.
+        act: Function that answers the affected requests.
         says: Pattern that hvr's output must match.
         hits: Whether the request with a given number is affected; the others are answered well.
         greets: Whether the server sends before it has read a request.

@@ -36,7 +36,8 @@ class Undisturbed:
 class Kill:
     """Result of an attempted kill.
 
-    Args: number: Signal, or None if the process ended by itself first.
+    Args:
+        number: Signal, or None if the process ended by itself first.
     """
 
     ended: Ended

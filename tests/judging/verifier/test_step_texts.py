@@ -1,4 +1,4 @@
-"""Use of the request's words in step texts."""
+"""Step texts are judged by the words that they share with the request."""
 
 from __future__ import annotations
 

@@ -28,9 +28,9 @@ class Saved:
     """A model that is stored in a folder.
 
     Args:
-        put: Saves the model.
+        put: Function that saves the model.
         said: Figures that tell models apart.
-        load: Reads a folder and returns its figures.
+        load: Function that reads a folder and returns its figures.
     """
 
     put: Callable[[Path], None]

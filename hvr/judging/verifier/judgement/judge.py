@@ -105,7 +105,7 @@ class Judge:
 
     Args:
         weights: Weights of the posterior's features, or None if there are too few past plans.
-        far: Nearness below which a request is unlike all past ones.
+        far: Similarity below which a request is unlike all past requests.
         texts: Weights of the evidence in step texts.
     """
 
@@ -283,7 +283,8 @@ def save_judge(judge: Judge, folder: Path) -> None:
     """Write a judge atomically.
 
     Args:
-        folder: Created if missing; a verifier in it is replaced in one step.
+        folder: Folder to write, which is created if missing. A verifier in it is replaced in one
+            step.
 
     Raises:
         DataFileError: The folder cannot be written; its earlier contents are kept.

@@ -209,7 +209,7 @@ class Expectation:
     """Expectations from past plans about the plan for a request.
 
     Attributes:
-        likeness: Similarity to each past request (requests,); the ignored plan has -1.
+        likeness: Similarity to each past request (requests,), or -1 for the ignored plan.
         plans: P(π | r) = sum of w_i over past plans π_i = π, w = softmax(β likeness).
         relevance: Cosine of the request and each tool (tools,).
     """

@@ -32,8 +32,8 @@ class PlanChange:
     """An alignment of a plan with a draft.
 
     Args:
-        pairs: (index in the draft, index in the plan) of steps that are kept or replaced. Other
-            steps of the draft are deleted, and other steps of the plan are inserted.
+        pairs: Pairs (index in the draft, index in the plan) of steps that are kept or replaced.
+            Other steps of the draft are deleted, and other steps of the plan are inserted.
         reordered: Whether the plan has the same tools in another order.
     """
 
@@ -226,7 +226,7 @@ def expected_agreements(plans: Sequence[Tools], shares: Floats, considered: int 
     probable plans has smaller errors.
 
     Args:
-        plans: Candidates; the draft is first.
+        plans: Candidates, with the draft first.
         shares: Probabilities of the candidates (plans,).
         considered: Number of most probable plans to evaluate besides the draft; all others get 0.
     """
