@@ -252,8 +252,7 @@ class Validator(Stepper):
             yield report.step, None, action, report.added, report.deleted
 
     def curves(self, plan: Iterable[Step]) -> tuple[Curve, ...]:
-        """Return the numeric fluents over time, up to a failure. Untimed steps have times 1, 2,
-        …"""
+        """Return the numeric fluents over time, up to a failure; untimed steps are 1 apart."""
         return self._in_time(tuple(plan)).curves()
 
     def process_spans(self, plan: Iterable[Step]) -> tuple[ProcessSpan, ...]:

@@ -44,8 +44,7 @@ class Scenario:
 
     @property
     def right_steps(self) -> frozenset[int]:
-        """Action indexes where a detection is right: the failing action and its first visible
-        effect."""
+        """Action indexes where a detection is right: the failure and its first visible effect."""
         return frozenset({self.failing, *self.missing_or_wrong[:1]})
 
     @property
