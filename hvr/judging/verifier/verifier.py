@@ -377,11 +377,12 @@ def save(verifier: Verifier, folder: Path, *, half: bool = False) -> None:
     """Write the checkpoint of a network atomically.
 
     Args:
-        folder: Created if missing; replaces a verifier and its judge in one step.
+        folder: Folder to write, which is created if missing. A verifier and its judge in it are
+            replaced in one step.
         half: Whether to store the tensors in half precision, which halves the file.
 
     Raises:
-        DataFileError: The checkpoint cannot be written; the earlier one is kept.
+        DataFileError: The checkpoint cannot be written; the earlier checkpoint is kept.
     """
     from safetensors.numpy import save as to_bytes
 
@@ -488,7 +489,7 @@ def head_of(folder: Path) -> dict[str, Any]:
 
 
 def read_values(path: Path, what: str, kind: str, version: int) -> dict[str, Any]:
-    """Read a JSON file of a checkpoint; `what`, `verifier` or `judge`, is for error messages."""
+    """Read a JSON file of a checkpoint, which errors call `what`: `verifier` or `judge`."""
     if not path.is_file():
         raise DataFileError(f"{path.parent} is not a {what} folder: {path.name} is missing")
     values = read_json(path, strict=False)
