@@ -27,11 +27,11 @@ from hvr.worlds.scenes import load_scene
 
 @dataclass(frozen=True, kw_only=True)
 class Scores(JsonObject):
-    """Measures of a plan. Shares are 0 to 1; None means not applicable or unknown.
+    """Measures of a plan. Shares are from 0 to 1; None means not applicable or unknown.
 
     Args:
-        truth_length: Reference length for LD: the length of the ground truth in its scene,
-            elsewhere of the shortest known plan.
+        truth_length: Reference length for LD: the length of the ground truth in its own scene, and
+            of the shortest known plan elsewhere.
         pc: Plan correctness; None in a scene without a ground truth.
         es: Execution success; None unless PC is 1 and the plan was executed.
         mpv_before: Macro plan verification before correction; None without H.
@@ -40,17 +40,17 @@ class Scores(JsonObject):
         aabv_after: Block verification after correction; None without H or V.
         goal_conditions: Share of the goal's conditions that hold where the plan ends or stops.
         success: Whether every step is applicable and the goal holds at the end.
-        executed: Steps executed before the first failure; None without execution.
+        executed: Number of steps executed before the first failure; None without execution.
         reached: Whether the observed final state satisfies the goal; None without execution.
-        best: Length of the shortest known plan for the scene.
-        step_budget: Most steps that the task allows, if limited.
-        aligned: Whether PC, ES and LD compare the plan with its own reduction, see
+        best: Length of the shortest known plan in the scene.
+        step_budget: Maximum number of steps that the task allows; None for no limit.
+        aligned: Whether PC, ES and LD compare the plan with its own reduction; see
             `hvr.bench.scoring.OPEN_ENDED`.
-        corrections: Requests to the model to correct a block.
-        repaired: Blocks completed by the classical planner.
-        removed: Redundant steps removed.
-        unreadable: Answers in which nothing could be read.
-        repeated: Corrections that repeated the answer before.
+        corrections: Number of requests to the model to correct a block.
+        repaired: Number of blocks completed by the classical planner.
+        removed: Number of redundant steps removed.
+        unreadable: Number of answers in which nothing could be read.
+        repeated: Number of corrections that repeated the previous answer.
     """
 
     plan_length: int
@@ -89,14 +89,14 @@ class Scores(JsonObject):
 
     @property
     def within_budget(self) -> bool | None:
-        """Whether the plan reaches the goal within the step budget; None without one."""
+        """Whether the plan reaches the goal within the step budget; None without a budget."""
         if self.step_budget is None:
             return None
         return self.success and self.plan_length <= self.step_budget
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Scores:
-        """Read the values of `to_json`."""
+        """Return the scores encoded by `to_json`."""
         return decode(cls, values, "scores", DataFileError)
 
 
@@ -114,8 +114,8 @@ class Column:
     """A measure in reports.
 
     Args:
-        percent: Whether the value is a share, shown in per cent.
-        better: 1 if more is better, -1 if less is better, 0 if neutral.
+        percent: Whether the value is a share, which reports show in per cent.
+        better: 1 if higher is better, -1 if lower is better, 0 if neutral.
         value: Function that reads the measure; None if not applicable or unknown.
     """
 
@@ -127,7 +127,7 @@ class Column:
 
     @property
     def of_paper(self) -> bool:
-        """Whether the paper defines the measure."""
+        """Whether the measure is defined by the paper."""
         return self.key.partition("_")[0] in {"pc", "es", "ld", "epv", "mpv", "aabv"}
 
     def show(self, value: float | None) -> str:
@@ -192,9 +192,9 @@ COLUMNS: Mapping[str, Column] = {
 _SLUG = 60
 
 POLICY = "policy:"
-"""Prefix of a policy's name in the place of a setting."""
+"""Prefix of a policy's name that takes the place of a setting."""
 NO_MODEL = "none"
-"""Model of a policy that uses no language model."""
+"""Name given instead of a model to a policy that uses no language model."""
 FAILED = 3
 """Exit code for unexpected errors."""
 
@@ -216,8 +216,8 @@ class Cell(JsonObject):
 
     Args:
         task: Id of a task, or the path of a custom task file.
-        setting: Name of the settings, such as `HVR` or `HVR+planner_repair`, or `policy:` and the
-            name of a policy.
+        setting: Name of the setting, such as `HVR` or `HVR+planner_repair`, or `policy:` followed
+            by the name of a policy.
         model: Spec of the model, such as `scripted:error=0.1` or `openai:gpt-4o-mini`; `none` for a
             policy that uses no model.
         seed: Seed of the model and the environment.
@@ -233,7 +233,7 @@ class Cell(JsonObject):
 
     @property
     def id(self) -> str:
-        """Stable, unique id that is safe as a file name."""
+        """Stable, unique id, safe to use as a file name."""
         words = f"{label(self.task)}-{self.setting}-{self.model}-{self.scene}-{self.seed}"
         # The digest below distinguishes cells whose slugs are equal.
         slug = re.sub(r"[^A-Za-z0-9.+]+", "_", words)[:_SLUG].strip("._")
@@ -242,7 +242,7 @@ class Cell(JsonObject):
 
     @property
     def simulated(self) -> bool:
-        """Whether the model's spec names a simulation."""
+        """Whether the model's spec names a simulated model."""
         return is_simulation(self.model)
 
 
@@ -253,7 +253,7 @@ class CellOptions:
     Args:
         execute: Whether to execute plans in the embedded kitchen.
         model: Options of the models; each cell sets its own model and setting. Limits apply to all
-            cells together, across resumed runs.
+            cells together, including those of resumed runs.
         cassettes: Folder of transcripts of an earlier bench to replay.
     """
 
@@ -264,12 +264,12 @@ class CellOptions:
     def to_json(self) -> dict[str, Any]:
         """Return the options that identify a bench, as JSON values.
 
-        A bench may be resumed with a larger budget or another cache, so these are not included.
+        A bench may be resumed with a larger budget or another cache, so these are excluded.
         """
         model = self.model
         values: dict[str, Any] = {
             "execute": self.execute,
-            # An address may contain a password.
+            # a URL may contain a password
             "base_url": Scrubber().text(model.base_url) if model.base_url else None,
             "cassettes": str(self.cassettes) if self.cassettes else None,
             "embedder": model.embedder,
@@ -288,11 +288,11 @@ class CellResult(JsonObject):
 
     Args:
         scores: Measures of the plan; None after an error.
-        error: Error message, or why the plan ended early; empty otherwise.
+        error: Error message, or the reason why the plan ended early; otherwise empty.
         error_kind: Class of the error, or kind of the early end.
-        exit_code: Exit code of the error, see `hvr.errors`; 0 without an error.
-        model: Name that the model reports.
-        simulated: Whether the model is a simulation.
+        exit_code: Exit code of the error (see `hvr.errors`); 0 without an error.
+        model: Name of the model, as reported by the model.
+        simulated: Whether the model is simulated.
         record: The planning record, as JSON.
     """
 
@@ -316,17 +316,17 @@ class CellResult(JsonObject):
 
     @property
     def finished(self) -> bool:
-        """Whether there are scores; otherwise a resumed bench retries the cell."""
+        """Whether the cell has scores; otherwise a resumed bench retries it."""
         return self.scores is not None
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> CellResult:
-        """Read the values of `to_json`."""
+        """Return the result encoded by `to_json`."""
         return decode(cls, values, "result of a cell", DataFileError)
 
 
 RunCell: TypeAlias = Callable[[Cell, CellOptions, Path], CellResult]
-"""Plans and scores a cell; the folder of the bench receives the transcripts."""
+"""Plans and scores a cell, and writes its transcripts to the folder of the bench."""
 
 
 def plan_cells(
@@ -341,8 +341,8 @@ def plan_cells(
 
     Args:
         scene: Name of the scene; None for the scene of each task's ground truth.
-        policies: Names of policies, or `module:attribute`. A policy that uses no model is run once
-            instead of once per model.
+        policies: Names of policies, or `module:attribute`. A policy that uses no model runs once,
+            rather than once per model.
 
     Raises:
         UsageError: A task, setting or policy is unknown, a task is impossible in the scene, or

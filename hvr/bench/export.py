@@ -1,4 +1,4 @@
-"""A bench as CSV, JSON, LaTeX tables in the paper's form, and a report for the studio."""
+"""A bench as CSV, as JSON, as LaTeX tables in the paper's form, and as a report for the studio."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _CELL = ("task", "scene", "setting", "model", "seed")
 _SCORES = tuple(f.name for f in fields(Scores) if f.name not in ("spent", "failures"))
 _SPENT = tuple(f.name for f in fields(MeteredUse))
 HEADER = (*_CELL, "simulated", *_SCORES, *_SPENT, "failures", "error")
-"""Columns of the CSV. Shares are 0 to 1; empty fields are not applicable or unknown."""
+"""Columns of the CSV file. Shares are from 0 to 1; empty fields mean not applicable or unknown."""
 
 
 def to_csv(results: Sequence[CellResult]) -> str:
-    """Return a CSV table with a line for each cell."""
+    """Return a CSV table with one line per cell."""
     text = io.StringIO()
     writer = csv.DictWriter(text, HEADER, lineterminator="\n")
     writer.writeheader()
@@ -57,7 +57,7 @@ def to_json(
 
 
 # Latex --------------------------------------------------------------------------------------------
-# The paper's tables 2 and 5 for the package booktabs.
+# The paper's tables 2 and 5, for the package booktabs.
 
 _COLUMNS = (
     ("goal", "success"),
@@ -145,7 +145,7 @@ def _with_interval(stat: Stat | None) -> str:
 
 
 # Paper --------------------------------------------------------------------------------------------
-# Results that the HVR paper reports.
+# The results reported in the HVR paper.
 #
 # Source: Petruzzellis, Cornelio, Lio, "Hierarchical Planning for Complex Tasks with Knowledge
 # Graph-RAG and Symbolic Verification", 2025, tables 1, 2 and 4 to 16.
@@ -170,7 +170,7 @@ Values = Mapping[str, Mapping[str, float | None]]
 
 @dataclass(frozen=True)
 class PaperTables:
-    """The paper's tables, in per cent except for the counts of table 1."""
+    """The paper's tables, in per cent except for the counts in table 1."""
 
     tables: Mapping[str, Mapping[str, Any]]
     inconsistencies: tuple[str, ...]
@@ -193,7 +193,7 @@ class PaperTables:
         return rows
 
     def number(self, measure: str, model: str) -> str:
-        """Return the number of the table."""
+        """Return the number of a table in the paper."""
         return TABLES[measure][MODELS.index(model)]
 
     def special(self) -> Mapping[str, Mapping[str, Values]]:
@@ -216,7 +216,7 @@ def paper_tables() -> PaperTables:
 
 
 # Page ---------------------------------------------------------------------------------------------
-# hvr's tables beside the paper's, and charts; the studio draws them.
+# hvr's tables beside the paper's, and charts, which the studio draws.
 
 _SECTIONS = {
     "success": "Valid plans that reach the goal",
@@ -229,7 +229,7 @@ _SECTIONS = {
     "aabv": "Atomic action block verification (AABV)",
 }
 _COST = ("calls", "corrections", "planner_calls", "library_hits", "tokens", "cost", "seconds")
-# Title, key in a row's statistics, and key in the paper's table 2.
+# The title, the key in a row's statistics, and the key in the paper's table 2.
 _LEADING = (
     ("goal", "success"),
     ("executed", "reached"),
@@ -260,7 +260,7 @@ def bench_report(
     summary: Summary,
     deltas: Sequence[Delta] | None = None,
 ) -> dict[str, Any]:
-    """Return the bench as a report beside the paper's tables, with the changes since another."""
+    """Return the bench as a report beside the paper's tables, with changes since another one."""
     summary = summary.beside()
     names = [summary.label(m) for m in summary.models]
     paper = paper_tables()

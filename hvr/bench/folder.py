@@ -52,14 +52,14 @@ class BenchFolder:
     def open(
         self, cells: Sequence[Cell], options: CellOptions, prompts: Mapping[str, str]
     ) -> tuple[CellResult, ...]:
-        """Start a bench here, or resume the same one; call it within `locked`.
+        """Start a bench here, or resume the same bench; call it within `locked`.
 
         Returns:
             Earlier results in the order of the cells, without those to be retried: errors, and
-            plans whose requests were spent if more are allowed now.
+            plans that ran out of requests if more are allowed now.
 
         Raises:
-            UsageError: The folder holds another bench.
+            UsageError: The folder contains another bench.
             DataFileError: The folder cannot be used.
         """
         subject = subject_of(cells, options, prompts)
@@ -74,7 +74,7 @@ class BenchFolder:
                 "folder, or repeat its options to resume it"
             )
         manifest["starts"].append({**this_start(), "cells": len(cells)})
-        # Written first: without a manifest, the folder is not recognised as a bench.
+        # Written first, because a folder without a manifest is not recognised as a bench.
         _write(self.path / MANIFEST, manifest)
         for name in ("cells", "transcripts"):
             with writing(self.path):
@@ -84,7 +84,7 @@ class BenchFolder:
         return tuple(result for result in finished if not _may_go_on(result, options))
 
     def exists(self) -> bool:
-        """Return whether the folder holds a bench."""
+        """Return whether the folder contains a bench."""
         return (self.path / MANIFEST).is_file()
 
     def manifest(self) -> dict[str, Any]:
@@ -101,7 +101,7 @@ class BenchFolder:
         return dict(values)
 
     def results(self) -> tuple[CellResult, ...]:
-        """Return all results in the order of the cells; unreadable files count as missing."""
+        """Return all results in the order of the cells; an unreadable file counts as missing."""
         results = []
         for path in sorted((self.path / "cells").glob("*.json")):
             try:
@@ -126,7 +126,7 @@ class BenchFolder:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Lock the folder against other benches; a missing folder is created.
+        """Lock the folder against other benches, creating it if missing.
 
         Raises:
             UsageError: Another bench is running here.
@@ -149,7 +149,7 @@ class BenchFolder:
 
     @contextmanager
     def locked_cell(self, cell: Cell) -> Iterator[None]:
-        """Lock a cell, waiting for processes of a killed bench, which end after a moment."""
+        """Lock a cell, waiting until the processes of a killed bench have ended."""
         path = self.path / "cells" / f"{cell.id}.lock"
         with writing(path):
             until = time.monotonic() + _PATIENCE_S
@@ -204,7 +204,7 @@ def subject_of(
     def unique(values: list[Any]) -> list[Any]:
         return list(dict.fromkeys(values))
 
-    # Addresses from the environment or a file count as well: answers of two servers must not mix.
+    # URLs from the environment or a file count as well: answers of two servers must not be mixed.
     addresses = (
         {}
         if options.cassettes
@@ -227,7 +227,7 @@ def subject_of(
 
 
 def this_start() -> dict[str, Any]:
-    """Return time, code version and machine of this process."""
+    """Return the time, code version and machine of this process."""
     return {
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "hvr": hvr.__version__,
@@ -259,13 +259,13 @@ def _write(path: Path, value: Any) -> None:
 
 
 # Recordings ---------------------------------------------------------------------------------------
-# A bench's transcripts in one file, which others can replay.
+# The transcripts of a bench in one file, which others can replay.
 
 _CELLS = "cells.json"
 _FOLDER = "transcripts"
 _NAME = re.compile(rf"{_FOLDER}/[\w.+-]+\.jsonl")
 _MOST_BYTES = 2_000_000_000
-"""Maximum unpacked size of a recording."""
+"""Maximum unpacked size of a recording in bytes."""
 _UNREADABLE = (
     OSError,
     zipfile.BadZipFile,
@@ -278,7 +278,7 @@ _UNREADABLE = (
 
 
 def record_bench(folder: Path, cells: Sequence[Cell], file: Path) -> int:
-    """Write the prompts, answers and planner results of a bench into one ZIP file.
+    """Write the prompts, answers and planner results of a bench to a ZIP file.
 
     Returns:
         The number of transcripts.
@@ -298,7 +298,7 @@ def record_bench(folder: Path, cells: Sequence[Cell], file: Path) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class RecordedOptions:
-    """The options of a recorded bench that its prompts and scores depend on."""
+    """The options of a recorded bench on which its prompts and scores depend."""
 
     execute: bool = True
     embedder: str = ModelChoice.embedder
@@ -316,10 +316,10 @@ class Recording:
 
 @contextmanager
 def opened_recording(file: Path) -> Iterator[Recording]:
-    """Unpack a recording; its folder exists until the end of the block.
+    """Unpack a recording into a temporary folder that exists until the end of the block.
 
     Raises:
-        DataFileError: The file is missing or not a recording.
+        DataFileError: The file is missing or is not a recording.
     """
     with temporary_folder("hvr-replay-") as place:
         try:

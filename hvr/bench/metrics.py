@@ -1,4 +1,4 @@
-"""Metrics of the paper (section 4.1). All ratios are shares: 1.0 is 100 %."""
+"""Metrics of the paper (section 4.1), as shares: 1.0 is 100 %."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ class _Part:
 def goal_condition_success(state: State, goal: Expression) -> float:
     """Return the share of a goal's conditions that hold, with the best choice of objects.
 
-    For `(exists (variables) (and conditions))`, this is the greatest number of conditions that hold
+    For `(exists (variables) (and conditions))`, this is the maximum number of conditions that hold
     under one binding of the variables, divided by the number of conditions. Equalities only
     restrict the bindings: `(not (= ?a ?b))` requires two objects and is not counted. A condition
     that is not a literal (a disjunction or an inner quantifier) counts as one. The measure is
     ALFRED's goal-condition success (Shridhar et al., CVPR 2020, section 5).
 
-    The result is exact. Variables are bound in turn, starting with the one in most conditions.
-    Conditions that share no unbound variable are then maximised separately.
+    The result is exact. Variables are bound one by one, starting with the variable in most
+    conditions. Conditions that share no unbound variable are then maximised separately.
 
     Returns:
-        0 to 1; 1 for a goal without conditions; 0 if a variable has no object or no binding
-        satisfies the equalities.
+        A share from 0 to 1; 1 for a goal without conditions; 0 if a variable has no object, or if
+        no binding satisfies the equalities.
     """
     variables: dict[str, TypedName] = {}
     parts = list(_conjuncts(goal, variables))
@@ -101,13 +101,13 @@ class _Search:
         unbound = [v for part in parts for v in part.variables if v not in binding]
         if not unbound:
             return self._value(parts[0], binding)
-        # Bind the variable in most conditions first, which separates the others soonest.
+        # Bind the variable in most conditions first, since this separates the others soonest.
         chosen = max(sorted(set(unbound)), key=unbound.count)
         most = sum(part.counts for part in parts)
         best = _IMPOSSIBLE
         for name in self.domains[chosen]:
             best = max(best, self.best(parts, {**binding, chosen: name}))
-            # No other binding can be better.
+            # no other binding can be better
             if best == most:
                 break
         return best
@@ -141,7 +141,7 @@ def _groups(parts: Sequence[_Part], binding: Mapping[str, str]) -> list[list[_Pa
 # Correctness --------------------------------------------------------------------------------------
 
 RENAMINGS = 5_000
-"""Most renamings of a ground truth to try for a plan."""
+"""Maximum number of renamings of a ground truth to try for a plan."""
 
 Steps = Sequence[GroundAction]
 Names = Mapping[str, str]
@@ -151,16 +151,16 @@ def plan_correctness(plan: Steps, truth: GroundTruth) -> float:
     """Return PC: the share of the ground truth that a plan completes in order (paper, section 4.1).
 
     The steps of the ground truth are matched as a subsequence, so redundant steps of the plan do
-    not count against it. The furthest matched step is divided by the number of steps. For a partial
-    order, the best linearisation counts (paper, B.3): blocks may change places where `truth.order`
-    allows it, but their steps are not interleaved.
+    not count against it. PC is the index of the furthest matched step divided by the number of
+    steps. For a partial order, the best linearisation counts (paper, B.3): blocks may change places
+    where `truth.order` allows it, but their steps are not interleaved.
 
     The result is exact: for every set of blocks that can be finished first, only the earliest
-    position in the plan that finishes it matters. The work grows with the number of such
+    position in the plan at which it is finished matters. The work grows with the number of these
     sets (at most 2 to the number of blocks), not with the number of linearisations.
 
     Returns:
-        0 to 1; 0 for an empty plan; 1 for an empty ground truth.
+        A share from 0 to 1; 0 for an empty plan, 1 for an empty ground truth.
     """
     total = len(truth.steps)
     if total == 0:
@@ -177,7 +177,7 @@ def plan_correctness(plan: Steps, truth: GroundTruth) -> float:
         for done, (position, steps) in reached.items():
             best = max(best, steps)
             for number, block in enumerate(truth.blocks):
-                # The block is finished, or one that must precede it is not.
+                # The block is finished, or a block that must precede it is not.
                 if done >> number & 1 or before[number] & ~done:
                     continue
                 matched, end = _match(block, places, position)
@@ -200,15 +200,16 @@ def best_correctness(
     also works with `mug-2`.
 
     The search is best-first, one class after another. The bound of a partial renaming is the PC
-    with all objects of each remaining class identified. After RENAMINGS expansions, it returns the
-    best certain result.
+    with all objects of each remaining class identified. After RENAMINGS expansions, the best
+    certain result is returned.
 
     Args:
-        truth: Ground truth; assumed to be valid.
-        valid: Whether a renamed ground truth is a valid plan for the goal in the scene.
+        truth: Ground truth, which must be valid.
+        valid: Function that tests whether a renamed ground truth is a valid plan for the goal in
+            the scene.
 
     Returns:
-        The best PC, and the ground truth or valid variant that attains it.
+        The best PC, and the ground truth or the valid variant that attains it.
     """
     own = plan_correctness(plan, truth)
     choices = _choices(plan, truth)
@@ -237,7 +238,7 @@ def best_correctness(
 
 
 def rename_objects(truth: GroundTruth, names: Names) -> GroundTruth:
-    """Rename objects of the ground truth; unmapped names stay."""
+    """Rename objects of the ground truth; names without a mapping stay."""
     blocks = tuple(
         tuple(GroundAction(a.name, tuple(names.get(n, n) for n in a.args)) for a in block)
         for block in truth.blocks
@@ -246,7 +247,7 @@ def rename_objects(truth: GroundTruth, names: Names) -> GroundTruth:
 
 
 def _choices(plan: Steps, truth: GroundTruth) -> list[tuple[str, Sequence[Names]]]:
-    """Return the classes of the ground truth, in order of first use, with their renamings."""
+    """Return the classes of the ground truth in order of first use, with their renamings."""
     used = _roles(truth.steps)
     offered = _roles(plan)
     by_class: dict[str, list[str]] = {}
@@ -273,8 +274,8 @@ def _abstract_truth(truth: GroundTruth, names: Names, kinds: Container[str]) -> 
 
 
 def _injections(names: Sequence[str], pool: Sequence[str]) -> Sequence[Names]:
-    """Return all injections of the names into the pool, fewest changed names first."""
-    # Sorting needs all of them; so many objects of one class in a plan are not expected.
+    """Return all injections of the names into the pool, with the fewest changed names first."""
+    # Sorting needs all of them; plans with many objects of one class are not expected.
     ways = islice(permutations(pool, len(names)), RENAMINGS * 10)
     injections = [dict(zip(names, way, strict=True)) for way in ways]
     same = dict(zip(names, names, strict=True))
@@ -321,17 +322,17 @@ def _match(
 def execution_success(correctness: float, executed: int, truth_length: int) -> float | None:
     """Return ES: the share of a correct plan that can be executed (paper, section 4.1).
 
-    Steps executed before the first failure, divided by the steps of the ground truth. A plan may be
-    longer than the ground truth, so the ratio is capped at 1; a longer plan that fails late can
-    therefore have an ES of 1.
+    ES is the number of steps executed before the first failure, divided by the number of steps of
+    the ground truth. A plan may be longer than the ground truth, so the ratio is capped at 1. A
+    longer plan that fails late can therefore have an ES of 1.
 
     Args:
         correctness: PC of the plan.
-        executed: Steps executed before the first failure.
-        truth_length: Steps of the ground truth; must be positive.
+        executed: Number of steps executed before the first failure.
+        truth_length: Number of steps in the ground truth; must be positive.
 
     Returns:
-        0 to 1; None if the plan is not correct.
+        A share from 0 to 1; None if the plan is not correct.
     """
     return None if correctness < 1 else min(1.0, executed / truth_length)
 
@@ -339,7 +340,7 @@ def execution_success(correctness: float, executed: int, truth_length: int) -> f
 def length_discrepancy(plan_length: int, truth_length: int) -> float:
     """Return LD: the relative difference in length from the ground truth (paper, 4.1 and table 7).
 
-    1.0 is twice as long; negative values are shorter; an empty plan has -1.
+    A value of 1.0 means twice as long, and negative values mean shorter; an empty plan has -1.
     """
     return (plan_length - truth_length) / truth_length
 
@@ -349,7 +350,7 @@ def expanded_plan_verification(verified: int, total: int) -> float:
 
     Args:
         verified: Number of applicable steps at the start of the plan, after all corrections.
-        total: Number of steps. An empty plan has an EPV of 0: no answer is not a success.
+        total: Number of steps. An empty plan has an EPV of 0, since no answer is not a success.
     """
     return verified / total if total else 0.0
 
@@ -357,10 +358,10 @@ def expanded_plan_verification(verified: int, total: int) -> float:
 def macro_plan_verification(check: MacroCheck | None) -> float | None:
     """Return MPV: the share of macro actions up to the first inapplicable one (paper, 4.1).
 
-    It is computed before and after correction.
+    It is computed both before and after correction.
 
     Returns:
-        0 to 1; 0 for an empty macro plan; None without a macro plan (without H).
+        A share from 0 to 1; 0 for an empty macro plan; None if there is no macro plan (without H).
     """
     if check is None:
         return None
@@ -383,11 +384,11 @@ class BlockVerification:
 def block_verification(blocks: Sequence[BlockRecord], macro_actions: int) -> BlockVerification:
     """Return AABV: the share of macro actions whose block is verified (paper, section 4.1).
 
-    A block is verified if all its actions are applicable in turn. Macro actions that never got a
-    block count as unverified.
+    A block is verified if all its actions are applicable one after another. Macro actions that
+    never got a block count as unverified.
 
     Args:
-        macro_actions: Number of macro actions of the plan; AABV is 0 without any.
+        macro_actions: Number of macro actions in the plan; if it is 0, AABV is 0.
     """
     total = max(macro_actions, len(blocks))
     if total == 0:

@@ -1,4 +1,4 @@
-"""The runner of a bench: plans and scores each cell, and keeps finished cells when killed."""
+"""The runner of a bench, which plans and scores each cell and keeps finished cells when killed."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Progress:
     """Progress of a bench.
 
     Args:
-        done: Number of cells with a result, including earlier runs.
+        done: Number of cells with a result, including those from earlier runs.
         resumed: Number of cells finished in earlier runs.
     """
 
@@ -77,19 +77,20 @@ def run_bench(
 ) -> tuple[CellResult, ...]:
     """Run all cells that have no result yet.
 
-    The process that ran a cell writes its result before the cell counts as done. An error in a cell
-    is also a result; a resumed bench retries the cell with the answers recorded so far.
+    The process that runs a cell writes its result before the cell counts as done. An error in a
+    cell is also a result. A resumed bench retries the cell with the answers recorded so far.
 
     Args:
         folder: New or empty folder, or the folder of the same bench to resume.
-        engine: Engine for the cells; None for this process. A cell whose process dies is retried
-            and then counts as an error. On a cluster, all machines must share the folder.
+        engine: Engine for the cells; None for this process. If the process of a cell dies, the cell
+            is retried once and then counts as an error. On a cluster, all machines must share the
+            folder.
 
     Returns:
-        A result for each cell, in order.
+        One result per cell, in order.
 
     Raises:
-        UsageError: The folder holds another bench or is in use, or the engine cannot be used.
+        UsageError: The folder contains another bench or is in use, or the engine cannot be used.
         DataFileError: The folder cannot be written.
         KeyboardInterrupt: The bench was interrupted; finished cells are kept.
     """
@@ -128,7 +129,7 @@ def _work(work: _Work) -> CellResult:
         try:
             result = work.run_cell(cell, work.options, work.folder)
         except Exception as error:
-            # A cell must not end the bench, whatever a provider's library raises.
+            # An error in a cell must not end the bench, whatever a provider's library raises.
             message = Scrubber.of(os.environ).text(str(error) or repr(error))
             result = _failed(
                 cell, message, _kind(error), getattr(error, "exit_code", FAILED), started
@@ -176,9 +177,9 @@ def _start_worker() -> None:
 def run_cell(cell: Cell, options: CellOptions, folder: Path) -> CellResult:
     """Plan the task of a cell with its model or policy, and score the plan.
 
-    Prompts and answers go to `transcripts/ID.jsonl` in the folder; answers of an earlier attempt
-    are reused from there. Only the scoring and the simulated model read the task's gold goal and
-    ground truth; the policy gets the sentence.
+    Prompts and answers go to `transcripts/ID.jsonl` in the folder, from which answers of an earlier
+    attempt are reused. Only the scoring and the simulated model read the task's gold goal and
+    ground truth; the policy gets only the sentence.
 
     Raises:
         LLMError: The model gave no usable answer.
@@ -278,7 +279,7 @@ def _record(
             return policy.write(request, world.graph, inventory, find)
         plans = plan_all_stages(policy, request, world.graph, inventory, domain, _compiled, find)
     except HvrError as error:
-        # A plan that failed through the model's or the policy's fault is a result.
+        # A plan that failed because of the model or the policy is a result.
         stopped = stopped_by(error)
         if stopped is None:
             raise
@@ -291,7 +292,7 @@ def _record(
 def check_models(cells: Sequence[Cell], options: CellOptions) -> None:
     """Create each model and the embedder once, to report errors before any cell runs.
 
-    Of a local model, only the packages are checked, since loading it takes long.
+    For a local model, only the packages are checked, since loading it takes long.
 
     Raises:
         UsageError: A spec or option is invalid, or the budget is in dollars and a price is unknown.

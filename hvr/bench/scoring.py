@@ -58,7 +58,7 @@ class DomainReplay:
 
     Args:
         verified: Number of applicable steps at the start.
-        failure: Reason why the next step is not applicable, if any.
+        failure: Reason why the next step is not applicable; None if all are.
     """
 
     verified: int
@@ -91,12 +91,12 @@ def score(
     execute: bool = True,
     seed: int = 0,
 ) -> Scores:
-    """Measure a plan: replay it in the domain, execute it in the kitchen, and compare it.
+    """Measure a plan by replaying it in the domain, executing it in the kitchen, and comparing it.
 
     Args:
-        scene: Scene that the plan was made for; None for the ground truth's.
-        execute: Execute the plan in the embedded kitchen if its steps are applicable or it is
-            correct; any other plan would fail there anyway.
+        scene: Scene for which the plan was made; None for the scene of the ground truth.
+        execute: Whether to execute the plan in the embedded kitchen, provided that its steps are
+            applicable or that it is correct. Any other plan would fail there anyway.
     """
     truth = task.ground_truth
     scene = scene or truth.scene
@@ -165,7 +165,7 @@ def _correctness(
 def _verification(record: PlanningRecord) -> dict[str, float | None]:
     macro = record.macro_before.total if record.macro_before else len(record.blocks)
     blocks = block_verification(record.blocks, macro) if record.hierarchical else None
-    # Without blocks, nothing shows whether V was on: trust the later check.
+    # Without blocks, nothing shows whether V was on, so trust the later check.
     corrected = not record.blocks or any(b.verified_after is not None for b in record.blocks)
     return {
         "mpv_before": macro_plan_verification(record.macro_before),
@@ -198,15 +198,15 @@ def execute_plan(task: Task, scene: str, plan: Steps, seed: int = 0) -> Executio
     """Execute a plan in a fresh kitchen without replanning.
 
     As in `hvr.execution.executor`, the observation after each step is compared with the domain's
-    prediction; if they differ, execution continues from the observed state. It stops at the first
-    step that the environment refuses or that is inapplicable. A step whose outcome makes the next
+    prediction. If they differ, execution continues from the observed state. It stops at the first
+    step that is inapplicable or that the environment refuses. A step whose outcome makes the next
     one inapplicable counts as failed.
     """
     ontology = world_of_scene(scene).scene_ontology
     world = open_world(Kitchen(scene, seed), ontology=ontology)
     names = [o.name for o in task.problem.objects]
     validator = Validator(task)
-    ideal = validator  # state if the last step had the expected outcome
+    ideal = validator  # the state if the last step had the expected outcome
     done, problem = 0, ""
     try:
         for number, action in enumerate(plan, 1):
@@ -214,7 +214,8 @@ def execute_plan(task: Task, scene: str, plan: Steps, seed: int = 0) -> Executio
             report = validator.apply(action)
             if not report.ok:
                 problem = report.explain()
-                # The outcome of the step before made this one inapplicable, so that step failed.
+                # The outcome of the previous step made this one inapplicable, so the previous step
+                # failed.
                 done -= int(ideal.apply(action).ok)
                 break
             expected = validator.state.atoms()
@@ -256,7 +257,7 @@ def _failures(
     *,
     keeps: bool,
 ) -> dict[str, int]:
-    # Only the first inapplicable step counts, since the others follow from it.
+    # Count only the first inapplicable step, since the others follow from it.
     counts: Counter[str] = Counter()
     counts["unmapped action"] = sum(len(block.unmapped) for block in record.blocks)
     if replay.failure is not None:
@@ -283,7 +284,7 @@ def _kinds(failure: Failure) -> set[str]:
     return {f"inapplicable: {name}" for name in names}
 
 
-# Cached in each process, since grounding the actions of a scene is expensive.
+# Cached in each process, because grounding the actions of a scene is expensive.
 
 
 @lru_cache(maxsize=32)

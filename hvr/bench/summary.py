@@ -26,7 +26,7 @@ from hvr.policies.llm.settings import decided, is_agent, is_goal, settings_named
 from hvr.values import JsonObject
 
 # Intervals ----------------------------------------------------------------------------------------
-# Bootstrap confidence intervals of means over tasks and seeds: percentile intervals (Efron &
+# Bootstrap confidence intervals for means over tasks and seeds: percentile intervals (Efron &
 # Tibshirani 1993, "An Introduction to the Bootstrap", chapter 13). Tasks are resampled first, then
 # the seeds of each task, since another bench would have other tasks and seeds.
 
@@ -35,7 +35,7 @@ RESAMPLES = 1000
 
 
 def bootstrap_interval(groups: Sequence[Sequence[float]]) -> tuple[float, float] | None:
-    """Return a 95 % interval for the mean of group means; None with fewer than two values.
+    """Return a 95 % interval for the mean of group means; None for fewer than two values.
 
     The result is deterministic.
 
@@ -62,7 +62,7 @@ def _resampled_mean(group: Sequence[float], rng: Random) -> float:
     size = len(group)
     if size == 1:
         return group[0]
-    # The same sample as rng.choices returns, in half the time.
+    # the same sample as rng.choices returns, in half the time
     random = rng.random
     return fsum([group[int(random() * size)] for _ in range(size)]) / size
 
@@ -97,7 +97,7 @@ class Stat(JsonObject):
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Stat:
-        """Read the values of `to_json`."""
+        """Return the statistics encoded by `to_json`."""
         bounds = values.get("low"), values.get("high")
         return cls(float(values["mean"]), values["spread"], int(values["count"]), *bounds)
 
@@ -107,11 +107,11 @@ class Row(JsonObject):
     """Statistics of a setting with a model, over all tasks.
 
     Args:
-        simulated: Whether the model is a simulation.
-        errors: Number of cells with an error; they are in no mean.
+        simulated: Whether the model is simulated.
+        errors: Number of cells with an error, which no mean includes.
         stats: Statistics by key: the keys of COLUMNS, and `pc_moderate`, `pc_high`, `ld_min`,
             `ld_max`, `ld_abs`.
-        without_model: Whether this is a policy that uses no model.
+        without_model: Whether the setting is a policy that uses no model.
     """
 
     setting: str
@@ -144,11 +144,11 @@ class Summary:
         return next((r for r in self.rows if (r.setting, r.model) == (setting, model)), None)
 
     def simulated(self, model: str) -> bool:
-        """Return whether a model is a simulation."""
+        """Return whether a model is simulated."""
         return any(row.simulated for row in self.rows if row.model == model)
 
     def label(self, model: str) -> str:
-        """Return the name of a model in reports, which marks simulations."""
+        """Return the name of a model in reports, which marks simulated ones."""
         if model == NO_MODEL:
             return "no language model"
         return f"{model} (simulated)" if self.simulated(model) else model
@@ -165,7 +165,7 @@ class Summary:
         return f"{name} (no model)" if alone else name
 
     def beside(self) -> Summary:
-        """Return the summary with policies that use no model repeated beside each model."""
+        """Return the summary, with policies that use no model repeated beside each model."""
         models = tuple(model for model in self.models if model != NO_MODEL)
         if not models or NO_MODEL not in self.models:
             return self
@@ -219,7 +219,7 @@ def summarise(results: Sequence[CellResult]) -> Summary:
 
 def _row(setting: str, model: str, group: Sequence[CellResult]) -> Row:
     twelve = [r for r in group if r.cell.task in TWELVE]
-    # A bench of T5bis alone has nothing else to average.
+    # a bench of T5bis alone has nothing else to average
     counted = twelve or list(group)
     everything = [r for r in group if r.cell.task != "T5bis"] or list(group)
     stats = {
@@ -263,7 +263,7 @@ def _lengths(results: Sequence[CellResult]) -> dict[str, Stat]:
 
 
 def _stat(results: Iterable[CellResult], key: str) -> Stat | None:
-    # Seeds come last, so that the spread measures their variation alone.
+    # Average over seeds last, so that the spread measures only their variation.
     value = COLUMNS[key].value
     means, count = [], 0
     by_task: dict[str, list[float]] = {}
@@ -296,11 +296,11 @@ def _by_seed(results: Iterable[CellResult]) -> dict[int, list[CellResult]]:
 
 
 # Prices -------------------------------------------------------------------------------------------
-# Estimates of a bench's cost, from the tokens of earlier plans.
+# Estimates of a bench's cost, based on the tokens of earlier plans.
 
 # Tokens of a plan, in and out: means over T1 to T9 with the simulated model at an error rate of 0.1
-# (docs/results/live.md). A weaker model needs more corrections, a reasoning model more tokens. The
-# agent and constrained plans were not measured with a capable model: ten turns and twenty steps are
+# (docs/results/live.md). A weaker model needs more corrections, and a reasoning model more tokens.
+# Agent and constrained plans were not measured with a capable model; ten turns and twenty steps are
 # assumed.
 _TOKENS: Mapping[str, tuple[int, int]] = {
     "batching": (7_700, 3_400),
@@ -312,11 +312,11 @@ _TOKENS: Mapping[str, tuple[int, int]] = {
     "whole, constrained": (60_000, 400),
 }
 _SPREAD = 3
-"""Factor between the mean and an expensive plan."""
+"""Ratio between an expensive plan and the mean."""
 
 
 def price_lines(cells: Sequence[Cell], options: CellOptions) -> Iterator[str]:
-    """Yield one line per model: the expected tokens and US dollars of a bench."""
+    """Yield one line per model with the expected tokens and US dollars of a bench."""
     counts = Counter((cell.model, cell.setting) for cell in cells if cell.model != NO_MODEL)
     for model in dict.fromkeys(model for model, _ in counts):
         plans = {setting: n for (name, setting), n in counts.items() if name == model}

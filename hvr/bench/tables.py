@@ -1,4 +1,4 @@
-"""Terminal tables for a bench and for the comparison of two benches."""
+"""Terminal tables for a bench, and for the comparison of two benches."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hvr.values import JsonObject
 
 # Tables -------------------------------------------------------------------------------------------
 
-# Table 2 of the paper in two halves, so that each fits 80 columns.
+# Table 2 of the paper in two halves, so that each fits into 80 columns.
 _PLANS = (
     ("goal", "success"),
     ("over", "over"),
@@ -42,7 +42,7 @@ def main_tables(summary: Summary) -> Iterator[Table]:
     summary = summary.beside()
     for model in summary.models:
         rows = [row for row in summary.rows if row.model == model]
-        # Only some tasks have a step budget.
+        # only some tasks have a step budget
         shown = [(t, k) for t, k in _PLANS if k not in _OF_SOME or any(k in r.stats for r in rows)]
         plans = _table(f"Plans, per cent · {summary.label(model)}", [t for t, _ in shown])
         for row in rows:
@@ -137,7 +137,7 @@ def _percent(stat: Stat | None) -> str:
 
 
 def task_tables(summary: Summary) -> Iterator[Table]:
-    """Yield a table for each model and measure, with a column for each task (tables 5 to 16)."""
+    """Yield one table per model and measure, with a column for each task (tables 5 to 16)."""
     summary = summary.beside()
     for model in summary.models:
         for key in _PER_TASK:
@@ -146,7 +146,7 @@ def task_tables(summary: Summary) -> Iterator[Table]:
 
 
 def task_table(summary: Summary, model: str, key: str) -> Table:
-    """Return a measure of a model by setting (rows) and task (columns)."""
+    """Return a table of one measure of a model, by setting (rows) and task (columns)."""
     column = COLUMNS[key]
     unit = " (per cent)" if column.percent else ""
     table = _table(
@@ -169,7 +169,7 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class Delta(JsonObject):
-    """Difference in a measure between two benches, for a task or for `all`."""
+    """Difference in a measure between two benches, for one task or for `all`."""
 
     measure: str
     model: str
@@ -187,7 +187,7 @@ class Delta(JsonObject):
 
     @property
     def beyond_spread(self) -> bool | None:
-        """Whether the difference exceeds both spreads over seeds; None without a spread."""
+        """Whether the difference exceeds both spreads over seeds; None if a spread is unknown."""
         spreads = [s for s in (self.old.spread, self.new.spread) if s is not None]
         if not spreads:
             return None
@@ -195,7 +195,7 @@ class Delta(JsonObject):
 
     @property
     def mark(self) -> str:
-        """`▲` better or `▼` worse, if beyond the spread; `?` without a spread; otherwise empty."""
+        """`▲` (better) or `▼` (worse) if beyond the spread, `?` if that is unknown, or empty."""
         if abs(self.difference) <= 1e-12:
             return ""
         if self.beyond_spread is None:
@@ -226,7 +226,7 @@ def load_results(path: Path) -> tuple[CellResult, ...]:
 
 
 def compare(old: Sequence[CellResult], new: Sequence[CellResult]) -> tuple[Delta, ...]:
-    """Return the differences in COMPARED for each task and over all shared tasks."""
+    """Return the differences in COMPARED, for each task and over all shared tasks."""
     shared = {r.cell.task for r in old} & {r.cell.task for r in new}
     both = [summarise([r for r in results if r.cell.task in shared]) for results in (old, new)]
     return tuple(_deltas(*both))

@@ -1,7 +1,8 @@
-"""The operations of `hvr.doors.schema`, answered in this process.
+"""The operations of `hvr.doors.schema`, carried out in this process.
 
-A request has been checked, and its files have been read: it contains texts, and the names to show
-for them. The functions import what they need, since a worker answers few kinds of requests.
+A request has been checked and its files have been read, so it contains texts, and the names to show
+for them. Each function imports the modules it needs, since a worker answers only a few kinds of
+requests.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from hvr.worlds.faults import Schedule
 
 SOURCES = ("domain", "problem", "plan", "tools")
-"""Members that are given as a text or, with `_file` after the name, as a file."""
+"""Members given as a text or, with `_file` after the name, as a file."""
 
 
 def answer(name: str, request: Any) -> dict[str, Any]:
@@ -71,10 +72,10 @@ def error_answer(error: Exception) -> schema.ErrorAnswer:
 
 
 def check_sources(request: Any) -> None:
-    """Check that a request gives each needed text exactly once.
+    """Check that a request contains each needed text exactly once.
 
     Raises:
-        UsageError: A text is missing, or given as a text and as a file.
+        UsageError: A text is missing, or is given both as a text and as a file.
     """
     for name in SOURCES:
         text, file = (getattr(request, key, None) for key in (name, f"{name}_file"))
@@ -252,7 +253,7 @@ def _find(request: schema.FindPlanRequest) -> Solution:
         files = [Path(folder) / f"{part}.pddl" for part in ("domain", "problem")]
         for file in files:
             write_whole(file, getattr(request, file.stem))
-        # The door ends the worker when the time is up; an answer must come before.
+        # The entry point ends the worker when the time is up, so an answer must come before.
         options = SolveOptions(request.planner or None, 0.9 * request.seconds, request.optimal)
         return solve(files[0], files[1], options)
 
@@ -288,7 +289,7 @@ def _lint(request: schema.LintRequest) -> schema.LintAnswer:
 
 
 def _renamed(finding: Finding, names: Mapping[str, str]) -> Finding:
-    """Return a finding that names texts as the request does."""
+    """Return a finding in which texts have the names used by the request."""
     from hvr.pddl import Location
 
     place, message = finding.location, finding.message
@@ -369,7 +370,7 @@ def _untimed(steps: Sequence[Step]) -> Sequence[Step]:
 
 
 def _parts(stepper: Stepper, action: GroundAction) -> Iterator[Expression]:
-    """Yield the conjuncts of a step's ground precondition; none if it is not a step of the task."""
+    """Yield the conjuncts of a step's ground precondition; none if the task has no such step."""
     from hvr.pddl.formulas import substitute
     from hvr.pddl.task import binding_of
 
@@ -393,11 +394,11 @@ def conjuncts(condition: Expression) -> Iterator[Expression]:
 
 
 Makers: TypeAlias = "dict[tuple[Expression, bool], int]"
-"""The step that made each fact true or false last."""
+"""The step that last made each fact true or false."""
 
 
 def keep_changes(makers: Makers, report: StepReport) -> None:
-    """Note which facts a step has made true or false."""
+    """Record which facts a step has made true or false."""
     makers.update(dict.fromkeys(((fact, True) for fact in report.added), report.step))
     makers.update(dict.fromkeys(((fact, False) for fact in report.deleted), report.step))
 
@@ -405,7 +406,7 @@ def keep_changes(makers: Makers, report: StepReport) -> None:
 def condition_states(
     stepper: Stepper, action: GroundAction, makers: Makers
 ) -> Iterator[schema.ConditionState]:
-    """Yield the parts of a step's precondition before it is applied."""
+    """Yield the parts of a step's precondition before the step is applied."""
     from hvr.pddl.formulas import Atom, Not
 
     for part in _parts(stepper, action):
@@ -450,11 +451,11 @@ def facts_of(stepper: Stepper) -> tuple[str, ...]:
 
 
 class SessionState(schema.ModelRequest):
-    """A session as its door keeps it: the model, and the actions so far.
+    """A session as stored by its entry point: the model, and the actions so far.
 
     Attributes:
         session: Id of the session.
-        steps: The actions that were executed.
+        steps: The actions executed so far.
         action: The action to execute now.
         limit, mentions: See `ApplicableRequest`.
     """

@@ -41,7 +41,7 @@ def trace_steps(
 def trace_hierarchy(
     verifier: DecompositionVerifier, plan: HierarchicalPlan, report: ValidationReport
 ) -> schema.PlanTrace:
-    """Return the trace of a hierarchical plan that was verified, with its decomposition."""
+    """Return the trace of a verified hierarchical plan, with its decomposition."""
     actions = [plan.step(line) for line in plan.actions]
     found = _sequence(verifier.task, actions, report)
     return found.replace(decomposition=_decomposition(plan))
@@ -105,7 +105,7 @@ def _timed(
 def _needs(
     task: Task, action: GroundAction, makers: Makers, begins: bool
 ) -> Iterator[schema.ConditionState]:
-    """Yield the conditions of the start or the end of an action that was executed."""
+    """Yield the conditions of the start or end of an executed action."""
     from hvr.pddl.durative import part_at
     from hvr.pddl.formulas import Atom, Not, substitute
     from hvr.pddl.task import binding_of
@@ -142,7 +142,7 @@ def _trace(
 
 
 def _decomposition(plan: HierarchicalPlan) -> tuple[schema.TaskNode, ...]:
-    """Return the nodes of a plan, the root first; unreachable and repeated ones are left out."""
+    """Return the nodes of a plan, root first, without unreachable and repeated ones."""
     from hvr.pddl.hierarchy.plan import DecompositionTree
 
     tree = DecompositionTree(plan)

@@ -1,6 +1,6 @@
-"""Functions of the Python door that take texts or files: `hvr.solve`, `hvr.lint`, `hvr.judge`.
+"""Python functions that take texts or files: `hvr.solve`, `hvr.lint`, `hvr.judge`.
 
-Like `hvr.validate`, they take a string as the text itself and a `pathlib.Path` as a file.
+Like `hvr.validate`, they interpret a string as the text itself and a `pathlib.Path` as a file.
 """
 
 from __future__ import annotations
@@ -47,21 +47,21 @@ def solve(
 
     Args:
         domain: The domain, its text as a string, or its file as a path.
-        problem: The problem in one of these forms.
-        planner: Name of a planner, as for `hvr solve --planner`; None chooses by the problem.
-        seconds: Wall time limit in seconds.
+        problem: The problem, in one of the same forms.
+        planner: Name of a planner, as for `hvr solve --planner`; None to choose one by the problem.
+        seconds: Limit on wall time, in seconds.
         optimal: Whether to search until a plan is proven optimal.
         anytime: Whether to search for better plans until the time is up.
-        listen: Called with each plan that is better than those before.
+        listen: Callback that receives each plan that is better than all before.
 
     Returns:
         The solution; its `steps` are None if the problem is proven unsolvable.
 
     Raises:
         DataFileError: A file cannot be read.
-        PddlError: A text cannot be parsed; the message says where and why.
+        PddlError: A text cannot be parsed; the message gives the position and the reason.
         UsageError: The planner is unknown or does not support the problem.
-        PlannerError: The time limit passed without a plan or a proof that there is none.
+        PlannerError: The time limit passed without a plan or a proof that none exists.
     """
     options = SolveOptions(planner, seconds, optimal)
     return solve_sources(domain, problem, options, anytime=anytime, listen=listen)
@@ -79,8 +79,8 @@ def solve_sources(
     """Find a plan for a problem; see `solve`.
 
     Args:
-        stopped: Whether to end the search now, with the best plan so far; called several times a
-            second.
+        stopped: Function that tells whether to end the search now with the best plan so far. It is
+            called several times per second.
     """
     with temporary_folder("hvr-solve-") as folder:
         files = (
@@ -97,11 +97,11 @@ def lint(
 
     Args:
         domain: The domain, its text as a string, or its file as a path.
-        problem: The problem in one of these forms; None to lint only the domain.
+        problem: The problem, in one of the same forms; None to lint only the domain.
 
     Raises:
         DataFileError: A file cannot be read.
-        PddlError: A text cannot be used; the message says where and why.
+        PddlError: A text cannot be used; the message gives the position and the reason.
     """
     parsed = _domain(domain)
     return lint_model(parsed, None if problem is None else _problem(problem, parsed))
@@ -114,7 +114,7 @@ def judge(
 
     Args:
         domain: The domain, its text as a string, or its file as a path.
-        problem: The problem in one of these forms.
+        problem: The problem, in one of the same forms.
         plan: The steps, their text, or their file.
 
     Returns:
@@ -122,7 +122,7 @@ def judge(
 
     Raises:
         DataFileError: A file cannot be read.
-        PddlError: A text cannot be used; the message says where and why.
+        PddlError: A text cannot be used; the message gives the position and the reason.
         UsageError: An argument has another type.
     """
     parsed = _domain(domain)
@@ -157,7 +157,7 @@ def _file(source: Domain | Problem | str | Path, path: Path) -> Path:
 
 
 # Asynchronous -------------------------------------------------------------------------------------
-# Functions of the Python door that wait without blocking the event loop.
+# Functions that wait without blocking the event loop.
 
 _Result = TypeVar("_Result")
 
@@ -171,11 +171,11 @@ async def aplan(
 ) -> Run:
     """Plan a request in another thread; see `plan`.
 
-    If the task is cancelled, the run stops before its next event, and `hvr plan --resume` can
-    continue it.
+    If the task is cancelled, the run stops before its next event; `hvr plan --resume` can continue
+    it.
 
     Args:
-        listen: Called in the event loop with each event.
+        listen: Callback that receives each event, in the event loop.
 
     Raises:
         HvrError: See `plan`.
@@ -208,10 +208,10 @@ async def asolve(
 ) -> Solution:
     """Find a plan in another thread; see `solve`.
 
-    If the task is cancelled, the planners are ended first.
+    If the task is cancelled, the planners are stopped first.
 
     Args:
-        listen: Called in the event loop with each plan that is better than those before.
+        listen: Callback that receives each plan that is better than all before, in the event loop.
 
     Raises:
         HvrError: See `solve`.
@@ -237,10 +237,10 @@ async def avalidate_many(
     options: BatchOptions | None = None,
     engine: EngineChoice | None = None,
 ) -> AsyncIterator[Judged]:
-    """Yield the verdicts of plans in order, computed in another thread; see `stream`.
+    """Yield the verdicts on plans in order, computed in another thread; see `stream`.
 
     Args:
-        rows: Texts of a domain, a problem and a plan for each verdict; read in the other thread.
+        rows: Texts of a domain, a problem and a plan for each verdict, read in the other thread.
         engine: The engine that judges plans; None for this process.
 
     Raises:

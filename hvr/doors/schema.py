@@ -1,12 +1,12 @@
-"""The operations of hvr for programs: the request and the answer of each, as declared types.
+"""hvr's operations for programs: the request and the answer of each, as declared types.
 
-The MCP server, the HTTP service, `--json` and the reference page all use these types. Answers of
-the other rooms (`Judged`, `Finding`, `Solution`, `PlanVerdict`, `Run`) declare their own JSON form;
+The MCP server, the HTTP service, `--json` and the reference page all use these types. Answers from
+other packages (`Judged`, `Finding`, `Solution`, `PlanVerdict`, `Run`) declare their own JSON form.
 `hvr.base.declared` derives the JSON Schemas and checks requests.
 
-A request contains texts, or names files beside them: `domain` is PDDL text, `domain_file` the name
-of a file. A text is never interpreted as a file name. A door reads the named files and passes on
-both the text and the name.
+A request contains texts, or names files instead: `domain` is PDDL text, `domain_file` is the name
+of a file. A text is never interpreted as a file name. The entry point reads the named files, and
+passes on both text and name.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from hvr.validation.timeline import Curve, ProcessSpan
 from hvr.values import SCHEMA_VERSION, JsonObject, Value
 
 MAX_TEXT = 10_000_000
-"""Maximum number of characters of a text, and of bytes of a file."""
+"""Maximum number of characters in a text, and of bytes in a file."""
 MAX_SECONDS = 300.0
 MAX_STEPS = 10_000
-"""Maximum number of steps of a session."""
+"""Maximum number of steps in a session."""
 
 # Requests -----------------------------------------------------------------------------------------
 
@@ -506,7 +506,7 @@ class ErrorAnswer(Value):
 
 
 class UnansweredError(HvrError):
-    """A request cannot be answered within its limits; `answer` gives the reason."""
+    """The request cannot be answered within its limits; `answer` gives the reason."""
 
     def __init__(self, answer: ErrorAnswer) -> None:
         self.answer = answer
@@ -520,10 +520,10 @@ class Operation(Value):
     """An operation that doors offer.
 
     Attributes:
-        summary: One sentence for whoever chooses an operation.
-        answers: The answer's type, as `module:name`.
-        reads_only: Whether the operation changes nothing, neither files nor sessions.
-        session: Whether the operation concerns a session, which the door keeps.
+        summary: One sentence for those who choose an operation.
+        answers: The type of the answer, as `module:name`.
+        reads_only: Whether the operation changes neither files nor sessions.
+        session: Whether the operation concerns a session, which the entry point stores.
     """
 
     name: str

@@ -1,7 +1,7 @@
-"""Requests of other programs, answered in worker processes: the common part of the doors.
+"""Requests from other programs, answered in worker processes: the common part of all servers.
 
-Doors neither decode requests nor open files: they pass a request's JSON to `Service.call` and get
-the answer's JSON, or an `UnansweredError` whose `answer` explains the error.
+Servers neither decode requests nor open files. They pass a request's JSON to `Service.call`, and
+get the answer's JSON, or an `UnansweredError` whose `answer` explains the error.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ _FILE = _FLAGS | getattr(os, "O_NONBLOCK", 0)
 
 
 class ServedFolder:
-    """A folder whose files a door may read.
+    """A folder whose files a server may read.
 
     Args:
-        most: Maximum number of bytes of a file.
+        most: Maximum size of a file in bytes.
 
     Raises:
         DataFileError: The path is not a folder.
@@ -57,9 +57,9 @@ class ServedFolder:
     def read(self, name: str) -> str:
         """Return the text of a file.
 
-        Links inside the folder are followed as long as they stay in it. The parts of the resolved
-        path are then opened one by one without following links, so a link that appears in between
-        leads nowhere.
+        Links inside the folder are followed as long as they stay inside. The parts of the resolved
+        path are then opened one by one without following links, so that a link created in the
+        meantime leads nowhere.
 
         Raises:
             DataFileError: The file is outside the folder, missing, too large or not a file.
@@ -88,14 +88,14 @@ class ServedFolder:
             raise DataFileError(f"cannot read {shown}: {error.strerror}{hint}") from error
 
     def resolved(self, name: str) -> Path:
-        """Return the path below the folder that a name leads to.
+        """Return the path below the folder to which a name leads.
 
         Raises:
-            DataFileError: The name leads out of the folder.
+            DataFileError: The name leads outside the folder.
         """
         try:
             return (self.path / name).resolve().relative_to(self.path)
-        except (ValueError, OSError, RuntimeError):  # another place, a NUL, a loop of links
+        except (ValueError, OSError, RuntimeError):  # a path outside, a NUL, or a loop of links
             shown = short(one_line(name), 200)
             raise DataFileError(f"{shown} is outside the served folder") from None
 
@@ -125,19 +125,19 @@ class ServedFolder:
 # Worker processes of a door: bounded in number, time and memory, and ended at once on request.
 
 MEMORY = 2 * 1024**3
-"""Bytes that a worker and its planners may use together."""
+"""Maximum memory of a worker together with its planners, in bytes."""
 _MOST_ANSWERS = 200
-"""A worker is replaced after this many answers, so that its memory stays small."""
+"""Number of answers after which a worker is replaced, so that its memory stays small."""
 _END_SECONDS = 5.0
 
 
 class Workers:
-    """Processes that answer one request each at a time. They start when they are needed.
+    """Processes that each answer one request at a time, and that start when they are needed.
 
     Args:
         folder: Working folder of the processes.
         most: Maximum number of processes; further requests wait.
-        memory: Bytes that each process may use, with all processes that it starts.
+        memory: Maximum memory in bytes of each process together with all processes that it starts.
     """
 
     def __init__(self, folder: Path, most: int | None = None, memory: int = MEMORY) -> None:
@@ -156,7 +156,7 @@ class Workers:
     async def run(self, name: str, request: Mapping[str, Any], seconds: float) -> dict[str, Any]:
         """Return the answer to a request as JSON.
 
-        If the task is cancelled, the process that works for it is ended.
+        If the task is cancelled, its process is ended.
 
         Raises:
             UnansweredError: The request cannot be answered, or not within its limits.
@@ -193,7 +193,7 @@ class Workers:
     def _end(self, worker: _Worker) -> None:
         self._all.discard(worker)
         worker.end()
-        # Not awaited here: the caller may be cancelled.
+        # Not awaited here, since the caller may be cancelled.
         task = asyncio.create_task(worker.ended())
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
@@ -209,7 +209,7 @@ class Workers:
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 start_new_session=True,
-                # The folder may contain modules that must not replace hvr's.
+                # The folder may contain modules, which must not replace hvr's.
                 env={**os.environ, "PYTHONSAFEPATH": "1", "TMPDIR": temporary},
             )
             worker = _Worker(process, stack.pop_all())
@@ -221,7 +221,7 @@ class Workers:
         if code == OUT_OF_MEMORY:
             limit = f"{self._memory / 1024**3:g} GiB"
             return ErrorAnswer("MemoryLimit", f"the request needs more than {limit} of memory")
-        message = f"the process that worked on it ended with code {code}"
+        message = f"the worker process ended with code {code}"
         return ErrorAnswer("WorkerLost", message, again=True)
 
 
@@ -271,12 +271,12 @@ _SESSION_SECONDS = 30.0
 
 
 class Service:
-    """The operations of `hvr.doors.schema` for the files of one folder.
+    """The operations of `hvr.doors.schema`, for the files of one folder.
 
     Args:
-        root: Folder with saved runs and the files that requests may name.
-        most: Maximum number of requests at a time.
-        clock: Returns seconds; for tests.
+        root: Folder with saved runs and with the files that requests may name.
+        most: Maximum number of concurrent requests.
+        clock: Function that returns the time in seconds; replaced in tests.
     """
 
     def __init__(
@@ -356,7 +356,7 @@ class Service:
         return values
 
     def check_no_link(self, name: str) -> None:
-        """Check that a folder in which the service writes is not a link.
+        """Check that a folder to which the service writes is not a link.
 
         Raises:
             DataFileError: The folder is a link.
@@ -393,7 +393,7 @@ class Service:
         answer = await self._asked(name, state.replace(action=request.action))
         if request.session in self._sessions:
             if self._sessions[request.session][0].steps != state.steps:
-                raise UsageError("another request changed the session meanwhile; try again")
+                raise UsageError("another request changed the session in the meantime; try again")
             self._keep(state.replace(steps=tuple(answer["steps"])))
         return answer
 
@@ -411,8 +411,8 @@ class Service:
         if session not in self._sessions:
             minutes = f"{IDLE_SECONDS / 60:g}"
             raise UsageError(
-                f"no session {short(session, 60)!r} is open; one that is not used for {minutes} "
-                "minutes is closed"
+                f"no session {short(session, 60)!r} is open; sessions close after {minutes} minutes"
+                " without a request"
             )
         state, _ = self._sessions[session]
         self._sessions[session] = state, self._clock()

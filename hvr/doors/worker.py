@@ -1,7 +1,7 @@
-"""A process that answers requests of a door, and that the door may end at any time.
+"""A process that answers requests to a server, and that the server may end at any time.
 
-Requests and answers are JSON documents on standard input and output, each after its length as
-eight bytes. The process ends when its input does. Run as `python -m hvr.doors.worker`.
+Requests and answers are JSON documents on standard input and output, each preceded by its length as
+eight bytes. The process ends when its input does. Run it as `python -m hvr.doors.worker`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LENGTH = 8
 
 def main() -> int:
     """Answer requests until there are no more."""
-    # What libraries print must not get among the answers.
+    # Output printed by libraries must not be mixed with the answers.
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     while (data := _read(requests)) is not None:
@@ -40,7 +40,7 @@ def _answered(asked: dict[str, Any]) -> dict[str, Any]:
     kind: type = SessionState if OPERATIONS[name].session else OPERATIONS[name].request
     try:
         return {"answer": answer(name, decode(kind, asked["request"]))}
-    except Exception as error:  # the door reports it, and the next request may be fine
+    except Exception as error:  # the server reports it, and the next request may succeed
         return {"error": error_answer(error).to_json()}
 
 

@@ -43,14 +43,14 @@ _DERIVED = ("locatedIn", "within")
 
 
 class KnowledgeGraph:
-    """The graph of one scene with its ontology, in memory or in a folder.
+    """The graph of one scene and its ontology, in memory or in a folder.
 
-    Create it with `create` or `open`. A scene graph replaces the known places and states. History
-    marks, nearness and events change only through their own methods. Use the graph as a context
-    manager, or call `close`, to release the folder.
+    Create it with `create` or `open`. Each new scene graph replaces the known places and states.
+    History marks, nearness and events change only through their own methods. Use the graph as a
+    context manager, or call `close`, to release the folder.
 
-    Methods raise `UnknownObjectError` for unknown names of objects, classes and marks, and
-    `StoreError` if the store is closed or cannot be written.
+    Methods raise `UnknownObjectError` for unknown objects, classes and marks, and `StoreError` if
+    the store is closed or cannot be written.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class KnowledgeGraph:
         self.ontology = ontology
         """The ontology of the graph."""
         self.path = path
-        """The folder of the store; None if the graph is in memory."""
+        """The folder of the store; None for a graph in memory."""
         self._reader = SceneReader(ontology)
         self._facts = FactReader(ontology)
         self._seen: SceneGraph | None = None
@@ -87,8 +87,8 @@ class KnowledgeGraph:
         """Create a graph that contains only the ontology.
 
         Args:
-            path: New or empty folder to keep it in; None keeps it in memory.
-            shared: Remote graph to mirror changes to, closed with this one.
+            path: A new or empty folder for the store; None to keep the graph in memory.
+            shared: Remote graph that mirrors all changes and is closed together with this one.
 
         Raises:
             StoreError: The folder cannot be created or is not empty.
@@ -121,8 +121,8 @@ class KnowledgeGraph:
         """Open the graph of a folder.
 
         Args:
-            read_only: Whether to open for reading only, which works while another process writes;
-                its later changes are invisible until the graph is reopened.
+            read_only: Whether to open the graph for reading only. This works while another process
+                writes, but its later changes become visible only when the graph is reopened.
 
         Raises:
             StoreError: The graph is missing or corrupt, or another process writes to it.
@@ -188,13 +188,13 @@ class KnowledgeGraph:
         Objects whose type is unknown to the ontology are skipped.
 
         Args:
-            pieces: Names of the pieces that slicing or cracking each object would create; they
+            pieces: Names of the pieces that slicing or cracking each object would create. They
                 become objects that do not exist yet.
-            beside: Additional pairs of things within reach of each other; controls and the things
-                they control are always included.
+            beside: Further pairs of objects within reach of each other; each control and the device
+                it controls are always included.
 
         Raises:
-            SceneError: A piece belongs to no object of the scene, or to one that cannot be cut.
+            SceneError: A piece is assigned to an object that is not in the scene or cannot be cut.
             StoreError: The store cannot be written.
         """
         triples: list[Triple] = []
@@ -217,7 +217,7 @@ class KnowledgeGraph:
     def update(self, scene: SceneGraph) -> Change:
         """Replace the known places and states by a new observation.
 
-        New objects are added, and missing ones are no longer present. Objects that have not changed
+        New objects are added, and missing ones are marked as absent. Objects that have not changed
         since the last update are skipped.
 
         Returns:
@@ -246,7 +246,7 @@ class KnowledgeGraph:
         before = self._states_of([*(o.name for o in changed), *missing])
         kept = self._state_terms
         if moved:
-            # Derived places are costly to entail, so they are skipped if nothing moved.
+            # Entailing derived places is costly, so skip it if nothing moved.
             seen |= set(self._reader.places(scene, self._types))
             before |= self._triples_with(self._reader.place_properties + _DERIVED)
             kept = kept | self._place_terms
@@ -275,7 +275,7 @@ class KnowledgeGraph:
 
         Args:
             added: Pairs of an object and the PDDL name of a mark.
-            removed: Pairs to clear; a mark in both stays.
+            removed: Pairs to clear; a pair that is also in `added` stays.
         """
         before = self._triples_with((*self._marks.values(), "historyMark"))
         plain = {t for t in before if t[1] != k("historyMark")}
@@ -292,8 +292,8 @@ class KnowledgeGraph:
     def record(self, event: ActionEvent) -> str:
         """Add an executed step to the event log.
 
-        If something did not fit in a place, the pair is stored until something is taken from there;
-        see `did_not_fit`.
+        If an object did not fit in a place, the pair is remembered until something is taken out of
+        that place; see `did_not_fit`.
 
         Returns:
             The name of the event, such as `e:3`.
@@ -319,7 +319,7 @@ class KnowledgeGraph:
         return 1 + self._last_event
 
     def did_not_fit(self) -> frozenset[tuple[str, str]]:
-        """Return pairs of an object and a place that had no room for it."""
+        """Return the pairs of an object and a place that had no room for it."""
         return frozenset((short(s), short(o)) for s, _, o in self._triples_with(("didNotFit",)))
 
     # --- queries ---
@@ -333,9 +333,9 @@ class KnowledgeGraph:
         `owl:`, `skos:` and `xsd:`.
 
         Args:
-            limits: Run the query in a separate process with these limits, for queries from
-                outside; this takes about 50 ms more. Without limits nothing can stop an endless
-                query, and a deeply nested one can crash this process.
+            limits: Limits under which the query runs in a separate process, for queries from
+                outside; this adds about 50 ms. Without limits, nothing can stop an endless query,
+                and a deeply nested one can crash this process.
             allow_service: Whether SERVICE may open connections.
 
         Raises:
@@ -347,7 +347,7 @@ class KnowledgeGraph:
         return run_limited_query(self.quads(), sparql, limits, allow_service=allow_service)
 
     def objects(self, cls: str = "PhysicalObject") -> tuple[str, ...]:
-        """Return the sorted names of all objects of a class."""
+        """Return the names of all objects of a class, sorted."""
         wanted = self.ontology.subclasses(cls, reflexive=True)
         return tuple(sorted(n for n, types in self._types.items() if not wanted.isdisjoint(types)))
 
@@ -369,9 +369,9 @@ class KnowledgeGraph:
         return describe(self.store, self.ontology, name, cls)
 
     def facts(self, names: Iterable[str] | None = None) -> frozenset[Atom]:
-        """Return all true PDDL atoms over the named objects, or over all if None, and over liquids.
+        """Return all true PDDL atoms over the named objects (all if None) and over liquids.
 
-        `fits` is left out for things that did not fit in a place before.
+        `fits` is left out for pairs of an object and a place in which it did not fit before.
         """
         chosen = self._types if names is None else {self._known(n) for n in names}
         classes = {n: self.object_class(n) for n in chosen}
@@ -388,8 +388,9 @@ class KnowledgeGraph:
         """Return a PDDL problem about the current state of objects.
 
         Args:
-            domain: Declares the predicates and types; facts with other predicates are left out.
-            objects: Names of the objects; None for all whose type the domain declares.
+            domain: Domain that declares the predicates and types; facts with other predicates are
+                left out.
+            objects: Names of the objects; None for all objects whose type the domain declares.
         """
         if objects is None:
             chosen = [n for n in self._types if self.pddl_type(n) in domain.types]
@@ -419,9 +420,9 @@ class KnowledgeGraph:
         return quads
 
     def export(self, target: Path | IO[bytes]) -> None:
-        """Write the scene with its state and events as Turtle, without the ontology.
+        """Write the scene with its states and events as Turtle, without the ontology.
 
-        The graphs of event changes are only in TriG: see `export_all`.
+        The named graphs of event changes require TriG: see `export_all`.
         """
         triples = sorted(self.scene_triples(), key=lambda t: tuple(map(str, t)))
         rdf = [Quad(*t).triple for t in triples]  # type: ignore[arg-type]
@@ -435,7 +436,7 @@ class KnowledgeGraph:
     def rdflib_graph(self) -> rdflib.Graph:
         """Return the graph as an rdflib graph over the same store.
 
-        Changes made through rdflib stay in memory and are not written to the folder.
+        Changes made through rdflib stay in memory; they are not written to the folder.
         """
         import rdflib
         from oxrdflib import OxigraphStore
@@ -536,7 +537,7 @@ class KnowledgeGraph:
         )
 
     def _change(self, added: Sequence[Quad], removed: Sequence[Quad] = ()) -> None:
-        # The file comes first.
+        # Write the file first.
         store = self.store
         if self._journal is not None:
             self._journal.append(added, removed)
@@ -562,7 +563,8 @@ class KnowledgeGraph:
         """Send the whole graph to the server if an earlier change failed.
 
         Returns:
-            Why the server still lacks changes; empty if it is complete or there is none.
+            The reason why the server still lacks changes; empty if it is complete or there is no
+            server.
         """
         if self._unsent and self._shared is not None:
             try:

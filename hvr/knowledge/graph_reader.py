@@ -1,4 +1,4 @@
-"""Reading of a graph: PDDL atoms, by the ontology's annotations, and descriptions of objects."""
+"""Reads a graph: PDDL atoms, by the ontology's annotations, and descriptions of objects."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class PredicateRule(Value):
             subjects with an individual as value of a property; `classes`: true of the
             instances of classes that an annotation property relates.
         term: Local name of the class, property or individual.
-        arguments: The ends that are arguments, of `subject` and `object`.
-        prop: The property, for `value`.
+        arguments: The ends of the relation that become arguments: `subject`, `object` or both.
+        prop: The property, if the kind is `value`.
     """
 
     predicate: str
@@ -96,7 +96,7 @@ def _rule(ontology: Ontology, term: str, predicate: str) -> PredicateRule:
 
 
 class FactReader:
-    """Read PDDL atoms from a store."""
+    """Reads PDDL atoms from a store."""
 
     def __init__(self, ontology: Ontology) -> None:
         self._ontology = ontology
@@ -130,11 +130,11 @@ class FactReader:
         objects: Collection[str],
         atoms: set[Atom],
     ) -> None:
-        """Add the atoms of one subject; `name` is None for an agent, which is never an argument."""
+        """Add the atoms about one subject; `name` is None for an agent, never an argument."""
         for quad in store.quads_for_pattern(node, None, None, DefaultGraph()):
             p, o = quad.predicate, quad.object
             for rule in self._by_term.get(o, ()):
-                # either the class of the subject, or the value of its property
+                # either the subject's class or the value of one of its properties
                 applies = p == RDF_TYPE if rule.kind == "class" else rule.prop == short(p)
                 if applies and name is not None:
                     atoms.add(Atom(rule.predicate, (name,)))
@@ -180,7 +180,8 @@ class Description:
         state: Properties with plain values, including history marks.
         relations: Outgoing relations as (property, other).
         inverse: Incoming relations as (other, property).
-        events: Executed steps with the object as argument, as (event, action, step, outcome).
+        events: Executed steps that have the object as an argument, as (event, action, step,
+            outcome).
     """
 
     name: str
@@ -196,7 +197,7 @@ class Description:
 
 
 def describe(store: Store, ontology: Ontology, name: str, cls: str) -> Description:
-    """Collect the description of an object from a store."""
+    """Return the description of an object in a store."""
     node = obj(name)
     default = DefaultGraph()
     types: set[str] = set()

@@ -1,4 +1,4 @@
-"""Graphs of hypothetical states: a copy of a graph whose state is set by atoms."""
+"""Graphs of hypothetical states: copies of a graph in which atoms define the state."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _DEFAULT = DefaultGraph()
 
 
 def hypothetical_copy(graph: KnowledgeGraph) -> KnowledgeGraph:
-    """Return an in-memory copy of a graph for queries about states set by `assume_atoms`.
+    """Return an in-memory copy of a graph, for queries about states set by `assume_atoms`.
 
-    It has the objects, the state and the events, but not the graphs of event changes. Do not call
-    `KnowledgeGraph.update` on the copy.
+    The copy has the objects, their state and the events, but not the graphs of event changes. Do
+    not call `KnowledgeGraph.update` on it.
     """
     store = Store()
     store.extend(graph.store.quads_for_pattern(None, None, None, _DEFAULT))
@@ -39,18 +39,19 @@ def assume_atoms(
     """Set the state of a graph: the given atoms are true, all other fluents false.
 
     Derived triples (`k:locatedIn`, `k:within`, the neutral temperature) are kept consistent. Only
-    the difference to the current state is written, so a second call is cheaper than the first.
+    differences from the current state are written, so later calls are cheaper than the first.
 
     Args:
         atoms: The state; atoms whose predicate is not in `fluents` are ignored.
         fluents: Names of the predicates that change.
-        objects: Objects whose state changes, including the places they are on or in; triples
-            about others, also those that relate the two, stay. None for all objects.
+        objects: Objects whose state changes, including the places they are on or in. Triples about
+            other objects stay, even those that relate them to these objects. None means all
+            objects.
 
     Raises:
         UnknownObjectError: An atom names an unknown object.
-        UsageError: A fluent is unknown to the ontology, or it is true of whole classes and
-            cannot change.
+        UsageError: A fluent is unknown to the ontology, or holds for whole classes and so cannot
+            change.
     """
     state = _State(graph, atoms, fluents)
     before, after = state.before(), state.after()
@@ -70,7 +71,7 @@ def _within(triple: Triple, chosen: set[Node]) -> bool:
 
 
 class _State:
-    """The current triples of the fluents, and the triples that the atoms require."""
+    """The current triples of the fluents, and the triples required by the atoms."""
 
     def __init__(
         self, graph: KnowledgeGraph, atoms: Collection[Atom], fluents: Collection[str]
@@ -118,7 +119,7 @@ class _State:
             yield from self._values(prop, rules)
 
     def _flag(self, rule: PredicateRule) -> Iterator[Triple]:
-        """Yield a boolean property; false is explicit, except for history marks."""
+        """Yield a boolean property; false is written explicitly, except for history marks."""
         prop = k(rule.term)
         true: set[Node] = {
             self._node(args[0]) if args else ROBOT for args in self._atoms[rule.predicate]

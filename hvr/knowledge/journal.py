@@ -1,4 +1,4 @@
-"""The file that persists a graph: its changes as an RDF patch, one transaction after the other.
+"""The file in which a graph persists: its changes as an RDF patch, one transaction after another.
 
     H hvr "1" .
     TX .
@@ -6,9 +6,9 @@
     D <https://w3id.org/hvr/object/mug-1> <…#in> <https://w3id.org/hvr/object/sink-1> .
     TC .
 
-A transaction counts once its last line is written, so a reader always sees a consistent state, even
-if the writing process dies. A store such as RocksDB gives the same guarantee, but its threads do
-not survive a fork: the child would wait for them forever.
+A transaction counts once its last line is written. A reader therefore always sees a consistent
+state, even if the writing process dies. A store such as RocksDB gives the same guarantee, but its
+threads do not survive a fork, and the child would wait for them forever.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ def read_journal(folder: Path) -> bytes:
 class Journal:
     """The file of one graph, locked for writing.
 
-    Create it with `create` or `resume`. Only the process that opened it may write. A forked
-    process keeps its graph in memory and has no access to the file.
+    Create it with `create` or `resume`. Only the process that opened it may write. A forked process
+    keeps its graph in memory and does not access the file.
 
     Args:
-        flags: `os.O_EXCL` for a new file.
+        flags: Additional flags of `os.open`, such as `os.O_EXCL` for a new file.
 
     Raises:
         OSError: The file cannot be opened.
-        StoreError: Another process holds it.
+        StoreError: Another process has locked it.
     """
 
     def __init__(self, folder: Path, flags: int = 0) -> None:
@@ -114,7 +114,7 @@ class Journal:
         """Write one transaction: first the removed quads, then the added ones.
 
         Raises:
-            StoreError: The file cannot be written; it is then unchanged.
+            StoreError: The file cannot be written; it stays unchanged.
         """
         lines = [*(f"D {q} .\n" for q in removed), *(f"A {q} .\n" for q in added)]
         if lines:
@@ -145,7 +145,7 @@ class Journal:
         try:
             self._file.truncate(size)
         except (OSError, ValueError):
-            # Readers skip it anyway, unless more is written after it.
+            # Readers skip the incomplete part anyway, unless more is written after it.
             self._file.close()
         self._size = size
 

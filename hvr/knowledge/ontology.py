@@ -35,10 +35,10 @@ from hvr.knowledge.terms import value as value_terms
 from hvr.values import cached_property
 
 # Closure ------------------------------------------------------------------------------------------
-# The rules are the part of OWL 2 RL that the ontology uses: subclasses and subproperties,
+# The rules cover the part of OWL 2 RL that the ontology uses: subclasses and subproperties,
 # equivalents, domains and ranges, and inverse, symmetric and transitive properties. Tests compare
-# them with a general OWL RL reasoner (`hvr.knowledge.owl`), which depends on rdflib. Importing
-# rdflib takes longer than loading everything else.
+# them with a general OWL RL reasoner (`hvr.knowledge.owl`). hvr does not use that reasoner itself,
+# because importing rdflib takes longer than loading everything else.
 
 SUB_CLASS = NamedNode(RDFS + "subClassOf")
 SUB_PROPERTY = NamedNode(RDFS + "subPropertyOf")
@@ -54,7 +54,7 @@ _Ancestors = dict[Node, frozenset[Node]]
 
 
 class EntailmentRules:
-    """The entailment rules of an ontology's axioms."""
+    """The entailment rules that follow from an ontology's axioms."""
 
     def __init__(self, axioms: Iterable[Triple]) -> None:
         classes: dict[Node, set[Node]] = defaultdict(set)
@@ -162,7 +162,7 @@ They entail nothing, so they are left out of the closure, which every graph of a
 class Ontology:
     """An immutable ontology with its entailments.
 
-    Methods that take a class raise `UnknownObjectError` for an unknown one.
+    Methods that take a class raise `UnknownObjectError` if it is unknown.
     """
 
     def __init__(self, triples: Iterable[Triple]) -> None:
@@ -221,7 +221,7 @@ class Ontology:
         return tuple(_local(o) for o in self._objects(k(cls), SUB_CLASS) if _is_named(o))
 
     def is_a(self, cls: str, ancestor: str) -> bool:
-        """Return whether a class equals or is a subclass of another."""
+        """Return whether a class equals another or is a subclass of it."""
         return cls == ancestor or ancestor in self._above.get(cls, ())
 
     def affordances(self, cls: str) -> frozenset[str]:
@@ -241,7 +241,7 @@ class Ontology:
     # --- labels ---
 
     def label(self, name: str) -> str:
-        """Return the label of a class, property or individual, or else its local name."""
+        """Return the label of a class, property or individual, or its local name if it has none."""
         labels = self._objects(k(name), LABEL)
         return short(labels[0]) if labels else name.removeprefix("k:")
 
@@ -254,7 +254,7 @@ class Ontology:
     # --- annotations ---
 
     def annotation(self, name: str, prop: str) -> tuple[Value, ...]:
-        """Return the asserted values of a property (an IRI outside `k:`) of an ontology's term."""
+        """Return the asserted values of a property (an IRI outside `k:`) for a term."""
         return tuple(value_terms(o) for o in self._objects(k(name), _property(prop)))
 
     def subjects(self, prop: str) -> tuple[str, ...]:
@@ -262,7 +262,7 @@ class Ontology:
         return tuple(sorted(_local(s) for s in self._by_property[_property(prop)] if _is_named(s)))
 
     def pairs(self, prop: str) -> tuple[tuple[str, str], ...]:
-        """Return the asserted pairs of a name and a value of a property."""
+        """Return the asserted pairs of a term's name and its value for a property."""
         return tuple(
             (_local(s), str(value_terms(o)))
             for s, objects in self._by_property[_property(prop)].items()
@@ -291,31 +291,31 @@ class Ontology:
         return tuple(str(v) for v in self.annotation(term, "pddlPredicate"))
 
     def domain_of(self, prop: str) -> str | None:
-        """Return the domain of a property, or None."""
+        """Return the domain of a property, if any."""
         domain = self._objects(k(prop), _DOMAIN)
         return _local(domain[0]) if domain else None
 
     def range_of(self, prop: str) -> str | None:
-        """Return the range of a property, or None."""
+        """Return the range of a property, if any."""
         ends = self._objects(k(prop), _RANGE)
         return _local(ends[0]) if ends else None
 
     def pddl_type(self, cls: str) -> str | None:
-        """Return the PDDL type of a class, or None."""
+        """Return the PDDL type of a class, if any."""
         types = self.annotation(cls, "pddlType")
         return str(types[0]) if types else None
 
     def class_of_pddl_type(self, name: str) -> str | None:
-        """Return the class of a PDDL type, or None."""
+        """Return the class that corresponds to a PDDL type, if any."""
         return self._one_by("pddlType").get(name)
 
     def class_of_thor_type(self, name: str) -> str | None:
-        """Return the class of an AI2-THOR object type, or None."""
+        """Return the class that corresponds to an AI2-THOR object type, if any."""
         return self._one_by("thorType").get(name)
 
     @cached_property
     def object_types(self) -> tuple[str, ...]:
-        """The classes with direct instances: simulated object types, or else leaf PDDL types."""
+        """The classes with direct instances: simulated object types or else leaf PDDL types."""
         simulated = self._one_by("thorType")
         if simulated:
             return tuple(sorted(simulated.values()))
@@ -380,10 +380,10 @@ class Ontology:
 
 
 def load_ontology(folder: Path | None = None) -> Ontology:
-    """Read all Turtle files of a folder, or hvr's own ontology (once) if the folder is None.
+    """Read all Turtle files in a folder, or hvr's own ontology (once) if the folder is None.
 
     Raises:
-        DataFileError: A file is unreadable or not Turtle; the message has file and line.
+        DataFileError: A file is unreadable or not valid Turtle; the message gives file and line.
     """
     return _own_ontology() if folder is None else ontology_of(_in_folder(folder))
 
@@ -392,7 +392,7 @@ def ontology_of(files: Iterable[Path]) -> Ontology:
     """Read an ontology from Turtle files.
 
     Raises:
-        DataFileError: A file is unreadable or not Turtle; the message has file and line.
+        DataFileError: A file is unreadable or not valid Turtle; the message gives file and line.
     """
     found = [path.resolve() for path in files]
     stamps = [path.stat() if path.is_file() else None for path in found]
@@ -440,11 +440,11 @@ def _property(name: str) -> NamedNode:
 
 
 # Roles --------------------------------------------------------------------------------------------
-# The roles of classes, states and relations of an ontology for the reader of requests: `k:role`.
+# The roles of an ontology's classes, states and relations for the reader of requests: `k:role`.
 #
-# Grammar and goals name no class and no predicate of a world. They look up a role, such as
-# "portable", and the ontology assigns roles to classes, properties or individuals. If a world
-# lacks a role, the part of the grammar that needs it does not apply there.
+# Grammar and goals never name a class or predicate of a world. They look up a role, such as
+# "portable", which the ontology assigns to classes, properties or individuals. If a world lacks a
+# role, the part of the grammar that needs the role does not apply there.
 
 # Classes.
 THING, AFFORDANCE, AGENT, LIQUID = "thing", "affordance", "agent", "liquid"
@@ -452,25 +452,25 @@ PORTABLE, PLACE, SURFACE, CONTAINER = "portable", "place", "surface", "container
 CARRIER = "carrier"
 """Can be carried with objects on or in it."""
 SLOT = "slot"
-"""A place for one thing at a time."""
+"""A place that takes one thing at a time."""
 WORKTOP, STORAGE = "worktop", "storage"
 GROUND = "ground"
-"""A place that is used only if the request names it."""
+"""A place used only if the request names it."""
 VESSEL, BOTTOMLESS = "vessel", "bottomless"
 BASIN = "basin"
-"""A place to fill and empty vessels."""
+"""A place where vessels are filled and emptied."""
 DRAIN = "drain"
 """Liquids can be poured away into it."""
 SOURCE = "source"
-"""Fills vessels, and is itself never the filling: 'fill the cup with the faucet'."""
+"""Fills vessels but is never the filling: 'fill the cup with the faucet'."""
 INSTRUMENT = "instrument"
 """A hand tool that changes other things."""
 APPARATUS = "apparatus"
-"""Changes the things put there; not a place to keep them."""
+"""Changes the things put there, and is not a place to keep them."""
 TOOL = "tool"
 """After 'with' it names the means, not the contents."""
 HELPER = "helper"
-"""May be named as a means without effect on the goal."""
+"""May be named as a means without changing the goal."""
 BESIDE = "beside"
 """Served beside its companion."""
 SERVED = "served"
@@ -483,9 +483,9 @@ LONG = "long"
 CUP = "cup"
 """A vessel to drink from."""
 FILLER = "filler"
-"""Fills the vessel at it while it is on."""
+"""Fills the vessel placed at it while it is on."""
 CUTTABLE, CRACKABLE = "cuttable", "breakable open"
-"""Divided with an instrument, or without one."""
+"""Divided, with or without an instrument."""
 
 # States and relations.
 PRESENT, OPEN, RUNNING = "present", "open", "running"
@@ -493,19 +493,19 @@ REACH = "within reach"
 FILLED, CONTAINS = "filled", "contains"
 PIECE_OF, FITS = "piece of", "fits"
 DIVIDED = "divided"
-"""The thing is replaced by its pieces."""
+"""Cutting replaces the thing by its pieces."""
 SLICED = "sliced"
-"""Like `DIVIDED`, with pieces that are called slices."""
+"""Like `DIVIDED`, but its pieces are called slices."""
 SWITCHES = "switches"
-"""Relates a control to the device that it switches."""
+"""Relates a control to the device it switches."""
 RUNS_INTO = "runs into"
 """Relates the source of a liquid to its basin."""
 TREATS = "treats"
-"""Relates an apparatus to the things that it changes permanently."""
+"""Relates an appliance to the things it changes permanently."""
 ADJOINS = "adjoins"
 """Relates things that stand side by side."""
 DEED = "deed"
-"""Records what was done since the robot began with the current stage of a request."""
+"""Records what has been done since the robot began the current stage of a request."""
 SOILED = "soiled"
 SITUATION = "situation"
 """States that make one object of a kind preferable to another."""
@@ -590,11 +590,11 @@ class Roles:
         return self._players.get(role, ())
 
     def plays(self, object_class: str, *roles: str) -> bool:
-        """Return whether a class or a superclass has one of the roles."""
+        """Return whether a class or one of its superclasses has one of the roles."""
         return any(object_class in self._extents.get(role, ()) for role in roles)
 
     def class_of(self, role: str) -> str | None:
-        """Return the first class with a role, or None."""
+        """Return the first class with a role, if any."""
         return next(iter(self.players(role)), None)
 
     def predicates(self, role: str) -> tuple[str, ...]:
@@ -606,11 +606,11 @@ class Roles:
         )
 
     def predicate(self, role: str) -> str | None:
-        """Return the first PDDL predicate with a role, or None."""
+        """Return the first PDDL predicate with a role, if any."""
         return next(iter(self.predicates(role)), None)
 
     def bearer(self, role: str) -> str | None:
-        """Return the class of things that can have the state or relation with a role, or None."""
+        """Return the class of things that can have the state or relation with a role, if any."""
         player = self.class_of(role)
         return self._ontology.domain_of(player) if player else None
 
@@ -623,7 +623,7 @@ class Roles:
         )
 
     def pddl_type(self, role: str) -> str | None:
-        """Return the PDDL type of the class with a role, or None."""
+        """Return the PDDL type of the class with a role, if any."""
         player = self.class_of(role)
         return self._ontology.pddl_type(player) if player else None
 

@@ -1,7 +1,7 @@
-"""The ontology in Owlready2, and checks by general reasoners.
+"""The ontology in Owlready2, and consistency checks by general reasoners.
 
-They need packages that are slow to import, and HermiT needs Java, so planning and queries do not
-use this module.
+The reasoners need packages that are slow to import, and HermiT needs Java, so neither planning nor
+queries use this module.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ConsistencyReport:
-    """The result of a consistency check; `note` says why no reasoner ran."""
+    """The result of a consistency check; `note` gives the reason if no reasoner ran."""
 
     checked: bool
     consistent: bool | None = None
@@ -38,7 +38,7 @@ class ConsistencyReport:
 def load_owlready(
     ontology: Ontology | None = None, facts: Iterable[Triple] = ()
 ) -> owlready2.Ontology:
-    """Return an ontology, hvr's own by default, with additional triples, as one of Owlready2.
+    """Return an ontology (by default hvr's own) with additional triples as an Owlready2 ontology.
 
     Classes are attributes: `load_owlready().Mug`.
 
@@ -64,7 +64,7 @@ def check_consistency(
 ) -> ConsistencyReport:
     """Search for contradictions with the reasoner HermiT, which needs Java.
 
-    Without Java (on the path, by default), nothing is checked; the report notes this.
+    `java` is found on the path by default. Without Java nothing is checked, and the report says so.
 
     Raises:
         StoreError: The reasoner failed for a reason other than a contradiction.

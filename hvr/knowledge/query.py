@@ -29,10 +29,10 @@ class QueryResult(Value):
     """The result of a query: a table of plain values.
 
     Args:
-        variables: Column names; `answer` for ASK; `subject`, `predicate` and `object` for
-            CONSTRUCT and DESCRIBE.
+        variables: Column names. ASK has the single column `answer`; CONSTRUCT and DESCRIBE have
+            `subject`, `predicate` and `object`.
         rows: One tuple per row in the order of `variables`; None for an unbound variable.
-        complete: False if a limit cut off further rows.
+        complete: Whether the result has all rows; False if a limit cut off further rows.
     """
 
     variables: tuple[str, ...]
@@ -71,13 +71,13 @@ _PROLOGUE = frozenset(("prefix", "base", "version"))
 
 
 def calls_service(sparql: str) -> bool:
-    """Return whether a query contains the keyword SERVICE, not only in a name or a string."""
+    """Return whether a query uses the keyword SERVICE outside names and strings."""
     if "service" not in sparql.lower():
         return False
     before = ""
     named = False
     for kind, text in _tokens(sparql):
-        # Oxigraph needs no space after a word: `1SERVICE<…>` is two of them, and `SERVICE:x {` is
+        # Oxigraph requires no space after a word: `1SERVICE<…>` is two tokens, and `SERVICE:x {` is
         # SERVICE with the name `:x`, although it could also name a graph `SERVICE:x`.
         if (kind == "word" and "service" in text) or (named and text == "{"):
             return True
@@ -100,13 +100,13 @@ def refuse_service(sparql: str) -> None:
 
 
 def is_update(sparql: str) -> bool:
-    """Return whether a text is a SPARQL update (INSERT, LOAD, …) instead of a query."""
+    """Return whether a text is a SPARQL update (INSERT, LOAD, …) rather than a query."""
     words = (text for kind, text in _tokens(sparql) if kind == "word")
     return next((word for word in words if word not in _PROLOGUE), "") in _UPDATES
 
 
 def undeclared_prefix(sparql: str, known: Container[str]) -> str | None:
-    """Return the first prefix that is neither declared in the query nor known."""
+    """Return the first prefix that is neither declared in the query nor predefined."""
     declared = set()
     before = ""
     for kind, text in _tokens(sparql):
@@ -119,7 +119,7 @@ def undeclared_prefix(sparql: str, known: Container[str]) -> str | None:
 
 
 def _tokens(sparql: str) -> Iterator[tuple[str, str]]:
-    # Compiled here, and cached by `re`, because most queries do not need it.
+    # Compiled here and cached by `re`, because most queries do not need it.
     for match in re.finditer(_TOKEN, sparql, re.VERBOSE | re.DOTALL):
         kind = match.lastgroup or ""
         if kind != "void":
@@ -138,7 +138,7 @@ def run_query(store: Store, sparql: str, *, allow_service: bool = False) -> Quer
     """Run a SPARQL 1.1 query over a store, with the prefixes of `terms.PREFIXES`.
 
     The query runs in this process without limits, so it must come from hvr or its caller. Use
-    `run_limited_query` for others.
+    `run_limited_query` for all other queries.
 
     Raises:
         StoreError: The query is malformed (with line and column), or uses SERVICE.
@@ -222,10 +222,10 @@ class QueryLimits:
     """Limits of a query.
 
     Args:
-        timeout: Seconds for everything, above 0.
+        timeout: Time limit for the whole query in seconds; above 0.
         rows: Maximum number of rows; further ones are cut off.
-        memory: Maximum bytes of the process; the result may take 1/32 of it. Ignored on macOS
-            and Windows.
+        memory: Maximum memory of the process in bytes; the result may take 1/32 of it. Ignored on
+            macOS and Windows.
 
     Raises:
         UsageError: A limit is out of range.
@@ -299,7 +299,7 @@ def _answered(data: bytes, timeout: float) -> tuple[bytes, bytes, int]:
 
 @contextmanager
 def _lifeline() -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Create a pipe through which the query process notices that this process has ended."""
+    """Create a pipe that tells the query process when this process has ended."""
     if sys.platform == "win32":
         yield -1, ()
         return
@@ -336,8 +336,8 @@ def _ended_by(code: int, name: str) -> bool:
     return code < 0 and -code == getattr(signal, name, None)
 
 
-# The query process reads one line of JSON and N-Quads from standard input. It writes the rows as
-# lines of JSON, then a line about the whole result.
+# The query process reads one line of JSON, then N-Quads, from standard input. It writes the rows as
+# lines of JSON, followed by a line about the whole result.
 
 _FILES = 3
 """Standard input, output and error: the process may open no further files."""
@@ -345,7 +345,7 @@ _PATIENCE_S = 2
 
 
 def answer_query() -> None:
-    """Run the query of this process."""
+    """Run the query in the query process."""
     request = json.loads(sys.stdin.buffer.readline())
     _end_in_time(request["seconds"] + _PATIENCE_S, int(sys.argv[1]))
     _confine(request["memory"], connect=request["service"])
@@ -382,7 +382,7 @@ def _write(value: object) -> int:
 
 
 def _end_in_time(seconds: int, lifeline: int) -> None:
-    """Let the operating system end this process, since the query cannot be interrupted."""
+    """Let the operating system end this process in time, since a query cannot be interrupted."""
     # Ctrl-C reaches all processes of a terminal; only the parent handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "win32":
@@ -392,14 +392,14 @@ def _end_in_time(seconds: int, lifeline: int) -> None:
 
     signal.alarm(seconds)
     if hasattr(os, "O_ASYNC"):
-        # A signal ends this process when the parent ends and its end of the pipe closes.
+        # A signal ends this process once the parent has ended and its end of the pipe is closed.
         with suppress(OSError):
             fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
             fcntl.fcntl(lifeline, fcntl.F_SETFL, os.O_ASYNC)
 
 
 def _confine(memory: int, *, connect: bool) -> None:
-    """Limit the memory of this process and, unless it may connect, bar files and connections."""
+    """Limit this process's memory and, unless `connect`, bar files and connections."""
     if sys.platform == "win32":
         return
     import resource

@@ -1,8 +1,8 @@
 """The scene graph: the visible state of an environment as a plain value.
 
-It uses AI2-THOR's field names for attributes and hvr's names (`mug-1`) for nodes, and it knows
-nothing of RDF or PDDL. `hvr.worlds` creates it, `hvr.knowledge` converts it to triples and facts,
-and `hvr.execution` compares it with the expected state.
+It uses AI2-THOR's field names for attributes and hvr's names (`mug-1`) for nodes, and is
+independent of RDF and PDDL. `hvr.worlds` creates it, `hvr.knowledge` converts it to triples and
+facts, and `hvr.execution` compares it with the expected state.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from hvr.values import Value
 
 Extent = tuple[float, float, float, float, float, float]
-"""An axis-aligned box: lowest x, y and z, highest x, y and z, in metres."""
+"""An axis-aligned box in metres: minimum x, y and z, maximum x, y and z."""
 
 
 @dataclass(frozen=True)
@@ -23,13 +23,13 @@ class SceneObject:
     """An observed object.
 
     Args:
-        name: hvr's name, the lower-case type and a number: `mug-1`, `breadsliced-2`.
+        name: hvr's name, which is the lower-case type and a number: `mug-1`, `breadsliced-2`.
         attributes: AI2-THOR's metadata fields for properties and state (`openable`, `isOpen`,
             `temperature`, `fillLiquid`, …), as plain JSON values.
-        parents: Names of the receptacles it is directly on or in, innermost first; empty for
-            things that stand alone or are held.
+        parents: Names of the receptacles that it is directly on or in, innermost first; empty if it
+            stands alone or is held.
         in_reach: Whether the agent can interact with it from its current position.
-        extent: The object's bounding box; None if unknown.
+        extent: Bounding box of the object; None if unknown.
     """
 
     name: str
@@ -58,7 +58,7 @@ class SceneGraph(Value):
     controls: tuple[tuple[str, str], ...] = ()
 
     def shut_in(self, name: str) -> bool:
-        """Return whether an object is inside something closed, at any depth."""
+        """Return whether an object is inside a closed object, at any depth."""
         waiting, known = [name], {name}
         while waiting:
             here = self.objects.get(waiting.pop())

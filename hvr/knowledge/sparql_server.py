@@ -1,4 +1,4 @@
-"""A client of SPARQL 1.1 servers: queries, updates and whole graphs over HTTP.
+"""A client for SPARQL 1.1 servers: queries, updates and whole graphs over HTTP.
 
 It uses the SPARQL 1.1 Protocol and the Graph Store HTTP Protocol. Paths differ between servers, so
 an address may start with the name of a product: `fuseki+http://host:3030/robots`.
@@ -44,7 +44,7 @@ from hvr.knowledge.query import TRIPLE, QueryResult, refuse_service
 from hvr.knowledge.terms import EVENT, LABEL, PREFIXES, RDF_TYPE, Node, date_time, k, obj, value
 
 # Authentication -----------------------------------------------------------------------------------
-# A token, or a user name and password with Basic or Digest (RFC 7616).
+# A token, or a user name and password for Basic or Digest authentication (RFC 7616).
 
 USER, PASSWORD, TOKEN = "HVR_STORE_USER", "HVR_STORE_PASSWORD", "HVR_STORE_TOKEN"
 """Environment variables with the credentials for a server."""
@@ -70,7 +70,7 @@ class Login:
 
     @property
     def plain(self) -> str:
-        """The value of the Authorization header without a challenge; empty for none."""
+        """The value of the Authorization header before any challenge; empty if there is none."""
         if self.token:
             return f"Bearer {self.token}"
         if self.user:
@@ -79,10 +79,10 @@ class Login:
 
 
 class Authenticator:
-    """Answer the challenges of one server, and reuse the last one.
+    """Answers the authentication challenges of one server, and reuses the last one.
 
-    If `preemptive`, the first request has the credentials in plain; a server that uses Digest
-    should never see the password.
+    If `preemptive`, the first request contains the credentials in clear text. Do not use it with
+    Digest, where the server should never see the password.
     """
 
     def __init__(self, login: Login, *, preemptive: bool = True) -> None:
@@ -104,7 +104,7 @@ class Authenticator:
         return {"Authorization": value} if value else {}
 
     def accept_challenge(self, challenges: Iterable[str]) -> bool:
-        """Process the WWW-Authenticate headers of a server; return whether one can be answered."""
+        """Process the server's WWW-Authenticate headers; return whether one can be answered."""
         if not self._login.user:
             return False
         for text in challenges:
@@ -131,15 +131,15 @@ LAYOUTS = {
     "graphdb": ("", "statements", "rdf-graphs/service"),
     "virtuoso": ("sparql", "sparql", "sparql-graph-crud"),
 }
-"""Paths below the server address: for queries, for updates, for graphs."""
+"""Paths below the server address: for queries, updates and graphs."""
 _AUTHENTICATED = {"virtuoso": ("sparql-auth", "sparql-auth", "sparql-graph-crud-auth")}
-"""Paths for authenticated requests, where they differ; these require Digest."""
+"""Paths for authenticated requests, where they differ; these paths require Digest."""
 _ANSWERS = "application/sparql-results+json, application/n-triples;q=0.9"
 _TRIPLES = "application/n-triples"
 _BOOLEAN = Literal(True).datatype
 _UNAUTHORISED = (401, 403)
 _ASK_COLUMNS = ("__ASK_RETVAL",)
-"""The column of Virtuoso's ASK results: a row with 1, or no row."""
+"""The column of Virtuoso's ASK results, which have a row with 1 or no row."""
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ class ServerAddress:
     def read(cls, text: str, environment: Mapping[str, str]) -> Self:
         """Parse an address such as `http://localhost:7878` or `fuseki+http://…`.
 
-        The environment may contain a user and a password, or a token.
+        The environment may provide a user and password, or a token.
 
         Raises:
             UsageError: The text is not a server address, or contains a password.
@@ -190,7 +190,7 @@ class ServerAddress:
 
 
 class SparqlServer:
-    """A server, over one connection that is opened on demand; `timeout` is in seconds.
+    """A server, reached over one connection opened on demand; `timeout` is in seconds.
 
     Methods raise `StoreError` if the server rejects a request, or does not answer (exit code 4).
     """
@@ -227,7 +227,7 @@ class SparqlServer:
 
         Args:
             rows: Maximum number of rows; None for all.
-            graphs: IRIs of graphs to query as one; none for the server's default.
+            graphs: IRIs of the graphs to query as one; none means the server's default graph.
             allow_service: Whether SERVICE may open connections from the server.
         """
         if not allow_service:
@@ -269,7 +269,7 @@ class SparqlServer:
     def update(self, sparql: str) -> None:
         """Change the store, atomically if the server supports it.
 
-        An update is sent again if the connection was closed, so it must be idempotent (INSERT DATA,
+        An update is resent if the connection was closed, so it must be idempotent (INSERT DATA,
         DELETE DATA).
         """
         body = sparql.encode()
@@ -284,7 +284,7 @@ class SparqlServer:
         self._send("PUT", self._graph(graph), triples, {"Content-Type": _TRIPLES})
 
     def get(self, graph: str) -> bytes:
-        """Return the triples of a named graph as N-Triples; empty if it does not exist."""
+        """Return the triples of a named graph as N-Triples; empty if the graph does not exist."""
         accept = {"Accept": _TRIPLES}
         return self._send("GET", self._graph(graph), b"", accept, missing=True)[1]
 
@@ -320,7 +320,8 @@ class SparqlServer:
                 return response, response.read()
             except (OSError, http.client.HTTPException) as error:
                 self.close()
-                # A server closes idle connections before it processes the request, so retry once.
+                # A server may have closed an idle connection before processing the request, so
+                # retry once.
                 if again and not isinstance(error, TimeoutError):
                     again = False
                     continue
@@ -346,11 +347,11 @@ class SparqlServer:
         detail = " ".join(data.decode("utf-8", "replace").split())
         if status in _UNAUTHORISED:
             return StoreError(
-                f"the store at {self.address.text} refused the credentials "
+                f"the store at {self.address.text} rejected the credentials "
                 f"(HTTP {status}): set {USER} and {PASSWORD}, or {TOKEN}"
             )
         return StoreError(
-            f"the store at {self.address.text} refused the request "
+            f"the store at {self.address.text} rejected the request "
             f"(HTTP {status}): {short(detail, 300)}",
             exit_code=4 if status >= 500 else 2,
         )
@@ -363,7 +364,7 @@ def _plain(node: Node | None) -> Node | None:
 
 
 # Shared graph -------------------------------------------------------------------------------------
-# The graphs of many runs on one server: a named graph for each run, and one that lists the runs.
+# The graphs of many runs on one server: a named graph per run, and one that lists the runs.
 #
 #     <https://w3id.org/hvr/runs>                   the list of runs: time, place, request
 #     <https://w3id.org/hvr/run/NAME>               a run: its objects, their state, its events
@@ -380,9 +381,9 @@ def _plain(node: Node | None) -> Node | None:
 RUNS = "https://w3id.org/hvr/runs"
 """The graph that lists the runs."""
 RUN = "https://w3id.org/hvr/run/"
-"""Prefix of the IRI of a run, which is also its graph."""
+"""Prefix of a run's IRI, which is also the IRI of its graph."""
 ONTOLOGY = "https://w3id.org/hvr/ontology/"
-"""Prefix of the graph of an ontology, before its digest."""
+"""Prefix of the IRI of an ontology's graph, before its digest."""
 
 _T = TypeVar("_T")
 _DEFAULT = DefaultGraph()
@@ -414,7 +415,7 @@ class SharedRun:
 
     @property
     def events(self) -> str:
-        """Prefix of the IRIs of its events."""
+        """Prefix of the IRIs of the run's events."""
         return f"{self.iri}/event/"
 
 
@@ -431,7 +432,7 @@ class SharedGraph:
 
     @classmethod
     def begin(cls, server: SparqlServer, run: SharedRun, ontology: Ontology) -> Self:
-        """List a run, and clear its graph."""
+        """Add a run to the server's list, and clear its graph."""
         closure = _ntriples(q for q in ontology.quads if not _is_blank(q))
         graph = ONTOLOGY + hashlib.sha256(closure).hexdigest()[:16]
         listed = server.query(f"ASK {{ GRAPH <{graph}> {{ ?s ?p ?o }} }}").rows[0][0]
@@ -501,7 +502,7 @@ def list_runs(server: SparqlServer) -> tuple[SharedRun, ...]:
 
 
 def run_quads(server: SparqlServer, name: str) -> bytes:
-    """Return the graph of a run in the format of a run folder: N-Quads including the ontology."""
+    """Return the graph of a run as stored in a run folder: N-Quads including the ontology."""
     run = SharedRun(name)
     quads = list(parse(server.get(_ontology_of(server, run)), format=RdfFormat.N_TRIPLES))
     found = parse(server.get(run.iri), format=RdfFormat.N_TRIPLES)
@@ -517,7 +518,7 @@ def run_quads(server: SparqlServer, name: str) -> bytes:
 
 
 def publish(server: SparqlServer, run: SharedRun, ontology: Ontology, quads: bytes) -> None:
-    """Replace the graph of a run on a server by the graph of a folder."""
+    """Replace the graph of a run on a server by the graph in a run folder."""
     try:
         parsed = list(parse(quads, format=RdfFormat.N_QUADS))
     except (SyntaxError, ValueError) as error:
@@ -528,7 +529,7 @@ def publish(server: SparqlServer, run: SharedRun, ontology: Ontology, quads: byt
 def query_run(
     server: SparqlServer, name: str, sparql: str, *, rows: int | None = None
 ) -> QueryResult:
-    """Run a query on the server over one run and its ontology."""
+    """Run a query on the server over the graph of one run and its ontology."""
     run = SharedRun(name)
     return server.query(sparql, rows=rows, graphs=(run.iri, _ontology_of(server, run)))
 

@@ -54,13 +54,13 @@ _FLOATS = frozenset(XSD + t for t in ("double", "float", "decimal"))
 
 @lru_cache(maxsize=4096)
 def k(name: str) -> NamedNode:
-    """Return the node of an ontology name: `Mug`, `isOpen`."""
+    """Return the node of an ontology term such as `Mug` or `isOpen`."""
     return NamedNode(KITCHEN + name.removeprefix("k:"))
 
 
 @lru_cache(maxsize=16384)
 def obj(name: str) -> NamedNode:
-    """Return the node of an object: `mug-1`."""
+    """Return the node of an object such as `mug-1`."""
     return NamedNode(OBJECT + name)
 
 
@@ -72,8 +72,8 @@ def date_time(text: str) -> Literal:
 def short(node: Node) -> str:
     """Return the text form of a node.
 
-    That is `mug-1` for objects, the local name (`Mug`) for ontology terms, `e:3` for events, other
-    IRIs with their prefix or in full, and the text of a literal.
+    Objects become `mug-1`, ontology terms their local name (`Mug`), events `e:3`, other IRIs a
+    prefixed or full IRI, and literals their text.
     """
     if isinstance(node, NamedNode):
         iri = node.value
@@ -91,7 +91,7 @@ def short(node: Node) -> str:
 
 
 def value(node: Node | None) -> Value:
-    """Return a term as a plain value: booleans and numbers, or else the text of `short`.
+    """Return a term as a plain value: a boolean or number, or else the text from `short`.
 
     NaN and infinite numbers stay text, since JSON cannot represent them.
     """

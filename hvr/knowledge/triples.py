@@ -36,7 +36,7 @@ _Flags: TypeAlias = tuple[tuple[NamedNode, tuple[str, ...]], ...]
 
 
 class SceneReader:
-    """Convert scene graphs to triples by the annotations of an ontology.
+    """Converts scene graphs to triples, using the annotations of an ontology.
 
     `known` maps the names of objects to their classes, including superclasses.
     """
@@ -65,11 +65,11 @@ class SceneReader:
         """The properties of the triples from `states`."""
 
     def class_of(self, o: SceneObject) -> str | None:
-        """Return the class of an object, or None if the ontology does not know its type."""
+        """Return the class of an object; None if the ontology does not know its type."""
         return self.ontology.class_of_thor_type(o.object_type)
 
     def types(self, o: SceneObject) -> frozenset[str]:
-        """Return the direct classes of an object, from its type and its own fields.
+        """Return the direct classes of an object, derived from its type and fields.
 
         Raises:
             SceneError: The ontology does not know its type.
@@ -87,7 +87,7 @@ class SceneReader:
         return frozenset({cls, *own})
 
     def known(self, scene: SceneGraph) -> list[SceneObject]:
-        """Return the objects whose type the ontology knows."""
+        """Return the objects of a scene whose type the ontology knows."""
         return [o for o in scene.objects.values() if self.class_of(o) is not None]
 
     def static(self, o: SceneObject, scene: str) -> Iterator[Triple]:
@@ -107,7 +107,7 @@ class SceneReader:
         """Yield the objects that slicing would create, each with the name of its source.
 
         Raises:
-            SceneError: A piece belongs to no object of the scene, or to one that cannot be cut.
+            SceneError: A piece is assigned to an object that is not in the scene or cannot be cut.
         """
         for source, names in pieces.items():
             whole = scene.objects.get(source)
@@ -129,7 +129,7 @@ class SceneReader:
     def belongings(
         self, scene: SceneGraph, known: Mapping[str, frozenset[str]]
     ) -> Iterator[Triple]:
-        """Yield the triples that join switches with what they control."""
+        """Yield the triples that relate switches to the devices they control."""
         for control, controlled in scene.controls:
             classes = known.get(control, frozenset())
             if controlled not in known:
@@ -168,7 +168,7 @@ class SceneReader:
                 yield from self._place(o, known)
 
     def is_present(self, o: SceneObject, classes: frozenset[str]) -> bool:
-        """Return whether an object exists in one piece."""
+        """Return whether an object exists and is in one piece."""
         if o.attributes.get("isSliced"):
             return False
         shatters = not self._shattering.isdisjoint(classes)
@@ -226,11 +226,11 @@ Statement: TypeAlias = tuple[str, str, str | bool]
 
 
 NO_ROOM = ("No valid positions to place object found", "is full right now", "is already full")
-"""AI2-THOR's messages for a receptacle without room."""
+"""Fragments of AI2-THOR's messages about a receptacle without room."""
 
 
 class Change(Value):
-    """The changes of the graph by one observation: statements that became true or false, sorted."""
+    """The changes that one observation made to the graph: statements now true or false, sorted."""
 
     added: tuple[Statement, ...] = ()
     removed: tuple[Statement, ...] = ()
@@ -243,7 +243,7 @@ class FailureNote(Value):
     """A deviation from the domain, as stored in the graph.
 
     Args:
-        side: `pre` or `post`: the violated condition of the action.
+        side: `pre` or `post`, depending on whether a precondition or an effect was violated.
         literals: PDDL literals that should have held.
     """
 
@@ -260,7 +260,7 @@ class ActionEvent(Value):
     Args:
         action: PDDL name of the action, such as `put_on`.
         success: Whether the environment reported success.
-        time: ISO 8601 time; the current time if empty.
+        time: Time in ISO 8601; if empty, the current time.
     """
 
     step: int
@@ -327,7 +327,7 @@ def event_quads(event: ActionEvent, sequence: int, ontology: Ontology) -> Iterat
         facts += _failure_facts(failure, failed, event.step)
         facts.append((failed, k("failureOf"), node))
     for triple in ontology.rules.entail(facts):
-        # Domain and range entail types of the arguments, which are already stored.
+        # Domain and range entail the arguments' types, which are already stored.
         if triple[0] in nodes:
             yield Quad(*triple)  # type: ignore[arg-type]
 
@@ -367,14 +367,15 @@ def _node(v: str | bool, prop: str) -> NamedNode | Literal:
 
 
 # History ------------------------------------------------------------------------------------------
-# History marks of things, derived from executed AI2-THOR steps.
+# History marks of objects, derived from executed AI2-THOR steps.
 #
-# No camera shows that a plate was washed or a potato chilled. As in ALFRED, such marks persist
-# from the action on: things in a place get the mark when it is switched on or closed, and so do
-# things put into a running place. The ontology's individuals of `k:MarkRule` map places to marks.
+# No camera shows that a plate was washed or a potato chilled. As in ALFRED, such marks persist once
+# the action has happened. Objects in a place get the mark when the place is switched on or closed,
+# and so do objects put into a running place. The ontology's individuals of `k:MarkRule` map places
+# to marks.
 
 Mark: TypeAlias = tuple[str, str]
-"""Name of an object and PDDL name of a mark: `("plate-1", "washed")`."""
+"""Name of an object, and PDDL name of a mark: `("plate-1", "washed")`."""
 
 _ON = "switched on"
 _CLOSED = "closed"
@@ -415,8 +416,8 @@ def cleared_marks(
 ) -> set[Mark]:
     """Return the marks that a successful step clears; for the arguments, see `marks`.
 
-    A mark of a vessel's contents ends when the vessel is emptied or put, even on a tray or in a
-    bowl, into a place that ends the mark.
+    A mark of a vessel's contents ends when the vessel is emptied, or when it is put into a place
+    that ends the mark, even on a tray or in a bowl.
     """
     target = str(step.get("objectId", ""))
     rules = _rules(load_ontology() if ontology is None else ontology)
@@ -433,13 +434,13 @@ def cleared_marks(
 
 
 def contents(scene: SceneGraph, receptacle: str) -> set[str]:
-    """Return the names of things in or on a receptacle, up to two levels deep."""
+    """Return the names of the objects in or on a receptacle, up to two levels deep."""
     direct = _direct(scene, receptacle)
     return direct | {inner for d in direct for inner in _direct(scene, d)}
 
 
 class _Rule(Value):
-    """A place that gives a mark; without `itself`, the place's switch is separate."""
+    """A place that gives a mark; if `itself` is false, a separate control switches the place."""
 
     mark: str
     places: frozenset[str]

@@ -1,4 +1,4 @@
-"""The wording of actions and facts, and the block structure of plans, from ontology annotations."""
+"""Wording of actions and facts, and the block structure of plans, from ontology annotations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hvr.values import Value
 
 
 class Template(Value):
-    """A text with `{0}` and `{1}` in place of arguments; empty for no output."""
+    """A text with placeholders `{0}` and `{1}` for arguments; an empty text produces no output."""
 
     text: str = ""
     arity: int = 0
@@ -25,7 +25,7 @@ class Template(Value):
         return bool(self.text)
 
     def fill(self, args: Sequence[str]) -> str:
-        """Return the text with its arguments; empty if there are too few."""
+        """Return the text with its arguments filled in; empty if there are too few."""
         return self.text.format(*args) if self.arity <= len(args) else ""
 
 
@@ -34,8 +34,8 @@ class ActionWording(Value):
 
     Args:
         title: Title of a block of steps that ends with the action.
-        step: The action for the kitchen verifier.
-        written: Names that language models use for the term.
+        step: The action in the words of the kitchen verifier.
+        written: Names that language models use for the action.
     """
 
     imperative: Template
@@ -50,9 +50,9 @@ class PredicateWording(Value):
 
     Args:
         true, false: Clauses that affirm and deny it.
-        end: The affirming clause for the kitchen verifier.
+        end: The affirming clause in the words of the kitchen verifier.
         written, negation: Names that language models use for it and for its negation.
-        loose: Single words that people use to request it.
+        loose: Single words by which people request it.
     """
 
     true: Template
@@ -70,11 +70,11 @@ class Wording:
     Args:
         actions: Wordings of the actions by PDDL name, in the order of the ontology.
         predicates: Wordings of the predicates by PDDL name, in the order of the ontology.
-        types: Names that language models use for the class of a PDDL type.
+        types: Names that language models use for the class of each PDDL type.
         partners: PDDL types of the other parts of the same object.
-        nouns: Loosely used names, with the class of each.
+        nouns: Loosely used names, with the class that each means.
         confused: Pairs of classes whose names people confuse.
-        wholes: PDDL types of pieces, with the type that each is cut from.
+        wholes: PDDL types of pieces, each with the type from which it is cut.
         pieces: Names that language models use for the PDDL type of a piece.
         order_verbs: Verbs with which an order to a kitchen robot may start.
     """
@@ -115,7 +115,7 @@ def wording_of(ontology: Ontology) -> Wording:
         if (piece := ontology.pddl_type(made)) and (whole := ontology.pddl_type(one))
     }
     return Wording(
-        # In file order, which the tools of the kitchen verifier depend on.
+        # In file order, on which the kitchen verifier's list of tools depends.
         actions={name: _action(ontology, term) for term, name in ontology.pairs("pddlAction")},
         predicates={
             name: _predicate(ontology, term) for term, name in ontology.pairs("pddlPredicate")
@@ -180,7 +180,7 @@ def _texts(ontology: Ontology, term: str, prop: str) -> tuple[str, ...]:
 
 
 def template_of(ontology: Ontology, term: str, prop: str) -> Template:
-    """Return a text template of the ontology; empty if there is none.
+    """Return a text template from the ontology; empty if there is none.
 
     Raises:
         DataFileError: The template is malformed.
@@ -204,7 +204,7 @@ class BlockTitle(Value):
 
     Args:
         predicate: The predicate that became true.
-        rest: Further arguments.
+        rest: The further arguments of the predicate.
         title: Title with `{0}` for the subject of the predicate and `{1}` for the used thing.
         sentence: The title in the imperative, if it differs.
     """
@@ -220,17 +220,17 @@ class ActionAnnotations:
     """The annotations of a world's actions; actions are given by PDDL name.
 
     Args:
-        continued: The actions that, after an action in `ends`, continue the block instead.
+        continued: Actions that continue a block after an action in `ends`, instead of starting one.
         used: Actions whose block is named after their effect.
-        both: Actions that are also named if their block continues.
-        late: Actions to postpone as long as the plan stays valid.
+        both: Actions that are named in the title even if their block continues.
+        late: Actions to postpone for as long as the plan stays valid.
         walks: Actions that only move the robot to an object.
-        idle: Redundant steps of a careless model, with the affordance that each needs.
+        idle: Redundant steps of a careless model, with the affordance that each requires.
         uses: Block titles, most informative first.
         needs: Required affordance by action or predicate and argument index.
         sorts: Names of groups of classes in prompts.
-        invented: Names of things that a careless model invents.
-        contents_verbs: Verbs whose object is the content of a thing.
+        invented: Names of things that a careless model may invent.
+        contents_verbs: Verbs whose object is the contents of a thing.
     """
 
     ends: frozenset[str]

@@ -44,7 +44,7 @@ _KEYS: Mapping[str, tuple[Any, str]] = {
 
 
 class Agent(Value):
-    """A kind of robot, with its own domain over the same objects, types and facts."""
+    """A kind of robot, with its own domain over the world's objects, types and facts."""
 
     name: str
     path: Path
@@ -62,7 +62,7 @@ class Agent(Value):
 
 
 class WorldTask(Value):
-    """A task of a world; `goal` replaces the goal of the problem, as a sentence or as PDDL."""
+    """A task of a world; `goal` (a sentence or PDDL) replaces the goal of the problem."""
 
     name: str
     problem: Path
@@ -71,11 +71,11 @@ class WorldTask(Value):
 
 @dataclass(frozen=True)
 class ToolTask:
-    """A task in a world of tools.
+    """A task in a tool world.
 
     Args:
         done: Tools that must have been called.
-        known: Meanings of parameters; a value of each must become known.
+        known: Meanings of parameters; a value of each must be found.
         values: Values given by the request, by parameter or meaning.
     """
 
@@ -97,15 +97,15 @@ class WorldFile:
 
     Attributes:
         scenes: Files of recorded scenes by scene name.
-        first_scene: The default scene; empty in a world of problems. An `environment` that poses
-            its own problems gets it as its scene.
+        first_scene: The default scene; empty in a world of problems. An `environment` that
+            generates its own problems gets it as its scene.
         agents: Robots by name; the first is the default.
-        prompts: Folder of templates for language models; None for the general ones.
+        prompts: Folder of prompt templates for language models; None for the general templates.
         environment: `module:function` of a fact environment; empty for the PDDL environment.
-        env_timeout: Seconds that each call of the environment may take; 0 if not given.
+        env_timeout: Time limit in seconds for each call of the environment; 0 if not given.
         environments: Names of environments that play the scenes; the first is the default.
-        tools: Sources of the tools (`hvr.tools.calling.worlds`); empty in a world of a domain.
-        tool_tasks: Tasks by name, only in a world of tools.
+        tools: Sources of the tools (`hvr.tools.calling.worlds`); empty in a world with a domain.
+        tool_tasks: Tasks by name; only in a tool world.
 
     Raises:
         DataFileError: `world.toml` is missing, not TOML, or incomplete.
@@ -127,7 +127,7 @@ class WorldFile:
             self._check_tools(content)
         elif "domain" not in content:
             raise self._wrong(
-                'domain is missing: write domain = "domain.pddl", or [tools] for a world of tools'
+                'domain is missing: write domain = "domain.pddl", or [tools] for a tool world'
             )
         self.name: str = content.get("name", folder.resolve().name)
         self.domain_file = folder / content.get("domain", "domain.pddl")
@@ -144,7 +144,7 @@ class WorldFile:
         self.first_scene: str = content.get("first_scene", next(iter(self.scenes), ""))
         if self.scenes and not self.environments:
             raise self._wrong('a world with scenes needs environments = ["…"]', "scenes")
-        # The environment of a world of facts knows its own scenes.
+        # The environment of a PDDL world knows its own scenes.
         if self.first_scene and not self.environment and self.first_scene not in self.scenes:
             raise self._wrong(f"no scene named {self.first_scene!r}", "first_scene")
         self.tasks: Mapping[str, WorldTask] = MappingProxyType(
@@ -163,7 +163,7 @@ class WorldFile:
 
     @property
     def poses_problems(self) -> bool:
-        """Whether the environment makes its own requests, so that there is no problem to solve."""
+        """Whether the environment generates its own requests, so no problem is to be solved."""
         return bool(self.environment) and not (self.problem_files or self.scenes or self.tasks)
 
     @property
@@ -176,13 +176,12 @@ class WorldFile:
         """The domain.
 
         Raises:
-            UsageError: The world is a world of tools.
+            UsageError: The world is a tool world, which has no domain.
             DataFileError, PddlError: The domain cannot be read.
         """
         if self.tools:
             raise UsageError(
-                f"{self.name} is a world of tools, whose actions are calls: "
-                f"hvr tools run {self.name}",
+                f"{self.name} is a tool world, whose actions are calls: hvr tools run {self.name}",
                 field="world",
             )
         return parse_domain(self.domain_file)
@@ -198,7 +197,7 @@ class WorldFile:
 
     @property
     def scene_ontology(self) -> Ontology:
-        """The ontology that a world with scenes requires.
+        """The ontology, which a world with scenes must have.
 
         Raises:
             DataFileError: The ontology is missing, cannot be read or is not Turtle.
@@ -208,7 +207,7 @@ class WorldFile:
         return self.ontology
 
     def check_trusted(self, code: str, word: str) -> None:
-        """Refuse to run code that `world.toml` names unless the world is trusted.
+        """Reject code named by `world.toml` unless the world is trusted.
 
         Raises:
             UsageError: The world is given by name instead of by path.
@@ -222,7 +221,7 @@ class WorldFile:
             )
 
     def unmatched_patterns(self) -> tuple[tuple[str, str], ...]:
-        """Return pairs of an entry and a file pattern that matches no file."""
+        """Return each file pattern that matches no file, with its entry."""
         keys = ("ontology", "problems", "task_files", "scenes")
         return tuple(
             (key, name)
@@ -262,7 +261,7 @@ class WorldFile:
     def _check_tools(self, content: Mapping[str, Any]) -> None:
         for key in content:
             if key not in ("name", "tools", "tasks"):
-                raise self._wrong(f"a world of tools cannot have {key!r}", key)
+                raise self._wrong(f"a tool world cannot have {key!r}", key)
 
     def _tool_task(self, name: str, value: Any) -> ToolTask:
         task = self._table(ToolTask, "task", name, value)
@@ -290,7 +289,7 @@ class WorldFile:
 
 
 def line_of(file: Path, word: str) -> int:
-    """Return the number of the first line that contains a word outside comments, or 1."""
+    """Return the number of the first line that contains a word outside comments; 1 if none does."""
     try:
         lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -301,21 +300,22 @@ def line_of(file: Path, word: str) -> int:
 
 @cache
 def shipped_worlds() -> Mapping[str, Path]:
-    """Return the folders of the worlds that ship with hvr, by name."""
+    """Return the folders of the worlds included in hvr, by name."""
     folders = sorted(data_path("worlds").iterdir())
     return MappingProxyType({one.name: one for one in folders if one.is_dir()})
 
 
 def is_explicit(name: str) -> bool:
-    """Return whether a name is certainly a path: absolute, or starting with `./` or `../`."""
+    """Return whether a name can only be a path: absolute, or starting with `./` or `../`."""
     first = name.replace(os.altsep or os.sep, os.sep).partition(os.sep)[0]
     return first in (os.curdir, os.pardir) or Path(name).is_absolute()
 
 
 def find_world(name: str) -> Path:
-    """Return the folder of a world, given by the name of a shipped world or by path.
+    """Return the folder of a world, given by path or by the name of a world included in hvr.
 
-    A folder never shadows a shipped world of the same name; `./NAME` selects the folder.
+    A folder never takes precedence over an included world of the same name; `./NAME` selects the
+    folder.
 
     Raises:
         UsageError: The folder does not exist.
@@ -332,14 +332,14 @@ def find_world(name: str) -> Path:
 
 
 def is_trusted(name: str) -> bool:
-    """Return whether code of a world may run: a shipped world, or one given by explicit path."""
+    """Return whether a world's code may run: it is included in hvr, or given by explicit path."""
     return name in shipped_worlds() or is_explicit(name)
 
 
 def load_world(name: str | Path = DEFAULT_WORLD, *, trust: bool = False) -> WorldFile:
-    """Load a world by name or folder; shipped worlds are read once.
+    """Load a world by name or folder; worlds included in hvr are read once.
 
-    With `trust`, its code may run even if `is_trusted` says no.
+    `trust` allows its code to run even if `is_trusted` does not.
 
     Raises:
         UsageError: The world does not exist.
@@ -359,7 +359,7 @@ def _shipped(name: str) -> WorldFile:
 
 @cache
 def scene_files() -> Mapping[str, Path]:
-    """Return the files of all shipped scenes by name, starting with the default world."""
+    """Return the files of all included scenes by name, starting with the default world."""
     shipped = shipped_worlds()
     folders = sorted(shipped.values(), key=lambda folder: folder.name != DEFAULT_WORLD)
     found: dict[str, Path] = {}
@@ -377,7 +377,7 @@ def world_of_scene(scene: str) -> WorldFile:
 
 
 def world_of_types(types: Iterable[str]) -> WorldFile:
-    """Return the world with scenes that knows most AI2-THOR types, or the default world."""
+    """Return the world with scenes that knows most of these AI2-THOR types."""
     wanted = set(types)
     names = {path.parent.parent.name: None for path in scene_files().values()}
     worlds = [_shipped(name) for name in names]

@@ -21,14 +21,14 @@ from hvr.models.sdk_calls import Fallbacks, SdkModel
 
 _CUT = frozenset({"max_tokens", "model_context_window_exceeded"})
 _ANSWER = "answer"
-"""Name of the tool whose arguments are the answer, for models without schemas."""
+"""Name of the tool whose arguments serve as the answer, for models without schema support."""
 
 _FORMS = ("schema", "tool", "words")
 
 
 @dataclass(frozen=True)
 class _Settings:
-    """Settings that not every server accepts; see `Dialect` of `openai_model`."""
+    """Settings that some servers reject; see `Dialect` of `openai_model`."""
 
     form: str = "schema"
     temperature: bool = True
@@ -85,7 +85,7 @@ class AnthropicModel(SdkModel[_Settings]):
             given["tools"] = tools
         if self._options.effort and accepted.effort:
             config["effort"] = self._options.effort
-        # Not every release of the SDK has parameters for these.
+        # Not every SDK release has parameters for these settings.
         more: dict[str, Any] = {"output_config": config} if config else {}
         if accepted.temperature:
             more["temperature"] = min(request.temperature, 1.0)
@@ -138,11 +138,11 @@ class AnthropicModel(SdkModel[_Settings]):
         ]
         known = isinstance(parts[0], int) and all(p is None or isinstance(p, int) for p in parts)
         usage = reported_usage(
-            # The protocol does not count cached tokens as input tokens; hvr does.
+            # The protocol excludes cached tokens from the input tokens; hvr includes them.
             input=sum(part or 0 for part in parts) if known else None,
             output=json_at(counts, "output_tokens"),
             cached=parts[2] if parts[2] is not None else 0,
-            # Reasoning is a part of the output that the protocol does not count by itself.
+            # The protocol does not report reasoning separately from the rest of the output.
             reasoning=0,
             answered=answered,
         )
@@ -152,7 +152,7 @@ class AnthropicModel(SdkModel[_Settings]):
 def _fallbacks(accepted: _Settings, request: Request, *, effort: bool) -> Fallbacks[_Settings]:
     without_effort = replace(accepted, effort=False)
     effort = effort and accepted.effort
-    # First, since the schema and the effort are both in `output_config`.
+    # This comes first, since the schema and the effort are both in `output_config`.
     if effort:
         yield ("effort",), without_effort
     if request.schema is not None and accepted.form != "words":
@@ -170,7 +170,7 @@ def _tool(name: str, description: str, parameters: Mapping[str, Any]) -> dict[st
 
 
 def _turns(messages: tuple[Message, ...]) -> list[dict[str, Any]]:
-    # Results of several tools form one turn.
+    # The results of several tools form one turn.
     turns: list[dict[str, Any]] = []
     for message in messages:
         if message.role == "system":

@@ -1,4 +1,4 @@
-"""The choice of a language model and its settings, cheap to import."""
+"""The choice of a language model and its settings, in a module that is cheap to import."""
 
 from __future__ import annotations
 
@@ -21,19 +21,20 @@ class ModelChoice:
 
     Args:
         spec: Specification such as `openai:gpt-4o-mini`, `replay:runs/…` or `scripted:error=0.1`;
-            None for the model of the environment or pyproject.toml.
-        base_url: Address of the server; None for the provider's own.
-        setting: Name of the enabled parts, such as `HVR+` or `HVR+-library`; see `settings.named`.
+            None for the model named in the environment or in pyproject.toml.
+        base_url: Base URL of the server; None for the provider's default.
+        setting: Name of the combination of enabled features, such as `HVR+` or `HVR+-library`; see
+            `settings.named`.
         embedder: Specification of the embedder that maps names to objects and actions.
-        prompts: Folder with the user's own templates.
-        library: File of macro actions to use and extend.
-        limits: Maximum usage, in a bench for all plans together; None for no limit.
+        prompts: Folder of the user's prompt templates.
+        library: File of macro actions to use and to extend.
+        limits: Maximum usage (in a bench, of all plans together); None for no limit.
         calls_per_plan: Maximum number of requests per plan; None for the configured limit, or 100.
             For a single plan, `limits` takes precedence.
-        timeout: Maximum seconds per request; None for the configured timeout, or 60.
-        recorded_url: Whether the address comes from a run folder; then no provider's own key is
-            sent to it.
-        trust_project: Whether pyproject.toml may name the model and its address.
+        timeout: Timeout per request in seconds; None for the configured timeout, or 60.
+        recorded_url: Whether the base URL comes from a run folder, in which case no provider's key
+            is sent to it.
+        trust_project: Whether pyproject.toml may name the model and its base URL.
 
     Raises:
         UsageError: The temperature is invalid.

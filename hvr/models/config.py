@@ -34,7 +34,8 @@ class Price:
     """Price of a model in US dollars per million tokens.
 
     Args:
-        cached: Price of prompt tokens in the provider's cache; None means `input`.
+        cached: Price of prompt tokens found in the provider's cache; None means the price of
+            `input`.
     """
 
     input: float
@@ -54,19 +55,19 @@ class Price:
         return dollars / _MILLION
 
     def at_most(self, prompt: int, answer: int) -> float:
-        """Return an upper bound of the cost in US dollars."""
-        # A user's price for cached tokens may exceed the regular one.
+        """Return an upper bound of the cost of a request, in US dollars."""
+        # A user's price for cached tokens may exceed the regular price.
         input_price = max(self.input, self.cached or 0.0)
         return (prompt * input_price + answer * self.output) / _MILLION
 
 
 def priced(usage: Usage, price: Price | None) -> Usage:
-    """Return a usage with its cost if the price is known."""
+    """Return a usage with its cost filled in, if the price is known."""
     return usage if price is None else replace(usage, cost=price.cost(usage))
 
 
 def price_of(model: str, own: Mapping[str, Price] | None = None) -> Price | None:
-    """Return the price of a model; None if it is unknown.
+    """Return the price of a model; None if unknown.
 
     Args:
         model: The provider's name, such as `gpt-4o-mini`; a trailing date is ignored if the table
@@ -80,7 +81,7 @@ def read_price(name: str, value: object, where: str) -> Price:
     """Decode a price: a table with `input`, `output` and optionally `cached`.
 
     Raises:
-        UsageError: The value is not such a table.
+        UsageError: The value is not a table of prices.
     """
     required, keys = {"input", "output"}, {"input", "output", "cached"}
     known = isinstance(value, Mapping) and required <= set(value) <= keys
@@ -88,7 +89,7 @@ def read_price(name: str, value: object, where: str) -> Price:
         return Price(**{k: float(v) for k, v in value.items()})
     raise UsageError(
         f"{where}: the price of {name!r} must be a table such as {{input = 0.15, output = 0.6}} "
-        "(US dollars for a million tokens; cached = … may be added)"
+        "(US dollars per million tokens, optionally with cached = …)"
     )
 
 
@@ -111,18 +112,18 @@ class ModelOptions:
     """Options for reaching a model; its `repr` hides the key.
 
     Args:
-        base_url: Address of the server; None for the provider's own.
+        base_url: Base URL of the server; None for the provider's default.
         api_key: The key; None if the server needs none.
-        effort: Reasoning effort, such as `low`; None for the model's own.
-        timeout: Maximum seconds of a request, up to the last byte of its reply.
+        effort: Reasoning effort, such as `low`; None for the model's default.
+        timeout: Timeout of a request in seconds, up to the last byte of its reply.
         attempts: Maximum number of requests per answer.
-        seconds: Maximum wall time of all attempts together.
-        calls_per_plan: Maximum number of requests per plan, counting each attempt; None for the
+        seconds: Maximum wall time of all attempts together, in seconds.
+        calls_per_plan: Maximum number of requests per plan, where each attempt counts; None for the
             default.
-        reply_bytes: Maximum size of a reply, both compressed and decompressed.
-        concurrency: Maximum number of requests at a time, for prompts that do not depend on each
+        reply_bytes: Maximum size of a reply in bytes, both compressed and decompressed.
+        concurrency: Maximum number of concurrent requests, for prompts that are independent of each
             other.
-        about: Task, scene and seed of the plan; only a simulated model reads them.
+        about: Task, scene and seed of the plan; only read by a simulated model.
     """
 
     base_url: str | None = None
@@ -170,11 +171,11 @@ class ModelOptions:
 
     @property
     def scrubber(self) -> Scrubber:
-        """A scrubber that redacts this key and the keys of the environment."""
+        """A scrubber that redacts this key and the keys in the environment."""
         return Scrubber.of(os.environ, self.api_key, _password(self.base_url))
 
     def price(self, model: str) -> Price | None:
-        """Return the price of a model; only the user's prices apply at a custom address."""
+        """Return the price of a model; at a custom base URL only the user's own prices apply."""
         if self.base_url is None:
             return price_of(model, self.prices)
         return self.prices.get(model)
@@ -193,7 +194,7 @@ FILE = "pyproject.toml"
 SECTION = "tool.hvr.llm"
 
 KEYLESS = "none"
-"""The SDKs require a key; servers without keys ignore it."""
+"""The SDKs require a key; servers without keys ignore this placeholder."""
 
 _KEYS: Mapping[str, tuple[str, ...]] = {
     "openai": ("OPENAI_API_KEY",),
@@ -210,14 +211,14 @@ _NUMBERS: Mapping[str, type] = {
     "requests-per-minute": int,
     "tokens-per-minute": int,
 }
-"""Numeric settings; the environment variable is the name in capitals after `HVR_LLM_`."""
+"""Numeric settings; the environment variable of each is `HVR_LLM_` plus its upper-case name."""
 _TEXTS = ("model", "base-url", "effort")
 _SETTINGS = (*_TEXTS, *_NUMBERS, "prices")
 
 
 @dataclass(frozen=True)
 class ConfiguredModel:
-    """A model and how to reach it.
+    """A model, and how to reach it.
 
     Args:
         spec: Specification such as `openai:gpt-4o-mini`; None if no model was named.
@@ -251,18 +252,18 @@ def read_config(
     HVR_LLM_EFFORT, HVR_LLM_TIMEOUT and the other numbers, and per provider OPENAI_BASE_URL,
     OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY and GOOGLE_API_KEY.
 
-    A project that you downloaded must get neither your key nor your prompts. A provider's own key
-    is therefore never sent to an address from a file (HVR_LLM_API_KEY goes to any address), and a
-    file's model and address are ignored unless the project is trusted.
+    A downloaded project must get neither your key nor your prompts. A provider's key is therefore
+    never sent to a base URL from a file (HVR_LLM_API_KEY goes to any URL). A file's model and base
+    URL are ignored unless the project is trusted.
 
     Args:
-        choice: The choice; None leaves everything to the environment and pyproject.toml.
+        choice: The user's choice; None leaves everything to the environment and pyproject.toml.
         environ: Environment variables; by default the process environment.
-        folder: Folder where the search for pyproject.toml begins; the working folder by default.
+        folder: Folder where the search for pyproject.toml starts; by default the working folder.
 
     Raises:
         DataFileError: The file cannot be read.
-        UsageError: A setting is unknown, invalid, or a key.
+        UsageError: A setting is unknown or invalid, or contains a key.
     """
     environ = os.environ if environ is None else environ
     section, file = _section(folder or Path.cwd())
@@ -305,10 +306,10 @@ def _ignored(file: str, setting: str, option: str) -> str:
 
 
 def require_access(provider: str, model: str, options: ModelOptions) -> None:
-    """Raise an error if neither a server nor a key is known for a model.
+    """Raise an error unless a server or a key is known for a model.
 
     Raises:
-        UsageError: No base URL and no key is given.
+        UsageError: Neither a base URL nor a key is given.
     """
     if options.base_url is None and options.api_key is None:
         raise UsageError(
@@ -320,10 +321,10 @@ def require_access(provider: str, model: str, options: ModelOptions) -> None:
 def read_embedder_config(
     spec: str, *, environ: Mapping[str, str] | None = None, folder: Path | None = None
 ) -> ModelOptions:
-    """Return the options for an embedder of another provider than the model's.
+    """Return the options for an embedder whose provider differs from the model's.
 
-    The model's address and key must not go to another provider, so only that provider's own
-    variables count. The numeric settings apply to both.
+    The model's base URL and key must not go to another provider, so only the embedder provider's
+    own variables are read. The numeric settings apply to both.
     """
     environ = os.environ if environ is None else environ
     section, _ = _section(folder or Path.cwd())
@@ -448,7 +449,7 @@ class _Asking:
 def abilities_of(model: Model, chosen: ConfiguredModel) -> dict[str, str]:
     """Return one line about each ability of a model.
 
-    The schema allows only a word that the question does not ask for, so the answer shows whether
+    The schema allows only a word for which the question does not ask, so the answer shows whether
     the server enforces schemas.
     """
     asking = _Asking(model)
@@ -479,7 +480,7 @@ def _schema(asking: _Asking) -> str:
             return f"schema: enforced{f', as {found}' if found else ''}"
         if _form(asking.model) == form:
             break
-    return "schema: not enforced; the prompt describes it, and hvr checks the answers"
+    return "schema: not enforced; hvr describes it in the prompt and checks the answers"
 
 
 def _form(model: Model) -> str:
@@ -494,7 +495,8 @@ def _tools(asking: _Asking) -> str:
     if answer is None or not answer.calls:
         return "tools: not called"
     native = getattr(dialect, "tools", True)
-    return "tools: called" if native else "tools: not called by the server, but as JSON"
+    unsupported = "tools: not supported by the server; hvr asks for calls as JSON"
+    return "tools: called" if native else unsupported
 
 
 def _cost(totals: Totals, chosen: ConfiguredModel) -> str:
@@ -502,5 +504,5 @@ def _cost(totals: Totals, chosen: ConfiguredModel) -> str:
     tokens = f"{totals.input} tokens in, {totals.output} out for these checks"
     if price is None:
         return f"cost: unknown price; {tokens}"
-    each = f"${price.input:g} in and ${price.output:g} out for a million tokens"
+    each = f"${price.input:g} in, ${price.output:g} out per million tokens"
     return f"cost: {each}; {tokens}, ${totals.cost}"

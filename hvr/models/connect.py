@@ -52,20 +52,20 @@ _FORMS = {
 
 
 def make_model(spec: str, options: ModelOptions | None = None) -> Model:
-    """Return the model of a spec with its guard, but no other layer."""
+    """Return the model of a spec with its guard but no other layer."""
     options = options or ModelOptions()
     model = make_provider(spec, options)
-    # Recorded answers passed a guard when they were recorded.
+    # Recorded answers passed the guard when they were recorded.
     return model if isinstance(model, Replay) else Guarded(model, options)
 
 
 def make_provider(spec: str, options: ModelOptions) -> Model:
-    """Return the model of a spec without any layer.
+    """Return the model of a spec without any layers.
 
     Args:
         spec: `openai:MODEL`, `responses:MODEL`, `anthropic:MODEL`, `gemini:MODEL`,
             `hf:NAME_OR_FOLDER`, `replay:PATH` (a transcript or run folder), `scripted` with
-            optional parameters, or the name and argument of a provider from another package.
+            optional parameters, or the name of a provider in another package with its argument.
 
     Raises:
         UsageError: The spec is invalid.
@@ -82,7 +82,7 @@ def make_provider(spec: str, options: ModelOptions) -> Model:
 
 
 def loads_weights(spec: str) -> bool:
-    """Return whether the model of a spec is slow to create because it is loaded into memory."""
+    """Return whether a spec's model loads its weights into memory, and so is slow to create."""
     return spec.partition(":")[0] == "hf"
 
 
@@ -92,14 +92,14 @@ def is_simulation(spec: str) -> bool:
 
 
 def replayed(spec: str) -> Path | None:
-    """Return the transcript or run folder that a spec replays; None for any other spec."""
+    """Return the transcript or run folder that a spec replays; None if it is not a replay."""
     provider, _, rest = spec.partition(":")
     return Path(rest) if provider == "replay" and rest else None
 
 
 @dataclass(frozen=True)
 class SharedLimits:
-    """Limits shared by models, threads or processes; a file `sent` shares the rate limit."""
+    """Limits shared by models, threads or processes; the file `sent` shares the rate limit."""
 
     budgets: tuple[Budget, ...] = ()
     sent: Path | None = None
@@ -128,7 +128,7 @@ def stack(
 
     Raises:
         DataFileError: A file cannot be used.
-        UsageError: A budget is in dollars but the model's price is unknown.
+        UsageError: A budget is in dollars, but the model's price is unknown.
     """
     options = options or ModelOptions()
     top = (
@@ -165,16 +165,16 @@ def _layers(
 # Connect ------------------------------------------------------------------------------------------
 
 CALLS_PER_PLAN = 100
-"""Default maximum of requests per plan; hvr's own tasks take 1 to 70."""
+"""Default maximum number of requests per plan; hvr's own tasks take 1 to 70."""
 
 
 def calls_per_plan(options: ModelOptions) -> int:
-    """Return the maximum of requests per plan."""
+    """Return the maximum number of requests per plan."""
     return options.calls_per_plan or CALLS_PER_PLAN
 
 
 SENT = "sent.sqlite"
-"""Name of the file beside a shared ledger that counts requests per minute."""
+"""Name of the file, beside a shared ledger, that counts requests per minute."""
 
 
 def reach(choice: ModelChoice, about: Mapping[str, Any] | None = None) -> ConfiguredModel:
@@ -206,12 +206,12 @@ def connect(
     """Return the chosen model with the layers of `stack` and a usage meter.
 
     Args:
-        choice: The model and its settings; see `read_config` for those it leaves open.
-        transcript: File for the exchanges; an existing one is continued.
+        choice: The model and its settings; `read_config` fills in those left open.
+        transcript: File that records the exchanges; an existing one is continued.
         header: Additional fields for the first line of the transcript.
-        ledger: File of charges, which later attempts and other processes continue.
-        plans: Number of plans that the limits cover; None if the model is for one plan and the
-            limits cover everyone who shares the ledger.
+        ledger: File of charges, continued by later attempts and by other processes.
+        plans: Number of plans covered by the limits. If None, the model serves one plan, and the
+            limits cover all users of the ledger.
 
     Raises:
         UsageError: No model is named, or an option is invalid.
@@ -226,12 +226,12 @@ def connect(
     limits = choice.limits or Limits()
     budgets: tuple[Budget, ...]
     sent = ledger.with_name(SENT) if ledger is not None and plans is None else None
-    if isinstance(model, Replay):  # sends nothing
+    if isinstance(model, Replay):  # a replay sends nothing
         budgets = ()
     elif plans is None:
         # The shared ledger counts even without a limit, since a later start may set one. It does
-        # not distinguish plans, so a second budget counts this plan's recorded exchanges as its
-        # requests.
+        # not distinguish plans, so a second budget counts only this plan, starting from its
+        # recorded exchanges.
         earlier = Load(calls=count_exchanges(transcript) if transcript is not None else 0)
         own = Budget(Limits(calls=calls), charged=earlier, refusal=PlanBudgetError)
         budgets = (Budget(limits, ledger), own)
@@ -252,8 +252,8 @@ def connect(
 def embedder_options(choice: ModelChoice) -> ModelOptions:
     """Return the options for the embedder of a choice.
 
-    An embedder of the model's provider shares its options. Any other must not get the model's key
-    and finds its own in the environment.
+    An embedder of the model's provider shares the model's options. Any other embedder must not get
+    the model's key, and finds its own in the environment.
 
     Raises:
         UsageError: No model is named, or a setting is invalid.
@@ -278,7 +278,7 @@ class RecordedRun:
 
 @dataclass(frozen=True)
 class _Run:
-    """Fields of the `run` entry in the header of a transcript."""
+    """Fields of the `run` entry in a transcript's header."""
 
     request: str
     task: str | None
@@ -296,7 +296,7 @@ class _Run:
 
 
 def recorded_run(choice: ModelChoice) -> RecordedRun | None:
-    """Return the run that a `replay:FOLDER` repeats; None for any other spec.
+    """Return the run that a `replay:FOLDER` spec repeats; None for any other spec.
 
     Raises:
         DataFileError: The transcript cannot be read, or its header is incomplete.
@@ -312,7 +312,7 @@ def recorded_run(choice: ModelChoice) -> RecordedRun | None:
         decode(_Run, {name: run[name] for name in run if name in _Run.__match_args__})
     except UsageError as error:
         raise DataFileError(
-            f"{path}: the run that its first line describes cannot be repeated: {error}"
+            f"{path}: the run described by its first line cannot be repeated: {error}"
         ) from None
     return RecordedRun(path if path.is_dir() else path.parent, run)
 

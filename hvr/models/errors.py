@@ -42,7 +42,7 @@ NO_USAGE = Usage(input=0, output=0, cached=0, reasoning=0, cost=0.0)
 
 _MAYBE_BILLED = ("timeout", "garbled")
 _UNUSABLE: frozenset[Kind] = frozenset({"auth", "forbidden", "missing", "request", "overflow"})
-"""Kinds that asking again cannot fix: the request or its configuration is wrong."""
+"""Kinds of errors that asking again cannot fix, since the request or configuration is wrong."""
 
 _LONGEST_WAIT = 31 * 24 * 3600.0
 _BY_STATUS: Mapping[int, Kind] = {
@@ -57,14 +57,14 @@ _BY_STATUS: Mapping[int, Kind] = {
 
 
 class ModelError(LLMError):
-    """No usable answer came.
+    """The model gave no usable answer.
 
     The exit code is 2 if the request or its configuration is wrong (a bad key, an unknown model),
     and 4 if asking again may help.
 
     Args:
-        retry_after: Seconds that the server asks to wait before the next request.
-        usage: Usage billed despite the failure, if known.
+        retry_after: Seconds to wait before the next request, as requested by the server.
+        usage: Usage billed in spite of the failure, if known.
     """
 
     def __init__(
@@ -84,21 +84,21 @@ class ModelError(LLMError):
 
 
 class CancelledError(ModelError):
-    """The caller cancelled before the answer came."""
+    """The caller cancelled the request before the answer arrived."""
 
     def __init__(self, message: str = "cancelled before the model was asked") -> None:
         super().__init__(message, kind="cancelled")
 
 
 def kind_of(status: int) -> Kind:
-    """Return the kind of error for an HTTP status."""
+    """Return the kind of error that an HTTP status indicates."""
     if status < 400:
         return "garbled"
     return _BY_STATUS.get(status, "server" if status >= 500 else "request")
 
 
 def used(error: LLMError) -> Usage:
-    """Return the usage behind an error; unknown if the provider may have billed it."""
+    """Return the usage of a failed request; unknown if the provider may have billed it."""
     if isinstance(error, ModelError):
         if error.usage is not None:
             return error.usage
@@ -132,7 +132,7 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
 
 
 def seconds_of(text: str, unit: float = 1.0) -> float | None:
-    """Return a time in a unit of so many seconds; None if malformed, negative or over a month."""
+    """Convert a duration to seconds; None if malformed, negative or over a month."""
     try:
         seconds = float(text) * unit
     except ValueError:
@@ -147,7 +147,7 @@ class Cancellation:
     """A flag that one thread sets and others check.
 
     It is checked before each call and while waiting for the next attempt. A request in flight is
-    not aborted; its timeout bounds it.
+    not aborted, but ends at its timeout.
     """
 
     def __init__(self) -> None:
@@ -161,12 +161,12 @@ class Cancellation:
         return self._event.is_set()
 
     def check(self) -> None:
-        """Raise if cancelled."""
+        """Raise `CancelledError` if the flag is set."""
         if self.cancelled:
             raise CancelledError
 
     def wait(self, seconds: float) -> None:
-        """Sleep, but raise as soon as the flag is set.
+        """Sleep, but raise `CancelledError` as soon as the flag is set.
 
         Raises:
             CancelledError: The flag was set before or during the wait.

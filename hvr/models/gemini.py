@@ -21,14 +21,14 @@ _WITHHELD = frozenset(
     ).split()
 )
 _CALLED = frozenset({"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"})
-"""Finish reasons of answers that call tools."""
+"""Finish reasons of answers that contain tool calls."""
 
 
 class GeminiModel:
     """A Gemini model.
 
     Raises:
-        UsageError: No base URL and no key is given.
+        UsageError: Neither a base URL nor a key is given.
         MissingExtraError: The package google-genai is not installed.
     """
 
@@ -44,7 +44,7 @@ class GeminiModel:
         self._model = model
         self._price = options.price(model)
         self._failures = Failures(self.name, options)
-        # Without retry options the SDK asks once; hvr retries by itself.
+        # Without retry options the SDK sends one request; hvr retries by itself.
         self._client = self._sdk.Client(
             vertexai=False,
             api_key=options.api_key or KEYLESS,
@@ -90,7 +90,7 @@ class GeminiModel:
     def _asked(self, call: Callable[[], Any]) -> Any:
         try:
             return call()
-        except ModelError:  # from hvr's own HTTP client
+        except ModelError:  # raised by hvr's own HTTP client
             raise
         except self._errors.APIError as error:
             raise self._refused(error) from None
@@ -99,7 +99,7 @@ class GeminiModel:
 
     def _body(self, reply: Any) -> Any:
         raw = getattr(reply.sdk_http_response, "body", None)
-        # Older releases of the SDK do not expose it.
+        # Older SDK releases do not expose it.
         if raw is None:
             return reply.model_dump(mode="json", by_alias=True, exclude_none=True)
         try:
@@ -156,10 +156,10 @@ class GeminiModel:
             given["response_json_schema"] = dict(request.schema)
         known = self._types.GenerateContentConfig.model_fields
         if "automatic_continuation" in known:
-            # Otherwise one call may become several requests that bypass the budget.
+            # Otherwise one call could become several requests that bypass the budget.
             given["automatic_continuation"] = False
         if "should_return_http_response" in known:
-            # The SDK decodes only well-formed replies; hvr reads the raw body.
+            # The SDK decodes only well-formed replies, so hvr reads the raw body.
             given["should_return_http_response"] = True
         return self._types.GenerateContentConfig(**given)
 
@@ -168,7 +168,7 @@ class GeminiModel:
         headers = getattr(error.response, "headers", None) or {}
         complaint = complaint_of(error.details)
         if isinstance(error.details, dict) and error.details.keys() == {"message", "status"}:
-            # The SDK wraps a non-JSON body like this, with the HTTP reason phrase as the status.
+            # The SDK wraps a non-JSON body like this, with the HTTP reason phrase as status.
             complaint = replace(complaint, codes=())
         if not complaint.message:
             complaint = replace(complaint, message=str(error.message or error))
@@ -230,7 +230,7 @@ class GeminiModel:
     def _usage(self, counts: Any, answered: bool) -> Usage:
         output = json_at(counts, "candidatesTokenCount")
         if output is None and not answered and json_at(counts, "promptTokenCount") is not None:
-            output = 0  # the API omits the count of an empty answer
+            output = 0  # the API omits the count for an empty answer
         usage = reported_usage(
             input=json_at(counts, "promptTokenCount"),
             output=output,
@@ -256,12 +256,12 @@ def _list(value: Any) -> list[Any]:
 
 
 def _milliseconds(seconds: float) -> int:
-    # The SDK treats 0 as no timeout.
+    # the SDK treats 0 as no timeout
     return max(1, round(seconds * 1000))
 
 
 def _delay(error: Any) -> float | None:
-    """Return the delay of a google.rpc.RetryInfo, such as `"34.5s"`, in seconds."""
+    """Return the delay in a google.rpc.RetryInfo, such as `"34.5s"`, in seconds."""
     details = json_at(error, "error", "details")
     for detail in details if isinstance(details, list) else ():
         text = json_at(detail, "retryDelay")

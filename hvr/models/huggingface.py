@@ -21,16 +21,16 @@ from hvr.models.replies import with_calls, without_tools
 from hvr.values import cached_property
 
 # Constrained decoding -----------------------------------------------------------------------------
-# Decoding of local models that keeps to a JSON schema, through lm-format-enforcer.
+# Constrained decoding of local models by a JSON schema, through lm-format-enforcer.
 
 Allowed = Callable[[int, Any], list[int]]
-"""transformers' `prefix_allowed_tokens_fn`."""
+"""The function that transformers takes as `prefix_allowed_tokens_fn`."""
 
 
 class SchemaDecoding:
     """Prefix functions for one tokenizer.
 
-    The package's own integration does not know every release of transformers, so hvr reads the
+    The package's own integration does not support every release of transformers, so hvr reads the
     vocabulary itself.
 
     Raises:
@@ -47,7 +47,7 @@ class SchemaDecoding:
         for token in range(len(tokenizer)):
             if token in special:
                 continue
-            # After another token, the text of a token shows the space that it begins with.
+            # Only after another token does a token's text show its leading space.
             text = str(tokenizer.decode([zero, token]))[1:]
             tokens.append((token, text, len(text) > len(tokenizer.decode([token]))))
 
@@ -59,7 +59,7 @@ class SchemaDecoding:
         self._data = data(tokens, decode, self._ends, False, len(tokenizer))
 
     def allowed(self, schema: Mapping[str, Any]) -> Allowed:
-        """Return a function that yields the next tokens that a schema allows."""
+        """Return a function that yields the next tokens allowed by a schema."""
         parser = self._core.JsonSchemaParser(dict(schema))
         enforcer = self._enforcer(self._data, parser)
 
@@ -77,8 +77,8 @@ class SchemaDecoding:
 class HuggingFaceModel:
     """A causal language model that runs in this process, such as Phi-3-mini-4k-instruct.
 
-    Decoding is greedy at temperature 0, and keeps to the schema of a request. Requests run one at a
-    time.
+    Decoding is greedy at temperature 0, and follows the schema of a request. Requests are processed
+    one at a time.
 
     Raises:
         MissingExtraError: transformers or torch is not installed.
@@ -114,9 +114,9 @@ class HuggingFaceModel:
         """See `Model`.
 
         Raises:
-            ModelError: The prompt and answer do not fit the context, or generation took too long.
+            ModelError: Prompt and answer do not fit the context, or generation took too long.
         """
-        # Concurrent answers would share the memory and the random state.
+        # Concurrent answers would share memory and random state.
         original, request = request, without_tools(request)
         with self._lock:
             tokens = self._tokens(replies.with_instruction(request))
@@ -138,7 +138,7 @@ class HuggingFaceModel:
         return answer
 
     def count_tokens(self, messages: tuple[Message, ...]) -> int:
-        """Return the number of tokens of a prompt in its chat template."""
+        """Return the number of tokens in a prompt, including its chat template."""
         return len(self._tokens(messages))
 
     def _tokens(self, messages: tuple[Message, ...]) -> list[int]:
@@ -165,7 +165,7 @@ class HuggingFaceModel:
         if context is not None and prompt + answer > context:
             raise ModelError(
                 f"{self.name}: the prompt has {prompt} tokens and the answer may have {answer}, "
-                f"{prompt + answer - context} too many for the model's context of {context}",
+                f"{prompt + answer - context} more than the model's context of {context} allows",
                 kind="overflow",
             )
 
@@ -200,7 +200,7 @@ class HuggingFaceModel:
                 pad_token_id=self._pad(),
                 **given,
             )
-        # `max_time` ends generation without reporting it.
+        # `max_time` ends generation without reporting that it did.
         late = time.monotonic() - start >= seconds
         return self._read(produced[0][len(tokens) :].tolist(), request, late)
 
@@ -209,7 +209,7 @@ class HuggingFaceModel:
         return SchemaDecoding(self._tokenizer, [t for t in self._ends() if t is not None])
 
     def _criteria(self, prompt: int, stop: tuple[str, ...]) -> Any:
-        # The library's own `stop_strings` does not work with every vocabulary.
+        # The library's `stop_strings` does not work with every vocabulary.
         torch, tokenizer = self._torch, self._tokenizer
 
         def ended(produced: Any, _scores: Any, **_: Any) -> Any:
@@ -237,11 +237,11 @@ class HuggingFaceModel:
 
 
 MAX_FINITE_ANSWERS = 5_000
-"""Schemas with more answers are enforced token by token, not by a list of answers."""
+"""Maximum number of answers for which a schema is enforced by a list rather than token by token."""
 
 
 def finite_answers(schema: Mapping[str, Any] | None) -> tuple[str, ...]:
-    """Return all JSON texts that a schema allows; none if it is not a small finite choice."""
+    """Return all JSON texts that a schema allows; empty unless it is a small finite choice."""
     values = None if schema is None else _values(schema)
     return () if values is None else tuple(json.dumps(value) for value in values)
 
@@ -261,15 +261,16 @@ def _values(schema: Mapping[str, Any]) -> list[Any] | None:
 
 
 NextLines = Callable[[Sequence[str]], Sequence[str]]
-"""The lines that may follow the lines of an answer so far; an empty line ends the answer."""
+"""Returns the lines that may follow the lines so far; an empty line ends the answer."""
 
 
 class LineConstraint:
-    """A prefix function for transformers that allows only some lines.
+    """A prefix function for transformers that allows only certain lines.
 
     Args:
-        tokenizer: Tokenizer of transformers with an end token, whose tokens keep line breaks.
-        next_lines: The lines that may follow, such as `hvr.policies.llm.next_steps.NextSteps`.
+        tokenizer: Tokenizer of transformers that has an end token and keeps line breaks.
+        next_lines: Function that returns the lines that may follow, such as
+            `hvr.policies.llm.next_steps.NextSteps`.
     """
 
     def __init__(self, tokenizer: Any, next_lines: NextLines) -> None:
@@ -278,7 +279,7 @@ class LineConstraint:
         self._known: dict[tuple[str, ...], _Branch] = {}
 
     def __call__(self, produced: Sequence[int]) -> list[int]:
-        """Return the tokens that may follow an answer's tokens; only the end after the end."""
+        """Return the tokens that may follow; after the end token, only the end token."""
         lines: tuple[str, ...] = ()
         branch = self._branch(lines)
         for token in produced:
@@ -306,7 +307,7 @@ class LineConstraint:
 
 @dataclass
 class _Branch:
-    """Tokens of lines with a common beginning; `line` is the line that ends here."""
+    """Tokens of lines with a common prefix; `line` is the line that ends here."""
 
     after: dict[int, _Branch] = field(default_factory=dict)
     line: str | None = None

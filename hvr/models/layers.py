@@ -29,8 +29,8 @@ from hvr.models.transport import Failures
 class Guarded(Layer):
     """A layer that redacts secrets and rejects unusable answers.
 
-    It sits directly on the model, so no cache, transcript or plan ever sees a key that a server
-    echoes.
+    It sits directly on the model, so no cache, transcript or plan ever contains a key echoed by a
+    server.
     """
 
     def __init__(self, model: Model, options: ModelOptions) -> None:
@@ -44,8 +44,8 @@ class Guarded(Layer):
         """See `Model`.
 
         Raises:
-            LLMError: The model raised it; its message is redacted. The kind is `refused` if the
-                answer is withheld, and `empty` or `schema` if it is unusable.
+            LLMError: The model raised it; secrets in its message are redacted. Its kind is
+                `refused` if the answer is withheld, and `empty` or `schema` if it is unusable.
         """
         scrubber = self._options.scrubber
         try:
@@ -81,12 +81,12 @@ _PATIENCE_S = 30.0
 class Cache(Layer):
     """A layer that stores complete answers in an SQLite file, so no prompt is paid for twice.
 
-    Several processes may share the file; if two ask the same at once, both pay and the first answer
-    is kept. The file holds only digests of the prompts.
+    Several processes may share the file; if two ask the same at once, both pay, and the first
+    answer is kept. The file contains only digests of the prompts.
 
     Args:
         path: The file; created if missing.
-        scope: Distinguishes models of the same name, for example by server address.
+        scope: Text that distinguishes models of the same name, such as the server's base URL.
 
     Raises:
         DataFileError: The file cannot be used.
@@ -96,12 +96,12 @@ class Cache(Layer):
         super().__init__(model)
         self._path = path
         self._key = f"{model.name} {scope}".strip()
-        # Not in WAL mode, which does not work across machines.
+        # not in WAL mode, which does not work across machines
         with transaction(path, "a cache of answers") as base:
             base.execute(_TABLE)
 
     def answer(self, request: Request) -> Answer:
-        """See `Model`; a cached answer uses and costs nothing."""
+        """See `Model`. A cached answer costs nothing and reports no usage."""
         key = recording.digest(recording.request_json(request))
         with self._open() as base:
             row = base.execute(
@@ -134,7 +134,8 @@ class Cache(Layer):
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        # SQLite connections are bound to a thread, and opening one is cheap compared to an answer.
+        # SQLite connections are bound to a thread, and opening one is cheap compared with an
+        # answer.
         try:
             with closing(sqlite3.connect(self._path, timeout=_PATIENCE_S)) as base, base:
                 yield base
@@ -151,21 +152,21 @@ _TRANSIENT: frozenset[Kind] = frozenset({"timeout", "connection", "rate", "serve
 """Kinds of errors that may be transient."""
 
 _UNUSABLE: frozenset[Kind] = frozenset({"empty", "schema"})
-"""Kinds of errors in the answer itself: waiting does not help, and each answer was billed."""
+"""Kinds of errors in the answer itself: waiting does not help, and each answer is billed."""
 
 _TRANSIENT_STATUS = frozenset({408, 429, 500, 502, 503, 504})
-"""Not every server error is transient: 501 (not implemented) stays."""
+"""Statuses of final server errors, such as 501 (not implemented)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RetryLimits:
-    """The limits of retrying.
+    """The limits on retries.
 
     Args:
         attempts: Maximum number of requests, including the first.
-        seconds: Maximum wall time of all requests and waits; both are cut to fit.
-        first: Seconds of the first wait; each further wait is twice as long.
-        longest: Maximum seconds of a wait, unless the server asks for more.
+        seconds: Maximum wall time of all requests and waits in seconds; both are shortened to fit.
+        first: Duration of the first wait in seconds; it doubles with each further wait.
+        longest: Maximum wait in seconds, unless the server asks for more.
         again: Number of retries after an empty answer or broken JSON.
     """
 
@@ -222,8 +223,7 @@ class RetryPolicy:
             try:
                 return question(self._limits.seconds - (self._clock() - start))
             except ModelError as error:
-                # Only an answer that arrived has known tokens; the usage of a timeout stays
-                # unknown.
+                # Only an answer that arrived has known tokens; a timeout leaves the usage unknown.
                 if error.kind in _UNUSABLE:
                     unusable += 1
                     discarded.append(used(error))
@@ -263,7 +263,7 @@ class RetryPolicy:
                 f" (tried {attempts} time{'s' if attempts > 1 else ''}{hint}; the next attempt "
                 f"would exceed {limits.seconds:g} s in total)"
             )
-        # Keep kind and status, so that callers handle the error like the original.
+        # Keep the kind and status, so that callers handle the error like the original.
         if not tried:
             error.usage = usage
             return error

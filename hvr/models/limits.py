@@ -1,4 +1,4 @@
-"""Limits on the use of models: budgets with a shared ledger, and rates per minute."""
+"""Limits on the use of models: budgets with a shared ledger, and limits per minute."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Load:
 
     @property
     def tokens(self) -> int:
-        """Prompt and answer tokens together."""
+        """The sum of prompt and answer tokens."""
         return self.input + self.output
 
     def __add__(self, other: Load) -> Load:
@@ -74,9 +74,9 @@ class Ledger:
 def transaction(
     path: Path, use: str = "a ledger", *, durable: bool = True
 ) -> Iterator[sqlite3.Connection]:
-    """Open an SQLite file for one atomic change; if `durable`, it survives a power failure."""
+    """Open an SQLite file for one atomic change, which survives a power failure if `durable`."""
     try:
-        # Writers wait for each other, but a charge takes next to no time.
+        # Writers wait for each other, but a charge takes almost no time.
         database = sqlite3.connect(path, timeout=60.0, isolation_level=None)
     except sqlite3.Error as error:
         raise unwritable(path, error, f"cannot be used as {use}") from error
@@ -122,17 +122,18 @@ class Limits:
 
 
 class Budget:
-    """Usage counted against limits; a request that could exceed them is not sent.
+    """Usage counted against limits; a request that might exceed them is not sent.
 
-    Models, threads and, with a ledger, processes may share it. A request first reserves the most
-    that it could use. If the provider reports the usage, that replaces the reservation; otherwise
-    (a timeout, a provider without counts) the reservation stays charged, so the limits always hold.
+    Models, threads and, with a ledger, processes may share it. A request first reserves the maximum
+    that it may use. The usage reported by the provider then replaces the reservation. Without a
+    report (after a timeout, or from a provider without counts) the reservation stays charged, so
+    the limits always hold.
 
     Args:
         limits: Maximum usage.
-        ledger: File of charges that other processes may share and continue; None to count only in
-            memory.
-        charged: Initial charges, without a ledger.
+        ledger: File of charges that other processes may share and continue; None to count in memory
+            only.
+        charged: Initial charges, if there is no ledger.
         refusal: Class of the error that refuses a request.
     """
 
@@ -173,7 +174,8 @@ class Budget:
                     )
             return after
 
-        # Check and charge in one transaction: two requests may each fit where both together do not.
+        # Check and charge in one transaction: two requests that fit separately may not fit
+        # together.
         self._change(reserved)
 
     def _settle(self, reserved: Load, charged: Load, usage: Usage, failed: bool) -> None:
@@ -194,10 +196,10 @@ class Budgeted(Layer):
 
     Args:
         price: Price of the model, if known.
-        count: Counts the prompt tokens of a request; an upper estimate by default.
+        count: Function that counts the prompt tokens of a request; by default an upper estimate.
 
     Raises:
-        UsageError: The budget is in dollars but the price is unknown.
+        UsageError: The budget is in dollars, but the model's price is unknown.
     """
 
     def __init__(
@@ -222,7 +224,7 @@ class Budgeted(Layer):
         """See `Model`.
 
         Raises:
-            BudgetError: The request could exceed the budget; it was not sent.
+            BudgetError: The request might exceed the budget, and was not sent.
         """
         prompt = self._count(request)
         reserved = self._load(prompt, request.max_tokens)
@@ -233,7 +235,7 @@ class Budgeted(Layer):
             usage = used(error)
             self._budget._settle(reserved, self._charge(usage, reserved), usage, failed=True)
             raise
-        # An interrupt leaves the reservation charged, since the provider may bill the request.
+        # After an interrupt the reservation stays charged, since the provider may bill the request.
         charged = self._charge(answer.usage, reserved)
         # The answer is paid for and must not be lost. If the ledger cannot be written, the
         # reservation stays charged, which errs on the safe side.
@@ -275,7 +277,7 @@ _USE = "a count of what is sent"
 
 @dataclass(frozen=True)
 class PerMinute:
-    """Maximum sent within any 60 seconds; None for no limit."""
+    """Maximum usage within any 60 seconds; None for no limit."""
 
     requests: int | None = None
     tokens: int | None = None
@@ -283,13 +285,13 @@ class PerMinute:
     def wait(self, sent: Sequence[tuple[float, int]], tokens: int, now: float) -> float:
         """Return the seconds until a request may fit; 0 if it fits now.
 
-        `sent` has time and tokens of each request of the last minute, oldest first.
+        `sent` lists the time and tokens of each request in the last minute, oldest first.
         """
         full = self.requests is not None and len(sent) >= self.requests
         if self.tokens is not None:
             full = full or sum(t for _, t in sent) + tokens > self.tokens
-        # The oldest request must leave the window. If that is not enough, the caller asks again; 0
-        # would mean that the request fits.
+        # The oldest request must leave the window. If that is not enough, the caller asks again. A
+        # result of 0 would mean that the request fits.
         return max(sent[0][0] + MINUTE_S - now, 1e-3) if full else 0.0
 
     def __str__(self) -> str:
@@ -349,10 +351,10 @@ class SharedWindow:
             )
 
     def enter(self, rate: PerMinute, tokens: int) -> float:
-        # Not durable: after a power failure, the requests before it are older than a minute anyway.
+        # Not durable: after a power failure, the earlier requests are older than a minute anyway.
         with transaction(self._path, _USE, durable=False) as database:
             now = self._clock()
-            # Entries from a clock far ahead would block everyone.
+            # Entries from a clock that is far ahead would block everyone.
             database.execute(
                 "DELETE FROM sent WHERE at <= ? OR at > ?", (now - MINUTE_S, now + MINUTE_S)
             )
@@ -377,7 +379,7 @@ class RateLimit(Layer):
     A request counts with its estimated prompt tokens plus its `max_tokens`.
 
     Args:
-        window: Counts the requests; a new `OwnWindow` by default.
+        window: Window that counts the requests; by default a new `OwnWindow`.
     """
 
     def __init__(
@@ -400,8 +402,8 @@ class RateLimit(Layer):
         """See `Model`.
 
         Raises:
-            ModelError: The request alone exceeds the limit, or would wait longer than its time
-                limit.
+            ModelError: The request alone exceeds the limit, or would have to wait longer than its
+                time limit.
         """
         tokens = request_tokens(request) + request.max_tokens
         limit = self._rate.tokens
@@ -418,7 +420,7 @@ class RateLimit(Layer):
             if request.seconds is not None and waited + wait >= request.seconds:
                 raise ModelError(
                     f"the limit of {self._rate} a minute has no room for another request "
-                    f"within {request.seconds:.3g} s; raise the limit or the seconds for an answer",
+                    f"within {request.seconds:.3g} s; raise the limit or the timeout",
                     kind="request",
                 )
             if wait >= _LOGGED_WAIT_S:

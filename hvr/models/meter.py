@@ -18,14 +18,14 @@ from hvr.values import JsonObject
 
 @dataclass(frozen=True, kw_only=True)
 class MeteredUse(JsonObject):
-    """Calls of a model and their usage; unknown values are None, never 0.
+    """The number of calls of a model and their usage; unknown values are None, never 0.
 
     Args:
-        calls: Number of calls of the model, failed ones included.
+        calls: Number of calls of the model, including failed ones.
         cached_calls: Number of answers from hvr's own cache.
         input: Prompt tokens, including tokens that the provider had cached.
         output: Answer tokens, without reasoning.
-        cached: Prompt tokens that the provider had in its cache.
+        cached: Prompt tokens found in the provider's cache.
         reasoning: Reasoning tokens.
         cost: Cost in US dollars.
         seconds: Wall time in seconds, if measured.
@@ -47,7 +47,8 @@ class Meter(Layer):
     """A layer that counts calls and usage; answers from hvr's cache are counted separately.
 
     Args:
-        aside: Returns the usage of abandoned exchanges from earlier attempts of the run.
+        aside: Function that returns the usage of abandoned exchanges in earlier attempts of the
+            run.
     """
 
     def __init__(self, model: Model, aside: Callable[[], Totals] = Totals) -> None:
@@ -81,7 +82,7 @@ class Meter(Layer):
             self.totals = self.totals.plus(outcome.usage)
 
     def spent(self, seconds: float | None = None) -> MeteredUse:
-        """Return the usage so far; a sum is None if any of its parts is unknown."""
+        """Return the usage so far; a sum with an unknown part is None."""
         totals = self.totals + self._aside()
         return MeteredUse(
             calls=totals.calls,
@@ -96,8 +97,8 @@ class Meter(Layer):
 
 
 # Progress notices ---------------------------------------------------------------------------------
-# The loggers of `hvr.models` report retries (as warnings), waits and long silences (as info). None
-# of this is part of a recorded run, which must be the same on every replay.
+# The loggers of `hvr.models` report retries (as warnings), and waits and long silences (as info).
+# None of these reports is part of a recorded run, which must be identical on every replay.
 
 _LOG = "hvr.models"
 
@@ -117,7 +118,7 @@ def notices(*, quiet: bool = False) -> Iterator[None]:
 
 
 def show_notices_of_worker() -> None:
-    """Show notices of a worker process until it ends, on the terminal's last line.
+    """Show a worker process's notices on the terminal's last line until the process ends.
 
     The parent process redraws its progress bar below them.
     """

@@ -16,14 +16,14 @@ from hvr.values import JsonObject
 # so they can be stacked in any order.
 
 _MOST_TOKENS = 1_000_000_000
-"""Token counts above this are treated as not reported."""
+"""Larger token counts are treated as not reported."""
 
 Role = Literal["system", "user", "assistant", "tool"]
 
 
 @dataclass(frozen=True)
 class ModelTool:
-    """A tool that a model may call, with a JSON schema of its arguments, an object."""
+    """A tool that a model may call; `schema` is the JSON schema of its arguments, an object."""
 
     name: str
     description: str
@@ -45,7 +45,7 @@ class Message:
 
     Args:
         calls: The tools that the assistant calls in this turn.
-        call_id: Id of the call that the text answers; only with the role `tool`.
+        call_id: Id of the call whose result the text is; only with the role `tool`.
     """
 
     role: Role
@@ -61,13 +61,14 @@ class Request:
     Args:
         messages: The conversation so far; the last message is the user's.
         purpose: Label for logs and counts, such as `block`; it is not sent.
-        schema: JSON schema that the answer must satisfy; None asks for text.
-        accept: Weaker schema that also suffices, since not every server enforces a schema; None
-            for `schema`. It is not sent.
-        tools: Tools; if there are any, the model must call at least one.
+        schema: JSON schema that the answer must satisfy; None to ask for text.
+        accept: Weaker schema that suffices as well, since not every server enforces a schema; None
+            means `schema`. It is not sent.
+        tools: Tools that the model may call; if there are any, it must call at least one.
         temperature: Sampling temperature; 0 is as deterministic as the model can be.
         max_tokens: Maximum length of the answer, in the model's tokens.
-        seconds: Time limit for the answer; None means the model's timeout. It is not sent.
+        seconds: Time limit for the answer in seconds; None means the model's timeout. It is not
+            sent.
     """
 
     messages: tuple[Message, ...]
@@ -84,14 +85,14 @@ class Request:
 
 @dataclass(frozen=True, kw_only=True)
 class Usage:
-    """The usage of one answer; None where the provider reports no plausible number.
+    """The usage of one answer; a number is None if the provider reports no plausible value.
 
     Args:
         input: Prompt tokens, including cached ones.
         output: Answer tokens, without reasoning.
-        cached: Prompt tokens that the provider had in its cache.
+        cached: Prompt tokens found in the provider's cache.
         reasoning: Reasoning tokens, which are not part of the answer.
-        cost: US dollars; None when the model's price is unknown.
+        cost: Cost in US dollars; None if the model's price is unknown.
     """
 
     input: int | None = None
@@ -123,8 +124,8 @@ class Answer:
     """The answer of a model.
 
     Args:
-        data: The decoded object if the request had a schema.
-        calls: The tools that the model calls.
+        data: The decoded JSON value, if the request had a schema.
+        calls: The tool calls in the answer.
         model: The provider's name for the model that answered.
         finish: `stop` (complete), `length` (cut off at `max_tokens`) or `filter` (withheld).
         source: `cache` or `replay` if no provider was asked, otherwise `model`.
@@ -148,20 +149,21 @@ class Model(Protocol):
 
     @property
     def simulated(self) -> bool:
-        """Whether this is a simulated language model; every report must say so."""
+        """Whether this is a simulated language model, which every report must mention."""
 
     def answer(self, request: Request) -> Answer:
         """Answer a request.
 
         Raises:
-            LLMError: No usable answer came; the message says what happened and what to do.
+            LLMError: No usable answer was received; the message says why and what to do.
         """
 
 
 def answer_all(model: Model, requests: Sequence[Request]) -> list[Answer | LLMError]:
-    """Ask requests that do not depend on each other, and return the outcome of each, in order.
+    """Ask independent requests, and return the outcome of each in order.
 
-    A model with a method `answer_all` may answer them concurrently; others answer sequentially.
+    A model with a method `answer_all` may answer them concurrently; other models answer one at a
+    time.
     """
     together = getattr(model, "answer_all", None)
     if together is not None:
@@ -216,9 +218,9 @@ class Totals:
     """The total usage of several calls; see `Usage` for the token counts.
 
     Args:
-        calls: Number of calls, failed ones included.
+        calls: Number of calls, including failed ones.
         failed: Number of calls that ended in an error.
-        seconds: Total wall time of the calls.
+        seconds: Total wall time of the calls, in seconds.
     """
 
     calls: int = 0
@@ -256,13 +258,13 @@ _FIELDS = fields(Totals)
 def reported_usage(
     *, input: Any, output: Any, cached: Any = None, reasoning: Any = None, answered: bool = True
 ) -> Usage:
-    """Return the usage that a provider reports, without implausible counts.
+    """Return the usage reported by a provider, without implausible counts.
 
-    The arguments are the values of the reply, of whatever type; `answered` says whether the answer
+    The arguments are the raw values in the reply, of any type. `answered` says whether the answer
     has text.
     """
     usage = Usage(input=input, output=output, cached=cached, reasoning=reasoning)
-    # Neither a prompt nor an answer with text can have 0 tokens: the provider did not count.
+    # Neither a prompt nor an answer with text can have 0 tokens, so 0 means not counted.
     if usage.input == 0:
         usage = replace(usage, input=None)
     if answered and usage.output == 0 and not usage.reasoning:
@@ -271,7 +273,7 @@ def reported_usage(
 
 
 def without_reasoning(usage: Usage) -> Usage:
-    """Return the usage of a protocol that counts reasoning tokens as output tokens as well."""
+    """Return the usage for a protocol that includes reasoning tokens in the output tokens."""
     if usage.output is None or not usage.reasoning or usage.reasoning > usage.output:
         return usage
     return replace(usage, output=usage.output - usage.reasoning)
@@ -295,18 +297,18 @@ def add_usages(usages: Iterable[Usage]) -> Usage:
 # Budgets and rate limits rely on this estimate, so it must never be too low.
 
 PER_MESSAGE = 8
-"""Upper bound of the tokens that common chat templates add to a message."""
+"""Upper bound on the tokens that common chat templates add to a message."""
 
 _PIECES = re.compile(r"[A-Za-z]+|[0-9]|\n|[^\sA-Za-z0-9]")
 _LETTERS = 4
 
 
 def estimate_tokens(text: str) -> int:
-    """Return an upper estimate of the tokens in English and PDDL text.
+    """Return an upper estimate of the number of tokens in English and PDDL text.
 
-    A run of letters counts a quarter of its length, rounded up. Each digit, punctuation mark and
-    line break counts 1, and each non-ASCII character its UTF-8 bytes, the worst case of a
-    byte-level tokenizer. Strings of random letters can exceed the estimate; hvr's prompts do not.
+    A run of letters counts as a quarter of its length, rounded up. Each digit, punctuation mark and
+    line break counts as 1, and each non-ASCII character as its number of UTF-8 bytes, the worst
+    case of a byte-level tokenizer. Random letters can exceed the estimate; hvr's prompts do not.
     """
     return sum(map(_weight, _PIECES.findall(text)))
 

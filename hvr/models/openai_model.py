@@ -49,18 +49,18 @@ BY_SCHEMA = _FORMS[:4]
 
 @dataclass(frozen=True)
 class Dialect:
-    """The settings that a server is known or assumed to accept.
+    """The settings that a server accepts, as far as known.
 
     Args:
-        limit: Name of the parameter that limits the answer's length.
-        form: Request for JSON: by schema, with `strict` only if the schema allows it; by schema
-            in the spelling of llama.cpp's Python server, or in vLLM's; as any object with the
-            schema in the prompt; or by prompt only.
-        tools: Whether the server calls tools; otherwise hvr asks for a call as JSON.
+        limit: Name of the parameter that limits the length of the answer.
+        form: How to request JSON: by schema, with `strict` only if the schema allows it; by schema
+            in the variant of llama.cpp's Python server, or of vLLM; as any object, with the schema
+            in the prompt; or only by prompt.
+        tools: Whether the server supports tool calls; otherwise hvr asks for a call as JSON.
         effort: Whether the server accepts a reasoning effort.
         temperature: Whether the server accepts a temperature.
         seed: Whether the server accepts a seed.
-        stop: Whether the server accepts stop strings; otherwise hvr cuts the answer.
+        stop: Whether the server accepts stop strings; otherwise hvr truncates the answer.
     """
 
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
@@ -141,8 +141,8 @@ def _form_arguments(schema: dict[str, Any], form: Form) -> dict[str, Any]:
 
 
 def _steps(dialect: Dialect, request: Request) -> Iterator[tuple[tuple[str, ...], Dialect]]:
-    """Yield the dialects to try after a refusal, each with words of the refusal."""
-    # Each one removes or replaces a setting permanently, so repeated steps terminate.
+    """Yield the dialects to try after a refusal, each with words that occur in that refusal."""
+    # Each step removes or replaces a setting permanently, so repeated steps terminate.
     if request.tools:
         yield ("tool", "function"), replace(dialect, tools=False)
     if request.schema is not None and dialect.form != "words":
@@ -181,13 +181,13 @@ _WITHHELD = frozenset(
     {"content_filter", "safety", "sensitive", "refusal", "recitation", "prohibited_content"}
 )
 _FAILED = frozenset({"error", "network_error", "insufficient_system_resource"})
-"""Finish reasons of failed answers, as various servers spell them."""
+"""Finish reasons of failed answers, in the spellings of various servers."""
 
 
 class OpenAIModel(SdkModel[Dialect]):
     """A model behind OpenAI's protocol: hosted, vLLM, llama.cpp, Ollama and others.
 
-    See `SdkModel`; a server that ignores a schema or tools is also asked in another form.
+    See `SdkModel`. A server that ignores a schema or tools is asked again in another form.
     """
 
     provider, package, client = "openai", "openai", "OpenAI"
@@ -271,7 +271,7 @@ class OpenAIModel(SdkModel[Dialect]):
             called = _tool_calls(message)
             if called:
                 return Answer(text=text, calls=called, model=model, usage=usage)
-            # Prose in place of a call shows that the server ignores tools, even if it was cut off.
+            # Prose instead of a call shows that the server ignores tools, even if it was cut off.
             if finish not in _CUT or text.strip():
                 self._learn(dialect, replace(dialect, tools=False))
                 raise self._failures.no_call(usage)
@@ -308,7 +308,7 @@ class OpenAIModel(SdkModel[Dialect]):
 
 
 def _text_and_refusal(message: Any) -> tuple[str | None, str]:
-    """Return the text of a message (None if it has none) and the text of a refusal."""
+    """Return the text of a message, if any, and the text of a refusal."""
     content, refusal = json_at(message, "content"), json_at(message, "refusal")
     parts = content if isinstance(content, list) else [{"text": content}]
     texts = [t for part in parts if isinstance(t := json_at(part, "text"), str)]
@@ -347,7 +347,7 @@ def _reasoning(message: Any) -> str:
 
 
 def _filtered(results: Any) -> str:
-    """Return the categories that a prompt filter flagged, comma-separated."""
+    """Return the categories flagged by a prompt filter, separated by commas."""
     hits = []
     for result in results if isinstance(results, list) else [results]:
         verdicts = json_at(result, "content_filter_results")
@@ -363,7 +363,7 @@ def _filtered(results: Any) -> str:
 
 @dataclass(frozen=True)
 class _Settings:
-    """Settings that not every server accepts; see `Dialect` of `openai_model`."""
+    """Settings that some servers reject; see `Dialect` of `openai_model`."""
 
     schema: bool = True
     temperature: bool = True

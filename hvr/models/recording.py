@@ -40,8 +40,8 @@ from hvr.models.model import (
 # Transcript ---------------------------------------------------------------------------------------
 # Transcripts: the file format of recorded exchanges, and their replay.
 
-# A transcript has JSON lines: a header, then one line per exchange. A last line that a crash cut
-# off is ignored.
+# A transcript consists of JSON lines: a header, then one line per exchange. An incomplete last
+# line, left by a crash, is ignored.
 #
 #     {"format": "hvr-transcript", "version": 1, "model": …, "simulated": …, "hvr": …, "date": …, …}
 #     {"number": 1, "purpose": …, "digest": …, "messages": […], "settings": {…}, "answer": {…},
@@ -60,7 +60,7 @@ _ERRORS: Mapping[str, type[LLMError]] = {
 
 @dataclass(frozen=True)
 class Exchange:
-    """A request and its answer or error, stored as a line of the transcript."""
+    """A request and its answer or error, stored as one line of the transcript."""
 
     line: Mapping[str, Any]
 
@@ -106,7 +106,7 @@ def _message_json(message: Message) -> dict[str, Any]:
 
 
 def request_json(request: Request) -> dict[str, Any]:
-    """Return the messages and settings of a request, without its purpose, which is not sent."""
+    """Return the messages and settings of a request, but not its purpose, which is not sent."""
     tools = {"tools": [asdict(tool) for tool in request.tools]} if request.tools else {}
     return {
         "messages": [_message_json(m) for m in request.messages],
@@ -122,7 +122,7 @@ def request_json(request: Request) -> dict[str, Any]:
 
 
 def digest(request: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of a request from `request_json` in canonical form."""
+    """Return the SHA-256 digest of a request, computed from `request_json` in canonical form."""
     text = json.dumps(request, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
@@ -136,7 +136,7 @@ def error_json(error: LLMError) -> dict[str, Any]:
 
 
 def error_from(value: Mapping[str, Any], usage: Usage | None = None) -> LLMError:
-    """Return the error that `error_json` described."""
+    """Return the error described by the JSON from `error_json`."""
     kind = _ERRORS[value["type"]]
     if kind is ModelError:
         return ModelError(
@@ -216,13 +216,13 @@ _WIDTH = 160
 
 
 class Replay:
-    """A model that answers from a transcript, without a key or the network.
+    """A model that replays the answers in a transcript, without a key or the network.
 
-    A prompt that was asked several times gets its answers in the recorded order, and recorded
-    errors are raised.
+    A prompt that was sent several times gets its answers in the recorded order. Recorded errors are
+    raised again.
 
     Args:
-        scrubber: Redacts the secrets that were redacted in the transcript.
+        scrubber: Scrubber that redacts the secrets redacted in the transcript.
 
     Raises:
         DataFileError: The transcript is missing or corrupt.
@@ -253,7 +253,7 @@ class Replay:
 
         Raises:
             LLMError: The recorded error.
-            CassetteError: The prompt was not recorded, or was asked more often than recorded.
+            CassetteError: The prompt was not recorded, or was sent more often than recorded.
         """
         return self.exchange(request).outcome()
 
@@ -277,7 +277,7 @@ class Replay:
         begin = f"{self.path}: no answer was recorded for this prompt"
         begin += f" ({request.purpose})" if request.purpose else ""
         if not self._exchanges:
-            return f"{begin}; the transcript has no exchange at all"
+            return f"{begin}; the transcript is empty"
         now = _lines(sent)
         same = [e for e in self._exchanges if e.line["purpose"] == request.purpose]
         nearest = max(same or self._exchanges, key=lambda e: _similarity(_lines(e.line), now))
@@ -297,7 +297,7 @@ def _lines(sent: Mapping[str, Any]) -> list[str]:
 
 
 def _similarity(recorded: list[str], now: list[str]) -> tuple[float, float]:
-    # Compare lines first; single-line prompts have none in common, so letters decide for them.
+    # Compare lines first; single-line prompts have none in common, so characters decide for them.
     lines = difflib.SequenceMatcher(None, recorded, now, autojunk=False).ratio()
     letters = difflib.SequenceMatcher(None, "\n".join(recorded)[:2000], "\n".join(now)[:2000])
     return lines, letters.quick_ratio()
@@ -328,9 +328,9 @@ def open_replay(path: str, options: ModelOptions) -> Replay:
 # The recording of exchanges with a model, and the continuation of interrupted recordings.
 
 # Earlier attempts ---------------------------------------------------------------------------------
-# An interrupted run starts over, and its prompts are the same up to the interruption, so their
-# answers come from the transcript: nothing is asked or paid for twice. The file
-# `llm-aside.jsonl` beside it has the same format and holds paid exchanges outside the run:
+# An interrupted run starts over. Its prompts are the same up to the interruption, so the transcript
+# supplies their answers, and nothing is asked or paid for twice. The file `llm-aside.jsonl` beside
+# it has the same format and holds paid exchanges outside the run:
 #
 # * the error that ended an attempt, because its request is sent again;
 # * exchanges that the new attempt has not reached because it took another course. If it asks the
@@ -353,7 +353,7 @@ class EarlierTranscript:
 
     @property
     def ahead(self) -> bool:
-        """Whether the run has not yet consumed all exchanges of the transcript."""
+        """Whether the transcript has exchanges that the run has not yet consumed."""
         return bool(self._ahead)
 
     @property
@@ -363,20 +363,21 @@ class EarlierTranscript:
 
     @property
     def totals(self) -> Totals:
-        """The usage of the exchanges set aside."""
+        """The usage of the exchanges that were set aside."""
         return totals(self._aside)
 
     def next(self, digest: str) -> tuple[Exchange, bool] | None:
-        """Return the exchange of a prompt, and whether the transcript has it next.
+        """Return the recorded exchange of a prompt, and whether it is next in the transcript.
 
         Returns:
-            None if no earlier attempt had the prompt.
+            None if no earlier attempt sent the prompt.
         """
         following = self._ahead[0] if self._ahead else None
         if following and following.line["digest"] == digest and not self._interrupted(following):
             self._used.append(self._ahead.popleft())
             return self._used[-1], True
-        # The transcript must stay in the order of the run, so exchanges out of order move aside.
+        # The transcript must stay in the order of the run, so move exchanges that are out of order
+        # aside.
         self._put_aside(len(self._ahead))
         for exchange in self._aside:
             if exchange.line["digest"] == digest and not exchange.failed:
@@ -385,9 +386,9 @@ class EarlierTranscript:
         return None
 
     def _interrupted(self, exchange: Exchange) -> bool:
-        """Return whether an error ended the attempt, so that its request is asked again."""
-        # A run goes on only after an unreadable answer. The answers to concurrent requests may
-        # follow any other error.
+        """Return whether an error ended the attempt, so that its request must be sent again."""
+        # A run goes on only after an unreadable answer. Answers to concurrent requests may follow
+        # any other error.
         survived = (exchange.line["error"] or {}).get("kind") == "schema"
         return exchange.failed and (len(self._ahead) == 1 or not survived)
 
@@ -399,7 +400,7 @@ class EarlierTranscript:
         moved = kept[-count:]
         del kept[-count:]
         aside = aside_of(self._path)
-        # If the process was killed between writing the two files, some exchanges are already there.
+        # If the process was killed between the two writes, some exchanges are already in the file.
         existing = Counter(map(_identity, _read(aside)))
         present = Counter(map(_identity, [*kept, *moved]))
         if not has_header(aside):
@@ -419,7 +420,7 @@ class EarlierTranscript:
 
 
 def has_header(path: Path) -> bool:
-    """Return whether a transcript exists with at least its header."""
+    """Return whether a transcript exists and has at least a header."""
     return path.is_file() and bool(read_log(path))
 
 
@@ -442,7 +443,7 @@ def set_aside(path: Path) -> tuple[Exchange, ...]:
 
 
 def count_exchanges(path: Path) -> int:
-    """Return the number of exchanges of earlier attempts, including those set aside."""
+    """Return the number of exchanges in earlier attempts, including those set aside."""
     return len(read(path)[1]) + len(set_aside(path)) if has_header(path) else 0
 
 
@@ -485,18 +486,18 @@ def _answer_json(answer: Answer) -> dict[str, Any]:
 
 
 class RecordingModel(Layer):
-    """A layer that writes all exchanges, answers and errors, to a transcript.
+    """A layer that writes all exchanges, both answers and errors, to a transcript.
 
     Each line is written before the answer is returned, so a crash loses nothing. Secrets are
     redacted. A recorded replay keeps the original times, dates, usage and header, so replaying a
     run reproduces its transcript byte for byte.
 
-    An existing transcript is continued: prompts that it answers are not asked again (see
+    An existing transcript is continued: prompts that it contains are not sent again (see
     `EarlierTranscript`).
 
     Args:
-        header: Additional fields of the header, such as commit and settings.
-        concurrency: Maximum number of requests at a time.
+        header: Additional fields of the header, such as the commit and settings.
+        concurrency: Maximum number of concurrent requests.
 
     Raises:
         DataFileError: The file cannot be written, or is not a transcript of this model.
@@ -532,12 +533,12 @@ class RecordingModel(Layer):
         append_json_line(path, {**self._header(), **self._scrubber.value(header or {})})
 
     def aside(self) -> Totals:
-        """Return the usage of earlier attempts that is not in the transcript."""
+        """Return the usage of earlier attempts that the transcript does not contain."""
         return self._earlier.totals if self._earlier is not None else Totals()
 
     def answer(self, request: Request) -> Answer:
         if isinstance(self._model, Replay):
-            # Keep the recorded line with its times, so that a replay writes the same file.
+            # Keep the recorded line with its times, so that a replay writes an identical file.
             exchange = self._model.exchange(request)
             self._append({**exchange.line, "purpose": request.purpose})
             return exchange.outcome()
@@ -552,7 +553,7 @@ class RecordingModel(Layer):
         return outcome
 
     def answer_all(self, requests: Sequence[Request]) -> list[Answer | LLMError]:
-        """Ask several requests concurrently; the transcript has them in their order."""
+        """Ask several requests concurrently, and record them in their order."""
         resuming = self._earlier is not None and self._earlier.ahead
         if resuming or isinstance(self._model, Replay) or len(requests) < 2:
             return [outcome_of(self, request) for request in requests]
@@ -580,11 +581,11 @@ class RecordingModel(Layer):
                 if isinstance(timed, BaseException):
                     raise timed
                 found[number] = timed
-                # Answers are recorded as soon as their order allows, so that little is paid twice.
+                # Record each answer as soon as the order allows, so that little is paid for twice.
                 while len(added) in found:
                     added.append(self._add(requests[len(added)], found[len(added)]))
         finally:
-            # After an error, no further request is sent.
+            # after an error, send no further request
             with suppress(Empty):
                 while True:
                     waiting.get_nowait()
@@ -594,7 +595,7 @@ class RecordingModel(Layer):
         start, date = self._clock(), self._now()
         outcome = outcome_of(self._model, request)
         if isinstance(outcome, Answer):
-            # Redact before use: a replay must return the same answer.
+            # Redact before use, because a replay must return the same answer.
             text, data = self._scrubber.text(outcome.text), self._scrubber.value(outcome.data)
             outcome = replace(outcome, text=text, data=data)
         return _Timed(outcome, self._clock() - start, date)
@@ -621,7 +622,7 @@ class RecordingModel(Layer):
             return None
         sent = self._scrubber.value(request_json(request))
         with self._lock:
-            # New lines are written only once nothing is ahead.
+            # Write new lines only after all recorded exchanges have been consumed.
             resuming = self._earlier.ahead
             known = self._earlier.next(digest(sent))
             if resuming:

@@ -15,21 +15,21 @@ from hvr.models.errors import ModelError
 from hvr.models.model import Answer, Message, ModelTool, ModelToolCall, Request
 
 # Replies ------------------------------------------------------------------------------------------
-# Providers and the gateways in front of them report errors in many shapes, not always with a
+# Providers and the gateways in front of them report errors in many shapes, and not always with a
 # matching HTTP status.
 
 _MESSAGES = ("message", "msg", "detail", "error_description", "error_message", "description")
 _CODES = ("code", "type", "status", "reason", "error_code", "err_code", "errorType", "status_code")
 _INNER = ("error", "errors", "innererror", "inner_error", "details", "metadata")
 _FAILED = ("error", "failed", "failure")
-# Limits of the search: the first messages count, and deeper ones add nothing.
+# Limit the search: the first messages matter, and deeper ones add nothing.
 _DEPTH = 5
 _MOST = 5
 
 
 @dataclass(frozen=True)
 class Complaint:
-    """An error as a server reports it."""
+    """An error, as reported by a server."""
 
     message: str
     codes: tuple[str, ...] = ()
@@ -62,7 +62,7 @@ def complaint_of(error: Any) -> Complaint:
 
 
 def complaint_in(body: Any) -> Complaint | None:
-    """Return the error in a reply that has no answer; None if it reports none."""
+    """Return the error in a reply without an answer; None if it reports none."""
     for part in body[:_MOST] if isinstance(body, list) else [body]:
         if isinstance(part, Mapping):
             failed = part.get("success") is False or any(
@@ -93,16 +93,17 @@ def _parts(error: Any, depth: int) -> Iterator[Mapping[str, Any] | str]:
 _FENCE = re.compile(r"```[A-Za-z0-9_-]*+[ \t]*+\r?\n(.*?)```", re.DOTALL)
 _SHOWN = 120
 _READ = 200_000
-"""Number of characters of an answer searched for JSON."""
-# Prose before the JSON may contain many brackets, and each one costs a parse attempt.
+"""Maximum number of characters of an answer that are searched for JSON."""
+# Prose before the JSON may contain many brackets, each of which costs a parse attempt.
 _STARTS = 200
 
 
 def checked(answer: Answer, request: Request) -> Answer:
-    """Return a usable answer: with text, and with `data` if the request has a schema.
+    """Return a usable answer: it has text, and `data` if the request has a schema.
 
     Raises:
-        ModelError: The answer is of kind `empty` or `schema`; the error has its usage.
+        ModelError: The answer is unusable; the kind is `empty` or `schema`, and the error has its
+            usage.
     """
     if answer.calls:
         return answer
@@ -145,11 +146,11 @@ def find_json(text: str, schema: Mapping[str, Any]) -> Any:
     validator = _validator(schema)
     complaint = ""
     for value in _values(text[:_READ]):
-        # Report the outermost error; errors inside usually follow from it.
+        # Report the outermost error, since inner errors usually follow from it.
         problem = min(validator.iter_errors(value), key=_depth, default=None)
         if problem is None:
             return value
-        # The first of several values is the likeliest candidate.
+        # the first of several values is the most likely one
         if not complaint:
             where = "/".join(map(str, problem.absolute_path))
             complaint = f"{f'at {where}: ' if where else ''}{_begin(problem.message, quote='')}"
@@ -170,7 +171,7 @@ _UNSUPPORTED = frozenset({"maxLength", "minLength", "pattern", "minimum", "maxim
 
 
 def is_strict(schema: Mapping[str, Any]) -> bool:
-    """Return whether a provider can enforce a schema: all properties are required, none added."""
+    """Return whether providers can enforce a schema: all properties required, no others allowed."""
     if schema.get("type") != "object":
         return False
     parts: list[Any] = [schema]
@@ -195,7 +196,7 @@ def strict_schema(schema: Any) -> Any:
     if not isinstance(schema, Mapping):
         return schema
     kept = {k: v for k, v in schema.items() if k not in _UNSUPPORTED}
-    # Properties and definitions may have any name, even the name of a keyword.
+    # Properties and definitions may have any name, including that of a keyword.
     return {
         k: {name: strict_schema(part) for name, part in v.items()}
         if k in ("properties", "$defs") and isinstance(v, Mapping)
@@ -211,7 +212,7 @@ def cut_at(text: str, stop: Iterable[str]) -> str:
 
 
 def arguments_of(value: Any) -> dict[str, Any]:
-    """Return the arguments of a tool call, given as an object or as its JSON text."""
+    """Return the arguments of a tool call, given as an object or as JSON text."""
     if isinstance(value, str):
         try:
             value = parse_json(value, strict=False)
@@ -221,7 +222,7 @@ def arguments_of(value: Any) -> dict[str, Any]:
 
 
 def instruction(schema: Mapping[str, Any]) -> str:
-    """Return the prompt text for servers that accept no schema."""
+    """Return the prompt text that describes a schema, for servers without schema support."""
     text = json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
     return f"Answer only with JSON that satisfies this JSON schema, without any other text:\n{text}"
 
@@ -278,10 +279,10 @@ def _begin(text: str, quote: str = "'") -> str:
 
 
 # Tool calls ---------------------------------------------------------------------------------------
-# Tool calls for models without them: hvr asks for the call as JSON that follows a schema.
+# For models without tool calls, hvr asks for the call as JSON that follows a schema.
 
 TOOL = "tool"
-"""Key of the tool's name in such an answer."""
+"""Key of the tool's name in the JSON answer."""
 
 
 def without_tools(request: Request) -> Request:
@@ -301,7 +302,7 @@ def without_tools(request: Request) -> Request:
 
 
 def with_calls(answer: Answer, data: Any) -> Answer:
-    """Return an answer to `without_tools` as one with a tool call."""
+    """Return an answer to a request from `without_tools` as an answer with a tool call."""
     arguments = {key: value for key, value in data.items() if key != TOOL}
     return replace(answer, text="", calls=(ModelToolCall("call", str(data[TOOL]), arguments),))
 
@@ -336,7 +337,7 @@ def _plain(message: Message) -> Message:
 
 
 def _merged(messages: Sequence[Message]) -> list[Message]:
-    """Join neighbouring turns of one role: some chat templates demand that roles alternate."""
+    """Merge adjacent turns of one role, since some chat templates require alternating roles."""
     joined: list[Message] = []
     for message in messages:
         if joined and joined[-1].role == message.role:

@@ -1,4 +1,4 @@
-"""Models behind the SDKs of OpenAI and Anthropic, which have the same error classes."""
+"""Models behind the SDKs of OpenAI and Anthropic, which share their error classes."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from hvr.models.transport import (
 
 _Settings = TypeVar("_Settings")
 Fallbacks: TypeAlias = Iterable[tuple[tuple[str, ...], _Settings]]
-"""Reduced settings to try, each with the words of a refusal that call for them."""
+"""Reduced settings to try, each with the words of a refusal that suggest it."""
 
 
 class SdkModel(Generic[_Settings]):
-    """A model behind a protocol that the SDK of OpenAI or Anthropic speaks.
+    """A model behind a protocol spoken by the SDK of OpenAI or Anthropic.
 
-    Servers differ in the settings they accept. If one refuses a setting, hvr tries the next
-    spelling and remembers in `settings` what worked. Threads may share a model.
+    Servers differ in the settings they accept. If a server rejects a setting, hvr tries the next
+    variant, and remembers in `settings` what worked. Threads may share a model.
 
     Args:
-        settings: The settings to begin with.
+        settings: The initial settings.
 
     Raises:
-        UsageError: No base URL and no key is given.
+        UsageError: Neither a base URL nor a key is given.
         MissingExtraError: The SDK is not installed.
     """
 
@@ -44,7 +44,7 @@ class SdkModel(Generic[_Settings]):
     provider: str
     package: str
     client: str
-    """Name of the SDK's class of clients; its errors have the base class `{client}Error`."""
+    """Name of the SDK's client class; its errors have the base class `{client}Error`."""
 
     def __init__(self, model: str, options: ModelOptions, settings: _Settings) -> None:
         require_access(self.provider, model, options)
@@ -55,7 +55,7 @@ class SdkModel(Generic[_Settings]):
         self._price = options.price(model)
         self._failures = Failures(self.name, options)
         self.settings = settings
-        # hvr retries by itself and counts each attempt.
+        # hvr retries by itself and counts each attempt
         self._client = getattr(self._sdk, self.client)(
             base_url=options.base_url or HOSTED[self.provider],
             api_key=options.api_key or KEYLESS,
@@ -79,9 +79,10 @@ class SdkModel(Generic[_Settings]):
     ) -> tuple[Any, _Settings]:
         """Return the HTTP response to a call, and the settings that the server accepted.
         Args:
-            call: Sends the request with the given settings within the given seconds.
-            fallbacks: Returns the settings to try after a refusal; must end after finitely many.
-            seconds: Time limit of the request, refusals included.
+            call: Function that sends the request with given settings within given seconds.
+            fallbacks: Function that returns the settings to try after a refusal; it must terminate
+                after finitely many steps.
+            seconds: Time limit of the request in seconds, including refusals.
         """
         end = time.monotonic() + self._options.within(seconds)
         settings = self.settings
@@ -101,7 +102,7 @@ class SdkModel(Generic[_Settings]):
                 raise self._failures.malformed(str(error)) from None
 
     def _learn(self, tried: _Settings, better: _Settings) -> None:
-        """Remember better settings, unless another thread has learnt from its own request."""
+        """Remember better settings, unless another thread has found some in the meantime."""
         if self.settings == tried:
             self.settings = better
 
@@ -117,8 +118,8 @@ class SdkModel(Generic[_Settings]):
 
 
 def error_of(sdk: Any, failures: Failures, error: Any) -> ModelError:
-    """Return the error of an SDK as a model's error."""
-    if isinstance(error.__cause__, ModelError):  # from hvr's own HTTP client
+    """Convert an SDK's error to a `ModelError`."""
+    if isinstance(error.__cause__, ModelError):  # raised by hvr's own HTTP client
         return error.__cause__
     if isinstance(error, sdk.APITimeoutError):
         return failures.timed_out()
@@ -133,20 +134,20 @@ def error_of(sdk: Any, failures: Failures, error: Any) -> ModelError:
 
 
 def complaint_of_error(error: Any) -> Complaint:
-    """Return the message and codes of an SDK's error."""
+    """Return the message and codes of an error from an SDK."""
     complaint = complaint_of(getattr(error, "body", None))
-    # If the body is a web page, the SDK's own message is the most useful one.
+    # If the body is a web page, the SDK's own message is more useful.
     page = complaint.message.lstrip().startswith("<")
     return replace(complaint, message=str(error)) if page or not complaint.message else complaint
 
 
 def refused_setting(error: Any) -> str:
-    """Return the message about a setting that a server refuses; empty for any other error."""
+    """Return the message about a setting that a server rejects; empty for any other error."""
     status = getattr(error, "status_code", None)
     complaint = complaint_of_error(error)
-    # llama.cpp's Python server reports a setting that it does not know as its own failure.
+    # llama.cpp's Python server reports an unknown setting as an internal error.
     invalid = status == 500 and "validation error" in complaint.message
-    # Prompts that are too long or filtered are refused with the same status as bad settings.
+    # Prompts that are too long or filtered are rejected with the same status as bad settings.
     refused = status in (400, 422) and kind_of_complaint(complaint, status) == "request"
     if not (invalid or refused):
         return ""

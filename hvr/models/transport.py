@@ -25,7 +25,7 @@ from hvr.models.replies import Complaint
 
 _ADVICE: Mapping[Kind, str] = {
     "auth": "the key is missing or wrong; set it in the environment (docs/how-to/models.md)",
-    "forbidden": "the key may not use this model",
+    "forbidden": "the key has no access to this model",
     "missing": "there is no such model, or the base URL is wrong",
     "rate": "too many requests, or the quota is used up",
     "server": "the server failed",
@@ -51,7 +51,7 @@ _CODES: Mapping[Kind, str] = {
     "request": "invalid_request_error invalid_request invalid_argument bad_request badrequesterror "
     "failed_precondition",
 }
-"""Error codes of providers; the first kind that matches is the most specific."""
+"""Error codes of providers, the most specific kind first."""
 
 _WORDS: Mapping[Kind, tuple[str, ...]] = {
     "refused": ("content management policy", "content filter", "content policy", "safety system"),
@@ -62,7 +62,7 @@ _WORDS: Mapping[Kind, tuple[str, ...]] = {
     "forbidden": ("permission", "forbidden", "access denied"),
     "missing": ("not found", "does not exist", "no such model", "unknown model"),
 }
-# With an HTTP status, only these kinds are more specific than the status.
+# If there is an HTTP status, only these kinds are more specific than the status.
 _FINER_THAN_STATUS: tuple[Kind, ...] = ("refused", "overflow", "auth")
 _IN_WORDS_WITH_STATUS: tuple[Kind, ...] = ("refused", "overflow")
 HOSTED: Mapping[str, str] = {
@@ -71,7 +71,7 @@ HOSTED: Mapping[str, str] = {
     "anthropic": "https://api.anthropic.com",
     "gemini": "https://generativelanguage.googleapis.com",
 }
-"""Address of each provider if no base URL is given."""
+"""Default base URL of each provider."""
 
 _OK = 200
 _LOGIN = 407
@@ -100,7 +100,7 @@ def kind_of_complaint(complaint: Complaint, status: int = _OK) -> Kind:
 
 
 class Failures:
-    """The errors that can occur on the way to one model; secrets are redacted from all of them."""
+    """The errors that can occur when a model is called, with secrets redacted."""
 
     def __init__(self, name: str, options: ModelOptions) -> None:
         self._name, self._options = name, options
@@ -113,7 +113,7 @@ class Failures:
         headers: Mapping[str, str] | None = None,
         usage: Usage | None = None,
     ) -> ModelError:
-        """Return the error that a server reports, possibly with status 200."""
+        """Return the error reported by a server, possibly with status 200."""
         kind = kind_of_complaint(complaint, status)
         if answered := self._proxy_answer(complaint, status):
             return ModelError(f"{self._name}: {answered}", kind=kind, status=status)
@@ -140,7 +140,7 @@ class Failures:
         return ModelError(f"{self._name}: {what}", kind="refused", usage=usage)
 
     def timed_out(self, seconds: float | None = None) -> ModelError:
-        """Return the error for an answer that is not complete in time."""
+        """Return the error for an answer that was not complete in time."""
         waited = max(round(self._options.timeout if seconds is None else seconds, 1), 0.1)
         what = f"no answer within {waited:g} s{self._place('from')}{self._via()}"
         advice = "raise the timeout if the model is slow"
@@ -156,7 +156,7 @@ class Failures:
         )
 
     def not_connected(self, reason: str) -> ModelError:
-        """Return the error for a connection that cannot be made or breaks off."""
+        """Return the error for a connection that cannot be established or breaks off."""
         advice = "is the server running, and is the base URL correct?"
         if via := self._via():
             advice = "is the proxy running, and may it connect to the server?"
@@ -175,7 +175,7 @@ class Failures:
         return ModelError(f"{self._name}: {what}", kind="garbled")
 
     def not_json(self, body: bytes, reason: str) -> ModelError:
-        """Return the error for a body that is not valid JSON, with the likely cause."""
+        """Return the error for a body that is not valid JSON, naming the likely cause."""
         text = body[:_READ].decode("utf-8", "replace").strip().lstrip("\ufeff")
         start = text[:_LINE].lower()
         advice = "does the base URL point to the API"
@@ -194,7 +194,7 @@ class Failures:
         return self.malformed(what)
 
     def no_call(self, usage: Usage) -> ModelError:
-        """Return the error for an answer without the tool call that was required."""
+        """Return the error for an answer that lacks the required tool call."""
         what = "the model called no tool; asking for the call as JSON"
         return ModelError(f"{self._name}: {what}", kind="schema", usage=usage)
 
@@ -202,7 +202,7 @@ class Failures:
         """Return the error for an answer without text.
 
         Args:
-            calls: Names of the tools that the model wants to call; empty if it only reasoned.
+            calls: Names of the tools that the model called; empty if it only reasoned.
             cut: Whether the answer ended at the token limit.
         """
         if calls:
@@ -218,7 +218,7 @@ class Failures:
     def _proxy_answer(self, complaint: Complaint, status: int) -> str | None:
         """Return the message if the proxy itself answered; None if the server did."""
         # Only a proxy asks for its own login. A proxy that cannot reach the server sends no error
-        # codes in the API's format; a gateway of the server usually does.
+        # codes in the API's format, whereas a gateway of the server usually does.
         proxy = proxy_to(self._name, self._options)
         from_server = status not in _GATEWAY_ERRORS or complaint.codes
         if proxy is None or (status != _LOGIN and from_server):
@@ -251,16 +251,17 @@ def root_message(error: BaseException) -> str:
 
 
 def proxy_to(name: str, options: ModelOptions) -> Proxy | None:
-    """Return the proxy that the environment sets for a model, if any."""
+    """Return the proxy for a model's server according to the environment, if any."""
     return proxy_of(options.base_url or HOSTED.get(name.partition(":")[0], ""))
 
 
 # Transport ----------------------------------------------------------------------------------------
-# The timeout of the SDKs' HTTP clients covers only silence, and they read replies of any size: a
-# server that trickles would block hvr forever, and one that floods would exhaust its memory.
+# The timeout of the SDKs' HTTP clients covers only silence, and they read replies of any size.
+# Without bounds, a server that trickles would block hvr forever, and one that floods would exhaust
+# its memory.
 
 QUIET_S = 10.0
-"""Seconds of silence before a notice that hvr is waiting."""
+"""Seconds of silence after which a notice says that hvr is waiting."""
 
 _CONNECTED = (".connect_tcp.complete", ".start_tls.complete")
 _HOP_HEADERS = frozenset({"content-encoding", "content-length", "transfer-encoding"})
@@ -275,22 +276,22 @@ _SURROUNDINGS = (
 )
 """Environment variables that the HTTP client reads when it is created."""
 
-_TOO_LONG = "Receive buffer too long"  # h11's message about headers
+_TOO_LONG = "Receive buffer too long"  # h11's message about headers that are too long
 
 _log = logging.getLogger(__name__)
 
 
 def http_of(module: Any) -> Any:
-    """Return the HTTP library of an SDK module: httpx2, or httpx in older versions."""
+    """Return the HTTP library used by an SDK module: httpx2 or, in older versions, httpx."""
     return getattr(module, "httpx2", None) or module.httpx
 
 
 def bounded_client(http: Any, name: str, options: ModelOptions) -> Any:
-    """Return an HTTP client for an SDK, with bounds on the time and size of a reply.
+    """Return an HTTP client for an SDK that bounds the time and size of each reply.
 
     The timeout covers the whole request, from the address lookup to the last byte. Redirects are
-    not followed, since the key could go to another server. Local servers are never reached through
-    a proxy.
+    not followed, since they could send the key to another server. Local servers are never reached
+    through a proxy.
 
     Raises:
         UsageError: The address is invalid, or a proxy or certificate setting of the environment is
@@ -302,7 +303,7 @@ def bounded_client(http: Any, name: str, options: ModelOptions) -> Any:
         raise UsageError(f"base_url is not a valid URL: {error}", field="base_url") from None
 
     class BoundedClient(http.Client):  # type: ignore[misc]
-        """Raises `ModelError` for replies that are too slow, too large, or redirects."""
+        """A client that raises `ModelError` for redirects, and for slow or oversized replies."""
 
         def send(self, request: Any, **given: Any) -> Any:
             given |= {"stream": True, "follow_redirects": False}
@@ -333,7 +334,7 @@ def bounded_client(http: Any, name: str, options: ModelOptions) -> Any:
     mounts = None if proxy_to(name, options) else dict.fromkeys(DIRECT)
     _warn_of_clear_text(name, options)
     try:
-        # Uncompressed replies need no size check after decompression.
+        # Uncompressed replies need no second size check.
         return BoundedClient(
             timeout=options.timeout, headers={"Accept-Encoding": "identity"}, mounts=mounts
         )
@@ -396,7 +397,7 @@ class _Bounds:
             packed = self._read(reply.iter_raw(), end)
         finally:
             reply.close()
-        # In pieces, because a small body may decompress to a very large one.
+        # Decompress in pieces, because a small body may expand to a very large one.
         unpacked = self.http.Response(
             reply.status_code, headers=reply.headers, content=iter(packed)
         )
@@ -425,8 +426,8 @@ class _Bounds:
 
 
 def _in_thread(work: Callable[[], Any]) -> Future[Any]:
-    """Run work in a daemon thread, which is abandoned when its caller stops waiting."""
-    # Address lookup, TLS handshake and reading headers have only per-step timeouts and cannot be
+    """Run work in a daemon thread that is abandoned when its caller stops waiting."""
+    # Address lookup, TLS handshake and reading headers only have timeouts per step, and cannot be
     # interrupted.
     outcome: Future[Any] = Future()
 

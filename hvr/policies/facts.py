@@ -1,4 +1,4 @@
-"""Policies in worlds of facts: a model writes the plan, or the goal alone (Liu et al. 2023)."""
+"""Policies for PDDL worlds: a model writes the plan, or only the goal (Liu et al. 2023)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from hvr.worlds.facts.lexicon import WorldLexicon
 # finds the plan, and hvr's validator proves it.
 
 GOAL_PROMPTS = DEFAULT_PROMPTS / "facts"
-"""Prompt templates for goals in PDDL; they suit every world of facts."""
+"""Prompt templates for PDDL goals, which suit every PDDL world."""
 
 MAX_GOAL_ATTEMPTS = 3
 """Maximum number of goals that a model may write, including the first."""
@@ -63,7 +63,7 @@ class GoalWriter:
         """Return the goal of a request.
 
         Raises:
-            ImpossibleGoalError: The model gives a reason for writing no goal.
+            ImpossibleGoalError: The model gives a reason for not writing a goal.
             ModelError: No written goal is usable.
         """
         told = {"request": request, "predicates": self._predicates(), "kinds": self._kinds()}
@@ -77,7 +77,7 @@ class GoalWriter:
                 raise ImpossibleGoalError(f"the model finds no goal in this request: {reason}")
             former, written = written, _formula(answer)
             if form is not None and number and written == former:
-                break  # the next answer would be the same
+                break  # the next answer would be identical
             try:
                 goal = parse_formula(written, self.domain, self.problem.objects, file="<goal>")
             except HvrError as error:
@@ -136,20 +136,20 @@ def _formula(answer: str) -> str:
 
 
 # Plan writing -------------------------------------------------------------------------------------
-# The policy of the paper, on the facts of any PDDL problem.
+# The paper's policy, applied to the facts of any PDDL problem.
 
 TRANSCRIPT = "llm.jsonl"
 """File in the run folder that records the prompts and answers."""
 
 
 class ModelPlanner:
-    """Plans from the states of a world with a language model, in place of a `StatePlanner`.
+    """A planner that uses a language model, in place of a `StatePlanner`.
 
     Args:
-        library: File to add learnt macro actions to; None to add none.
+        library: File to which learnt macro actions are added; None to add none.
 
     Attributes:
-        records: One planning record per plan, in order.
+        records: Planning records in order, one per plan.
     """
 
     def __init__(
@@ -173,7 +173,7 @@ class ModelPlanner:
 
         Raises:
             UsageError: The task has durative actions.
-            ImpossibleGoalError: The planner proves that no plan exists, if planner repair is on.
+            ImpossibleGoalError: The planner proves that no plan exists; only with planner repair.
             LLMError: The model did not answer.
         """
         predicted = PredictedFacts(task, self._words.wording, self._words.types)
@@ -191,7 +191,7 @@ class ModelPlanner:
         return Planned(task.problem, task, told, record.plan, record.planner_calls)
 
     def goal(self, problem: Problem) -> Expression:
-        """Return the goal that the model reads in the request."""
+        """Return the goal that the model reads from the request."""
         equipment = self.equipment
         dialogue = Dialogue(
             equipment.model,
@@ -221,11 +221,11 @@ class ModelPlanner:
 
 @dataclass(frozen=True)
 class DescribedWorld:
-    """A world of facts, as a language model is told about it.
+    """A PDDL world, as described to a language model.
 
     Attributes:
-        problem: Problem of the world; a simulated model is given domain and problem.
-        prompts: The world's own templates; None for the default ones.
+        problem: Problem of the world; a simulated model gets both domain and problem.
+        prompts: The world's prompt templates; None for the default ones.
     """
 
     domain: Domain
@@ -245,11 +245,11 @@ def open_model(
     folder: Path | None = None,
     listen: Callable[[Any], None] | None = None,
 ) -> ModelPlanner:
-    """Connect a language model that plans in a world; for errors see `open_equipment`.
+    """Connect a language model that plans in a world; `open_equipment` lists the errors.
 
     Args:
         planner: Planner for planner-assisted repair.
-        folder: Folder for the transcript; None to keep none.
+        folder: Folder for the transcript; None to write no transcript.
     """
     if choice.library is not None and world.ontology is None:
         raise UsageError(

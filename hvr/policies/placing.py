@@ -1,7 +1,8 @@
-"""Keep plans within the room that places have, as `hvr.policies.placing` predicts it.
+"""Room in places: keeps plans within the room that is predicted from sizes.
 
-A problem limits the room of a place only where the limit can matter, by constraints of the form
-"never these things together in this place", for things that the goal places or a plan puts there.
+A problem limits the room of a place only where the limit can matter. It does so by constraints of
+the form "never these things together in this place", for things that the goal places or a plan puts
+there.
 """
 
 from __future__ import annotations
@@ -21,15 +22,15 @@ from hvr.pddl.formulas import Exists, Expression, Formula
 from hvr.values import Value
 
 # Room ---------------------------------------------------------------------------------------------
-# Room on and in places: predict from sizes which things have room together.
+# Predict from sizes which things have room together on or in a place.
 #
-# The prediction needs only boxes: of a place, of its contents, and of a thing.
-# It does not know how an environment places things. It assumes that each thing goes to the free
-# spot nearest to the robot, which may stand on any side of the place, and that things of up to 6 cm
-# can lie on one another. Refusals of the environment correct it (`Inventory.did_not_fit`).
+# The prediction needs only the boxes of a place, of its contents, and of a thing. It does not know
+# how an environment places things. It assumes that each thing goes to the free spot nearest to the
+# robot, which may stand on any side of the place, and that things of up to 6 cm can lie on one
+# another. Refusals by the environment correct the prediction (`Inventory.did_not_fit`).
 
 _WALL = 0.02
-"""Thickness of the walls of places that close, in metres."""
+"""Thickness of the walls of closable places, in metres."""
 
 _GAP = 0.01
 """Distance between things that stand side by side, in metres."""
@@ -38,32 +39,32 @@ _FLAT = 0.06
 """Maximum height of things that lie on one another, in metres."""
 
 _SHELF = 0.4
-"""Distance between the shelves of high places that close, in metres."""
+"""Distance between the shelves of high closable places, in metres."""
 
 _AWAY = 0.6
 """Distance of the robot from the middle of a side of the place, in metres."""
 
 _AMPLE = 0.3
-"""Share of a place up to which it counts as nearly empty."""
+"""Maximum share of a place that may be occupied for the place to count as nearly empty."""
 
 _MOST_TOGETHER = 4
 """Maximum number of things whose combinations are examined."""
 
 Spot = tuple[float, float, float, float, bool]
-"""A horizontal area (lowest x and z, highest x and z) and whether a flat thing lies there."""
+"""A horizontal area (minimum x and z, maximum x and z), and whether a flat thing lies there."""
 
 
 class Crowd(Value):
-    """Things that have no room together in a place, so that one must stay elsewhere."""
+    """Things that do not all fit in a place, so that at least one must stay elsewhere."""
 
     place: str
     things: frozenset[str]
 
 
 class Capacity:
-    """The room in a scene, as known from boxes.
+    """The room in a scene, as known from bounding boxes.
 
-    Places whose room is unknown, such as basins and places for one thing at a time, count as free.
+    Places whose room is unknown count as free, such as basins and places for one thing at a time.
     """
 
     def __init__(self, inventory: Inventory) -> None:
@@ -73,7 +74,7 @@ class Capacity:
     def crowds(self, things: Collection[str], place: str) -> Iterator[Crowd]:
         """Yield the minimal sets of things that do not fit together in a place.
 
-        Things that are already in the place are not in these sets.
+        The sets never include things that are already in the place.
         """
         new = [t for t in sorted(things) if self._inventory.parents.get(t) != place]
         found: list[frozenset[str]] = []
@@ -86,7 +87,7 @@ class Capacity:
                 yield Crowd(place, together)
 
     def crowd(self, thing: str, place: str, others: Collection[str]) -> Crowd | None:
-        """Return a minimal set of things that do not fit together; None if all fit."""
+        """Return a minimal set of things that do not fit together; None if all of them fit."""
         if self.takes(place, (thing,), others):
             return None
         left = sorted(others)
@@ -146,7 +147,7 @@ def _size(inventory: Inventory, name: str) -> _Size | None:
 
 
 class _Packing:
-    """Things put one after another on or in a place, each at the free spot nearest to the robot."""
+    """Things placed one after another, each at the free spot nearest to the robot."""
 
     def __init__(self, place: Extent, contents: Iterable[Extent], *, closed: bool) -> None:
         x0, y0, z0, x1, y1, z1 = place
@@ -167,7 +168,7 @@ class _Packing:
             self._shelves[shelf].append((a0, c0, a1, c1, b1 - b0 <= _FLAT))
 
     def is_ample(self, sizes: Collection[_Size]) -> bool:
-        """Return whether there is so much room that placing need not be tried."""
+        """Return whether there is so much room that placing need not be simulated."""
         x0, z0, x1, z1 = self._area
         if any(h > self._height or 2 * max(w, d) > min(x1 - x0, z1 - z0) for w, h, d in sizes):
             return False
@@ -175,7 +176,7 @@ class _Packing:
         return taken + sum(w * d for w, _, d in sizes) <= _AMPLE * (x1 - x0) * (z1 - z0)
 
     def holds(self, sizes: Iterable[_Size], side: int) -> bool:
-        """Return whether things of the given sizes have room in this order."""
+        """Return whether things of the given sizes fit in this order."""
         shelves = [list(taken) for taken in self._shelves]
         return all(self._put(size, shelves, side) for size in sizes)
 
@@ -184,7 +185,7 @@ class _Packing:
         if height > self._height:
             return False
         flat = height <= _FLAT
-        # A flat thing lies on flat ones only if there is no room beside them.
+        # A flat thing lies on other flat things only if there is no room beside them.
         for above in (False, True) if flat else (False,):
             for wide, deep in ((width, depth), (depth, width)):
                 for taken in shelves:
@@ -204,7 +205,7 @@ class _Packing:
             return None
         robot = self._robot[side]
         reach = (width / 2 + _GAP, depth / 2 + _GAP)
-        # The nearest free centre is the robot's own projection or touches a limit.
+        # The nearest free centre is the robot's own projection, or touches a limit.
         xs, zs = ([low[a], high[a], min(max(robot[a], low[a]), high[a])] for a in (0, 1))
         for a0, c0, a1, c1, _ in taken:
             xs += [a0 - reach[0], a1 + reach[0]]
@@ -230,11 +231,11 @@ PLACED = frozenset({"on", "in"})
 
 
 class PlacingCondition(Value):
-    """A part of a goal that puts one of some things on or in one of some places.
+    """The part of a goal that puts one of some things on or in one of some places.
 
     Args:
-        classes: Classes of the place if any of them will do; empty for named places.
-        needed: Whether the goal has no alternative.
+        classes: Classes of the place, if any place of a class will do; empty for named places.
+        needed: Whether the goal offers no alternative.
     """
 
     things: tuple[str, ...]
@@ -256,7 +257,7 @@ class Placing:
         self._relaxed = False
 
     def expect(self, names: Collection[str]) -> tuple[str, ...]:
-        """Predict which things of the goal crowd each other; return further places to use."""
+        """Predict which things of the goal do not fit together; return further places to use."""
         placements = [*self._placements(names)]
         for place in sorted({p for one in placements for p in one.places}):
             things = {t for one in placements if place in one.places for t in one.things}
@@ -264,10 +265,10 @@ class Placing:
         return tuple(dict.fromkeys(chain.from_iterable(self._spares(placements, names))))
 
     def check(self, names: Collection[str]) -> None:
-        """Check that no thing is too large for all its places, as a refusal has confirmed.
+        """Check that no thing is too large for all its places, as confirmed by a refusal.
 
         Raises:
-            ImpossibleGoalError: One is.
+            ImpossibleGoalError: A thing is too large for all its places.
         """
         inventory = self._inventory
         for one in self._placements(names):
@@ -290,24 +291,25 @@ class Placing:
                 )
 
     def relax(self) -> None:
-        """Trust a prediction only where a refusal has confirmed it."""
+        """Trust a prediction only if a refusal has confirmed it."""
         self._relaxed = True
 
     def constraints(self, names: Collection[str]) -> tuple[Trajectory, ...]:
-        """Return the predicted crowds among some objects as constraints."""
+        """Return, as constraints, the things predicted not to fit together among some objects."""
         self.expect(names)
         return tuple(
             Trajectory("always", (), (Not(And(tuple(self._at(t, c.place) for t in c.things))),))
             for c in (self.confirmed() if self._relaxed else self.crowds)
             if c.place in names and c.things <= set(names)
-            # Sizes are estimates: a thing without room anywhere is tried once.
+            # Sizes are estimates, so a thing without room anywhere is tried once.
             if len(c.things) > 1 or not c.things & self._homeless or c in self.confirmed()
         )
 
     def confirmed(self) -> tuple[Crowd, ...]:
-        """Return the single things without room somewhere, where a refusal has shown the same.
+        """Return the single things without room somewhere, where a refusal has confirmed it.
 
-        If a thing was too large for one place, as predicted, the other predictions for it count.
+        If a thing was too large for one place, as predicted, the other predictions about it count
+        as well.
         """
         too_large = {
             thing
@@ -317,7 +319,7 @@ class Placing:
         return tuple(c for c in self.crowds if len(c.things) == 1 and c.things <= too_large)
 
     def overfull(self, task: Task, actions: Iterable[GroundAction]) -> bool:
-        """Return whether a plan puts objects where they have no room; remember those objects."""
+        """Return whether a plan puts objects where they have no room, and remember them."""
         if self._relaxed:
             return False
         before = len(self.crowds)
@@ -437,10 +439,10 @@ def _puts(
 
 
 def check_numbers(goal: Expression, inventory: Inventory) -> None:
-    """Check that a goal does not need more things on or in a place than its class holds.
+    """Check that a goal puts no more things on or in a place than the place's class allows.
 
     Raises:
-        ImpossibleGoalError: The goal puts too many objects on a place.
+        ImpossibleGoalError: The goal puts too many objects on or in a place.
     """
     inside: dict[str, set[str]] = {}
     classes: dict[str, tuple[str, ...]] = {}

@@ -51,7 +51,7 @@ def policy_class(name: str) -> type[Policy[Any]]:
     """
     policy = POLICIES.load(name)
     lacking = [member for member in _MEMBERS if not hasattr(policy, member)]
-    # Those that a class inherits from the protocol itself have no body.
+    # Methods that a class inherits from the protocol itself have no body.
     lacking += [m for m in _OWN if m not in lacking and _body(policy, m) is _body(Policy, m)]
     if not isinstance(policy, type) or lacking:
         what = f"missing {', '.join(lacking)}" if lacking else "expected a class"

@@ -1,6 +1,6 @@
-"""The built-in policy: grammar and ontology make the goal, a classical planner finds the plan.
+"""The built-in policy: grammar and ontology produce the goal, and a classical planner the plan.
 
-It needs no key and no network. `understand` turns a sentence into a goal; `plan` selects the
+It needs neither a key nor a network. `understand` turns a sentence into a goal. `plan` selects the
 relevant objects, has a planner find a short plan, and splits the plan into macro actions.
 """
 
@@ -52,7 +52,7 @@ from hvr.validation.minimise import eliminate, postpone
 from hvr.values import cached_property
 
 # Object widening ----------------------------------------------------------------------------------
-# If the selected objects are too few, the problem has no plan. A relaxed plan over the whole scene
+# If too few objects are selected, the problem has no plan. A relaxed plan over the whole scene
 # (Hoffmann & Nebel 2001) finds the missing objects before the goal is reported as impossible.
 
 
@@ -64,14 +64,14 @@ def widening_choices(
 ) -> Iterator[Relevant]:
     """Yield the selected objects, then larger selections, up to all objects.
 
-    The last selection is omitted if it cannot help. A goal without a plan for any of the selections
-    is therefore impossible.
+    The last selection is omitted if it cannot help, so a goal without a plan for any of the
+    selections is impossible.
 
     Args:
         make_task: Function that builds the task with all objects, or with one extra object per
-            group of identical ones.
-        complete: Function that adds objects, and the objects that these depend on, to a
-            selection.
+            group of identical objects.
+        complete: Function that adds objects to a selection, together with the objects on which they
+            depend.
     """
     yield chosen
     task = make_task()
@@ -89,8 +89,8 @@ def widening_choices(
 
 
 def is_unreachable(task: Task, seconds: float) -> bool:
-    """Return whether a task provably has no plan, without searching; False means unknown."""
-    # Imported on demand, here and below: most goals have a plan with the objects selected first.
+    """Return whether a task provably has no plan, without searching; False means undecided."""
+    # Imported on demand, here and below, since most goals have a plan with the first selection.
     from hvr.validation.reachability import Reachable
 
     reachable = Reachable(task, seconds)
@@ -101,9 +101,9 @@ def is_unreachable(task: Task, seconds: float) -> bool:
 
 
 def relaxed_plan_objects(task: Task, seconds: float) -> tuple[str, ...] | None:
-    """Return the objects of a relaxed plan and their statically paired objects.
+    """Return the objects of a relaxed plan and those that static facts pair with them.
 
-    The result is None without a relaxed plan, and empty after the time limit.
+    The result is None if there is no relaxed plan, and empty if the time limit was reached.
     """
     from hvr.validation.relaxation import Deadline, Relaxation
 
@@ -135,7 +135,7 @@ def _paired_objects(task: Task, names: Collection[str]) -> Iterator[str]:
 # Policy -------------------------------------------------------------------------------------------
 
 _NAME = re.compile(r"(?<![\w?-])[a-z][a-z0-9_]*-\d+(?![\w-])")
-"""The name of an object in a goal."""
+"""Pattern of an object's name in a goal."""
 
 _LATER = re.compile(r"\((?:sometime|sometime-after|at end)\s")
 """Constraints that require something to happen at some time; all others are prohibitions."""
@@ -145,7 +145,7 @@ _ROOM_ROUNDS = 4
 """Maximum number of plans for one goal until all things have room."""
 
 _WIDENING_S = 20.0
-"""Time limit of each search for further objects."""
+"""Time limit of each search for further objects, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ class SymbolicPolicy(Policy[Stage]):
     """A policy that plans without a language model.
 
     Args:
-        any_place: Whether every object may be put anywhere, for worlds that force placements.
+        any_place: Whether any object may be put anywhere, for worlds that force placements.
         reader: Name of a reader in `hvr.language.grammar.READERS`; None for the best one installed.
         reading: 1-based index of the intended reading of an ambiguous request.
     """
@@ -222,7 +222,7 @@ class SymbolicPolicy(Policy[Stage]):
         return Stage(f"(and {gone} {free})")
 
     def keeping(self, stage: Stage, constraints: Sequence[str]) -> Stage:
-        # A reaction to anything of a kind stays as it is; others are reduced to what is left.
+        # A reaction to anything of a kind stays as it is; reduce the others to what is left.
         standing = [c for c in stage.constraints if "(sometime-after " in c]
         left = [c for c in constraints if not (standing and c.startswith("(sometime-after "))]
         return stage.replace(constraints=tuple(dict.fromkeys((*standing, *left))))
@@ -238,10 +238,10 @@ class SymbolicPolicy(Policy[Stage]):
         graph: KnowledgeGraph,
         inventory: Inventory,
     ) -> Planned:
-        """Return a plan that opens a place, or goes to one that stands open; see `Policy`.
+        """Return a plan that opens a place, or goes to an open one; see `Policy`.
 
-        Constraints that require something to happen at some time are dropped: it need not happen
-        yet.
+        Constraints that require something to happen at some time are dropped, since it need not
+        happen yet.
         """
         is_openable = inventory.true("openable", place)
         (reached,) = self.ontology.predicates("isOpen" if is_openable else "near")
@@ -288,7 +288,7 @@ class SymbolicPolicy(Policy[Stage]):
                 tuple([parse_constraint(c, self.domain, objects) for c in stage.constraints]),
             )
         except PddlError as error:
-            # A goal that was read earlier may name an object that has gone since, or is avoided.
+            # A goal that was read earlier may name an object that has since gone or is avoided.
             texts = " ".join((stage.wanted, stage.text, *stage.constraints))
             gone = [n for n in dict.fromkeys(_NAME.findall(texts)) if n not in inventory.classes]
             if not gone:
@@ -315,7 +315,7 @@ class SymbolicPolicy(Policy[Stage]):
         placing.check(chosen.names)
         if untidy := [n for n in _untidy(parsed.ends, inventory) if n not in chosen.reasons]:
             chosen = with_others(chosen, untidy, inventory)
-        # Predicted sizes must not rule out the only plan, and neither must tidiness.
+        # Neither predicted sizes nor tidiness may rule out the only plan.
         for trusted in (True, False):
             if not trusted:
                 placing.relax()
@@ -368,7 +368,7 @@ class SymbolicPolicy(Policy[Stage]):
         *,
         tidy: bool,
     ) -> Planned | None:
-        """Return a plan within the predicted room; the last one found if the prediction fails."""
+        """Return a plan within the predicted room, or the last one if the prediction fails."""
         planned = None
         for _ in range(_ROOM_ROUNDS):
             try:
@@ -435,7 +435,7 @@ class SymbolicPolicy(Policy[Stage]):
 
 
 def _required(constraints: Iterable[Expression]) -> Iterator[Expression]:
-    """Yield the conditions that constraints can require a plan to bring about."""
+    """Yield the conditions that constraints may require a plan to bring about."""
     for constraint in constraints:
         if isinstance(constraint, Trajectory) and constraint.operator.startswith("sometime"):
             yield constraint.formulas[-1]
@@ -449,7 +449,7 @@ def _with_room(chosen: Relevant, placing: Placing, inventory: Inventory) -> Rele
 
 
 def _untidy(ends: Iterable[Formula], inventory: Inventory) -> Iterator[str]:
-    # An earlier plan has left the objects in this state, so a new plan must not leave them out.
+    # An earlier plan has left the objects in this state, so a new plan must include them.
     every = [end for end in ends if isinstance(end, Forall)]
     for name in sorted(inventory.used & inventory.classes.keys()):
         kind = inventory.ontology.pddl_type(inventory.classes[name])
@@ -470,7 +470,7 @@ def _finish(task: Task, result: SearchResult, late: Collection[str]) -> Plan:
 
 
 def _few(names: Sequence[str], most: int = 6) -> str:
-    """Return some names as a phrase; the rest is only counted."""
+    """Return some names as a phrase; the remaining ones are only counted."""
     if not names:
         return "no objects"
     shown = (

@@ -31,12 +31,13 @@ _CLAUSES = re.compile(r"\bk:(saidTrue|saidFalse|imperative)\s+\"([^\"]*)\"")
 def check_world(
     world: WorldFolder, *, run: bool = False, timeout: float | None = None
 ) -> tuple[str, ...]:
-    """Return the findings about a world, one sentence each, prefixed with file and line.
+    """Return the findings about a world, one sentence each, with file and line.
 
     Args:
-        run: Whether to open, reset and observe the world's environment; no action is executed. If
-            False, only its source is read.
-        timeout: Time limit of each environment call, in seconds; None for the world's own limit.
+        run: Whether to open, reset and observe the world's environment; no action is executed.
+            Otherwise only its source is read.
+        timeout: Time limit of each environment call, in seconds; None for the limit set by the
+            world.
     """
     return tuple(_Check(world, run, timeout).run())
 
@@ -62,7 +63,7 @@ class _Check:
             if world.prompts.is_dir():
                 self._read(partial(load_prompts, world=world.prompts), world.file)
             else:
-                self._add(world.file, f"prompts: there is no folder {world.prompts}", "prompts")
+                self._add(world.file, f"prompts: no folder named {world.prompts}", "prompts")
         if domain is None:
             return self.findings
         if not domain.actions:
@@ -149,7 +150,7 @@ class _Check:
         except HvrError as error:
             trouble = f"{error}, for {file.name}"
         finally:
-            # After another failure, an error of close() adds nothing.
+            # After another failure, an error from close() adds nothing.
             trouble = trouble or close_environment(env)
         if trouble:
             self._add(self.world.file, trouble, word)
@@ -171,7 +172,7 @@ class _Check:
     def _there(self, file: Path, word: str) -> bool:
         if file.is_file():
             return True
-        self._add(self.world.file, f"there is no file {file}", file.name or word)
+        self._add(self.world.file, f"no file named {file}", file.name or word)
         return False
 
     def _add(self, file: Path, text: str, word: str = "") -> None:

@@ -1,4 +1,4 @@
-"""Runs of goals that a look decides: both branches are proven, then the robot looks and goes on."""
+"""Contingent runs: both branches are proven, then an observation decides which one is executed."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
     from hvr.runs.spine import RunComponents
 
 BRANCHES = "branches.json"
-"""File in the run folder: the condition, the places to look, and the plan of each branch."""
+"""File in the run folder with the condition, the places to look, and the plan of each branch."""
 
 
 class ProvenBranch(Value):
-    """A branch with the plan that was proven before the look.
+    """A branch, with the plan that was proven before the look.
 
     Args:
         name: `yes` or `no`, the answer to the condition.
-        steps: Number of steps after the look; None without a plan.
-        why: Why there is no proof before the look; empty with a proof.
+        steps: Number of steps after the look; None if there is no plan.
+        why: The reason why there is no proof before the look; empty if there is one.
     """
 
     name: str
@@ -49,9 +49,10 @@ class ProvenBranch(Value):
 
 
 def prove_branches(run: RunComponents, contingency: Contingency) -> tuple[ProvenBranch, ...]:
-    """Plan the look and both branches, validate them, and save the proofs.
+    """Plan the look and both branches, validate the plans, and save the proofs.
 
-    The state of a branch is the state after the look, with what the condition says.
+    The state of a branch is the state after the look, updated by the branch's answer to the
+    condition.
     """
     look = _opening(run, contingency, contingency.looks[0])
     run.folder.write("look-problem.pddl", print_problem(look.problem))
@@ -83,7 +84,7 @@ def prove_branches(run: RunComponents, contingency: Contingency) -> tuple[Proven
 
 
 def show_look(run: RunComponents, contingency: Contingency) -> None:
-    """Show the plan of the first look, for a dry run."""
+    """Show the plan for the first look, in a dry run."""
     place = contingency.looks[0]
     run.executor.show_look(
         _opening(run, contingency, place), (f"whether {contingency.condition}",), place
@@ -91,7 +92,7 @@ def show_look(run: RunComponents, contingency: Contingency) -> None:
 
 
 def judged(run: RunComponents, judgement: Judgement) -> Judgement:
-    """Return a judgement that names the branches and what the look has shown."""
+    """Return a judgement that mentions the branches and the result of the look."""
     if not run.branches:
         return judgement
     proofs = f"proven before the look: {'; '.join(map(str, run.branches))}"
@@ -104,7 +105,7 @@ def judged(run: RunComponents, judgement: Judgement) -> Judgement:
 
 
 def decide(run: RunComponents, contingency: Contingency) -> tuple[bool | None, Finished | None]:
-    """Look until the condition is decided; return the answer, or how the look failed."""
+    """Look until the condition is decided; return the answer, or the reason why the look failed."""
     for place in contingency.looks:
         truth = _truth(run, contingency)
         if truth is not None:
@@ -183,7 +184,7 @@ def _changing(planned: Planned) -> frozenset[str]:
 
 
 def _assumed(run: RunComponents, contingency: Contingency, truth: bool) -> Iterable[Atom]:
-    """Yield where an unseen thing is if a condition about its place holds."""
+    """Yield where an unseen thing is, assuming that a condition about its place holds."""
     statement = contingency.statement
     assert isinstance(statement, SceneStatement)
     judge = _judge(run)

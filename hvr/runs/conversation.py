@@ -85,8 +85,8 @@ class ConversationReply:
         kind: `done` (carried out), `failed` (tried without success), `answer` (to a question),
             `question` (see `choices`) or `refused`.
         choices: The possible answers to a question, in words.
-        request: The request as it was understood, standing alone; empty if there was none.
-        run: The run of a request that was carried out.
+        request: The request as understood, independent of earlier turns; empty if there was none.
+        run: The run, if the reply is to a request that was carried out.
     """
 
     kind: str
@@ -110,7 +110,7 @@ class ConversationReply:
 class _Done:
     """A request that was carried out, with the scene before it and its plans.
 
-    `run` is None if an error ended it after it had changed the scene.
+    `run` is None if an error ended the request after it had changed the scene.
     """
 
     request: str
@@ -121,10 +121,10 @@ class _Done:
 
 @dataclass
 class Conversation:
-    """A dialogue in one scene, whose state lasts from turn to turn.
+    """A dialogue in one scene, whose state persists from turn to turn.
 
-    Each request that is carried out is a run with its own folder (`turn-1`, …) in the folder of the
-    conversation. Use it as a context manager, or call `close`.
+    Each request that is carried out is a run with its own folder (`turn-1`, …) inside the folder of
+    the conversation. Use the object as a context manager, or call `close`.
 
     Raises:
         HvrError: An option is invalid, or the scene cannot be opened.
@@ -171,7 +171,7 @@ class Conversation:
 
     @property
     def question(self) -> DialogueQuestion | None:
-        """The question that waits for an answer; a new request drops it."""
+        """The question that waits for an answer; a new request discards it."""
         return self._question
 
     def __enter__(self) -> Self:
@@ -190,7 +190,7 @@ class Conversation:
         self._close.close()
 
     def say(self, text: str) -> ConversationReply:
-        """Reply to a request, a question, or the answer to a question of the robot's.
+        """Reply to a request, to a question, or to the answer to a question from the robot.
 
         Raises:
             SimulatorError, DataFileError: The scene or the folder cannot be used any more.
@@ -294,7 +294,7 @@ class Conversation:
         return self._reader.taxonomy.relation(self.inventory().classes[place])
 
     def _request(self, text: str) -> ConversationReply:
-        """Carry out the first reading of a request that stands alone and can be read."""
+        """Carry out the first readable reading of a request that needs no earlier turn."""
         refusal: HvrError | None = None
         for request in self._rewriter().requests(text):
             if isinstance(request, DialogueQuestion):
@@ -307,7 +307,7 @@ class Conversation:
                 refusal = refusal if isinstance(refusal, ImpossibleGoalError) else error
                 continue
             return self._carry_out(request)
-        if isinstance(refusal, ImpossibleGoalError):  # 'no, in the drawer' can still mend it
+        if isinstance(refusal, ImpossibleGoalError):  # 'no, in the drawer' can still correct it
             self._memory = self._memory.replace(request=text)
         raise refusal or LanguageError("hvr does not understand this")
 
@@ -359,8 +359,7 @@ class Conversation:
         return _told(text, run, goal)
 
     def _keeping(self, goal: Goal) -> Goal:
-        # An end-state preference that does not hold now is dropped: the user has left the fridge
-        # open.
+        # Drop an end-state preference that does not hold now: the user has left the fridge open.
         if not self._done or goal.contingency is not None:
             return goal
         world, domain = self._scene.world, self._reader.domain
@@ -505,7 +504,7 @@ class Conversation:
         self._memory = self._memory.replace(origins=MappingProxyType(origins))
 
     def _possible(self, wanted: Sequence[str]) -> Iterator[list[str]]:
-        """Yield the literals to restore: first all together, then each possible one."""
+        """Yield the literals to restore: first all together, then each possible one alone."""
         yield list(wanted)
         policy = _policy_of(self._base, self._reader)
         graph, inventory = self._scene.world.graph, self.inventory()
@@ -539,14 +538,14 @@ class Conversation:
             gone = any(there(before, n) and not there(now, n) for n in names)
             new = any(there(now, n) and not there(before, n) for n in names)
             if new or (gone and (held or (atom.predicate, False) in can)):
-                continue  # pieces that did not exist before; facts about what is cut up
+                continue  # pieces that did not exist before; facts about objects that are cut up
             literal = str(atom) if held else f"(not {atom})"
             moved = atom.predicate in PLACE_PREDICATES and not held
             if moved and any(
                 a.predicate in PLACE_PREDICATES and a.args[0] == atom.args[0]
                 for a in before.facts - now.facts
             ):
-                continue  # being at its old place implies it
+                continue  # implied by being at the old place
             if (atom.predicate, held) in can:
                 wanted.append(literal)
             else:
@@ -619,7 +618,7 @@ def _policy_of(request: RunRequest, reader: Reader) -> Any:
 
 
 def _handled(done: _Done, goal: Goal, reader: Reader) -> list[str]:
-    """Return the objects that a goal was about, in the order of its words."""
+    """Return the objects of a goal, in the order of the request's words."""
     from hvr.pddl import TypedName
     from hvr.pddl.formulas import And, Exists, Expression, Not, Or
 
@@ -656,7 +655,7 @@ def _binding(
     inventory: Inventory,
     reader: Reader,
 ) -> list[str]:
-    """Return the object that a plan used for a variable, or the preferred one."""
+    """Return the object that a plan used for a variable, or else the preferred one."""
     if not types:
         return []
     used = [n for n in acted if kinds.get(n) in types]

@@ -1,4 +1,4 @@
-"""The folder of a run: its contents, its state, and its floor plans."""
+"""The run folder: its contents, its state, and its floor plans."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 STATUS_FILE = "task.json"
 LOCK_FILE = "run.lock"
 STARTED = "started"
-"""State in `task.json` while no end is recorded."""
+"""State in `task.json` until an end is recorded."""
 
 
 class RunState(StrEnum):
@@ -61,7 +61,7 @@ class RunState(StrEnum):
 
 
 def read_status(folder: Path) -> tuple[Mapping[str, Any], RunState]:
-    """Return the recorded status and the state of a run; runs of early versions may have no status.
+    """Return the recorded status and the state of a run; early versions may have written no status.
 
     Raises:
         DataFileError: The status is damaged.
@@ -70,7 +70,7 @@ def read_status(folder: Path) -> tuple[Mapping[str, Any], RunState]:
     if about.get("state") == STARTED:
         if is_locked(folder / LOCK_FILE):
             return about, RunState.RUNNING
-        # The end is written before the lock is released: it may have appeared meanwhile.
+        # The end is written before the lock is released, so it may have appeared in the meantime.
         about = _read(folder / STATUS_FILE)
         if about.get("state") == STARTED:
             return about, RunState.KILLED
@@ -78,7 +78,7 @@ def read_status(folder: Path) -> tuple[Mapping[str, Any], RunState]:
         return about, RunState.BROKEN_OFF
     if "state" in about:
         return about, RunState.FINISHED
-    # Early versions wrote a status only at the end, and errors into a separate file.
+    # Early versions wrote a status only at the end, and errors to a separate file.
     broken = _read(folder / "error.json")
     if broken:
         return broken, RunState.BROKEN_OFF
@@ -133,10 +133,10 @@ _STAYS = re.compile(
 """Files that stay in place when a run is resumed."""
 
 _REMNANT = re.compile(r"run\.lock|\.task\.json\.[\d-]+\.part")
-"""Remnants of a run that was killed before it started."""
+"""Files left by a run that was killed before it started."""
 
 _TRIES = 100
-"""Maximum number of attempts to make a folder that other runs keep removing as they end."""
+"""Maximum number of attempts to create a folder that ending runs keep removing."""
 
 
 class _TakenError(Exception):
@@ -144,7 +144,7 @@ class _TakenError(Exception):
 
 
 class RunFolder:
-    """A run folder, locked by one run.
+    """A run folder, locked by its run.
 
     Args:
         made: Folders created for it, outermost first.
@@ -152,7 +152,7 @@ class RunFolder:
     """
 
     TRANSCRIPT = "llm.jsonl"
-    """File with the recorded dialogue with a language model."""
+    """Name of the file that records the dialogue with a language model."""
 
     def __init__(self, path: Path, made: tuple[Path, ...] = (), lock: Lock | None = None) -> None:
         self.path = path
@@ -169,7 +169,7 @@ class RunFolder:
         """
         lock = _lock_of_run(path)
         try:
-            # Under the lock: another process may have just resumed the run.
+            # Checked under the lock, since another process may just have resumed the run.
             about, state = read_status(path)
             if "state" not in about:
                 raise UsageError(
@@ -190,11 +190,11 @@ class RunFolder:
         """Create the run's folder exclusively.
 
         Args:
-            path: The folder; None for one under `./runs` named after time and request.
+            path: The folder; None to create one below `./runs`, named after time and request.
             now: Time for the name.
 
         Raises:
-            DataFileError: The folder cannot be made, is not empty, or belongs to another run.
+            DataFileError: The folder cannot be created, is not empty, or belongs to another run.
         """
         made: list[Path] = []
         if path is not None:
@@ -258,7 +258,7 @@ class RunFolder:
         )
 
     def move_aside(self) -> None:
-        """Move the files of an attempt into a subfolder, except those needed by the next one."""
+        """Move the files of an attempt into a subfolder, except those for the next attempt."""
         left = [e for e in sorted(self.path.iterdir()) if not _STAYS.fullmatch(e.name)]
         with writing(self.path):
             for entry in left:
@@ -288,7 +288,8 @@ class RunFolder:
                 with suppress(OSError):
                     entry.unlink()
         self.close()
-        # Another run may have taken the folder in the meantime, which then cannot be removed.
+        # Another run may have taken over the folder in the meantime, in which case it cannot be
+        # removed.
         for folder in reversed(self._made):
             with suppress(OSError):
                 folder.rmdir()
@@ -307,7 +308,7 @@ def _lock_of_run(path: Path) -> Lock:
 
 
 def _make(path: Path, made: list[Path]) -> None:
-    """Make a folder and its parents; add the created ones to `made`, outermost first."""
+    """Create a folder and its parents, and add each created one to `made`, outermost first."""
     for _ in range(_TRIES):
         try:
             path.mkdir()
@@ -376,7 +377,7 @@ def scene_before(folder: Path, scene: str) -> tuple[FloorPlan | None, str]:
 
 
 def scene_after(folder: Path) -> FloorPlan | None:
-    """Return the scene after the run, if recorded."""
+    """Return the scene after the run, if it was recorded."""
     return _read_scenes(folder / AFTER)
 
 
@@ -394,7 +395,7 @@ Listener: TypeAlias = "Callable[[Event | PolicyEvent], None]"
 
 @dataclass
 class Recorder:
-    """Writes plans and events into the run folder and forwards events."""
+    """Writes plans and events to the run folder, and forwards events."""
 
     folder: RunFolder
     listen: Listener | None
@@ -417,7 +418,7 @@ class Recorder:
             self.listen(event)
 
     def understood(self, understanding: Understanding[Any]) -> None:
-        """Report the goal if the policy plans for a goal."""
+        """Report the goal, if the policy plans for one."""
         goal = understanding.goal
         if goal is not None and not understanding.judged_only:
             wanted = tuple(stage.wanted for stage in goal.stages)
@@ -482,7 +483,7 @@ def recorded_status(folder: RunFolder, initial: Mapping[str, Any]) -> Iterator[R
     """Record the start of a run and any error that interrupts it, then release its folder.
 
     If an `HvrError` occurs before anything was planned or asked, the folder is removed. Any other
-    error gets its folder as the attribute `folder`.
+    error gets the folder as its attribute `folder`.
     """
     status = RunStatus(folder, initial)
     try:
@@ -516,18 +517,18 @@ def _now() -> str:
 # Shared graph -------------------------------------------------------------------------------------
 
 SHARED_FILE = "shared.json"
-"""File in a run folder with the name of the run's graph on a server."""
+"""File in a run folder that stores the name of the run's graph on a server."""
 ROBOT_VARIABLE = "HVR_ROBOT"
 """Environment variable with the robot's name; the default is the host name."""
 
 
 def shared_graph(request: RunRequest, folder: RunFolder) -> SharedGraph | None:
-    """Start the run's graph on the server given in the options, if any.
+    """Create the run's graph on the server given in the options, if any.
 
-    A resumed run keeps its name, and its graph is cleared.
+    A resumed run keeps its graph's name, and the graph is cleared.
 
     Raises:
-        StoreError: The server refuses or does not answer.
+        StoreError: The server rejects the request or does not answer.
         UsageError: The address is invalid.
     """
     store = request.options.store
@@ -550,7 +551,7 @@ def shared_graph(request: RunRequest, folder: RunFolder) -> SharedGraph | None:
 
 
 def shared_names(folder: Path) -> tuple[str, str] | None:
-    """Return the run's and the robot's names on the server; None if the run has no server."""
+    """Return the names of the run and the robot on the server; None if the run uses no server."""
     path = folder / SHARED_FILE
     if not path.is_file():
         return None

@@ -1,4 +1,4 @@
-"""Judging a plan against a problem, a goal in a scene, or its run."""
+"""Judging of a plan against a problem, a goal in a scene, or its run."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ from hvr.worlds.environment import EnvironmentSetup, open_environment
 class JudgingTarget:
     """The reference for judging a plan.
 
-    Give exactly one of `problem`, `goal` and `goal_pddl`, or none of them to judge a run.
+    Set exactly one of `problem`, `goal` and `goal_pddl`, or none of them to judge a run.
 
     Args:
-        goal_pddl: File with a PDDL goal about objects of a scene.
+        goal_pddl: File with a PDDL goal about the objects of a scene.
         domain: Domain file; None for the domain of the scene's world.
         lenient: Whether to accept unambiguous syntax errors.
     """
@@ -72,11 +72,11 @@ class JudgedPlan:
     """A plan with its verdict.
 
     Args:
-        validator: Validator of the initial state and the goal; None if the goal is unknown.
+        validator: Validator with the initial state and the goal; None if the goal is unknown.
         goal: The goal in words or PDDL.
-        reading: The interpretation of an ambiguous sentence; otherwise empty.
-        read: Record of a log, with the skipped parts, if the plan comes from one.
-        note: Remark on the extraction of the plan from an answer; empty for a plan file.
+        reading: The interpretation, if the sentence is ambiguous; otherwise empty.
+        read: The log record that contained the plan, with its skipped parts; None for other plans.
+        note: Remark on how the plan was extracted from an answer; empty for a plan file.
     """
 
     file: Path
@@ -91,7 +91,7 @@ class JudgedPlan:
 
     @property
     def repaired(self) -> tuple[Step, ...] | None:
-        """The repaired plan; it keeps the file's times if no step was inserted."""
+        """The repaired plan; it keeps the times in the file if no step was inserted."""
         verdict = self.verdict
         if verdict.repaired is None or verdict.missing or not self.steps:
             return verdict.repaired
@@ -101,7 +101,7 @@ class JudgedPlan:
 
     @property
     def title(self) -> str:
-        """The file name, or the plan's ID if the file contains several plans."""
+        """The file name, or the plan's id if the file contains several plans."""
         return self.file.name if self.tool_plan is None else f"plan {self.tool_plan.id}"
 
 
@@ -111,8 +111,8 @@ def judge_plan(
     """Judge the plan in a file, or the plans of a run, one per stage.
 
     Args:
-        plan: PDDL plan file, or run folder.
-        work: Maximum number of condition tests.
+        plan: PDDL plan file or run folder.
+        work: Maximum number of conditions to test.
 
     Raises:
         UsageError: The reference is missing or ambiguous.
@@ -227,23 +227,23 @@ def _places(verdict: PlanVerdict) -> list[int | None]:
 
 
 # Scene judging ------------------------------------------------------------------------------------
-# Judging a plan by the goals of a sentence, or of a PDDL condition, in a scene.
+# Judge a plan in a scene by the goals of a sentence, or by a PDDL condition.
 
 _MOST_OBJECTS_NAMED = 3
 
 
 # Judged goals -------------------------------------------------------------------------------------
-# A goal with several stages is judged as one: auxiliary facts record which stages have been
+# A goal with several stages is judged as a whole: auxiliary facts record which stages have been
 # reached, in order. For an ambiguous sentence, the most likely reading that needs most of the
 # plan's steps is used, or else the reading with the fewest critiques.
 
 
 @dataclass(frozen=True)
 class JudgedGoal:
-    """A verdict with its goal.
+    """A verdict, with its goal.
 
     Args:
-        validator: Validator of the initial state and the goal; None if the goal is unknown.
+        validator: Validator with the initial state and the goal; None if the goal is unknown.
         goal: The goal in words or PDDL.
         reading: The goal in words if the sentence is ambiguous; otherwise empty.
     """
@@ -262,10 +262,10 @@ def judge_by_goals(
     *,
     work: int,
 ) -> JudgedGoal:
-    """Judge a plan by its best-fitting goal; `work` limits the condition tests per goal.
+    """Judge a plan by the goal that fits it best; `work` limits the condition tests per goal.
 
     Raises:
-        HvrError: The plan cannot be judged by any goal.
+        HvrError: No goal allows the plan to be judged.
     """
     judged: list[JudgedGoal] = []
     refusal: HvrError | None = None
@@ -277,7 +277,7 @@ def judge_by_goals(
             refusal = refusal or error
             continue
         found = found if len(goals) == 1 else replace(found, reading=in_order(goal.paraphrase))
-        # The goals are sorted by likelihood: the first fitting one wins.
+        # The goals are sorted by likelihood, so the first one that fits wins.
         if _fits(found.verdict):
             return found
         judged.append(found)
@@ -288,12 +288,12 @@ def judge_by_goals(
 
 
 _NAME = re.compile(r"\b([a-z]+)-\d+\b")
-"""Pattern of an object name: kind and number."""
+"""Pattern of an object's name: kind and number."""
 
 
 def _with_plan_objects(stages: Sequence[Stage], plan: Sequence[Step]) -> tuple[Stage, ...]:
-    # The reader chose among equal objects. If the plan does not use the chosen one, another of its
-    # kind in the plan replaces it.
+    # The reader chose among equal objects. If the plan does not use the chosen one, an object of
+    # the same kind from the plan replaces it.
     if len(stages) < 2:
         return tuple(stages)
     used = dict.fromkeys(name for step in plan for name in action_of(step).args)
@@ -331,7 +331,8 @@ def judge_by_stages(
     if problem.constraints != TRUE:
         free = Validator(Task(domain, problem.replace(constraints=TRUE)))
         verdict = judge(free, plan, work=work)
-        # A minimal plan without the constraints that satisfies them is also minimal with them.
+        # A plan that is minimal without the constraints and satisfies them is also minimal with
+        # them.
         if verdict.repaired is not None and validator.check(verdict.repaired).valid:
             valid = validator.check(plan).valid
             return JudgedGoal(replace(verdict, valid=valid), validator, goal)
@@ -378,7 +379,7 @@ def scene_problem(
 def judge_in_scene(
     steps: Sequence[Step], domain: Domain, asked: JudgingTarget, work: int
 ) -> JudgedGoal:
-    """Judge a plan by the sentence or the PDDL condition of `asked` in its scene."""
+    """Judge a plan in a scene by the sentence or PDDL condition of `asked`."""
     scene = asked.scene or load_world().first_scene
     place = world_of_scene(scene)
     ontology = place.scene_ontology
@@ -434,7 +435,7 @@ def _unknown_objects(actions: Sequence[GroundAction], inventory: Inventory) -> l
 
 
 def with_end_preferences(wanted: str, ontology: Ontology) -> Stage:
-    """Return a PDDL goal as a stage with the ontology's end-state preferences."""
+    """Return a PDDL goal as a stage, with the ontology's end-state preferences."""
     holding = "(holding" in wanted
     ends = end_conditions(Taxonomy(ontology), set(), holding=holding)
     return Stage(wanted, tuple(ends))

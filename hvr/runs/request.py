@@ -35,29 +35,29 @@ class Options:
     """The options of a run.
 
     Args:
-        world: World with scenes, by name or folder; None for the scene's world.
+        world: World with scenes, by name or folder; None for the world of the scene.
         scene: Name of a packaged scene, or path of a .json file with the metadata of an AI2-THOR
-            event; None for the scene of a task's ground truth, or else the world's first scene.
-        policy: Policy name in `hvr.policies.registry.POLICIES`; None for `symbolic` without a
-            model, `goal` with the setting LLM+P, and `llm` otherwise.
-        planner: Classical planner of the symbolic policy and of repair.
+            event. None means the scene of a task's ground truth, or else the world's first scene.
+        policy: Name of the policy in `hvr.policies.registry.POLICIES`. None means `symbolic`
+            without a model, `goal` with the setting LLM+P, and `llm` otherwise.
+        planner: Classical planner used by the symbolic policy and for repair.
         budget: Time limit of each planner call in seconds.
         seed: Random seed of the environment.
         max_replans: Maximum number of new plans after deviations.
-        execute: False to plan and validate only.
-        save: The run folder; None for a new one under ./runs.
+        execute: Whether to execute the plan; otherwise it is only validated.
+        save: The run folder; None for a new one below ./runs.
         model: The language model, for policies that use one.
-        env: Environment name in `hvr.worlds.environment.ENVIRONMENTS`; None for the world's
+        env: Name of the environment in `hvr.worlds.environment.ENVIRONMENTS`; None for the world's
             default.
         env_options: Options of the environment, as `name=value`.
-        sight: Visibility: `omniscient` for all metadata, `doors` for everything not behind closed
-            doors, or `visible`. None for `doors` if the task hides objects, else `omniscient`.
-        error_rate: Error rate that the robot assumes for its sensor.
+        sight: Visibility: `omniscient` for all metadata, `doors` for everything that is not behind
+            closed doors, or `visible`. None means `doors` if the task hides objects, otherwise
+            `omniscient`.
+        error_rate: Error rate that the robot assumes for its sensor, from 0 to below 0.5.
         faults: File of faults to inject (docs/how-to/faults.md).
-        reader: Name of the symbolic policy's reader in `hvr.language.grammar.READERS`; None for
-            both readers if the extra `language` is installed, else the grammar.
-        store: Address of a SPARQL server that mirrors the run's graph
-            (docs/explanation/knowledge.md).
+        reader: Name of the symbolic policy's reader in `hvr.language.grammar.READERS`. None means
+            both readers if the extra `language` is installed, otherwise the grammar.
+        store: URL of a SPARQL server that mirrors the run's graph (docs/explanation/knowledge.md).
         reading: 1-based index of the intended reading of an ambiguous request.
     """
 
@@ -128,8 +128,8 @@ class RunRequest:
 
     Args:
         task: The paper's task with this sentence, if any.
-        scene: Name of the scene, or path of a recorded one.
-        environment: Name of the execution environment.
+        scene: Name of the scene, or path of a recorded scene.
+        environment: Name of the environment that executes the plan.
     """
 
     text: str
@@ -144,7 +144,7 @@ class RunRequest:
 
     @property
     def name(self) -> str:
-        """The task ID or the sentence, for the name of the run folder."""
+        """The task id or the sentence, for the name of the run folder."""
         return self.task.id if self.task else self.text
 
     def about(self) -> Mapping[str, Any]:
@@ -192,10 +192,10 @@ _CREDENTIALS = re.compile(r"://[^/?#]*@")
 def request_from_json(
     values: Mapping[str, Any], folder: Path, named: Collection[str] = ()
 ) -> RunRequest:
-    """Return the request of a started run from its status.
+    """Return the request of a started run, read from its status.
 
     Args:
-        named: Code (`module:attribute`) named by the caller, which the status may then use.
+        named: Code (`module:attribute`) named by the caller, which the status may use as well.
 
     Raises:
         UsageError: The status names other code.
@@ -204,7 +204,7 @@ def request_from_json(
     """
     try:
         choice = _choice_from_json(values["llm"]) if values["llm"] else ModelChoice()
-        # Missing options were introduced after the run.
+        # Missing options were introduced after the run was recorded.
         own = {name: values[name] for name in _OWN if name in values}
         own["env_options"] = tuple(map(str, own["env_options"]))
         own["env"] = str(own["env"])
@@ -239,7 +239,7 @@ def resumed(
     """Return the request of a resumed run.
 
     Args:
-        changes: New address, trust, timeout and limits; None keeps the recorded value.
+        changes: New base URL, trust, timeout and limits; None keeps the recorded value.
         env_options: Environment options that name a program.
         named: See `request_from_json`.
 
@@ -288,10 +288,10 @@ def _choice_from_json(values: Mapping[str, Any]) -> ModelChoice:
 
 
 def read_request(text: str | None, task: str | None, options: Options) -> RunRequest:
-    """Check and return the request before anything is opened or written.
+    """Check a request, and return it before anything is opened or written.
 
     Args:
-        task: Alternatively, the ID of one of the paper's tasks. A recorded run needs neither.
+        task: Id of one of the paper's tasks, instead of a text. A recorded run needs neither.
 
     Raises:
         UsageError, DataFileError, SceneError: An argument is invalid.
@@ -318,7 +318,7 @@ def read_request(text: str | None, task: str | None, options: Options) -> RunReq
         options = _repeated(options, recorded)
         policy = policy_class(options.policy_name)
     if (text is None) == (task is None):
-        raise UsageError("give either a request in words or a task (--task T2)")
+        raise UsageError("give either a request in words or a task such as T2")
     faults = _faults(options, recorded)
     planner = make_planner(options.planner, options.budget)
     chosen = load_task(task) if task is not None else None
@@ -346,10 +346,10 @@ def read_request(text: str | None, task: str | None, options: Options) -> RunReq
 
 
 def _named_model(model: ModelChoice) -> ModelChoice:
-    # Imported only if a model is used: `hvr plan` starts fast.
+    # Imported only if a model is used, so that `hvr plan` starts fast.
     from hvr.models.config import read_config
 
-    # Resolved now: environment variables may differ when the run is resumed.
+    # Resolved now, since environment variables may differ when the run is resumed.
     return replace(model, spec=read_config(model).spec)
 
 

@@ -25,23 +25,23 @@ class Run(JsonObject):
         request: The sentence.
         world: Name of the world.
         scene: Name of the scene.
-        goal: The goal as read by hvr's grammar: the symbolic policy plans for it, and the plans of
-            a language model are judged by it. None if the sentence could not be read.
-        reached: Whether the observed final state meets the request; None if not executed, or if hvr
-            cannot judge the plan of a language model.
-        would_reach: Whether the plan's computed final state reaches the goal; None if executed or
-            unknown. See `verdict`.
+        goal: The goal as read by hvr's grammar; None if the sentence could not be read. The
+            symbolic policy plans for this goal, and plans of a language model are judged by it.
+        reached: Whether the observed final state meets the request; None if the plan was not
+            executed, or if hvr cannot judge a language model's plan.
+        would_reach: Whether the computed final state of the plan reaches the goal; None if the plan
+            was executed, or if unknown. See `verdict`.
         plans: All plans, in order.
         steps: All executed steps, in order.
-        finished: The end of the execution; None if not executed.
+        finished: The end of the execution; None if the plan was not executed.
         planner_calls: Number of calls of a classical planner.
         seconds: Wall time in seconds.
         folder: The run folder.
-        verdict: One-sentence explanation of `reached` or `would_reach`.
-        model: Name of the language model; "" without one.
+        verdict: The reason for `reached` or `would_reach`, as a sentence.
+        model: Name of the language model; empty without one.
         simulated: Whether the model is simulated.
         spent: Usage of the model; None without one.
-        step_budget: The task's maximum number of steps in this scene; None for no limit.
+        step_budget: Maximum number of steps for the task in this scene; None for no limit.
     """
 
     request: str
@@ -80,7 +80,7 @@ class Run(JsonObject):
 
     @property
     def unread(self) -> tuple[str, ...]:
-        """Words of the request that were not understood."""
+        """Words of the request that hvr did not understand."""
         return self.goal.unread if self.goal else ()
 
     @property
@@ -95,7 +95,7 @@ class Run(JsonObject):
 
     @property
     def planning_seconds(self) -> list[float]:
-        """Time spent on each plan."""
+        """Time spent on each plan, in seconds."""
         return [round(ready.seconds, 4) for ready in self.plans]
 
     @property
@@ -104,7 +104,7 @@ class Run(JsonObject):
 
     @property
     def within_budget(self) -> bool | None:
-        """Whether the goal was reached within the budget; None without a budget or judgement."""
+        """Whether the goal was reached within the budget; None without budget or judgement."""
         if self.step_budget is None or self.finished is None or self.reached is None:
             return None
         return self.reached and self.finished.steps <= self.step_budget
@@ -180,8 +180,8 @@ def result_of(
         run: The run.
         goal: The goal as read by hvr's grammar.
         finished: The end of the execution; None for a dry run.
-        judgement: Whether the request was met.
-        seconds: Total wall time.
+        judgement: Judgement of whether the request was met.
+        seconds: Total wall time in seconds.
     """
     meter, task = run.policy.meter, run.request.task
     return Run(
@@ -206,7 +206,7 @@ def result_of(
 
 
 def summary(run: Run) -> dict[str, Any]:
-    """Return the result without the parts that have their own files."""
+    """Return the result without the parts that are stored in files of their own."""
     values = run.to_json()
     del values["plans"], values["steps"]
     return {**values, "folder": None}

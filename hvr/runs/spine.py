@@ -1,7 +1,7 @@
 """The spine of a run: open, understand, plan, validate, execute and observe, judge, save.
 
-The executor plans and validates: it asks the policy for a plan of each stage, and for a new one if
-the world deviates from the expectation.
+The executor plans and validates: it asks the policy for a plan of each stage, and for a new plan if
+the world deviates from the prediction.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class RunComponents:
-    """A run that is ready to start.
+    """The components of a run that is ready to start.
 
     Args:
         branches: The branches of a contingent goal, proven before the look.
@@ -84,10 +84,10 @@ class OpenScene:
 
 @contextmanager
 def open_scene(request: RunRequest, folder: RunFolder) -> Iterator[OpenScene]:
-    """Open the environment and the world of a request; close them at the end.
+    """Open the environment and the world of a request, and close them at the end.
 
     Raises:
-        HvrError: One of them cannot be opened.
+        HvrError: The environment or the world cannot be opened.
     """
     options = request.options
     env: OpenEnvironment | None = None
@@ -114,9 +114,9 @@ def open_scene(request: RunRequest, folder: RunFolder) -> Iterator[OpenScene]:
 def open_run(
     request: RunRequest, folder: RunFolder, listen: Listener | None, scene: OpenScene | None = None
 ) -> Iterator[RunComponents]:
-    """Open the environment, graph, world, policy and executor of a run; close them at the end.
+    """Open the environment, graph, world, policy and executor of a run, and close them at the end.
 
-    An open `scene` stays open.
+    If an open `scene` is given, it stays open.
 
     Raises:
         HvrError: A component cannot be opened.
@@ -180,7 +180,7 @@ def judge_dry_run(
 ) -> Judgement:
     """Judge an unexecuted plan for the first stage by the final state that the validator computes.
 
-    `asks_model` says that a language model wrote the goal or the plan.
+    `asks_model` tells whether a language model wrote the goal or the plan.
     """
     if not understanding.judged_only:
         stages = len(understanding.stages)
@@ -206,7 +206,7 @@ def judge_dry_run(
     texts, unchecked = lasting_constraints(stages_read)
     kept = [parse_constraint(text, domain, objects) for text in texts]
     problem = world.graph.problem(domain, "foreseen").replace(constraints=And(tuple(kept)))
-    # The goal is evaluated in the final state, since grounding it may be too expensive.
+    # Evaluate the goal in the final state, since grounding it may be too expensive.
     validator, actions = Validator(domain, problem), planned.plan.actions
     report = validator.check(actions)
     if not report.valid:
@@ -240,16 +240,16 @@ def plan(
 
     Args:
         text: The request, such as "make coffee".
-        task: Alternatively, the ID of one of the paper's tasks, such as "T2". Its sentence is the
+        task: Id of one of the paper's tasks, such as "T2", instead of a text. Its sentence is the
             request; its gold goal is not used.
-        listen: Callback for events as they happen.
+        listen: Callback that receives events as they happen.
 
     Raises:
         LanguageError: The request was not understood.
         ImpossibleGoalError: The request is impossible in this scene; the message explains why.
         PlannerError: No plan was found within the time limit, or the plan is invalid.
         LLMError: The language model gave no usable answer. The error's `folder` contains the
-            dialogue so far.
+            dialogue up to then.
         SceneError, UsageError, DataFileError: An option is invalid.
         SimulatorError, MissingExtraError: AI2-THOR cannot be started, or has stopped.
     """
@@ -269,17 +269,17 @@ def resume(
 ) -> Run:
     """Resume an interrupted run with its original options.
 
-    The run restarts from the beginning in the same folder, but recorded answers of a language model
-    are reused. Their cost counts toward the limits and appears in `Run.spent`.
+    The run restarts from the beginning in the same folder, but reuses the recorded answers of a
+    language model. Their cost counts toward the limits and appears in `Run.spent`.
 
     Args:
-        model: New `base_url`, `timeout`, `limits` (over all attempts) and `trust_project`; None
-            keeps the recorded value. A recorded address receives no provider's key, so that a
+        model: New `base_url`, `timeout`, `limits` (for all attempts together) and `trust_project`;
+            None keeps the recorded value. A recorded base URL receives no provider's key, so a
             folder from someone else cannot collect your key. Other fields are ignored.
-        env_options: Environment options that name a program; folders must not contain them.
-        named: The run's policy, planner or environment if it is `module:attribute`. Code that only
-            a folder names is not executed.
-        listen: Callback for events as they happen.
+        env_options: Environment options that name a program, which a folder must not contain.
+        named: The run's policy, planner or environment, if it is `module:attribute`. Code named
+            only by a folder is not executed.
+        listen: Callback that receives events as they happen.
 
     Raises:
         UsageError: The folder contains no run, or the run is finished or still active.
@@ -314,11 +314,11 @@ def carry_out(
     scene: OpenScene | None = None,
     goal: Goal | None = None,
 ) -> tuple[Run, tuple[Planned, ...]]:
-    """Carry out a request; return the result and the plans with their problems.
+    """Carry out a request; return the result, and the plans with their problems.
 
     Args:
-        started: Time at which the request came, by `time.perf_counter`.
-        scene: An open scene to act in; None opens the scene of the request.
+        started: Time at which the request arrived, from `time.perf_counter`.
+        scene: An open scene to act in; None to open the scene of the request.
         goal: The goal, if it is known without reading the request.
     """
     with recorded_status(folder, initial) as status:
@@ -382,7 +382,8 @@ def _execute(run: RunComponents, understanding: Understanding[Any]) -> Finished 
     except InvalidPlanError as error:
         if not run.policy.asks_model:
             raise
-        # Without verification a model may write inexecutable steps; this is a result, not an error.
+        # Without verification, a model may write inexecutable steps; this is a result, not an
+        # error.
         steps, replans = len(run.recorder.steps), run.executor.replans
         finished = Finished(False, steps, replans, str(error))
         run.recorder(finished)
@@ -390,7 +391,7 @@ def _execute(run: RunComponents, understanding: Understanding[Any]) -> Finished 
 
 
 def _execute_contingent(run: RunComponents, contingency: Contingency) -> Finished | None:
-    """Prove both branches, look, and carry out the branch that the look decides."""
+    """Prove both branches, look, and carry out the branch that the look selects."""
     from hvr.runs.contingent import decide, prove_branches, show_look
 
     answers = []
@@ -454,7 +455,7 @@ def _judge(
 def _with_side_effects(
     judgement: Judgement, understanding: Understanding[Any], before: Inventory, world: World
 ) -> Judgement:
-    """Mention what a run leaves open, running or full although the request does not say so."""
+    """Mention devices left on and objects left open or full, unless the request asks for it."""
     goal = understanding.goal
     if goal is None or understanding.judged_only:
         return judgement

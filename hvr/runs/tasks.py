@@ -1,4 +1,4 @@
-"""The paper's tasks T1 to T12 and the harder T13 to T24, one file each in `tasks/`.
+"""The paper's tasks T1 to T12 and the harder tasks T13 to T24, one file each in `tasks/`.
 
 Custom tasks are named by the path of their file (docs/reference/tasks.md).
 """
@@ -29,7 +29,8 @@ class GroundTruth(Value):
 
     Args:
         order: Pairs (i, j) of 1-based block numbers: block i must precede block j. Every order of
-            the blocks that respects the pairs reaches the goal, without interleaving their steps.
+            the blocks that respects the pairs reaches the goal, provided that their steps are not
+            interleaved.
     """
 
     scene: str
@@ -60,13 +61,13 @@ class PaperTask(Value):
     Args:
         goal_oriented: The request as a desired final state.
         constructive: The request as instructions.
-        paraphrases: Other wordings.
+        paraphrases: Further wordings of the request.
         requires: Object types that the scene must contain.
-        scenes: Scenes that contain them.
+        scenes: Scenes that contain these types.
         paper_steps: Length of the paper's ground truth, including navigation; empty if the paper
             has no such task.
-        optimum: Shortest plan length by scene.
-        constraints: PDDL trajectory constraints of plans.
+        optimum: Length of the shortest plan, by scene.
+        constraints: PDDL trajectory constraints on plans.
         step_budget: Maximum number of steps in the ground truth's scene, if any. Longer plans are
             reported as over budget.
         unseen: Whether objects behind closed doors are initially unknown.
@@ -90,7 +91,7 @@ class PaperTask(Value):
 
     @property
     def reference(self) -> str:
-        """The ID or file path that `load_task` accepts."""
+        """The id or file path by which `load_task` finds the task."""
         return self.file or self.id
 
     def budget_in(self, scene: str) -> int | None:
@@ -115,13 +116,13 @@ def paper_task_ids(folder: Path | None = None) -> tuple[str, ...]:
 
 
 def expand_ids(names: Iterable[str], folder: Path | None = None) -> tuple[str, ...]:
-    """Expand a user's task list: IDs, ranges (`T13-T24`), `all`, `paper`, and names of worlds.
+    """Expand a user's task list of ids, ranges (`T13-T24`), `all`, `paper`, and world names.
 
-    File paths are kept, and folders are replaced by their task files. `all` means the tasks of the
-    default world.
+    File paths are kept, and folders are replaced by their task files. `all` stands for the tasks of
+    the default world.
 
     Raises:
-        UsageError: A range is invalid or empty, or a folder contains no task.
+        UsageError: A range is invalid or empty, or a folder contains no tasks.
     """
     usual = task_ids(folder)
     found: list[str] = []
@@ -145,7 +146,7 @@ def expand_ids(names: Iterable[str], folder: Path | None = None) -> tuple[str, .
             begin, end = (known.index(_id(text, known)) for text in (first, last))
             if begin > end:
                 raise UsageError(f"the range {name!r} is empty; did you mean {last}-{first}?")
-            # T5bis belongs to T5.
+            # T5bis belongs to T5
             found += (k for k in known[begin:] if _natural(k)[0] <= _natural(known[end])[0])
         else:
             found.append(_id(name, known))
@@ -177,7 +178,7 @@ def load_task(task_id: str, folder: Path | None = None) -> PaperTask:
 
     Args:
         task_id: Task ID, or path of a custom task's file.
-        folder: Folder of the tasks with IDs; None for hvr's own, in all worlds.
+        folder: Folder of the tasks with ids; None for those included in hvr, in all worlds.
 
     Raises:
         UsageError: No such task exists.

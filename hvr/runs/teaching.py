@@ -1,6 +1,6 @@
 """Chat examples for language models: prompts of the pipeline with answers from proven plans.
 
-Begin reading in `lessons` (requests with proven plans), then `examples` (the prompts and answers).
+Begin with `lessons` (requests with proven plans), then read `examples` (the prompts and answers).
 """
 
 from __future__ import annotations
@@ -53,9 +53,8 @@ from hvr.worlds.kitchen import Kitchen
 # Lessons: requests in worlds with proven plans, in a training half and a held-out half.
 #
 # A lesson belongs to a half only if its task, its scene and its wording all do, so the halves share
-# none of the three. In a world of facts, the task is the goal and the scene is the initial state;
-# both are drawn by random walks. In a world with scenes, the tasks are the world's own and drawn
-# ones.
+# none of the three. In a PDDL world, the task is the goal and the scene is the initial state, both
+# drawn by random walks. In a world with scenes, the tasks are those of the world and drawn ones.
 
 TRAIN, HELD_OUT = "train", "held-out"
 
@@ -66,28 +65,28 @@ _FRAMES: Mapping[str, tuple[str, ...]] = {
 """Wordings of drawn tasks."""
 
 _MOST_STATES = 20_000
-"""Maximum number of states of the search for a shortest plan; larger draws are rejected."""
+"""Maximum number of states in the search for a shortest plan; larger draws are rejected."""
 
 _MOST_WALKED = 40
 """Maximum number of steps of a random walk."""
 
 _MOST_WALKED_OBJECTS = 8
-"""Number of objects of a scene that a random walk begins with."""
+"""Number of objects in a scene with which a random walk starts."""
 
 _MOST_GOALS = 3
 """Maximum number of facts in a drawn goal."""
 
 _MOST_CHOICE = 4
-"""Maximum number of draws per lesson; the one with the longest plan is used."""
+"""Maximum number of draws per lesson, of which the one with the longest plan is used."""
 
 _MOST_DRAWS = 4_000
-"""Maximum number of rejected draws in a row."""
+"""Maximum number of consecutive rejected draws."""
 
 _MOST_STEPS = 20
-"""Maximum length of a plan for a world's own task."""
+"""Maximum number of steps in a plan for a world's own task."""
 
 _PROOF_S = 60.0
-"""Seconds for the proof that a plan in a scene is a shortest one; it usually takes 0.2 s."""
+"""Time limit in seconds for proving that a plan in a scene is shortest; 0.2 s is typical."""
 
 
 @dataclass(frozen=True)
@@ -97,9 +96,9 @@ class Lesson:
     Args:
         half: `train` or `held-out`.
         task, scene, wording: Names of the three things that the halves do not share.
-        needed: Objects in the proof of the plan.
+        needed: Objects that the proof of the plan needs.
         best: Number of steps of the plan.
-        predict: Makes the predicted world that the prompts describe.
+        predict: Function that creates the predicted world described by the prompts.
         prompts: Folder of the world's prompt templates; None for the kitchen's.
     """
 
@@ -125,16 +124,16 @@ class Lesson:
 
 
 def half_of(kind: str, key: str, share: float) -> str:
-    """Return the half of a task or scene, always the same for a key; `share` are held out."""
+    """Return the half of a task or scene, which depends only on its key; `share` are held out."""
     digest = hashlib.sha256(f"{kind}\0{key}".encode()).digest()
     return HELD_OUT if int.from_bytes(digest[:8]) < share * 2**64 else TRAIN
 
 
 def lessons(world: str, count: int, share: float, seed: int) -> Iterator[Lesson]:
-    """Yield lessons of a world; the same arguments give the same lessons.
+    """Yield the lessons of a world; equal arguments give equal lessons.
 
     Args:
-        world: Name or folder of a world of PDDL actions.
+        world: Name or folder of a world with PDDL actions.
         share: Share of held-out lessons, from 0 to 1.
 
     Raises:
@@ -166,8 +165,8 @@ def lessons(world: str, count: int, share: float, seed: int) -> Iterator[Lesson]
 class _Walker:
     """Draws states and goals by random walks.
 
-    A step draws the action's name first: otherwise actions with many instances, such as moves,
-    would crowd out all others.
+    Each step draws the name of the action first. Otherwise actions with many instances, such as
+    moves, would crowd out all others.
     """
 
     task: Task
@@ -230,7 +229,8 @@ def _of_facts(
         rng = Random(f"{seed} {folder.name} {half} {number}")
         draws = (_drawn(folder, rng.choice(walkers), half, share, rng) for _ in range(_MOST_DRAWS))
         usable = (draw for draw in draws if draw is not None)
-        # Short plans are the most frequent: the longest of a few draws spreads the lengths.
+        # Short plans are the most frequent, so take the longest of a few draws to spread the
+        # lengths.
         few = list(islice(usable, rng.randint(1, _MOST_CHOICE)))
         if not few:
             raise _undrawn(folder.name)
@@ -296,7 +296,7 @@ def _action(text: str) -> GroundAction:
 
 @dataclass(frozen=True)
 class _Posed:
-    """A request in a scene; `task` is None if the goal is still to be drawn."""
+    """A request in a scene; `task` is None if the goal must still be drawn."""
 
     half: str
     number: int
@@ -308,7 +308,7 @@ class _Posed:
 def _in_scenes(
     folder: WorldFolder, numbers: Sequence[tuple[str, int]], share: float, seed: int
 ) -> Iterator[Lesson]:
-    # Scene by scene, because opening a scene takes long.
+    # Go scene by scene, because opening a scene takes long.
     posed = _posed(folder, numbers, share, seed)
     for scene in sorted({one.scene for one in posed}):
         world = open_world(Kitchen(scene), ontology=folder.scene_ontology)
@@ -336,7 +336,8 @@ class _Place:
         return Task(self.domain, self.graph.problem(self.domain, "plan"))
 
     def walker(self, rng: Random) -> _Walker:
-        # All objects of a scene have so many ground actions that a walk would take seconds.
+        # A scene's objects have so many ground actions that a walk over all of them would take
+        # seconds.
         some = rng.sample(sorted(self.inventory.classes), _MOST_WALKED_OBJECTS)
         names = dict.fromkeys((*some, *expand(some, self.inventory)))
         return _Walker(Task(self.domain, self.graph.problem(self.domain, "walk", names)))
@@ -379,7 +380,7 @@ class _Place:
         )
 
     def _wanted(self, posed: _Posed, share: float, rng: Random) -> tuple[str, str, str, str]:
-        """Return the goal, the task's name, the request, and its wording."""
+        """Return the goal, the task's name, the request, and the wording of the request."""
         if posed.task is not None:
             return posed.task.goal.strip(), posed.task.id, posed.sentence, posed.sentence
         wording, walker = load_wording(), self.walker(rng)
@@ -396,7 +397,7 @@ class _Place:
 def _posed(
     folder: WorldFolder, numbers: Sequence[tuple[str, int]], share: float, seed: int
 ) -> list[_Posed]:
-    """Return requests in scenes: alternately a task of the world and one to be drawn."""
+    """Return requests in scenes, alternately for a task of the world and for a goal to be drawn."""
     tasks = [load_task(str(path)) for path in folder.task_files]
     halves = {task.id: half_of("task", task.id, share) for task in tasks}
     taught = {s for task in tasks if halves[task.id] == TRAIN for s in task.sentences}
@@ -432,23 +433,23 @@ def _posed(
 
 
 # Examples -----------------------------------------------------------------------------------------
-# Examples: the exchanges of a pipeline that a teacher answers, with the right answers.
+# Examples are the exchanges of a pipeline that a teacher answers, with the correct answers.
 #
 # The teacher is the simulated model (`hvr.runs.simulated`). Its first answers contain errors at a
-# set rate, so that the pipeline asks for corrections, in the words of the validator. An example
-# never contains these errors: its answer is the ground truth for the prompt.
+# set rate, so that the pipeline asks for corrections in the validator's words. An example never
+# contains these errors: its answer is the ground truth for the prompt.
 
 _NAME = re.compile(r"[\w-]+")
 
 _FIRST = {"correct_block": "block", "correct_plan": "plan"}
-"""The prompts that ask for the same steps as these corrections."""
+"""Prompts that ask for the same steps as their correction prompts."""
 
 _LICENCE = "Apache-2.0"
 _SCENES = (
     "Apache-2.0; scenes from Kajiih/rl_ai2thor (MIT), ALFRED (MIT) and AI2-THOR (Apache-2.0), see "
     "hvr/worlds/data/README.md"
 )
-_OWN = "that of the world's own files; prompts and answers: Apache-2.0"
+_OWN = "the licence of the world's own files; prompts and answers: Apache-2.0"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -471,7 +472,7 @@ class Teaching:
 
 
 class Teacher:
-    """A model that answers with errors at first, and remembers the right answers."""
+    """A model whose first answers contain errors, and which remembers the correct answers."""
 
     simulated = True
     name = "teacher"
@@ -479,7 +480,7 @@ class Teacher:
     def __init__(self, script: Script, error: float, seed: int) -> None:
         self.exchanges: list[tuple[Request, Answer]] = []
         self._right = Scripted(script, ErrorModel(error=0.0, improve=1.0), seed)
-        # Wrong objects in a prompt would make the right plan impossible to write.
+        # Wrong objects in a prompt would make the correct plan impossible to write.
         self._erring = Scripted(script, ErrorModel(error=error, macros=0.0, choices=0.0), seed)
 
     def answer(self, request: Request) -> Answer:
@@ -495,7 +496,7 @@ class Teacher:
             return self.exchanges[purposes.index("conditions")][1]
         if first is None:
             return self._right.answer(request)
-        # The simulated model undoes one error per correction; the truth has none.
+        # The simulated model undoes one error per correction, but the true answer has none.
         answer = self._right.answer(replace(request, purpose=first))
         if request.schema is not None:
             return answer
@@ -503,9 +504,9 @@ class Teacher:
 
 
 def examples(teaching: Teaching) -> Iterator[dict[str, Any]]:
-    """Yield chat examples as JSON values, each prompt once.
+    """Yield chat examples as JSON values, each prompt only once.
 
-    The same arguments give the same examples.
+    Equal arguments give equal examples.
 
     Raises:
         UsageError: An option or a world is unusable.
@@ -536,7 +537,7 @@ def examples(teaching: Teaching) -> Iterator[dict[str, Any]]:
 def _rows(
     lesson: Lesson, teaching: Teaching
 ) -> Iterator[tuple[tuple[Message, ...], dict[str, Any]]]:
-    # Undetected errors make the later prompts of a plan differ from the ground truth's.
+    # Undetected errors make the later prompts of a plan differ from those of the ground truth.
     for error in (teaching.error, 0.0):
         exchanges = _taught(lesson, teaching, error)
         if exchanges is not None:
@@ -568,8 +569,8 @@ def _rows(
 
 
 def _problem_told(lesson: Lesson, request: Request) -> Problem:
-    # A plan cannot name objects outside the prompt and the proof, and a whole scene takes seconds
-    # to compile.
+    # A plan cannot name objects outside the prompt and the proof, and compiling a whole scene takes
+    # seconds.
     names = {*_NAME.findall(request.messages[-1].text), *lesson.needed}
     problem = lesson.problem
 

@@ -1,4 +1,4 @@
-"""Verifying that a plan plausibly does what was requested."""
+"""Verification that a plan plausibly does what was requested."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def verify(
 
     Args:
         plan: A run, its folder, or a PDDL plan file.
-        request: The request; None for the run's own.
-        model: Folder of a verifier; None for the one shipped with hvr.
+        request: The request; None for the request of the run.
+        model: Folder of a verifier; None for the one included in hvr.
         domain: Domain of a PDDL plan; None for hvr's kitchen.
 
     Raises:
@@ -64,7 +64,8 @@ def verify(
     asked = request or asked
     if not asked:
         raise UsageError(
-            f"{path}: no request given; add the sentence that the plan is for", field="request"
+            f"{path}: no request given; add the sentence that the plan is to satisfy",
+            field="request",
         )
     verifier = load_kitchen_verifier() if model is None else Verifier.load(Path(model))
     return judge(verifier, causal_links(*parts), asked)
@@ -72,7 +73,7 @@ def verify(
 
 def _parts_and_request(folder: Path) -> tuple[list[Part], str | None]:
     """Return the plans of a run, one per stage, and its request."""
-    # After replanning only the first plan counts. Plans that search for objects are excluded.
+    # After replanning, only the first plan counts. Plans that search for objects are excluded.
     if not (folder / STATUS_FILE).exists():
         raise DataFileError(f"{folder} is not a run folder: {STATUS_FILE} is missing")
     run, state = read_status(folder)
@@ -84,7 +85,7 @@ def _parts_and_request(folder: Path) -> tuple[list[Part], str | None]:
     while (folder / f"plan-{count + 1}.pddl").exists():
         count += 1
     numbers = [n for n in range(1, count + 1) if n > len(looking) or not looking[n - 1]] or [1]
-    # After replanning, later plans continue interrupted ones.
+    # after replanning, later plans continue interrupted ones
     if any(event.get("event") == "replanning" for event in trace):
         numbers = numbers[:1]
     parts = [

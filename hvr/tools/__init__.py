@@ -1,11 +1,11 @@
-"""Plans over tools instead of robot actions: chains of calls, executed and learnt from logs.
+"""Chains of tool calls: planned, executed, and read from agents' logs.
 
-`Tool`, `ToolGraph` and `ToolPlan` (`tool_plans.py`) are the values of this room. `catalogue/`
-reads descriptions of tools, `logs/` reads plans from agents' logs, and `retrieval/` finds the
-tools for the steps of a plan.
+`tool_plans.py` defines the package's values: `Tool`, `ToolGraph` and `ToolPlan`. `catalogue/` reads
+tool descriptions, `logs/` reads agents' logs, and `retrieval/` finds the tools for the steps of a
+plan.
 
-Begin with `open_world` in `navigation/tool_world.py` (`hvr.open_tools`): it plans and executes a
-request. `navigation/chains.py` decides the next call. `calling/environment.py` defines the
-protocol `ToolEnvironment`; `calling/` implements it for Python, MCP and OpenAPI, and has the
+Begin with `open_world` in `navigation/tool_world.py` (`hvr.open_tools`), which plans and executes
+requests. `navigation/chains.py` decides on the next call. `calling/calls.py` defines the
+protocol `ToolEnvironment`; `calling/` implements it for Python, MCP and OpenAPI, and contains the
 guard between an agent and its tools.
 """

@@ -1,4 +1,4 @@
-"""The calls of a log, their tools, and the flow of values between them."""
+"""The calls in a log, their tools, and the flow of values between them."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from hvr.tools.tool_plans import LoggedCall, ToolGraph, ToolPlan
 from hvr.values import cached_property
 
 # Value flow ---------------------------------------------------------------------------------------
-# A value of a call may come from the user's messages, from earlier results, or from nowhere. A
-# text or result explains a value if it has all its words and numbers. This is lenient: names
-# composed of known parts are known, such as `notes.txt` after "notes" and "txt". Only identifiers
-# count as evidence, since numbers may be computed and sentences composed.
+# An argument's value may come from the user's messages, from an earlier result, or from nowhere. A
+# text or result explains a value if it contains all its words and numbers. This is lenient on
+# purpose: `notes.txt` counts as known after "notes" and "txt". Only identifiers count as evidence,
+# since numbers may be computed and sentences composed.
 
 Leaf = tuple[str, str | int | float]
-"""The nearest key above a value, and the value."""
+"""Nearest enclosing key of a value, and the value."""
 
 _WORD = re.compile(r"[^\W_]+")
 _DATE = re.compile(r"\d{4}-\d\d|\d{1,2}[:/]\d{1,2}")
 _IDENTIFYING = 4
-"""Minimum length of a text with a digit that identifies something."""
+"""Minimum length of a text with a digit that counts as an identifier."""
 _IDENTIFYING_NUMBER = 100_000
-"""Smaller whole numbers may be counts, sizes or defaults."""
+"""Smaller integers may be counts, sizes or defaults."""
 
 
 def json_scalars(value: Any, name: str = "") -> Iterator[Leaf]:
-    """Yield the texts and numbers in a JSON value, including its keys."""
+    """Yield the strings and numbers in a JSON value, including object keys."""
     if isinstance(value, dict):
         for key, inner in value.items():
             yield name, str(key)
@@ -46,7 +46,7 @@ def json_scalars(value: Any, name: str = "") -> Iterator[Leaf]:
 
 
 def argument_scalars(arguments: Mapping[str, Any]) -> Iterator[Leaf]:
-    """Yield the texts and numbers in arguments, excluding keys."""
+    """Yield the strings and numbers in the arguments, excluding parameter names."""
     for name, value in arguments.items():
         if isinstance(value, dict):
             yield from argument_scalars(value)
@@ -64,7 +64,7 @@ def value_words(value: str | float) -> frozenset[str]:
 
 
 def identifies(value: str | float) -> bool:
-    """Return whether a value looks like an identifier, which cannot be guessed or computed."""
+    """Return whether a value looks like an identifier, which no agent could guess or compute."""
     if isinstance(value, str):
         has_digit = any(character.isdigit() for character in value)
         plain = has_digit and " " not in value.strip() and len(value) >= _IDENTIFYING
@@ -81,7 +81,7 @@ def _is_number(text: str) -> bool:
 
 @dataclass(frozen=True)
 class KnownWords:
-    """Words that a message or a result introduced."""
+    """The words introduced by messages and results so far."""
 
     words: frozenset[str]
 
@@ -91,7 +91,7 @@ class KnownWords:
         return cls(frozenset().union(*(value_words(leaf) for _, leaf in json_scalars(value))))
 
     def has(self, value: str | float) -> bool:
-        """Return whether every word is known, possibly as a number with a letter prefix."""
+        """Return whether all words are known; a number also counts with a letter prefix."""
         return all(word in self.words or self._prefixed(word) for word in value_words(value))
 
     def _prefixed(self, word: str) -> bool:
@@ -107,10 +107,10 @@ class CallValues:
     """The origins of the identifying values of one call.
 
     Args:
-        unknown: Values that nothing before the call mentions, with their parameters.
-        echoed: Unknown values that the call's own result repeats.
-        later: Index of the first later call whose result has the value, for unknown values.
-        readers: Indexes of later calls that use a value of this call's result.
+        unknown: Values that do not occur before the call, with their parameters.
+        echoed: Unknown values that the call's own result contains.
+        later: For each unknown value, the index of the first later call whose result contains it.
+        readers: Indexes of later calls that use a value from this call's result.
     """
 
     unknown: tuple[Leaf, ...]
@@ -120,7 +120,7 @@ class CallValues:
 
 
 def call_values(said: tuple[str, ...], calls: tuple[LoggedCall, ...]) -> tuple[CallValues, ...]:
-    """Return the origins of each call's values."""
+    """Return the origins of the values of each call."""
     results = [KnownWords.of(call.result) for call in calls]
     inputs = [tuple(argument_scalars(named_arguments(call))) for call in calls]
     found = []
@@ -148,12 +148,12 @@ def call_values(said: tuple[str, ...], calls: tuple[LoggedCall, ...]) -> tuple[C
 
 
 def named_arguments(call: LoggedCall) -> Mapping[str, Any]:
-    """Return the arguments of a call by name, or by position where they have no name."""
+    """Return the arguments of a call by name; unnamed ones are keyed by position."""
     return {**(call.arguments or {}), **{str(n): v for n, v in enumerate(call.unnamed)}}
 
 
 def _uses(inputs: Iterable[Leaf], result: Any, source: KnownWords) -> bool:
-    """Return whether an argument is a value of a result or a text that quotes one."""
+    """Return whether an argument equals a value in a result or quotes one."""
     for _, value in inputs:
         words = value_words(value)
         if _is_distinctive(value) and words and words <= source.words:
@@ -184,7 +184,7 @@ _EMPTY = frozenset(
     provide provided provides following such new one two other system description
     """.split()
 )
-"""Words that do not describe the purpose of a tool."""
+"""Words that carry no information about a tool's purpose."""
 
 
 def stems(text: str) -> frozenset[str]:
@@ -235,7 +235,7 @@ _READING = frozenset(
     ls cat grep wc diff tail head pwd du
     """.split()
 )
-"""Verbs that mark a tool as reading if no hint states its effect."""
+"""Verbs that mark a tool as read-only unless its schema states its effect."""
 
 
 @dataclass(frozen=True)
@@ -243,8 +243,8 @@ class KnownTools:
     """The tools of a file.
 
     Args:
-        schemas: Schemas by name; empty for files that list only types.
-        linked: Whether the links come from a file rather than from the schemas.
+        schemas: Schemas by name; empty if the file lists only types.
+        linked: Whether the links come from a file; otherwise they are derived from the schemas.
     """
 
     graph: ToolGraph
@@ -261,7 +261,7 @@ class KnownTools:
         return effect_of(tool, self.schemas.get(tool))
 
     def givers(self, parameter: str) -> tuple[str, ...]:
-        """Return the tools that give a parameter, according to their schema or name."""
+        """Return the tools whose results provide a parameter, according to their schema or name."""
         wanted = stems(parameter)
         if not wanted:
             return ()
@@ -276,7 +276,7 @@ class KnownTools:
 
 
 def effect_of(tool: str, schema: ToolSchema | None = None) -> Effect:
-    """Return the effect that a tool's schema states, or else the one that its verbs suggest."""
+    """Return the effect stated by a tool's schema, or the one suggested by its verbs."""
     if schema is not None and schema.effect is not Effect.UNKNOWN:
         return schema.effect
     suggested = guessed_effect(
@@ -287,7 +287,7 @@ def effect_of(tool: str, schema: ToolSchema | None = None) -> Effect:
     words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", tool.rpartition(".")[2])
     verbs = [words[0].lower()] if words else []
     if schema is not None:
-        # In descriptions the verb begins a sentence: "Convert litres to gallons".
+        # Descriptions begin with the verb: "Convert litres to gallons".
         starts = re.findall(r"(?:^|[.:])\s+([A-Z][a-z]+)", f" {schema.description}")
         verbs += [
             form for word in starts for form in (word.lower(), word.lower().removesuffix("s"))
@@ -296,7 +296,7 @@ def effect_of(tool: str, schema: ToolSchema | None = None) -> Effect:
 
 
 def read_known_tools(tools: Path, graph: Path | None = None) -> KnownTools:
-    """Read a file of tools and optionally a file of links.
+    """Read a file of tools and, optionally, a file of links.
 
     Raises:
         DataFileError: A file cannot be read, or its format is unknown.
@@ -304,7 +304,7 @@ def read_known_tools(tools: Path, graph: Path | None = None) -> KnownTools:
     """
     read = read_graph(tools, graph)
     schemas = {tool.name: tool for tool in read_catalogue([tools]).tools}
-    # Entries of plain lists of ids and types have neither descriptions nor types.
+    # Plain lists of ids and types have no descriptions.
     typed = any(p.type or p.description for tool in schemas.values() for p in tool.takes)
     listed = bool(read.links) and (graph is not None or not typed)
     return KnownTools(read, schemas if typed else {}, listed)
@@ -314,7 +314,7 @@ def read_known_tools(tools: Path, graph: Path | None = None) -> KnownTools:
 
 
 class CallLog:
-    """The calls of a plan with their messages and values, and their tools, if known."""
+    """The calls of a plan with their messages, values and, if known, tools."""
 
     def __init__(self, plan: ToolPlan, known: KnownTools | None) -> None:
         self.calls = tuple(self._with_names(call, known) for call in plan.calls)
@@ -345,7 +345,7 @@ class CallLog:
         return self.said[: self.calls[at].turn] if self._turns else self.said
 
     def inputs(self, at: int) -> tuple[Leaf, ...]:
-        """Return the texts and numbers in a call's arguments."""
+        """Return the strings and numbers in a call's arguments."""
         return tuple(
             leaf
             for leaf in argument_scalars(named_arguments(self.calls[at]))
@@ -360,7 +360,7 @@ class CallLog:
         return words
 
     def retried(self, at: int) -> bool:
-        """Return whether an earlier call of the tool failed, so that this one may correct it."""
+        """Return whether an earlier call of the tool failed, so that this call may correct it."""
         tool = self.calls[at].tool
         return any(other.failed and other.tool == tool for other in self.calls[:at])
 

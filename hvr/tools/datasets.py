@@ -14,7 +14,7 @@ from hvr.tools.logs.reading import TASKBENCH, read_log, taskbench_plan, to_recor
 from hvr.tools.tool_plans import Link, Tool, ToolGraph, ToolPlan
 
 # Plan files ---------------------------------------------------------------------------------------
-# In the plan files of a data set every record needs an id, and a damaged record is an error.
+# Every record in a data set's plan file needs an id, and a damaged record is an error.
 
 __all__ = ["read_plans", "read_records", "to_plan", "to_record"]
 
@@ -22,7 +22,7 @@ Record = Mapping[str, Any]
 
 
 def read_records(path: Path) -> tuple[Record, ...]:
-    """Read the objects of a file: JSON Lines, a list, or a single object over several lines.
+    """Read the objects in a file: JSON Lines, a list, or a single object over several lines.
 
     Raises:
         DataFileError: The file is missing or unreadable, or a record is not a JSON object.
@@ -41,7 +41,7 @@ def read_records(path: Path) -> tuple[Record, ...]:
 
 
 def read_plans(path: Path) -> tuple[ToolPlan, ...]:
-    """Read the plans of a file, true or predicted, in any format of `hvr.tools.logs`.
+    """Read the plans in a file, true or predicted, in any format of `hvr.tools.logs`.
 
     Raises:
         DataFileError: The file cannot be read, the format of a record is unknown, or a record in
@@ -128,7 +128,7 @@ def read_graph(tools_file: Path, graph_file: Path | None = None) -> ToolGraph:
     """Read a tool graph.
 
     Args:
-        graph_file: The links; None to derive them from the tools.
+        graph_file: The file of links; None to derive the links from the tools.
 
     Raises:
         DataFileError: A file is missing or damaged.
@@ -157,10 +157,10 @@ def seen_links(plans: Iterable[ToolPlan]) -> tuple[Link, ...]:
 
 
 def only_seen(graph: ToolGraph, plans: Iterable[ToolPlan]) -> ToolGraph:
-    """Return the graph with only the links that occur in some plans, such as the training plans.
+    """Return the graph restricted to the links that occur in some plans, such as training plans.
 
-    A published graph may have been built from all plans and so leak the links of test plans. A
-    graph without links gets the links of the plans.
+    A published graph may be built from all plans and so leak the links of test plans. A graph
+    without links gets those of the plans.
     """
     seen = [(a, b) for a, b in seen_links(plans) if a in graph and b in graph]
     if not graph.links:

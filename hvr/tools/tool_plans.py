@@ -1,4 +1,4 @@
-"""Tools with their links, plans over them, and metrics of predicted plans."""
+"""Tools with their links, plans over them, and metrics for predicted plans."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hvr.values import cached_property
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool that a step of a plan can call, or an atomic action of a robot.
+    """A tool that a plan step can call, or an atomic action of a robot.
 
     Args:
         inputs: Input types; empty if unknown.
@@ -34,11 +34,11 @@ class Tool:
 class ToolGraph:
     """Tools, with links from each tool to its possible direct successors.
 
-    GNN4Plan calls it the task graph, GNNVerifier (section 3.1) the dependency graph.
+    GNN4Plan calls this the task graph, GNNVerifier (section 3.1) the dependency graph.
 
     Args:
-        tools: The tools in order; the position of a tool is its index.
-        links: Distinct pairs of ids (source, target): the source can feed the target.
+        tools: The tools in order; a tool's position is its index.
+        links: Distinct pairs of ids (source, target), where the source can feed the target.
 
     Raises:
         UsageError: A tool is duplicated, or a link names an unknown tool.
@@ -83,7 +83,7 @@ class ToolGraph:
 
     @cached_property
     def typed(self) -> bool:
-        """Whether at least one tool has input or output types."""
+        """Whether any tool has input or output types."""
         return any(tool.inputs or tool.outputs for tool in self.tools)
 
     @cached_property
@@ -138,14 +138,14 @@ class LoggedCall:
 
 @dataclass(frozen=True)
 class ToolPlan:
-    """A request and the steps that should fulfil it.
+    """A request, and the steps that should fulfil it.
 
     Args:
         request: Text of the request; empty if unknown.
         steps: Text of each step. A well-formed plan has as many steps as tools; in real data the
             numbers may differ.
         tools: Ids of the tools in order, possibly repeated.
-        links: Links between tools, as given by the data or the planner.
+        links: Links between tools, as stated by the data or the planner.
         calls: The logged call of each tool; empty for plans without calls.
         said: All messages of the user in order; empty if there is only the request.
     """
@@ -164,8 +164,8 @@ class ToolPlan:
 
 
 # Step text ----------------------------------------------------------------------------------------
-# Step texts often name their tool. A retriever could copy the name, so its understanding of steps
-# is measured without it:
+# Step texts often name their tool, and a retriever could simply copy the name. To measure its
+# understanding of steps, the name is removed:
 #
 #     Step 2 Call train_ticket_booking to book a seat   ->   book a seat
 
@@ -175,12 +175,12 @@ _NUMBER = re.compile(
 
 
 def without_number(step: str) -> str:
-    """Return a step without its leading number, such as "Step 2:" or "2."."""
+    """Return a step without a leading number, such as "Step 2:" or "2."."""
     return _NUMBER.sub("", step, count=1).strip()
 
 
 def without_tool(step: str, tools: Iterable[str]) -> str:
-    """Return a step without the names of tools and without a leading "Call … to".
+    """Return a step without names of tools and without a leading "Call … to".
 
     If nothing is left, only the number is removed.
     """
@@ -226,13 +226,13 @@ class ToolNameRemover:
         )
 
     def __call__(self, step: str) -> str:
-        """Return the step without number and name, or with its name if nothing else is left."""
+        """Return the step without number and name; the name stays if nothing else is left."""
         text = without_number(step)
         return self._call.sub("", text, count=1).strip() or text
 
 
 def cleaned(steps: Sequence[str], tools: Iterable[str], *, names: bool) -> tuple[str, ...]:
-    """Return steps as a retriever reads them: without numbers and, unless kept, tools' names."""
+    """Return steps without numbers and, unless `names` is true, without tools' names."""
     clean = without_number if names else ToolNameRemover(tools)
     return tuple(clean(s) for s in steps)
 
@@ -274,7 +274,7 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Hallucination:
-    """Tools and links of predicted plans that do not exist.
+    """Tools and links in predicted plans that do not exist.
 
     Args:
         node_micro: Mean fraction of a plan's tools that are not in the tool list.
@@ -291,7 +291,7 @@ class Hallucination:
 
 
 def f1(predicted: Sequence[T], true: Sequence[T]) -> float:
-    """Return the F1 of two lists; an item that both repeat is shared only once."""
+    """Return the F1 of two lists; an item repeated in both counts as shared only once."""
     shared = len(set(predicted) & set(true))
     if not shared:
         return 0.0
@@ -308,7 +308,7 @@ def link_f1(predicted: ToolPlan, true: ToolPlan) -> float:
 
 
 def agreement(predicted: Mapping[str, ToolPlan], truth: Iterable[ToolPlan]) -> Agreement:
-    """Score predicted plans by the id of their request; a request without a prediction scores 0."""
+    """Score predicted plans, matched by request id; a request without a prediction scores 0."""
     rows: list[tuple[float, float]] = []
     missing = 0
     for true in truth:

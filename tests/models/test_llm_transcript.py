@@ -169,7 +169,7 @@ def test_a_miss_shows_the_nearest_prompt(tmp_path: Path) -> None:
 
 def test_a_miss_in_an_empty_transcript(tmp_path: Path) -> None:
     RecordingModel(Fake([said()]), tmp_path / "llm.jsonl")
-    with pytest.raises(CassetteError, match="no exchange at all"):
+    with pytest.raises(CassetteError, match="the transcript is empty"):
         Replay(tmp_path).answer(ask())
 
 

@@ -210,7 +210,7 @@ def test_only_models_without_vectors_of_their_own_read_other_tools(
 ) -> None:
     other = ToolGraph((*GRAPH.tools, Tool("bus_search", "Search a bus")), GRAPH.links)
     save_retriever(fitted, tmp_path / "free")
-    with pytest.raises(UsageError, match="only the 5 tools that it was trained on"):
+    with pytest.raises(UsageError, match="only the 5 tools it was trained on"):
         load_retriever(tmp_path / "free", other)
     config = replace(paper("sage"), encoder="lexical-hash", epochs=1)
     save_retriever(fit_retriever(config, GRAPH, TRAIN, ENCODER), tmp_path / "texts")

@@ -1,4 +1,4 @@
-"""A small world of tools with learnable plans."""
+"""A small tool world with learnable plans."""
 
 from __future__ import annotations
 

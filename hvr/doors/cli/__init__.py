@@ -1,1 +1,1 @@
-"""The command line. `main.py` has the table of commands, and dispatches to them."""
+"""The command line; `main.py` contains the table of commands and dispatches to them."""

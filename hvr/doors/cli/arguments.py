@@ -1,4 +1,4 @@
-"""Command-line arguments: the parser, values with a range, and options that commands share."""
+"""Command-line arguments: the parser, values with a range, and options shared by commands."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 # Arguments ----------------------------------------------------------------------------------------
-# Parsing of arguments: errors as `UsageError`, and values with a range.
+# Parsing of arguments: errors become `UsageError`, and values have a range.
 
 HELP = ("--help", "-h")
 _MOST_JOBS = 256
@@ -31,22 +31,22 @@ _T = TypeVar("_T")
 
 
 class HelpFormatter(argparse.RawDescriptionHelpFormatter):
-    """A help formatter that keeps line breaks and wraps at the width of the terminal."""
+    """A help formatter that keeps line breaks and wraps at the terminal's width."""
 
     def __init__(self, prog: str) -> None:
-        # By default argparse imports shutil for the width, even without printing help.
+        # By default argparse imports shutil to find the width, even if no help is printed.
         super().__init__(prog, width=columns())
 
 
 class ArgumentParser(argparse.ArgumentParser):
-    """The parser of a command; it raises errors instead of printing usage and exiting.
+    """The parser of a command, which raises errors instead of printing usage and exiting.
 
-    `dest` of an option is the name of the library's field, so that errors about the field can name
-    the option.
+    The `dest` of an option is the name of the library's field, so that errors about the field can
+    name the option.
     """
 
     hands_on = False
-    """Whether the command parses its arguments itself; they are passed on as `words`."""
+    """Whether the command parses its arguments itself; they are then passed on as `words`."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, formatter_class=HelpFormatter, allow_abbrev=False)
@@ -56,7 +56,7 @@ class ArgumentParser(argparse.ArgumentParser):
         raise UsageError(f"{message} ({self.prog} --help shows options and examples)")
 
     def read(self, given: Sequence[str]) -> argparse.Namespace:
-        """Parse arguments, with options anywhere; raise a UsageError for an invalid one."""
+        """Parse arguments, with options in any position; raise a UsageError if one is invalid."""
         if self.hands_on:
             return argparse.Namespace(words=list(given))
         if self.usage is None:  # argparse's default lists every option
@@ -68,11 +68,11 @@ class ArgumentParser(argparse.ArgumentParser):
         return args
 
     def listed(self) -> Sequence[argparse.Action]:
-        """Return the arguments that the help lists, in order."""
+        """Return the arguments listed in the help, in order."""
         return [action for action in self._actions if action.help is not argparse.SUPPRESS]
 
     def flag(self, field: str) -> str | None:
-        """Return the option or argument that sets a field; None if there is none."""
+        """Return the option or argument that sets a field, if any."""
         for action in self._actions:
             if action.dest == field:
                 long = [name for name in action.option_strings if name.startswith("--")]
@@ -80,7 +80,7 @@ class ArgumentParser(argparse.ArgumentParser):
         return None
 
     def with_flags(self, error: HvrError) -> str:
-        """Return an error message with the option's name in place of the field's.
+        """Return an error message in which the option's name replaces the field's.
 
         If the message does not mention the field, the option is appended.
         """
@@ -103,32 +103,32 @@ class ArgumentParser(argparse.ArgumentParser):
 
 
 def asks_for_help(given: Sequence[str]) -> bool:
-    """Return whether help is requested; that takes precedence over any error."""
+    """Return whether help is requested, which takes precedence over any error."""
     options = given[: given.index("--")] if "--" in given else given
     return any(word in options for word in HELP)
 
 
 def add_json(parser: argparse._ActionsContainer, text: str = "print JSON") -> None:
-    """Add `--json`."""
+    """Add the option `--json`."""
     parser.add_argument("--json", action="store_true", help=text)
 
 
 def add_path(
     parser: argparse._ActionsContainer, name: str, text: str, metavar: str = "FILE", **more: Any
 ) -> None:
-    """Add an option that names a file or a folder, with the help `text`."""
+    """Add an option for a file or folder, with the help `text`."""
     parser.add_argument(name, metavar=metavar, type=as_path, help=text, **more)
 
 
 def as_path(text: str) -> Path:
-    """Return the path of a file or a folder. `hvr --help` does without pathlib."""
+    """Return the path of a file or folder; imported here, since `hvr --help` needs no pathlib."""
     from pathlib import Path
 
     return Path(text)
 
 
 def utf8_text(text: str) -> str:
-    """Parse a text that leaves the process, such as for a server or a store: it must be UTF-8."""
+    """Parse a text that leaves the process, such as for a server or store, as valid UTF-8."""
     try:
         # Python represents undecodable bytes as surrogates.
         return os.fsencode(text).decode("utf-8") if re.search("[\ud800-\udfff]", text) else text
@@ -137,7 +137,7 @@ def utf8_text(text: str) -> str:
 
 
 def number(text: str) -> Fraction:
-    """Parse a number from 0 to a million, exactly."""
+    """Parse a number from 0 to a million as an exact fraction."""
     _read(numbers.parse_real, text)
     from fractions import Fraction
 
@@ -150,7 +150,7 @@ def real(text: str) -> float:
 
 
 def seconds(text: str) -> float:
-    """Parse a time: a number above 0, up to a million."""
+    """Parse a time in seconds: a number above 0, up to a million."""
     value = real(text)
     if not value:
         raise argparse.ArgumentTypeError(f"a time must be positive, got {text}")
@@ -158,7 +158,7 @@ def seconds(text: str) -> float:
 
 
 def gibibytes(text: str) -> int:
-    """Parse an amount of memory in GiB and return it in bytes."""
+    """Parse an amount of memory in GiB, and return it in bytes."""
     value = real(text)
     if not value:
         raise argparse.ArgumentTypeError(f"an amount of memory must be positive, got {text}")
@@ -204,13 +204,13 @@ def _read(read: Callable[[str], _T], text: str) -> _T:
 
 
 # Options ------------------------------------------------------------------------------------------
-# Options that several commands share: trust, engines, language models.
+# Options shared by several commands: trust, engines, language models.
 
 # Trust --------------------------------------------------------------------------------------------
 
 
 def add_trust(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
-    """Add `--trust-project`, unless the parser has it."""
+    """Add `--trust-project`, unless the parser has it already."""
     if parser.get_default("trust_project") is not None:
         return
     parser.add_argument(
@@ -218,8 +218,8 @@ def add_trust(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None
         action="store_true",
         default=False,
         help=(
-            "trust the code, engines, model and model address that worlds and the nearest "
-            "pyproject.toml name (see SECURITY.md)"
+            "trust the code, engines, model and model address named by worlds and the nearest "
+            "pyproject.toml (see SECURITY.md)"
         ),
     )
 
@@ -274,7 +274,7 @@ def engine_choice(args: argparse.Namespace) -> EngineChoice:
 
 
 def other_engine(args: argparse.Namespace) -> EngineChoice | None:
-    """Return the chosen engine, or None for this process; see `engine_choice`."""
+    """Return the chosen engine; None means this process. See `engine_choice`."""
     name, address = _named(args)
     if name in (None, "here") and address is None and (name == "here" or args.jobs == 1):
         return None
@@ -326,7 +326,7 @@ def _section(folder: Path) -> tuple[dict[str, str], Path | None]:
 
 # Model options ------------------------------------------------------------------------------------
 
-# Keys are fields of ModelChoice; `max_` begins a field of its Limits.
+# Keys are fields of ModelChoice, or of its Limits if they begin with `max_`.
 _OPTIONS: dict[str, dict[str, Any]] = {
     "spec": {
         "flag": "--llm",
@@ -385,11 +385,11 @@ _LIMITS = ("calls", "tokens", "dollars")
 _LIBRARY = "HVR_LIBRARY"
 
 PLAN_FIELDS = tuple(field for field in _OPTIONS if field != "calls_per_plan")
-"""The fields of a command that makes one plan, so `max_calls` is the limit of that plan."""
+"""The fields for a command that makes one plan, so `max_calls` is the limit for that plan."""
 
 
 def add_model_options(parser: argparse.ArgumentParser, fields: Sequence[str] = PLAN_FIELDS) -> None:
-    """Add the options of some fields as a group; options that are not given stay unset."""
+    """Add the options for some fields as a group; options that are not given stay unset."""
     options = _OPTIONS | (_OF_MANY_PLANS if "calls_per_plan" in fields else {})
     group = parser.add_argument_group("language model")
     for field in fields:
@@ -402,7 +402,7 @@ def add_model_options(parser: argparse.ArgumentParser, fields: Sequence[str] = P
 
 
 def refuse_model_options(args: argparse.Namespace, why: str) -> None:
-    """Refuse options that have no effect without a language model, and say `why` there is none."""
+    """Reject options that need a language model; `why` tells why there is none."""
     given = next((name for name in given_model_options(args) if name != "spec"), None)
     if given is not None:
         raise UsageError(f"{given} requires a language model, but {why}", field=given)

@@ -1,4 +1,4 @@
-"""`hvr bench`: measure tasks x settings x models x seeds."""
+"""`hvr bench`: measures tasks x settings x models x seeds."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ _MOST_SEEDS = 1000
 
 
 def split_list(text: str) -> list[str]:
-    """Split a text at commas, without empty parts."""
+    """Split a text at commas, dropping empty parts."""
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def split_models(text: str) -> list[str]:
-    """Split model specs at commas, except before an option as in `scripted:error=0,seed=1`."""
+    """Split model specs at commas, but not before an option as in `scripted:error=0,seed=1`."""
     specs: list[str] = []
     for part in split_list(text):
         if specs and ":" in specs[-1] and re.match(r"[a-z_]+=", part):
@@ -55,7 +55,7 @@ def split_models(text: str) -> list[str]:
 
 
 def split_seeds(text: str) -> list[int]:
-    """Return the seeds 0 to 4 for `5`, and 0 and 7 for `0,7`."""
+    """Return the seeds 0 to 4 for `5`, or 0 and 7 for `0,7`."""
     parts = split_list(text)
     if not parts or not all(re.fullmatch(r"\d{1,9}", part, re.ASCII) for part in parts):
         raise UsageError(f"--seeds must be a number such as 5, or a list such as 0,7, got {text!r}")
@@ -73,7 +73,7 @@ _MOST_ERRORS = 5
 
 
 def add_report_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options about reports."""
+    """Add the options for reports."""
     group = parser.add_argument_group("report")
     add_json(group, "print one JSON document")
     add_path(group, "--csv", "write a CSV file with a line per cell")
@@ -89,7 +89,7 @@ def add_report_options(parser: argparse.ArgumentParser) -> None:
 
 
 def check_report(args: argparse.Namespace) -> None:
-    """Check before hours of work that reports can be written and comparisons read."""
+    """Check, before hours of work, that reports can be written and comparisons read."""
     from hvr.bench.tables import load_results
     from hvr.doors.cli.output import check_writable
 
@@ -101,7 +101,7 @@ def check_report(args: argparse.Namespace) -> None:
 
 
 def report(folder: Path, results: Sequence[CellResult], args: argparse.Namespace) -> None:
-    """Print results, and write the requested files."""
+    """Print the results, and write the requested files."""
     from hvr.bench import export
     from hvr.bench.folder import BenchFolder
     from hvr.bench.summary import summarise
@@ -390,7 +390,7 @@ def _settings(args: argparse.Namespace) -> str:
 def _exit_code(errors: Sequence[int]) -> int:
     if not errors:
         return 0
-    # Internal errors take precedence, then errors that a retry may resolve.
+    # Internal errors take precedence over errors that a retry may resolve.
     unforeseen = [code for code in errors if code not in (1, 2, 4)]
     return 3 if unforeseen else 4 if 4 in errors else 2
 
@@ -456,6 +456,6 @@ def run_show(args: argparse.Namespace) -> int:
 
     check_report(args)
     if not args.folder.is_dir():
-        raise UsageError(f"the folder {args.folder} does not exist; `hvr bench --save` makes one")
+        raise UsageError(f"the folder {args.folder} does not exist; `hvr bench --save` creates one")
     report(args.folder, load_results(args.folder), args)
     return 0

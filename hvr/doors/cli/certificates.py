@@ -1,4 +1,4 @@
-"""Certificates and charts: files that `hvr validate` writes beside its reports; `hvr check`."""
+"""`hvr check`, and the certificates and charts that `hvr validate` writes beside its reports."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _MORE = "no certificate: the file contains more than a plan; write the plan to a
 
 
 def check_certificate(path: Path, suite: Suite) -> None:
-    """Check early that a certificate can be written."""
+    """Check in advance that a certificate can be written."""
     check_writable(path)
     plans = [plan for job in suite.jobs for plan in job.plans]
     if len(plans) != 1:
-        raise UsageError(f"--certificate requires one plan, got {len(plans)}")
+        raise UsageError(f"--certificate requires exactly one plan, got {len(plans)}")
     if plans[0] == STDIN:
         raise UsageError("--certificate cannot use standard input: name the plan's file")
 
@@ -37,7 +37,7 @@ def check_certificate(path: Path, suite: Suite) -> None:
 def certify(
     path: Path, results: Iterable[Judged], options: BatchOptions, suite: Suite
 ) -> Iterator[Judged]:
-    """Pass on the only result and write its certificate, or print why there is none."""
+    """Pass on the only result, and write its certificate or print why there is none."""
     from hvr.validation.certificate import certificate_text
 
     job = suite.jobs[0]
@@ -98,13 +98,13 @@ SUFFIXES: Mapping[str, tuple[str, ...]] = {
     "values": (".svg",),
     "html": (".html", ".htm"),
 }
-"""File endings that each option supports."""
+"""File extensions that each option supports."""
 
 
 def named_pictures(
     gantt: str | None, values: str | bool | None, html: str | None
 ) -> dict[str, Path]:
-    """Return the file of each option that names one."""
+    """Return the file given for each option that draws a picture."""
     named = {"gantt": gantt, "values": values, "html": html}
     pictures = {option: Path(file) for option, file in named.items() if isinstance(file, str)}
     for option, path in pictures.items():
@@ -117,12 +117,12 @@ def named_pictures(
 
 
 def check_pictures(pictures: Mapping[str, Path], suite: Suite) -> None:
-    """Check early that the pictures, given by the names of their options, can be drawn."""
+    """Check in advance that pictures, given by the names of their options, can be drawn."""
     for option, path in pictures.items():
         check_writable(path)
         plans = sum(len(job.plans) for job in suite.jobs)
         if plans != 1:
-            raise UsageError(f"--{option} requires one plan, got {plans}")
+            raise UsageError(f"--{option} requires exactly one plan, got {plans}")
         if _is_page(path) and STDIN in (*(job := suite.jobs[0]).plans, job.problem, job.domain):
             raise UsageError(f"--{option} cannot show standard input: name the files")
 
@@ -134,7 +134,7 @@ def _is_page(path: Path) -> bool:
 def draw_charts(
     pictures: Mapping[str, Path], results: Iterable[Judged], suite: Suite
 ) -> Iterator[Judged]:
-    """Pass on the only result and draw its pictures."""
+    """Pass on the only result, and draw its pictures."""
     pages = {option: path for option, path in pictures.items() if _is_page(path)}
     drawn = {option: path for option, path in pictures.items() if option not in pages}
     for result in results:
@@ -173,7 +173,7 @@ def _picture(option: str, result: Judged, title: str) -> str:
 
 
 # Check --------------------------------------------------------------------------------------------
-# `hvr check`: check that a certificate proves its verdict.
+# `hvr check` checks that a certificate proves its verdict.
 
 _DESCRIPTION = """\
 Check the certificate of a plan, as hvr validate --certificate writes it. The checker executes the

@@ -75,7 +75,7 @@ def _said(robot: Conversation) -> Iterator[str]:
     asks = sys.stdin.isatty() and sys.stdout.isatty()
     while True:
         try:
-            # A prompt, even an empty one, would be written in the encoding of the locale.
+            # input() would write a prompt, even an empty one, in the encoding of the locale.
             text = input("? " if robot.question else "> ") if asks else next(sys.stdin).rstrip("\n")
         except (EOFError, StopIteration):
             return

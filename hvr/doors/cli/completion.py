@@ -10,7 +10,7 @@ from hvr.doors.cli.main import HVR, Command, Group
 from hvr.values import Value
 
 # Shells -------------------------------------------------------------------------------------------
-# Values of options without choices are completed as files.
+# The values of options without choices are completed as files.
 
 
 class Option(Value):
@@ -23,7 +23,7 @@ class Option(Value):
 
 
 class Place(Value):
-    """A position in a command line: after the words of `path`."""
+    """A position on a command line: after the words of `path`."""
 
     path: str
     commands: tuple[tuple[str, str], ...]
@@ -161,7 +161,7 @@ def fish(places: Sequence[Place]) -> str:
 
 
 SHELLS: Mapping[str, Callable[[Sequence[Place]], str]] = {"bash": bash, "zsh": zsh, "fish": fish}
-"""Script writers by name of the shell."""
+"""Script generators by name of the shell."""
 
 
 def _choices(places: Sequence[Place]) -> list[tuple[list[str], tuple[str, ...]]]:
@@ -224,7 +224,7 @@ def run_completion(args: argparse.Namespace) -> int:
 
 
 def places(group: Group, path: str) -> Iterator[Place]:
-    """Yield the positions after the name of a group and of each of its commands."""
+    """Yield the positions after the name of a group, and after each of its commands."""
     commands = tuple((command.name, command.help) for command in group.commands)
     options = [Option(("--help",), "list the commands")]
     if group is HVR:

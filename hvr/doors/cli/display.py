@@ -107,7 +107,7 @@ class Lines:
 
 
 def reading_lines(event: Understood) -> Iterator[str]:
-    """Yield lines with the reading of a request and the words that were ignored."""
+    """Yield lines with the reading of a request and its ignored words."""
     if event.said:
         yield f"read as: {in_order(event.said)}"
     if event.reader != "grammar":
@@ -117,7 +117,7 @@ def reading_lines(event: Understood) -> Iterator[str]:
 
 
 def policy_line(event: Event | PolicyEvent) -> str:
-    """Return an event of a language model's policy as plain lines; empty for other events."""
+    """Return an event of a language model's policy as plain lines; empty for any other event."""
     match event:
         case ObjectsChosen(request, names, unmatched):
             what = request.rpartition("Macro action: ")[2]
@@ -165,7 +165,7 @@ def policy_style(event: Event | PolicyEvent) -> str:
 
 
 def describe_plan(event: PlanReady) -> str:
-    """Return the length, the proof and the planning time of a plan, in one line."""
+    """Return the length, proof and planning time of a plan, on one line."""
     plan = event.plan
     proven = "shortest, proven; " if plan.optimal else "not proven to be shortest; "
     looking = f"{event.purpose}: " if event.purpose else ""
@@ -178,12 +178,12 @@ def describe_plan(event: PlanReady) -> str:
 
 
 def timed_step(event: StepDone) -> str:
-    """Return a step, after its time if it has one."""
+    """Return a step, preceded by its time if it has one."""
     return f"{'' if event.time is None else f'{decimal_text(event.time)}: '}{event.action}"
 
 
 def deviations(event: StepDone) -> str:
-    """Return the deviations of a step in parentheses; empty if there were none."""
+    """Return the deviations of a step in parentheses; empty if there are none."""
     parts = [f"{f.kind.value}: {f.explanation}" for f in event.failures]
     if not parts and event.error:
         parts.append(event.error)
@@ -193,7 +193,7 @@ def deviations(event: StepDone) -> str:
 
 
 class LiveTree:
-    """Shows the plan as a tree whose steps are validated, executed and observed."""
+    """Shows a plan as a tree whose steps are validated, executed and observed one after another."""
 
     def __init__(self) -> None:
         self.head: list[Text] = []
@@ -251,7 +251,7 @@ class LiveTree:
         return root
 
     def step(self, number: int, action: str) -> Text:
-        """Return one step: ✓ validated, ✓ executed, ✓ observed; ✗ where it failed."""
+        """Return one step with its marks: ✓ validated, executed, observed; ✗ where it failed."""
         done = self.done.get(number)
         text = Text()
         if done is None:

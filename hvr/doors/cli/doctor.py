@@ -1,4 +1,4 @@
-"""`hvr doctor`: check what hvr and AI2-THOR can use on this machine, with advice."""
+"""`hvr doctor`: checks what hvr and AI2-THOR can use on this machine, and gives advice."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ EXTRAS = {
     "thor": ("ai2thor",),
     "mcp": ("mcp",),
 }
-"""Packages of each extra, in addition to `plan`; a test compares them with pyproject.toml."""
+"""Packages of each extra besides `plan`; a test compares them with pyproject.toml."""
 
 _OLDEST = (3, 11)
 _SECONDS = 5.0
@@ -78,7 +78,8 @@ class MachineCheck(Value):
     """The check of one resource, such as a package, a planner or a key.
 
     Attributes:
-        status: `works` or `broken` if it was tried, `there` if it was only found, else `none`.
+        status: `works` or `broken` if the resource was tried, `there` if it was only found,
+            otherwise `none`.
         advice: The remedy; empty if none is needed.
     """
 
@@ -113,7 +114,7 @@ def run_machine(args: argparse.Namespace) -> int:
 
 
 def machine_checks() -> Iterator[MachineCheck]:
-    """Yield the checks of this machine, in display order."""
+    """Yield the checks of this machine, in the order of display."""
     yield _python()
     for extra, packages in EXTRAS.items():
         yield _extra(extra, packages)
@@ -177,7 +178,7 @@ def _planner() -> MachineCheck:
         domain = parse_domain("(define (domain d) (:predicates (p)) (:action a :effect (p)))")
         problem = parse_problem("(define (problem q) (:domain d) (:init) (:goal (p)))", domain)
         found = solve(Task(domain, problem), _SECONDS)
-    except Exception as error:  # any failure is the answer
+    except Exception as error:  # any failure is the result of the check
         return MachineCheck(name, "broken", f"Fast Downward: {error}", "reinstall up-fast-downward")
     return MachineCheck(name, "works", f"Fast Downward solved a problem in {found.seconds:.2f} s")
 

@@ -1,4 +1,4 @@
-"""`hvr export` and `hvr convert`: chat examples, hierarchical plans, and runs as such plans."""
+"""`hvr export` and `hvr convert`: chat examples, and hierarchical plans in several formats."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def add_sft_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_path(parser, "--out", "file for the examples", required=True)
     parser.add_argument(
-        "--overwrite", action="store_true", help="replace the file if it exists already"
+        "--overwrite", action="store_true", help="replace the file if it already exists"
     )
     parser.add_argument(
         "--count",
@@ -80,7 +80,7 @@ def add_sft_arguments(parser: argparse.ArgumentParser) -> None:
 def run_sft(args: argparse.Namespace) -> int:
     check_writable(args.out)
     if args.out.is_file() and not args.overwrite:
-        raise UsageError(f"{args.out} exists already: name another file, or add --overwrite")
+        raise UsageError(f"{args.out} already exists: name another file, or add --overwrite")
     from hvr.runs.teaching import Teaching, examples
 
     teaching = Teaching(
@@ -104,7 +104,7 @@ def run_sft(args: argparse.Namespace) -> int:
 
 
 # Convert ------------------------------------------------------------------------------------------
-# `hvr convert`: hierarchical plans in other formats, and runs of hvr as hierarchical plans.
+# `hvr convert` writes hierarchical plans in other formats, and runs of hvr as hierarchical plans.
 
 _DESCRIPTION_convert = """\
 Print a hierarchical plan as a tree, a picture or JSON; find the decomposition of a plan that lacks

@@ -1,4 +1,4 @@
-"""`hvr judge`: find redundant and missing steps of a plan, with proofs."""
+"""`hvr judge`: finds redundant and missing steps of a plan, with proofs."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def run_judge(args: argparse.Namespace) -> int:
     for path in outputs:
         check_writable(path)
     check_apart(outputs, inputs)
-    if args.html is not None:  # A repair may replace the plan; a page may not.
+    if args.html is not None:  # A repair may overwrite the plan, but a page may not.
         check_apart([args.html], [str(args.plan)])
     results = _judged(args)
     _warn(results)

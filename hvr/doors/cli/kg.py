@@ -1,4 +1,4 @@
-"""`hvr kg`: query, show, export and check the knowledge graph of a run or a scene."""
+"""`hvr kg`: queries, shows, exports and checks the knowledge graph of a run or a scene."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def add_graph_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_store_option(parser: argparse.ArgumentParser, text: str, *, needed: bool = False) -> None:
-    """Add `--store`."""
+    """Add the option `--store`."""
     parser.add_argument("--store", metavar="URL", required=needed, help=text)
 
 
 @contextmanager
 def open_server(store: str, timeout: float = 30.0) -> Iterator[SparqlServer]:
-    """Connect to a SPARQL server, with credentials from the environment; timeout in seconds."""
+    """Connect to a SPARQL server with credentials from the environment; `timeout` is in seconds."""
     from hvr.knowledge.sparql_server import ServerAddress, SparqlServer
 
     with SparqlServer(ServerAddress.read(store, os.environ), timeout) as server:
@@ -55,7 +55,7 @@ def open_server(store: str, timeout: float = 30.0) -> Iterator[SparqlServer]:
 def open_graph(
     run: Path | None, scene: str | None, store: str | None = None
 ) -> Iterator[KnowledgeGraph]:
-    """Open the graph of a run or a scene; by default, of the newest run."""
+    """Open the graph of a run or scene; by default, that of the newest run."""
     from hvr.knowledge.graph import KnowledgeGraph
 
     _check(run, scene)
@@ -72,7 +72,7 @@ def open_graph(
 
 
 def graph_quads(run: Path | None, scene: str | None) -> bytes:
-    """Return the graph of a run or a scene as N-Quads, without loading a run's graph."""
+    """Return the graph of a run or scene as N-Quads, without loading a run's graph."""
     from hvr.knowledge.journal import read_journal
 
     _check(run, scene)
@@ -118,7 +118,7 @@ def _scene_graph(scene: str) -> KnowledgeGraph:
 
 
 def world_of_run(folder: Path) -> WorldFile:
-    """Return the world of a run; the default world if its status does not tell."""
+    """Return the world of a run; the default world if the run's status does not name it."""
     from hvr.knowledge.world_file import load_world
     from hvr.runs.folder import STATUS_FILE, read_status
 

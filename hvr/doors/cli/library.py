@@ -1,4 +1,4 @@
-"""`hvr library`: list, show, merge and share libraries of macro actions."""
+"""`hvr library`: lists, shows, merges and shares libraries of macro actions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def add_library_option(parser: argparse.ArgumentParser) -> None:
-    """Add `--library`."""
+    """Add the option `--library`."""
     add_path(
         parser,
         "--library",
@@ -33,21 +33,21 @@ def add_library_option(parser: argparse.ArgumentParser) -> None:
 
 
 def add_agent_option(parser: argparse.ArgumentParser) -> None:
-    """Add `--agent`."""
+    """Add the option `--agent`."""
     parser.add_argument(
         "--agent", help="only macro actions of this agent: single-arm, dual-arm, pusher"
     )
 
 
 def library_path(library: Path | None) -> Path:
-    """Return the path of a library; the default one if none is given."""
+    """Return the path of a library; by default, the user's own library."""
     from hvr.planning.library.library import default_path
 
     return library if library is not None else default_path()
 
 
 def read(library: Path | None, agent: str | None = None) -> Library:
-    """Return a library, or the part that an agent learnt. The default library need not exist."""
+    """Return a library, or the part that an agent learnt. The default library may be missing."""
     from hvr.knowledge.world_file import load_agent
     from hvr.planning.library.library import read_library
 
@@ -56,7 +56,7 @@ def read(library: Path | None, agent: str | None = None) -> Library:
 
 
 def merge_in(more: Library, library: Path | None) -> None:
-    """Merge into a library and print the number of its macro actions."""
+    """Merge macro actions into a library, and print the number it then contains."""
     from hvr.planning.library.library import read_library, update_library
 
     path = library_path(library)
@@ -66,7 +66,7 @@ def merge_in(more: Library, library: Path | None) -> None:
 
 
 def print_table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> None:
-    """Print a table that never truncates ids."""
+    """Print a table in which ids are never truncated."""
     from rich import box
     from rich.table import Table
     from rich.text import Text

@@ -1,4 +1,4 @@
-"""`hvr lint`: errors, redundancies and suspicious parts of a domain and a problem."""
+"""`hvr lint`: finds errors, redundancies and suspicious parts in a domain and a problem."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def _write(
             from hvr.validation.outcomes import find_reporter
             from hvr.validation.reporters import ReportOptions
 
-            # A model has no plans, so report its findings as warnings of an empty report.
+            # A model has no plans, so report its findings as warnings in an empty report.
             options = ReportOptions(tuple(folded), base=report_base(), rules_url=rules_url)
             yield from find_reporter(form)((), options)
         else:

@@ -1,4 +1,4 @@
-"""`hvr llm`: check that a model answers, and sum up the usage of a run."""
+"""`hvr llm`: checks that a model answers, and sums up the usage of a run."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ exit codes:
 """
 
 _QUESTION = "Answer with the single word: ready"
-# Reasoning models need room before their answer.
+# Reasoning models need tokens before their answer.
 _ANSWER_TOKENS = 256
 _SHOWN = 60
 

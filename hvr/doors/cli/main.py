@@ -27,15 +27,14 @@ _NOT_ANSWERED = 4
 
 
 # The table of commands -------------------------------------------------------------------------
-# A command is registered here: help, hints and completion are made from this table.
+# A command is registered here; help, hints and completion are generated from this table.
 
 
 class Command(Value):
     """A command.
 
-    Its module is imported only when the command runs. For the command `list`, the module has the
-    functions `add_list_arguments(parser)` and `run_list(args) -> int`, which returns the exit
-    code.
+    Its module is imported only when the command runs. For the command `list`, the module contains
+    `add_list_arguments(parser)` and `run_list(args) -> int`, which returns the exit code.
     """
 
     name: str
@@ -44,11 +43,11 @@ class Command(Value):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Add the command's arguments to its parser."""
-        parser.description = self.help  # a command may replace it by a longer one
+        parser.description = self.help  # a command may replace it by a longer text
         self._function("add_{}_arguments")(parser)
 
     def run(self, args: argparse.Namespace) -> int:
-        """Run the command and return the exit code."""
+        """Run the command, and return the exit code."""
         code: int = self._function("run_{}")(args)
         return code
 
@@ -58,7 +57,7 @@ class Command(Value):
 
 
 class Group(Value):
-    """Commands under one name. `usual` is the default command."""
+    """Commands under one name; `usual` is the default command."""
 
     name: str
     help: str
@@ -93,7 +92,7 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
     Command("lint", "Find suspicious parts of a PDDL domain and problem.", "lint"),
     Command("mcp", "Serve validation, repair and planning to agents, as an MCP server.", "servers"),
     Command("convert", "Convert hierarchical plans to other formats, and runs to HDDL.", "export"),
-    Command("tasks", "List the paper's tasks and harder ones, with the scenes that fit.", "world"),
+    Command("tasks", "List the paper's tasks and harder ones, with suitable scenes.", "world"),
     Command("scenes", "List the scenes of all worlds.", "world"),
     Command("show", "Show a saved run: its plans, its steps, and all deviations.", "plan"),
     Group("kg", "Query, show, export and check the knowledge graph of a run or a scene.", (
@@ -145,7 +144,7 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
         Command("evaluate", "Measure how well a verifier separates correct plans from mutated "
                 "ones.", "verify"),
     ), usual="plan"),
-    Group("tools", "Plan and run requests in worlds of tools; find the tools for a plan's "
+    Group("tools", "Plan and run requests in tool worlds; find the tools for a plan's "
           "steps.", (
         Command("plan", "Show the next move for a request to tools, and the cheapest chain of "
                 "calls.", "tools.plan"),
@@ -159,8 +158,8 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
                 "tools.graph"),
         Command("learn", "Learn from judged dialogues when to call, find, ask or answer.",
                 "tools.graph"),
-        Command("serve-stats", "Serve success rates, links and removed tools of a log, as page "
-                "and JSON.", "tools.graph"),
+        Command("serve-stats", "Serve success rates, links and removed tools, as page and JSON.",
+                "tools.graph"),
         Command("retrieve", "Print the tools for the steps of a plan, in order.",
                 "tools.retrieval"),
         Command("train", "Train a retriever on correct plans.", "tools.retrieval"),
@@ -184,8 +183,8 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
 class Call(Value):
     """A resolved command line.
 
-    `words` name the command and `rest` follows them. `group` is set if the command is the default
-    of a group.
+    `words` name the command, and `rest` follows them. `group` is set if the command is a group's
+    default.
     """
 
     words: tuple[str, ...]
@@ -195,8 +194,8 @@ class Call(Value):
 
 
 def run() -> None:
-    """Run the command line of this process, and exit."""
-    # Imports create many objects and hardly any garbage.
+    """Run this process's command line, and exit."""
+    # Imports create many objects but hardly any garbage.
     gc.set_threshold(_OBJECTS)
     own = False
     try:
@@ -212,7 +211,7 @@ def run() -> None:
 
 
 def main(given: Sequence[str]) -> int:
-    """Run a command line and return the exit code; print errors."""
+    """Run a command line, print its errors, and return the exit code."""
     parser: ArgumentParser | None = None
     try:
         call = resolve(given)
@@ -240,7 +239,7 @@ def main(given: Sequence[str]) -> int:
         return _refused(given, missing, str(missing), missing.exit_code)
     except BaseException as error:  # libraries may call sys.exit, or panic in Rust
         if isinstance(error.__cause__, KeyboardInterrupt):
-            # Python 3.11 wraps an interrupt that comes while a class is created.
+            # Python 3.11 wraps an interrupt that arrives while a class is created.
             raise error.__cause__ from None
         return _unforeseen(given, error)
 
@@ -253,7 +252,7 @@ def _unforeseen(given: Sequence[str], error: BaseException) -> int:
 
 
 def resolve(given: Sequence[str]) -> Call:
-    """Return the command of a command line, or the group if it names no command."""
+    """Return the command of a command line, or the group if no command is named."""
     words: tuple[str, ...] = (HVR.name,)
     rest = tuple(given)
     called: Command | Group = HVR

@@ -1,4 +1,4 @@
-"""Output of commands: JSON, text, atomically written files, progress, questions on a terminal."""
+"""Output of commands: JSON, text, files written atomically, progress, questions on a terminal."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["check_apart", "check_writable", "print_chunks", "print_json", "write
 
 
 def check_writable(path: Path) -> None:
-    """Check early that a file can be written."""
+    """Check in advance that a file can be written."""
     if str(path) == "-":
         raise UsageError("- does not mean standard output here: name a file, or /dev/stdout")
     if path.is_dir():
@@ -34,7 +34,7 @@ def check_writable(path: Path) -> None:
 
 
 def check_apart(outputs: Iterable[Path], inputs: Iterable[str] = ()) -> None:
-    """Refuse to write two outputs to one file, or an output over an input."""
+    """Reject writing two outputs to one file, or an output over an input."""
     written: set[object] = set()
     for path in outputs:
         place = _place(str(path))
@@ -57,7 +57,7 @@ def _place(name: str) -> object:
 
 
 def print_json(data: object, indent: int | None = None) -> None:
-    """Print values as JSON, on one line or indented; NaN and infinity become null."""
+    """Print values as JSON, on one line or indented, with null for NaN and infinity."""
     try:
         text = json.dumps(data, indent=indent, ensure_ascii=False, allow_nan=False)
     except ValueError:
@@ -69,7 +69,7 @@ def print_json(data: object, indent: int | None = None) -> None:
 def print_chunks(chunks: Iterable[str]) -> None:
     """Print text in a machine-readable format, each chunk as soon as it is available.
 
-    The encoding is UTF-8 whatever the locale, as these formats require.
+    The encoding is UTF-8, whatever the locale, as these formats require.
     """
     use_utf8()
     for chunk in chunks:
@@ -83,18 +83,18 @@ def print_chunks(chunks: Iterable[str]) -> None:
 # Progress -----------------------------------------------------------------------------------------
 
 Tell = Callable[[str, int, int, str], None]
-"""Called with the name of a stage, the amount done, the total amount, and a remark."""
+"""Receives the name of a stage, the amount done, the total amount, and a remark."""
 
 PROGRESS_INTERVAL_S = 10.0
-"""Seconds between two lines of a stage without a terminal."""
+"""Seconds between two lines of a stage if there is no terminal."""
 
 
 @contextmanager
 def show_progress(every_s: float = PROGRESS_INTERVAL_S) -> Iterator[Tell]:
     """Yield a function that shows the progress of stages on standard error.
 
-    On a terminal each stage has a bar, which disappears at the end. Elsewhere, as in a log or in
-    CI, a stage prints a line at its start, every `every_s` seconds, and at its end.
+    On a terminal, each stage has a bar that disappears at the end. Elsewhere, as in a log or in CI,
+    a stage prints a line at its start, every `every_s` seconds, and at its end.
     """
     from rich.progress import Progress, TaskID, TextColumn
 
@@ -135,7 +135,7 @@ class _Lines:
 
 
 def on_terminal() -> bool:
-    """Return whether the user can be asked: input and output are a terminal."""
+    """Return whether the user can be asked, that is, input and output are a terminal."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
@@ -144,7 +144,7 @@ def ask_reading(
     ask: Callable[[str], str] = input,
     tell: Callable[[str], object] = print,
 ) -> int | None:
-    """Ask the user (by `ask` and `tell`) for the intended reading; return its number, or None."""
+    """Ask the user for the intended reading; return its 1-based number, or None if cancelled."""
     tell("This can be read in several ways. Which one is meant?")
     for number, words in enumerate(readings, start=1):
         tell(f"  {number}  {words}")

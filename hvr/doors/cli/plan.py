@@ -149,7 +149,7 @@ def check_resumable(args: argparse.Namespace, given: Mapping[str, Any]) -> None:
 
 
 def resume_run(args: argparse.Namespace, given: Mapping[str, Any], listen: Listener | None) -> Run:
-    """Resume a run; `listen` is called with each event as it happens."""
+    """Resume a run; `listen` receives each event as it happens."""
     from hvr.runs.spine import resume
     from hvr.worlds.environment import names_executable
 
@@ -172,7 +172,7 @@ def _compare(
     now: Mapping[str, Any],
     then: Mapping[str, Any],
 ) -> None:
-    """Raise an error if a given option differs from the original run's; keys are by option."""
+    """Raise an error if a given option differs from the original run; keys are by option."""
     for name, key in keys.items():
         given = vars(args).get("dry_run" if name == "execute" else name)
         if given is not None and now.get(key) != then.get(key):
@@ -322,7 +322,7 @@ def run_plan(args: argparse.Namespace) -> int:
 
 
 def _posing_world(args: argparse.Namespace) -> WorldFile | None:
-    """Return the given world if its environment makes its own requests."""
+    """Return the given world, if its environment generates its own requests."""
     if getattr(args, "world", None) is None or args.resume is not None:
         return None
     from hvr.knowledge.world_file import load_world
@@ -501,7 +501,7 @@ def _notices(options: Options | None, *, quiet: bool) -> AbstractContextManager[
 
 
 def given_options(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the given options, by the fields of `Options`, without model options."""
+    """Return the given options by the fields of `Options`, without model options."""
     given = vars(args)
     options = {name: given[name] for name in _FIELDS if given.get(name) is not None}
     if "dry_run" in given:
@@ -528,17 +528,17 @@ def _score_wanted(given: bool | None) -> bool:
 
 
 def _verdict(run: Run) -> Verdict | None:
-    # None without the extra `gnn` or a valid plan.
+    # None if the extra `gnn` is missing or there is no valid plan.
     if not run.plans or not all(ready.report.valid for ready in run.plans):
         return None
     if run.goal is not None and run.goal.contingency is not None:
-        return None  # the request speaks of both branches, the plan of one
+        return None  # the request covers both branches, but the plan only one
     if run.finished is None and run.goal is not None and len(run.goal.stages) > 1:
         return None  # the plan covers only the first stage of the request
     from hvr.knowledge.world_file import load_world
 
     if run.world != load_world().name:
-        return None  # hvr's verifier is trained in the default world only
+        return None  # hvr's verifier is trained only for the default world
     try:
         from hvr.runs.verifying import verify
 

@@ -1,4 +1,4 @@
-"""`hvr plan` in a world whose environment makes its own requests and reveals its objects."""
+"""`hvr plan` in a world whose environment generates its own requests and reveals its objects."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _OPTIONS = frozenset(
 
 
 def run_posed_plan(args: argparse.Namespace, world: WorldFile, options: Mapping[str, Any]) -> int:
-    """Run `hvr plan` in such a world and return the exit code."""
+    """Run `hvr plan` in a world that generates its own requests, and return the exit code."""
     _refuse_others(args, world, options)
     if args.html is not None:
         check_writable(args.html)
@@ -61,8 +61,8 @@ def _refuse_others(args: argparse.Namespace, world: WorldFile, options: Mapping[
     others |= {name for name in given_model_options(args) if name != "spec" or args.spec}
     if others:
         raise UsageError(
-            f"the world {world.name} makes its own requests and is planned by hvr alone: "
-            "omit this option",
+            f"the world {world.name} generates its own requests, which hvr plans without a model:"
+            " omit this option",
             field=min(others),
         )
 

@@ -19,27 +19,27 @@ if TYPE_CHECKING:
 
 
 # Streams ------------------------------------------------------------------------------------------
-# Standard streams never interrupt the work of a command. A reader that has gone, as in
-# `hvr … | head -1`, or a full disk must not abort a run that takes minutes and may cost money.
-# Further output is dropped and the command runs to its end. Only a full disk changes the exit
-# code, since it is not the user's intention.
+# Standard streams never interrupt a command: neither a reader that has closed its end, as in `hvr …
+# | head -1`, nor a full disk may abort a run that takes minutes and may cost money. Further output
+# is dropped, and the command runs to its end. Only a full disk changes the exit code, since the
+# user did not intend it.
 
 _STANDARD = ("stdin", "stdout", "stderr")
 
 
 class Outlet(io.FileIO):
-    """A standard stream that drops output it cannot write.
+    """A standard stream that drops output which it cannot write.
 
     Attributes:
         gone: Whether the reader has closed the stream.
-        error: The first write error; None without one.
+        error: The first write error; None if there was none.
     """
 
     gone: bool = False
     error: OSError | None = None
 
     def write(self, data: object, /) -> int:
-        """Write some of the bytes, or drop them all; return the number of bytes consumed."""
+        """Write some of the bytes or drop them all; return the number of bytes consumed."""
         while not self.gone and self.error is None:
             try:
                 written = super().write(data)  # type: ignore[arg-type]
@@ -60,9 +60,9 @@ class Outlet(io.FileIO):
 
 
 def prepare_streams() -> None:
-    """Replace the standard streams by outlets, except streams that are already redirected.
+    """Replace the standard streams by outlets, except those that are already redirected.
 
-    A stream that was closed at the start of the process discards its output.
+    A stream that was closed when the process started discards its output.
     """
     for number, name in enumerate(_STANDARD):
         _occupy(number)
@@ -76,7 +76,7 @@ def prepare_streams() -> None:
 
 
 def flush_streams() -> None:
-    """Flush the buffered output, as far as possible."""
+    """Flush the buffered output as far as possible."""
     for name in _STANDARD[1:]:
         stream = getattr(sys, name)
         try:
@@ -87,13 +87,13 @@ def flush_streams() -> None:
 
 
 def write_error() -> OSError | None:
-    """Return the write error of standard output, unless its reader has closed it."""
+    """Return the write error of standard output, unless its reader closed it."""
     raw = _raw(sys.stdout)
     return raw.error if isinstance(raw, Outlet) else None
 
 
 def is_reader_gone() -> bool:
-    """Return whether standard output is a pipe that its reader has closed."""
+    """Return whether standard output is a pipe whose reader has closed it."""
     raw = _raw(sys.stdout)
     return isinstance(raw, Outlet) and raw.gone
 
@@ -107,7 +107,7 @@ def use_utf8() -> None:
 
 
 def _occupy(number: int) -> None:
-    """Take the number of a closed stream, so that no file gets it and is overwritten."""
+    """Occupy the file descriptor of a closed stream, so that no file gets it and is overwritten."""
     try:
         os.fstat(number)
     except OSError:
@@ -129,7 +129,7 @@ def _outlet(number: int, name: str, old: io.TextIOWrapper | None) -> io.TextIOWr
     return io.TextIOWrapper(
         io.BufferedWriter(raw),
         encoding=old.encoding if old is not None else "utf-8",
-        # Escape characters that the terminal cannot show.
+        # escape characters that the terminal cannot show
         errors="backslashreplace",
         line_buffering=old is not None and old.line_buffering,
         write_through=old is not None and old.write_through,
@@ -137,14 +137,14 @@ def _outlet(number: int, name: str, old: io.TextIOWrapper | None) -> io.TextIOWr
 
 
 # Signals ------------------------------------------------------------------------------------------
-# The first signal lets the command clean up; a second one ends it at once.
+# The first signal lets the command clean up; a second signal ends it at once.
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _SOON_S = 0.05
 
 
 class Terminated(KeyboardInterrupt):
-    """The process was asked to end, as by `kill`.
+    """The process was asked to end, for example by `kill`.
 
     It derives from KeyboardInterrupt because libraries such as asyncio let interrupts through but
     swallow other exceptions.
@@ -156,10 +156,10 @@ class Terminated(KeyboardInterrupt):
 
 @contextmanager
 def signals_as_exceptions() -> Iterator[None]:
-    """Turn the first signal into an exception; a second one ends the process."""
+    """Turn the first signal into an exception, and end the process at the second one."""
     import threading
 
-    # Shells start background jobs with SIGINT ignored: respect that.
+    # Shells start background jobs with SIGINT ignored, which stays so.
     heeded = [s for s in _SIGNALS if signal.getsignal(s) is not signal.SIG_IGN]
     if threading.current_thread() is not threading.main_thread():
         heeded = []
@@ -183,7 +183,7 @@ def signals_as_exceptions() -> Iterator[None]:
 
 
 def raise_later(signalled: type[BaseException]) -> None:
-    """Raise a signal's exception again soon, since Python ignores it in destructors."""
+    """Raise a signal's exception again soon, because Python ignores it in destructors."""
     import threading
 
     number = signal.SIGTERM if issubclass(signalled, Terminated) else signal.SIGINT
@@ -195,7 +195,7 @@ def raise_later(signalled: type[BaseException]) -> None:
         raise signalled
 
     def send() -> None:
-        # Another thread sends it: within the destructor it would be ignored.
+        # Another thread sends it, because it would be ignored within the destructor.
         if main.ident is not None:
             signal.pthread_kill(main.ident, number)
 
@@ -207,7 +207,7 @@ def raise_later(signalled: type[BaseException]) -> None:
 
 
 def saved_note(error: BaseException) -> str:
-    """Return the end of an error message, which says where the run is saved."""
+    """Return the end of an error message, which tells where the run is saved."""
     folder: Path | None = getattr(error, "folder", None)
     if folder is None:
         return ""
@@ -226,11 +226,11 @@ TERMINATED = 143
 
 
 def prepare() -> bool:
-    """Set up streams, sizes and warnings, so that nothing disturbs a command or its messages.
+    """Set up streams, sizes and warnings, so that nothing interferes with the command's output.
 
     Returns:
-        Whether this process is hvr's own command line. In other processes, such as the
-        tests, streams and signals are left alone.
+        Whether this process is hvr's own command line. In other processes, such as tests, streams
+        and signals stay unchanged.
     """
     if sys.stdout is not sys.__stdout__:
         return False
@@ -263,12 +263,12 @@ def ended_by(signalled: KeyboardInterrupt) -> int:
 
 
 def finish() -> None:
-    """Let Ctrl-C end the process at once: the work is done."""
+    """Let Ctrl-C end the process at once, since the work is done."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def traceback_wanted(environ: Mapping[str, str] = os.environ) -> bool:
-    """Return whether `HVR_TRACEBACK` asks for tracebacks."""
+    """Return whether `HVR_TRACEBACK` requests tracebacks."""
     return environ.get("HVR_TRACEBACK", "0") not in ("", "0")
 
 

@@ -1,4 +1,4 @@
-"""What `hvr validate` and `hvr lint` share: reports with their destinations, and settings."""
+"""Reports with their destinations, and settings, shared by `hvr validate` and `hvr lint`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hvr.validation.outcomes import FORMATS, OnFailure
 from hvr.values import Value
 
 FOR_PEOPLE = ("text", "github")
-"""Formats that people read, so remarks may appear among them."""
+"""Formats for people, so remarks may appear among the output."""
 
 _Item = TypeVar("_Item")
 
@@ -34,7 +34,7 @@ class Reports(Value):
 
     Attributes:
         shown: The format on standard output.
-        brief: Whether to print only the summary, since a file has the same text.
+        brief: Whether to print only the summary, because a file contains the same text.
     """
 
     shown: str
@@ -57,7 +57,7 @@ class Reports(Value):
         return [report.path for report in self.files]
 
     def check_writable(self) -> None:
-        """Check early that the files can be written."""
+        """Check in advance that the files can be written."""
         if self.files:
             from hvr.doors.cli.output import check_writable
 
@@ -71,14 +71,14 @@ class Reports(Value):
         *,
         shown: bool,
     ) -> None:
-        """Print one report as the items come, then write the files.
+        """Print one report as items arrive, then write the files.
 
-        A file gets its whole report or keeps its old content. If one file cannot be
+        Each file either gets its whole report or keeps its old content. If one file cannot be
         written, the others still are.
 
         Args:
             items: The results or findings to report.
-            render: Returns the chunks of a report in a format.
+            render: Function that returns the chunks of a report in a format.
         """
         kept: list[_Item] = []
         source = _recorded(items, kept) if self.files else iter(items)
@@ -120,7 +120,7 @@ def add_report_arguments(
             "true); with a file, the report is written there; may be repeated"
         ),
     )
-    # Only for completion: argparse's `choices` would reject FORMAT=FILE.
+    # Only for completion, since argparse's `choices` would reject FORMAT=FILE.
     option.offered = tuple(formats)  # type: ignore[attr-defined]
     group.add_argument(
         "--output-file", metavar="FILE", help="file for the report whose format names no file"
@@ -130,7 +130,7 @@ def add_report_arguments(
 def read_reports(
     given: argparse.Namespace, settings: dict[str, Any], formats: Collection[str] = FORMATS
 ) -> Reports:
-    """Return the reports requested by the command line and the settings."""
+    """Return the reports requested on the command line and in the settings."""
     texts: Sequence[str] = given.format or settings.get("format", ())
     if getattr(given, "json", False):
         if given.format and any("=" not in text and text != "json" for text in given.format):
@@ -147,10 +147,10 @@ def read_reports(
         elif file:
             files.append(FileReport(form, Path(file)))
         else:
-            raise UsageError(f"--format {text} lacks a file: give one, as in {form}=report.{form}")
+            raise UsageError(f"--format {text} needs a file, as in {form}=report.{form}")
     if len(plain) > 1:
         raise UsageError(
-            f"only one report can go to standard output, and {' and '.join(plain)} would: give "
+            f"only one report can go to standard output, but {' and '.join(plain)} would: give "
             f"the others a file, as in {plain[1]}=report.{plain[1]}"
         )
     output = given.output_file or settings.get("output_file")
@@ -165,7 +165,7 @@ def read_reports(
 
 
 def report_base() -> str:
-    """Return the folder that paths in a report are relative to.
+    """Return the folder to which paths in a report are relative.
 
     GitHub annotations need paths relative to the repository, even if a workflow runs in a
     subfolder.
@@ -182,7 +182,7 @@ def _recorded(items: Iterable[_Item], kept: list[_Item]) -> Iterator[_Item]:
 
 
 # Settings ----------------------------------------------------------------------------------------
-# In the nearest pyproject.toml.
+# Settings are read from the nearest pyproject.toml.
 
 
 FILE = "pyproject.toml"
@@ -196,12 +196,13 @@ def read_settings(folder: Path, section_name: str = SECTION) -> dict[str, Any]:
     Paths in the file are relative to its folder.
 
     Returns:
-        The values by name, with `_` for `-`; empty without a file or section.
+        The values by name, with `_` instead of `-`; empty if there is no file or section.
     """
     file = _nearest(folder)
     if file is None:
         return {}
-    # UTF-16 contains the name with zeros between its letters; reading it then names the encoding.
+    # UTF-16 contains the name with zeros between its letters; reading the file then reports the
+    # encoding.
     if b"hvr" not in read_bytes(file).replace(b"\0", b""):
         return {}
     section: Any = read_toml(file)
@@ -256,7 +257,7 @@ def _text(value: object, folder: Path) -> str:
 
 
 def _formats(value: object, folder: Path) -> list[str]:
-    """Return formats, each alone or with the file for its report."""
+    """Return formats, each alone or with the file of its report."""
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list):
         raise TypeError
@@ -284,7 +285,7 @@ def _path(value: object, folder: Path) -> str:
 
 
 def _output(value: object, folder: Path) -> str:
-    # A project may only name files inside its own folder.
+    # A project may name only files inside its own folder.
     text = _text(value, folder)
     if not (folder / text).resolve().is_relative_to(folder.resolve()):
         raise argparse.ArgumentTypeError(

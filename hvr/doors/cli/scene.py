@@ -1,4 +1,4 @@
-"""`hvr scene`: draw a scene, or serve one to AI2-THOR's client."""
+"""`hvr scene`: draws a scene, or serves one to AI2-THOR's client."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ def _list(plan: FloorPlan) -> None:
 def add_serve_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command.
 
-    The process parses them itself, since it must report errors to the waiting client.
+    The process parses them itself, because it must report errors to the waiting client.
     """
     parser.hands_on = True
     parser.description = launcher.DESCRIPTION

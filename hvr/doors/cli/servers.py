@@ -87,7 +87,8 @@ def run_serve(args: argparse.Namespace) -> int:
 
     def announce(port: int) -> None:
         if new:
-            # Standard error masks whatever looks like a key; this one is meant to be read.
+            # Standard error masks everything that looks like a key, but this one is meant to be
+            # read.
             os.write(2, f"bearer token: {token}\n".encode())
         print(f"serving at http://{address}:{port}", file=sys.stderr, flush=True)
 
@@ -103,7 +104,7 @@ def run_serve(args: argparse.Namespace) -> int:
 
 
 # Mcp ----------------------------------------------------------------------------------------------
-# `hvr mcp`: hvr's operations for agents, as an MCP server.
+# `hvr mcp` serves hvr's operations to agents, as an MCP server.
 
 MCP_TOKEN = "HVR_MCP_TOKEN"
 
@@ -150,7 +151,7 @@ def run_mcp(args: argparse.Namespace) -> int:
         return 0
     if args.http is not None and args.http > 65535:
         raise UsageError(f"the port must be at most 65535, got {args.http}", field="http")
-    gc.disable()  # importing the SDK creates a million objects and hardly any garbage
+    gc.disable()  # importing the SDK creates a million objects but hardly any garbage
     load("mcp.server.lowlevel.server", "mcp", "mcp")
     import asyncio
 
@@ -175,7 +176,7 @@ def run_mcp(args: argparse.Namespace) -> int:
 
 
 # Lsp ----------------------------------------------------------------------------------------------
-# `hvr lsp`: the language server for editors.
+# `hvr lsp` is the language server for editors.
 
 _DESCRIPTION_lsp = """\
 Serve PDDL, PDDL+, HDDL and plans to an editor, over standard input and output. An editor starts
@@ -207,7 +208,7 @@ def run_lsp(_: argparse.Namespace) -> int:
 
 
 # Studio -------------------------------------------------------------------------------------------
-# `hvr studio`: hvr in a browser.
+# `hvr studio` opens hvr in a browser.
 
 STUDIO_TOKEN = "HVR_STUDIO_TOKEN"
 
@@ -262,10 +263,10 @@ def run_studio(args: argparse.Namespace) -> int:
 
     def announce(port: int) -> None:
         address = f"http://{_HOST}:{port}/?token={quote(token, safe='')}"
-        # Standard error masks whatever looks like a key; this one is meant to be read.
+        # Standard error masks everything that looks like a key, but this one is meant to be read.
         os.write(2, f"studio at {address}\n".encode())
         if not args.no_browser:
-            # Some browsers return only when they are closed.
+            # some browsers return only when they are closed
             Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
     async def serve() -> None:

@@ -1,4 +1,4 @@
-"""`hvr solve`: a proven plan for any PDDL domain and problem."""
+"""`hvr solve`: finds a proven plan for any PDDL domain and problem."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ class PosedProblem:
 
     Args:
         problem: The parsed problem, with the given goal.
-        words: Words of the world, or derived from the domain.
-        world: The world; None for two files.
-        request: The goal as given; empty if none was.
-        known: Whether the goal is known. It is not if a model has to read it.
+        words: Wording of the world, or derived from the domain.
+        world: The world; None if domain and problem are given as files.
+        request: The goal as given; empty if none was given.
+        known: Whether the goal is known; false if a model must read it.
     """
 
     domain: Domain
@@ -59,7 +59,7 @@ class PosedProblem:
 
 @contextmanager
 def posed_files(args: argparse.Namespace) -> Iterator[tuple[Path, Path]]:
-    """Yield the files of the domain and the problem."""
+    """Yield the domain file and the problem file."""
     if args.world is None and args.goal is None:
         yield _two_files(args)
         return
@@ -69,7 +69,7 @@ def posed_files(args: argparse.Namespace) -> Iterator[tuple[Path, Path]]:
 
 @contextmanager
 def problem_files(asked: PosedProblem) -> Iterator[tuple[Path, Path]]:
-    """Yield temporary files of a domain and a problem."""
+    """Yield temporary files with a domain and a problem."""
     from hvr.base.files import temporary_folder, write_whole
     from hvr.pddl.printer import print_domain, print_problem
 
@@ -81,7 +81,7 @@ def problem_files(asked: PosedProblem) -> Iterator[tuple[Path, Path]]:
 
 
 def posed_problem(args: argparse.Namespace, *, by_model: bool = False) -> PosedProblem:
-    """Return the problem, and print the paraphrase of a goal in words, unless a model reads it."""
+    """Return the problem, and print how a goal in words was read unless a model reads it."""
     from hvr.execution.facts.sentences import problem_for
     from hvr.knowledge.world_file import find_world, is_trusted
     from hvr.pddl import parse_domain, parse_problem
@@ -113,8 +113,7 @@ def posed_problem(args: argparse.Namespace, *, by_model: bool = False) -> PosedP
         else:
             if world is not None and world.environment and read.domain is not domain:
                 raise UsageError(
-                    f"{world.environment} does not remember earlier goals: request them one after "
-                    "the other",
+                    f"{world.environment} does not remember earlier goals: request them one by one",
                     field="goal",
                 )
             domain, problem = read.domain, read.problem
@@ -306,7 +305,7 @@ def _add_set_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=jobs,
         default=1,
-        help="number of problems to solve in parallel; 0:  one per processor core (default: 1)",
+        help="number of problems to solve in parallel; 0: one per processor core (default: 1)",
     )
     add_path(sets, "--csv", "also write the table as CSV")
     add_path(
@@ -512,7 +511,7 @@ def _lines(solution: Solution, *, quiet: bool) -> list[str]:
     if solution.cost is not None and solution.cost != len(solution.steps):
         cost = f", cost {decimal_text(solution.cost)}"
     proven = ", proven optimal" if solution.proven else ""
-    # Large scenes offer a choice: tell how many objects the planner considered.
+    # Large scenes offer a choice, so report how many objects the planner considered.
     among = "" if solution.objects is None else f"; all {count(solution.objects, 'object')}"
     lines.append(
         f"plan found: {count(len(solution.steps), 'step')}{cost}, valid{proven} "

@@ -141,7 +141,7 @@ def _environment(
 
 
 def summary(run: WorldRun) -> str:
-    """Return the outcome of a run in one line."""
+    """Return the outcome of a run, on one line."""
     done = run.finished
     parts = [count(done.steps, "step"), count(done.replans, "new plan")]
     if run.faults:
@@ -169,13 +169,13 @@ SIMULATED = "scripted"
 """The provider of simulated models, which know the solution."""
 
 PLANNING = "planning.json"
-"""File of a saved run that records how the model wrote its plans."""
+"""File in a saved run that records how the model wrote its plans."""
 
 
 def model_planner(
     args: argparse.Namespace, posed: PosedProblem, listen: Callable[[Any], None] | None
 ) -> ModelPlanner:
-    """Return the language model of the arguments, prompted with the goal in words."""
+    """Return the language model chosen by the arguments, prompted with the goal in words."""
     for name in ("planner", "optimal"):
         if getattr(args, name):
             raise UsageError("this option cannot be combined with --llm", field=name)
@@ -197,7 +197,7 @@ def _described(posed: PosedProblem) -> DescribedWorld:
 
 
 def posed_with_model_goal(args: argparse.Namespace) -> tuple[PosedProblem, PosedProblem, Meter]:
-    """Return the problem as given, the problem with the model's goal, and the model's meter."""
+    """Return the given problem, the problem with the model's goal, and the model's meter."""
     posed = posed_problem(args, by_model=True)
     choice = model_choice(args)
     if not posed.known and str(choice.spec).partition(":")[0] == SIMULATED:
@@ -240,7 +240,7 @@ def judged_by_own_goal(posed: PosedProblem, solution: Solution, meter: Meter) ->
 
 
 def run_name(args: argparse.Namespace) -> str:
-    """Return the name of the run in the library: its folder's name, if any."""
+    """Return the name of the run in the library, which is that of its folder, if any."""
     return args.save.name if args.save is not None else "solve"
 
 

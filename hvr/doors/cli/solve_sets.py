@@ -64,7 +64,7 @@ def is_problem_set(args: argparse.Namespace) -> bool:
 
 
 def solve_problem_set(args: argparse.Namespace) -> int:
-    """Solve the problems of a folder or a manifest, and return the exit code."""
+    """Solve the problems in a folder or manifest, and return the exit code."""
     for name in ("execute", "anytime", "goal", "problem", "spec"):
         if getattr(args, name, None):
             field = "llm" if name == "spec" else name
@@ -117,7 +117,7 @@ def _solved(asked: Sequence[SetProblem], options: SolveOptions, jobs: int) -> It
 def _results(
     folder: Path | None, options: SolveOptions, asked: Sequence[SetProblem]
 ) -> Iterator[tuple[dict[str, SetRow], Callable[[SetRow], None]]]:
-    """Open the results of a set; yield the existing rows and a function that appends one."""
+    """Open the results of a set; yield the existing rows, and a function that appends one."""
     if folder is None:
         yield {}, lambda _: None
         return
@@ -131,7 +131,7 @@ def _results(
         path = folder / RESULTS
         with path.open("r+b" if path.exists() else "w+b") as file:
             known = _read(file, path)
-            # Match by content: the set may have moved, and a file may have changed.
+            # Match rows by content, since the set may have moved and a file may have changed.
             current = {
                 one.key: replace(known[digest], domain=one.domain, problem=one.problem)
                 for one in asked
@@ -165,7 +165,7 @@ def _check_options(folder: Path, options: SolveOptions) -> None:
 
 
 def _read(file: BinaryIO, path: Path) -> dict[str, SetRow]:
-    """Read the rows by digest, and truncate the file after the last complete one."""
+    """Read the rows by digest, and truncate the file after the last complete row."""
     rows: dict[str, SetRow] = {}
     end = 0
     for number, line in enumerate(file, 1):
@@ -318,7 +318,7 @@ def _summary_line(figures: Mapping[str, float]) -> str:
 
 
 def _save_plans(folder: Path, rows: Sequence[SetRow]) -> None:
-    """Write each plan to the folder `plans`, named after its index in the set and its problem."""
+    """Write each plan to the folder `plans`, named after its problem and its index in the set."""
     plans = folder / "plans"
     with writing(plans):
         plans.mkdir(exist_ok=True)
@@ -342,7 +342,7 @@ class AnytimePrinter:
     """A listener that prints each better plan and saves the latest one.
 
     Args:
-        folder: Folder for `plan.pddl`, the best plan so far; None to save none.
+        folder: Folder for `plan.pddl`, the best plan so far; None to save no plan.
         json_lines: Whether to print one JSON document per line.
     """
 

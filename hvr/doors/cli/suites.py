@@ -43,10 +43,10 @@ from hvr.validation.suites import FIELDS, MANIFEST_ENDING, FileKind, Job, Suite,
 def find_suite(
     given: Sequence[str], settings: dict[str, Any], skip: Sequence[str], *, extract: bool = False
 ) -> Suite:
-    """Return the suite that files and settings name.
+    """Return the suite named by files and settings.
 
-    Even if the domain is configured, a first file that defines a domain overrides it, so that a
-    complete command line means the same everywhere. The same holds for the problem.
+    A first file that defines a domain overrides a configured domain, so that a complete command
+    line means the same everywhere. The same holds for the problem.
     """
     if not given and settings.get("suites"):
         return collect(settings["suites"], skip, mixed=extract)
@@ -123,15 +123,15 @@ def _files(given: Sequence[str], settings: dict[str, Any]) -> tuple[str, str, li
 # Changes ------------------------------------------------------------------------------------------
 
 
-# A repository's own configuration must not run programs.
+# a repository's own configuration must not run programs
 _GIT = ("git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
 
 
 def changed_only(suite: Suite, revision: str) -> tuple[Suite, int]:
     """Return the suite without unchanged plans, and the number of plans left out.
 
-    All plans of a changed domain or problem stay, and so do problems without a plan, since a plan
-    may have been deleted.
+    All plans of a changed domain or problem stay. Problems without a plan stay as well, since a
+    plan may have been deleted.
 
     Args:
         revision: A git revision, such as `origin/main`.
@@ -192,17 +192,18 @@ _Stamps = dict[str, tuple[int, int, int] | None]
 def watch(work: Callable[[], object], files: Callable[[], Iterable[str]]) -> int:
     """Do the work now and after each change, until Ctrl-C.
 
-    Errors of hvr are printed and do not end the watch, since the next change may fix them.
+    Errors of hvr are printed but do not end the watch, since the next change may fix them.
 
     Args:
-        files: Returns the files to watch; called each time, since new ones may appear.
+        files: Function that returns the files to watch; called each time, since new files may
+            appear.
 
     Returns:
-        The exit code 0, when interrupted or when the output is closed.
+        The exit code 0, after an interrupt or when the output is closed.
     """
     try:
         while True:
-            # Record the state before the work, so that no change during it is missed.
+            # Record the state before the work, so that no change during the work is missed.
             seen = _stamps(files)
             try:
                 work()
@@ -252,7 +253,7 @@ def judge_rows(
     *,
     quiet: bool,
 ) -> int:
-    """Write a line of JSON per row: its number, its id, and the verdict.
+    """Write one line of JSON per row: its number, its id, and the verdict.
 
     Args:
         name: Name of the file; see `read_rows`.
@@ -260,7 +261,8 @@ def judge_rows(
         output: The file to write, whose existing rows are kept; None for standard output.
 
     Returns:
-        0 if all plans are valid, 2 if a row could not be judged, 1 otherwise; earlier rows count.
+        0 if all plans are valid, 2 if a row could not be judged, otherwise 1; earlier rows count as
+        well.
     """
     outcomes: set[str] = set()
     rows = read_rows(name)
@@ -283,7 +285,7 @@ def _resume_lines(file: BinaryIO, outcomes: set[str], path: Path) -> int:
     done = end = 0
     for line in file:
         if not line.endswith(b"\n"):
-            break  # cut off by a kill
+            break  # cut off when the process was killed
         try:
             said = parse_json(line)
             outcomes.add(said["outcome"])
@@ -307,7 +309,7 @@ def _write(
     outcomes: set[str],
     progress: _Progress,
 ) -> None:
-    # The engine reads ahead, so remember rows until their verdicts come.
+    # The engine reads ahead, so remember rows until their verdicts arrive.
     ahead: deque[PlanRow] = deque()
 
     def texts() -> Iterator[tuple[str, str, str]]:
@@ -377,7 +379,7 @@ def serve(options: BatchOptions, *, texts_only: bool = False) -> int:
         texts_only: Whether to ignore files that a request names.
 
     Returns:
-        The exit code 0; errors in a request or a plan are part of its answer.
+        The exit code 0; errors in a request or plan are part of its answer.
     """
     if sys.stdin is None or sys.stdin.closed:
         raise DataFileError("cannot read standard input: it is closed")
@@ -386,7 +388,7 @@ def serve(options: BatchOptions, *, texts_only: bool = False) -> int:
         for line in sys.stdin.buffer:
             if not line.strip():
                 continue
-            # ASCII, so that no character of a text looks like the end of the answer.
+            # ASCII, so that no character in a text looks like the end of the answer.
             sys.stdout.write(json.dumps(resident.answer(line)) + "\n")
             sys.stdout.flush()
             if is_reader_gone():

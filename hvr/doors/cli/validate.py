@@ -1,4 +1,4 @@
-"""`hvr validate`: check whether plans are valid, and why not."""
+"""`hvr validate`: checks whether plans are valid and, if not, why."""
 
 from __future__ import annotations
 
@@ -299,7 +299,7 @@ def _add_mode_options(group: argparse._ArgumentGroup) -> None:
 
 
 def run_validate(args: argparse.Namespace) -> int:
-    # Reading creates many objects and hardly any garbage.
+    # Reading creates many objects but hardly any garbage.
     gc.set_threshold(100_000)
     request = _request(args)
     if args.serve:
@@ -346,7 +346,7 @@ def _pictures(given: argparse.Namespace) -> dict[str, Path]:
 
 def _flag(group: argparse._ArgumentGroup, name: str, text: str, *short: str) -> None:
     group.add_argument(*short, name, action="store_const", const=True, help=text)
-    # It only overrides a setting: hide it in the help.
+    # It only overrides a setting, so hide it in the help.
     opposite, target = f"--no-{name[2:]}", name[2:].replace("-", "_")
     group.add_argument(
         opposite, dest=target, action="store_const", const=False, help=argparse.SUPPRESS

@@ -1,4 +1,4 @@
-"""`hvr verify`: score how well a plan matches its request: the whole, each step, each link."""
+"""`hvr verify`: scores how well a plan, its steps and its links match the request."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def is_json(plan: Path) -> bool:
-    """Return whether a file holds tool plans or agent logs, by its name or its beginning."""
+    """Return whether a file contains tool plans or agent logs, judged by its name or beginning."""
     if not plan.is_file():
         return False
     if plan.suffix in (".json", ".jsonl", ".ndjson"):
@@ -39,12 +39,12 @@ def is_json(plan: Path) -> bool:
 def tool_verdicts(
     path: Path, request: str | None, model: Path | None, tools: Path | None, graph: Path | None
 ) -> Sequence[Verdict | NoVerdict]:
-    """Return one verdict per record of tool plans; a plan that cannot be judged has a reason.
+    """Return one verdict per record of tool plans; a plan that cannot be judged gets a reason.
 
     Args:
         model: Folder of a verifier.
         tools: The tools that the verifier must know; None to skip the check.
-        graph: The links of the tools, if in another file.
+        graph: The links of the tools, if they are in another file.
     """
     from hvr.judging.verifier.verdict import NoVerdict
 

@@ -1,4 +1,4 @@
-"""`hvr world`, `tasks`, `scenes` and `problems`: world folders, and what can be done in worlds."""
+"""`hvr world`, `tasks`, `scenes` and `problems`: world folders, and what can be done in them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ def run_new(args: argparse.Namespace) -> int:
     if args.domain is None:
         raise UsageError("missing domain: give --domain FILE", field="domain")
     create_world(args.folder, args.domain, args.problem)
-    print(f"made {args.folder}: edit world.toml and words.ttl, then hvr world check {args.folder}")
+    print(
+        f"created {args.folder}: edit world.toml and words.ttl, then hvr world check {args.folder}"
+    )
     return 0
 
 
@@ -52,7 +54,7 @@ def run_new(args: argparse.Namespace) -> int:
 _CHECK_DESCRIPTION = """\
 List every mismatch of a world, with file and line: missing files, a domain that is unusable or has
 no actions, words for names that the domain lacks, unreadable problems and goals, and an environment
-whose source lacks its function. For a world of tools: unknown names in tasks and in files of
+whose source lacks its function. For a tool world: unknown names in tasks and in files of
 meanings.
 
 The world's code does not run and no server starts, except with --run. Then the list also includes
@@ -124,7 +126,7 @@ def run_check(args: argparse.Namespace) -> int:
 
 _SHOW_DESCRIPTION = """\
 Show the contents of a world: types, facts, numbers and actions with their words, problems and
-tasks; with --problem also its objects. For a world of tools: the tools with their inputs and
+tasks; with --problem also its objects. For a tool world: the tools with their inputs and
 outputs, parameters with the same meaning, and the tasks. Functions are read from the source of the
 world's module; other tools are listed only with --run.
 """
@@ -182,7 +184,7 @@ def _show_tools(world: WorldFile, args: argparse.Namespace) -> int:
 
     for name in ("problem", "svg"):
         if getattr(args, name) is not None:
-            raise UsageError("this option cannot be used with a world of tools", field=name)
+            raise UsageError("this option cannot be used with a tool world", field=name)
     view = overview(world, run=args.run)
     if args.json:
         print_json(view)

@@ -1,6 +1,6 @@
-"""HTTP service: the operations of `hvr.doors.schema` as requests and as jobs.
+"""The HTTP service: the operations of `hvr.doors.schema` as requests and as jobs.
 
-Begin with `application.py`, which lists the routes. `guards.py` refuses illegitimate
-requests, `jobs.py` keeps accepted jobs in files, `planning_api.py` speaks to editors that know
-planning-as-a-service, and `openapi.py` describes it all.
+Begin with `application.py`, which defines and describes the routes, including those for editors
+that use planning-as-a-service. `guards.py` rejects illegitimate requests, and `jobs.py` stores
+accepted jobs in files.
 """

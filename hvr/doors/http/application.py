@@ -117,7 +117,7 @@ def _job_paths() -> dict[str, Any]:
         answers = {status.removeprefix("s"): found for status, found in responses.items()}
         return {"operationId": name, "summary": summary, "responses": answers | _failures()}
 
-    accept = call("submit_job", "Accept a request of an operation, to answer it later.", s202=job)
+    accept = call("submit_job", "Accept a request to be answered later.", s202=job)
     watch = "Stream a job's events until it ends; resumable by Last-Event-ID."
     delete = "Cancel a job, or remove a finished one."
     gone = {"description": "The job is cancelled or removed."}
@@ -176,7 +176,7 @@ body{{font:16px/1.5 system-ui;max-width:60rem;margin:2rem auto;padding:0 1rem}}
 td{{padding:.3rem .8rem .3rem 0;vertical-align:top}}code{{white-space:nowrap}}</style>
 <h1>hvr {escape(hvr.__version__)}</h1>
 <p>Each path takes a JSON object and answers with one; <a href="/openapi.json">openapi.json</a>
-describes both. <code>POST /v1/jobs</code> accepts a request to answer it later.</p>
+describes both. <code>POST /v1/jobs</code> accepts a request to be answered later.</p>
 <table>{rows}</table></html>
 """
 
@@ -202,7 +202,7 @@ class Metrics:
         self._seconds[path] += seconds
 
     def text(self, pending: int) -> str:
-        """Return all metrics; `pending` is the number of requests being answered."""
+        """Return all metrics; `pending` is the number of requests being processed."""
         return "\n".join(self._lines(pending)) + "\n"
 
     def _lines(self, pending: int) -> Iterator[str]:
@@ -225,10 +225,10 @@ class Metrics:
 
 
 # Planning api -------------------------------------------------------------------------------------
-# The two calls of planning-as-a-service, so that its clients find plans here.
+# The two calls of planning-as-a-service, so that its clients can find plans here.
 #
-# `POST /package/PLANNER/solve` takes a domain and a problem and returns the path of a result;
-# `/check/ID` returns "PENDING", or the plan. Editors know this format from the public service
+# `POST /package/PLANNER/solve` takes a domain and a problem, and returns the path of a result.
+# `/check/ID` returns "PENDING" or the plan. Editors know this format from the public service
 # solver.planning.domains.
 
 _ADAPTOR = "planning_editor_adaptor"
@@ -236,7 +236,7 @@ _Handler = Callable[[Request], Awaitable[Response]]
 
 
 def planning_routes(jobs: Jobs, wrapped: Callable[[str, _Handler], _Handler]) -> list[Route]:
-    """Return the routes; `wrapped` adds what all routes share."""
+    """Return the routes; `wrapped` adds the behaviour that all routes share."""
 
     async def packages(_: Request) -> Response:
         return JSONResponse([_package(name) for name in _names()])
@@ -244,7 +244,7 @@ def planning_routes(jobs: Jobs, wrapped: Callable[[str, _Handler], _Handler]) ->
     async def solve(request: Request) -> Response:
         data = document(await request.body())
         name = request.path_params["planner"]
-        # An editor asks for the planner that its settings name; any other means hvr's choice.
+        # An editor asks for the planner named in its settings; an unknown name means hvr's choice.
         asked: dict[str, Any] = {
             "domain": data.get("domain", ""),
             "problem": data.get("problem", ""),
@@ -301,12 +301,12 @@ def _result(state: dict[str, Any], *, editor: bool) -> dict[str, Any]:
 _STATUS = {"TimeLimit": 504, "MemoryLimit": 507, "WorkerLost": 503, "OtherServer": 409}
 _RETRY_SECONDS = 1
 _GONE = 499
-"""Status in the metrics for clients that hung up; it is never sent."""
+"""Status in the metrics for clients that disconnected; it is never sent."""
 _LOG = logging.getLogger(__name__)
 
 
 class _GoneError(Exception):
-    """The client has hung up."""
+    """The client disconnected."""
 
 
 def make_application(
@@ -320,9 +320,9 @@ def make_application(
     """Return the ASGI application of a service.
 
     Args:
-        hosts: Host names under which it may be reached.
-        origins: Origins of web pages that may use it.
-        token: Bearer token that each request must carry; none is needed if empty.
+        hosts: Host names under which the service may be reached.
+        origins: Origins of web pages that may use the service.
+        token: Bearer token that each request must carry; empty if none is required.
         more: Further routes, which take precedence.
     """
     return Guard(_Routes(service).application(more), hosts, origins, token)
@@ -434,7 +434,7 @@ class _Routes:
 
     async def _events(self, request: Request) -> Response:
         job = request.path_params["job"]
-        self._jobs.state(job)  # an unknown job is an answer, not an empty stream
+        self._jobs.state(job)  # an unknown job gets an answer, not an empty stream
         last = request.headers.get("last-event-id", "0")
         after = int(last) if last.isdecimal() else 0
 
@@ -473,7 +473,7 @@ async def _not_allowed(request: Request, _: Exception) -> Response:
 async def _unless_gone(
     request: Request, work: Coroutine[Any, Any, dict[str, Any]]
 ) -> dict[str, Any]:
-    """Return the result of work; cancel it if the client hangs up."""
+    """Return the result of some work, and cancel the work if the client disconnects."""
     working, gone = asyncio.create_task(work), asyncio.create_task(_hung_up(request))
     try:
         await asyncio.wait([working, gone], return_when=asyncio.FIRST_COMPLETED)

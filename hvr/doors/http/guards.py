@@ -1,4 +1,4 @@
-"""Protection of the service: checks of host, origin and token, and limits of size and time."""
+"""Protection of the service: checks of host, origin and token, and limits on size and time."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from typing import Any
 from hvr.errors import UsageError
 
 MOST_BYTES = 20_000_000
-"""Maximum size of a request: ten million characters, some of them escaped."""
+"""Maximum size of a request in bytes: ten million characters, some of them escaped."""
 _BODY_SECONDS = 30.0
 _OPEN = frozenset(("/healthz",))
 
 
 class RefusedError(Exception):
-    """A request is refused: HTTP status and message."""
+    """A request is rejected, with this HTTP status and message."""
 
     def __init__(self, status: int, kind: str, message: str) -> None:
         self.status, self.kind = status, kind
@@ -29,13 +29,13 @@ class RefusedError(Exception):
 
 
 class Guard:
-    """An ASGI application that passes only acceptable requests on, with their whole bodies.
+    """An ASGI application that passes on only acceptable requests, with their whole bodies.
 
     Args:
         hosts: Host names under which the service may be reached. Any other name indicates DNS
             rebinding: a web page whose name resolves to this machine.
         origins: Origins of web pages that may use the service.
-        token: Bearer token that each request must carry; none is needed if empty.
+        token: Bearer token that each request must carry; empty if none is required.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class Guard:
             raise RefusedError(
                 403,
                 "WrongOrigin",
-                "web pages of this origin are refused; allow the origin with --allow-origin",
+                "web pages from this origin are rejected; allow the origin with --allow-origin",
             )
         if scope["method"] == "OPTIONS" or scope["path"] in _OPEN:
             return
@@ -107,7 +107,7 @@ class Guard:
             raise RefusedError(
                 401,
                 "NoToken",
-                "expected the server's bearer token: the one it printed, or from its environment",
+                "expected the server's bearer token, which it printed or took from its environment",
             )
         if scope["method"] == "POST":
             kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
@@ -147,10 +147,11 @@ def document(body: bytes) -> dict[str, Any]:
 
 
 def cookie_of(token: str) -> tuple[str, str]:
-    """Return name and value of the cookie with which the studio's page authenticates itself.
+    """Return the name and value of the cookie by which the studio's page authenticates itself.
 
     Browsers send the cookies of a host to all its ports. The name depends on the token, so that
-    servers on this machine do not overwrite each other's cookies, and the value does not reveal it.
+    servers on one machine do not overwrite each other's cookies. The value does not reveal the
+    token.
     """
     digest = hashlib.sha256(f"hvr studio {token}".encode()).hexdigest()
     return f"hvr-{digest[:8]}", digest[8:]
@@ -168,7 +169,7 @@ async def _body(headers: dict[bytes, bytes], receive: Any) -> bytes:
             while True:
                 message = await receive()
                 if message["type"] == "http.disconnect":
-                    raise RefusedError(400, "Disconnected", "the client hung up")
+                    raise RefusedError(400, "Disconnected", "the client disconnected")
                 size += len(message.get("body", b""))
                 if size > MOST_BYTES:
                     raise too_large
@@ -192,7 +193,7 @@ async def _answer(
 
 
 # Listening ----------------------------------------------------------------------------------------
-# Listening on a port until the process is interrupted.
+# Listen on a port until the process is interrupted.
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 """Names of this machine in requests."""
@@ -200,13 +201,13 @@ _MOST_CONNECTIONS = 200
 
 
 def chosen_token(variable: str) -> tuple[str, bool]:
-    """Return the token of a server, given by an environment variable or new and to be printed."""
+    """Return a server's token, from the environment or newly made, and whether to print it."""
     given = os.environ.get(variable, "")
     return given or secrets.token_urlsafe(24), not given
 
 
 def in_address(host: str) -> str:
-    """Return a host as part of a URL, with brackets around an IPv6 address."""
+    """Return a host as part of a URL, with an IPv6 address in brackets."""
     return f"[{host}]" if ":" in host else host
 
 
@@ -216,11 +217,11 @@ async def listen(
     """Serve an ASGI application.
 
     Args:
-        port: 0 for any free port.
-        announce: Called with the port once connections are accepted.
+        port: Port number; 0 for any free port.
+        announce: Callback that receives the port once connections are accepted.
 
     Raises:
-        UsageError: The address or the port cannot be used.
+        UsageError: The address or port cannot be used.
     """
     import uvicorn
 

@@ -58,8 +58,8 @@ class Jobs:
     """The jobs of a service.
 
     Args:
-        service: Answers the requests.
-        waiting: Maximum number of jobs that wait for a processor.
+        service: Service that answers the requests.
+        waiting: Maximum number of jobs waiting for a processor.
     """
 
     def __init__(self, service: Service, waiting: int | None = None) -> None:
@@ -73,13 +73,13 @@ class Jobs:
         self._lock: Lock | None = None
 
     async def start(self) -> None:
-        """Restart the jobs that an earlier server left unfinished, unless another server runs."""
+        """Restart the jobs that an earlier server left unfinished, unless another one runs."""
         if self._folders():
             with suppress(UnansweredError):
                 self._own()
 
     async def stop(self) -> None:
-        """Stop working; unfinished jobs stay for the next server."""
+        """Stop working, leaving unfinished jobs to the next server."""
         tasks = list(self._tasks.values())
         for task in tasks:
             task.cancel()
@@ -128,7 +128,7 @@ class Jobs:
         return answer | {"state": _ENDS[end]} | ({end: result} if end != "cancelled" else {})
 
     def listed(self) -> list[dict[str, str]]:
-        """Return id and state of each job, the newest first."""
+        """Return the id and state of each job, newest first."""
         return [
             {"id": folder.name, "state": self._state_of(folder)}
             for folder in reversed(self._folders())
@@ -156,9 +156,9 @@ class Jobs:
             await asyncio.wait([task])
 
     async def events(self, job: str, after: int = 0) -> AsyncIterator[tuple[int, str]]:
-        """Yield number and text of each event of a job until it ends.
+        """Yield the number and text of each event of a job until the job ends.
 
-        A request in words also yields the lines of the run's trace.
+        For a request in words, these include the lines of the run's trace.
 
         Args:
             after: Number of the last event that the client has seen.
@@ -178,7 +178,7 @@ class Jobs:
             await asyncio.sleep(_POLL_SECONDS)
 
     def _own(self) -> None:
-        """Lock the jobs for this server; the first time, restart the unfinished ones."""
+        """Lock the jobs for this server; the first time, restart the unfinished jobs."""
         if self._lock is not None:
             return
         path = self.folder / _LOCK
@@ -210,7 +210,7 @@ class Jobs:
         async with self._slots:
             starts = sum('"started"' in line for line in _whole_lines(folder / _EVENTS))
             if starts >= _MOST_STARTS:
-                message = f"the server ended {_MOST_STARTS} times while it worked on this job"
+                message = f"the server ended {_MOST_STARTS} times while working on this job"
                 self._finish(job, "error", ErrorAnswer("ServerLost", message).to_json())
                 return
             self._running.add(job)
@@ -232,7 +232,7 @@ class Jobs:
     ) -> dict[str, Any]:
         if operation != "plan_request" or request.get("run"):
             return await self._service.call(operation, request)
-        # A run that was broken off keeps its folder.
+        # An interrupted run keeps its folder.
         name = f"job-{job}-{starts + 1}"
         trace = self._service.folder.path / "runs" / name / "trace.jsonl"
         copied = 0
@@ -265,7 +265,7 @@ class Jobs:
 
     def _append(self, job: str, line: str) -> None:
         path = self.folder / job / _EVENTS
-        # A deleted job has no folder any more.
+        # A deleted job no longer has a folder.
         with suppress(FileNotFoundError), path.open("a", encoding="utf-8") as file:
             file.write(line + "\n")
 
@@ -282,13 +282,13 @@ class Jobs:
         return folder
 
     def _folders(self) -> list[Path]:
-        # The oldest first, without other files and links.
+        # Oldest first, ignoring other files and links.
         if self.folder.is_symlink():
             return []
         dated = []
         with suppress(OSError):
             for folder in self.folder.iterdir():
-                with suppress(FileNotFoundError):  # deleted meanwhile
+                with suppress(FileNotFoundError):  # deleted in the meantime
                     if _is_job(folder):
                         dated.append((folder.stat().st_mtime, folder))
         return [folder for _, folder in sorted(dated)]
@@ -297,7 +297,7 @@ class Jobs:
         ended = [folder for folder in self._folders() if _end(folder) is not None]
         now = time.time()
         for number, folder in enumerate(ended):
-            with suppress(FileNotFoundError):  # deleted meanwhile
+            with suppress(FileNotFoundError):  # deleted in the meantime
                 old = now - folder.stat().st_mtime > _KEEP_SECONDS
                 if old or len(ended) - number > _MOST_KEPT:
                     shutil.rmtree(folder, ignore_errors=True)
@@ -309,7 +309,7 @@ def _is_job(folder: Path) -> bool:
     try:
         linked = any(path.is_symlink() for path in folder.iterdir())
         return not linked and (folder / _REQUEST).is_file()
-    except OSError:  # not a folder, or not ours to read
+    except OSError:  # not a folder, or not readable for us
         return False
 
 

@@ -33,8 +33,8 @@ class Done(NamedTuple):
 
     Attributes:
         code: The exit code of hvr.
-        text: All that hvr printed.
-        plan: The plan that was found, as a plan file.
+        text: Everything that hvr printed.
+        plan: The plan found, in the format of a plan file.
     """
 
     code: int
@@ -43,11 +43,10 @@ class Done(NamedTuple):
 
 
 async def run(models: Models, command: str, file: str) -> Done:
-    """Run a command on a problem or a plan, as it is in the editor.
+    """Run a command on a problem or plan, as it is in the editor.
 
     Args:
-        file: A problem for `VALIDATE`, which validates its plans, and for `PLAN`; a plan for
-            `VALIDATE` and `SHOW_STATES`.
+        file: A problem for `PLAN`; a problem or a plan for `VALIDATE`; a plan for `SHOW_STATES`.
     """
     model = models.of(file)
     plan = models.problem_of(file)
@@ -56,7 +55,7 @@ async def run(models: Models, command: str, file: str) -> Done:
     problem = file if plan is None else plan[1]
     plans = list(model.problems.get(problem, ())) if plan is None else [file]
     if command != PLAN and not plans:
-        return Done(2, f"no plan for {Path(problem).name} was found beside it")
+        return Done(2, f"found no plan for {Path(problem).name} beside it")
     with temporary_folder("hvr-edit-") as folder:
         names = _copies(models, [model.domain, problem, *plans], Path(folder))
         if command == PLAN:
@@ -83,7 +82,7 @@ def _copies(models: Models, files: Sequence[str], folder: Path) -> list[str]:
 
 
 async def run_hvr(arguments: Sequence[str], folder: str, seconds: float = _SECONDS) -> Done:
-    """Run an hvr command in a folder; it ends with the server and after the time limit."""
+    """Run an hvr command in a folder, and end it with the server or after the time limit."""
     process = await asyncio.create_subprocess_exec(
         *supervised([sys.executable, "-m", "hvr", *arguments], memory=_MEMORY),
         cwd=folder,
@@ -106,7 +105,7 @@ async def run_hvr(arguments: Sequence[str], folder: str, seconds: float = _SECON
 
 
 # Analyst ------------------------------------------------------------------------------------------
-# Runs `analysis.py` in a process that ends with the server.
+# `analysis.py` runs in a process that ends with the server.
 
 _MEMORY_analyst = 2 << 30
 _ANSWER_LIMIT = 1 << 26
@@ -117,7 +116,7 @@ class NoAnalysisError(Exception):
 
 
 class Analyst:
-    """The process that answers requests, one at a time, each within a time limit."""
+    """The process that answers requests one at a time, each within a time limit."""
 
     def __init__(self, seconds: float = 30.0) -> None:
         self._seconds = seconds
@@ -146,7 +145,7 @@ class Analyst:
                 late = isinstance(error, TimeoutError)
                 raise NoAnalysisError(took if late else "the analysis ended unexpectedly") from None
             except asyncio.CancelledError:
-                # Its answer to this request would be taken for that to the next.
+                # Its answer to this request would be mistaken for the answer to the next one.
                 await self.end()
                 raise
         if "error" in answer:
@@ -210,7 +209,7 @@ class Fix(NamedTuple):
 def fixes(
     models: Models, file: str, rule: str, message: str, line: int, column: int, about: str = ""
 ) -> Iterator[Fix]:
-    """Yield the fixes of a finding on a 0-based line, whose subject is `about`."""
+    """Yield the fixes for a finding on a 0-based line, whose subject is `about`."""
     names = models.names(file)
     tree = names.tree
     word = _word_at(tree, line, column)
@@ -275,7 +274,7 @@ def _declaration_removed(names: Symbols, kind: Kind, name: str) -> Iterator[Fix]
 
 
 def _keeps_types(node: List | None, line: int, start: int) -> bool:
-    """Return whether a name can be cut from a typed list without changing other names' types."""
+    """Return whether cutting a name from a typed list leaves the types of other names unchanged."""
     items = [] if node is None else node.items
     for number, item in enumerate(items):
         if isinstance(item, Leaf) and (item.line, item.start) == (line, start):
@@ -284,13 +283,13 @@ def _keeps_types(node: List | None, line: int, start: int) -> bool:
             typed = isinstance(following, Leaf) and following.text == "-"
             named = isinstance(before, Leaf) and not before.text.startswith(":")
             after_type = number >= 2 and getattr(items[number - 2], "text", "") == "-"
-            # The only name before a type would leave the type without a name.
+            # Cutting the only name before a type would leave the type without a name.
             return not typed or (named and not after_type)
     return False
 
 
 def _cut(tree: Tree, line: int, start: int, end_line: int, end: int) -> Edit:
-    """Return the edit that removes a stretch with the blanks before it, or its whole line."""
+    """Return the edit that removes a range with the blanks before it, or its whole line."""
     before, after = tree.lines[line][:start], tree.lines[end_line][end:]
     if not before.strip() and not after.strip() and end_line + 1 < len(tree.lines):
         return Edit(line, 0, end_line + 1, 0, "")
@@ -308,7 +307,7 @@ def _find(tree: Tree, head: str) -> List | None:
 
 
 def _word_at(tree: Tree, line: int, column: int) -> Leaf | None:
-    """Return the word at a position, or the first one in the list that begins there."""
+    """Return the word at a position, or the first word of the list that begins there."""
     items = list(tree.items)
     path = tree.path(line, column + 1)
     if path:
@@ -322,7 +321,7 @@ def _word_at(tree: Tree, line: int, column: int) -> Leaf | None:
 
 
 # Formatting ---------------------------------------------------------------------------------------
-# Formatting: indentation by nesting, without moving a word to another line.
+# Formatting indents by nesting, without moving a word to another line.
 
 _INDENT = 2
 _COMMENT = re.compile(r"[^;]*")
@@ -332,8 +331,7 @@ _BLANKS = re.compile(r"[ \t]+")
 def formatted(text: str, *, indent: int = _INDENT) -> str:
     """Return a text with each line indented by `indent` blanks per level of nesting.
 
-    Words and comments keep their order and lines; only blanks change. Formatting a formatted text
-    changes nothing.
+    Words and comments keep their order and lines; only blanks change. Formatting is idempotent.
     """
     lines: list[str] = []
     depth = 0
@@ -351,7 +349,7 @@ def formatted(text: str, *, indent: int = _INDENT) -> str:
 
 
 def _tidy(line: str) -> str:
-    """Return a line without redundant blanks; the gap before a trailing comment stays."""
+    """Return a line without redundant blanks, keeping the gap before a trailing comment."""
     code = _COMMENT.match(line)
     assert code is not None
     words = _BLANKS.sub(" ", code.group().strip())
@@ -362,7 +360,7 @@ def _tidy(line: str) -> str:
 
 
 def _few_blank(lines: list[str]) -> list[str]:
-    """Return the lines with at most one blank line in a row, and none at the beginning."""
+    """Return the lines with at most one consecutive blank line, and none at the beginning."""
     kept: list[str] = []
     for line in lines:
         if line or (kept and kept[-1]):

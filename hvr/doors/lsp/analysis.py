@@ -1,7 +1,7 @@
 """The process that lints and validates the texts of an editor.
 
-It reads requests as JSON, one per line, from its standard input and writes one line with the result
-of each. It holds no state but a cache, so the server can kill and restart it at any time.
+It reads requests as JSON, one per line, from standard input, and writes one line with the result of
+each. It has no state except a cache, so the server can kill and restart it at any time.
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ def analyse(request: Mapping[str, Any]) -> dict[str, Any]:
     """Return the findings about models and plans.
 
     Args:
-        request: `pairs` of a domain and a problem or None; `plans` as domain, problem and plan;
-            `texts` of open files by path.
+        request: `pairs` of a domain and a problem (or None), `plans` as domain, problem and plan,
+            and `texts` of open files by path.
 
     Returns:
-        `findings`, each with its file; and `steps` by plan: line, number and change of each step.
+        `findings`, each with its file; and `steps` by plan, with the line, number and change of
+        each step.
     """
     texts: dict[str, str] = request["texts"]
     pairs = tuple([(domain, problem) for domain, problem in request["pairs"]])
@@ -45,11 +46,11 @@ def analyse(request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def repair(request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the repair of a plan that `hvr validate --advise` suggests, or why there is none.
+    """Return the repair of a plan suggested by `hvr validate --advise`, or why there is none.
 
     Returns:
-        `explanation`; `insert` as steps before step `before`, which is None to append them; or the
-        whole repaired `plan`.
+        `explanation`; and either the steps to `insert` before step `before` (None to append them),
+        or the whole repaired `plan`.
     """
     domain, problem, plan = request["plan"]
     judged = _judged(request["texts"], domain, problem, plan, _ADVICE)
@@ -116,7 +117,7 @@ def _place(place: Location | None) -> list[int] | None:
 
 
 def main() -> None:
-    """Answer requests until the standard input ends."""
+    """Answer requests until standard input ends."""
     for line in sys.stdin:
         try:
             request = json.loads(line)

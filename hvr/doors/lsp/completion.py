@@ -1,4 +1,4 @@
-"""Completion: the names that fit at a position, names of the expected type first."""
+"""Completion: the names that fit at a position, starting with those of the expected type."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Proposal(NamedTuple):
 
     Attributes:
         noun: The kind of name, such as "predicate", which also determines the icon.
-        rank: Proposals of a lower rank come first.
+        rank: Sort key; lower ranks come first.
     """
 
     name: str
@@ -233,7 +233,7 @@ def _typed(node: List) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _section(path: Sequence[List]) -> str:
-    """Return the part of a schema, or the section, that contains the innermost list."""
+    """Return the section, or the part of a schema, that contains the innermost list."""
     for node, inner in zip(reversed(path[:-1]), reversed(path[1:]), strict=False):
         if node.head in (*SCHEMAS, ":htn"):
             place = node.items.index(inner)
@@ -261,7 +261,7 @@ def _prefix(line: str, column: int) -> str:
 
 
 # Hover --------------------------------------------------------------------------------------------
-# Hover texts: a name's types, the actions that add, delete and read it, and action costs.
+# Hover texts contain a name's types, the actions that add, delete and read it, and action costs.
 
 _MOST = 12
 _USES = (
@@ -273,7 +273,7 @@ _USES = (
 
 
 def describe(models: Models, file: str, found: Occurrence) -> str:
-    """Return the description of a name as Markdown; empty if it is not declared."""
+    """Return the description of a name as Markdown; empty if the name is not declared."""
     place = models.declaration(file, found)
     if place is None:
         return ""
@@ -296,7 +296,7 @@ def _head(one: Declaration) -> str:
 
 
 def _first_line(one: Declaration) -> int:
-    # Objects and types share a list: the comment above their own line describes them.
+    # Objects and types share a list, so the comment above their own line describes them.
     listed = one.occurrence.kind in (Kind.OBJECT, Kind.TYPE)
     return one.occurrence.line if one.node is None or listed else one.node.line
 

@@ -1,4 +1,4 @@
-"""Groups of domain, problems and plans that belong together, and the names in them."""
+"""Groups of domains, problems and plans that belong together, and the names in them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hvr.doors.lsp.symbols import Declaration, Kind, Names, Occurrence, PlanSymb
 from hvr.validation.suites import ClassifiedFile, FileKind, classify, give_domains, pair
 
 _MOST_FILES = 2_000
-"""In larger folders, only the files beside an open one are considered."""
+"""Maximum number of files in a folder; of larger folders, only files beside an open one count."""
 
 
 class ModelFiles(NamedTuple):
@@ -30,7 +30,7 @@ class NamePlace(NamedTuple):
 
 
 class Models:
-    """The files of a workspace; texts that are open in the editor replace files on disk."""
+    """The files of a workspace; texts open in the editor replace files on disk."""
 
     def __init__(self, roots: Sequence[str] = ()) -> None:
         self.roots = list(roots)
@@ -55,7 +55,7 @@ class Models:
         if text is None:
             return _classified(file, *_stamp(file))
         found = classify(file, text)
-        # An open text is what its editor says it is; a new plan is still empty.
+        # An open text has the kind that its editor states; a new plan is still empty.
         unclear = found.kind in (FileKind.OTHER, FileKind.MIXED)
         return ClassifiedFile(file, FileKind.PLAN) if unclear else found
 
@@ -71,14 +71,14 @@ class Models:
         suite = pair(domains, problems, plans)
         for job in suite.jobs:
             found[job.domain][job.problem] = job.plans
-        # Problems without a plan have no job.
+        # problems without a plan have no job
         for problem, domain in give_domains(domains, problems).items():
             if isinstance(domain, ClassifiedFile):
                 found[domain.file].setdefault(problem, ())
         return [ModelFiles(domain, problems) for domain, problems in found.items()]
 
     def of(self, file: str) -> ModelFiles | None:
-        """Return the model that a file is part of."""
+        """Return the model to which a file belongs."""
         for model in self.all(file):
             plans = (plan for plans in model.problems.values() for plan in plans)
             if file == model.domain or file in model.problems or file in plans:
@@ -104,7 +104,7 @@ class Models:
     # Names across files
 
     def scope(self, file: str, found: Occurrence) -> list[str]:
-        """Return the files that share a name's meaning."""
+        """Return the files in which a name has the same meaning."""
         if found.scope or found.kind is Kind.LABEL:
             return [file]
         model = self.of(file)
@@ -122,7 +122,7 @@ class Models:
         return found.identity in self.names(file).declarations
 
     def declaration(self, file: str, found: Occurrence) -> tuple[str, Declaration] | None:
-        """Return where a name is declared, and the declaration."""
+        """Return the file that declares a name, and the declaration."""
         for other in self.scope(file, found):
             declared = self.names(other).declarations.get(found.identity)
             if declared is not None:
@@ -137,7 +137,7 @@ class Models:
                     yield NamePlace(other, one)
 
     def declared(self, file: str, kind: Kind) -> list[tuple[str, Declaration]]:
-        """Return all names of a kind that can be used in a file."""
+        """Return all names of a kind that a file can use."""
         model = self.of(file)
         files = [file] if model is None else [model.domain]
         if model is not None:

@@ -47,7 +47,7 @@ from hvr.validation.suites import FileKind
 _PAUSE = 0.05
 """Seconds without a change before an analysis begins."""
 _STALE = 1.0
-"""Seconds after which an analysis of an older text is given up."""
+"""Seconds after which the analysis of an outdated text is abandoned."""
 _SEVERITY = {
     "error": lsp.DiagnosticSeverity.Error,
     "warning": lsp.DiagnosticSeverity.Warning,
@@ -77,7 +77,7 @@ class PddlServer(LanguageServer):
 
     @property
     def encoding(self) -> str:
-        """The code units of the editor's columns."""
+        """The code units in which the editor counts columns."""
         found = self.workspace.position_encoding or "utf-16"
         return str(getattr(found, "value", found))
 
@@ -86,13 +86,13 @@ class PddlServer(LanguageServer):
         return units(self._line(file, line)[:column], self.encoding)
 
     def place(self, uri: str, position: lsp.Position) -> tuple[str, int, int]:
-        """Return the file, line and column, in characters, of a position."""
+        """Return the file, line and column (in characters) of a position."""
         file = self.file(uri)
         text = self._line(file, position.line)
         return file, position.line, column(text, position.character, self.encoding)
 
     def change(self, uri: str, changes: Iterable[lsp.TextDocumentContentChangeEvent]) -> None:
-        """Change an open text."""
+        """Apply changes to an open text."""
         file = self.file(uri)
         text = self.models.texts.get(file, "")
         for one in changes:
@@ -130,7 +130,7 @@ class PddlServer(LanguageServer):
     # Analysis
 
     def schedule(self) -> None:
-        """Analyse the open texts soon."""
+        """Schedule an analysis of the open texts."""
         self._changed += 1
         if self._waiting is None or self._waiting.done():
             self._waiting = asyncio.ensure_future(self._analyse_all())
@@ -234,7 +234,7 @@ class PddlServer(LanguageServer):
         )
 
     def _where(self, file: str, place: Sequence[int] | None) -> lsp.Range:
-        """Return the range of the word or the list at a place, at most to the end of its line."""
+        """Return the range of the word or list at a place, at most to the end of its line."""
         tree = self.models.names(file).tree
         line, start = place or (0, 0)
         line = min(line, len(tree.lines) - 1)
@@ -391,7 +391,7 @@ def _add_renaming(server: PddlServer) -> None:
 
 
 def _new_name(ls: PddlServer, file: str, found: Occurrence, name: str) -> str:
-    """Return a new name as it stands in the text; refuse one that is taken or not allowed."""
+    """Return a new name as it will stand in the text; reject taken and invalid names."""
     variable = found.kind is Kind.VARIABLE
     if not _NAME.fullmatch(name.removeprefix("?") if variable else name):
         raise JsonRpcInvalidParams(
@@ -572,7 +572,7 @@ async def _execute(ls: PddlServer, command: str, file: str) -> dict[str, Any]:
 
 
 async def _write_plan(ls: PddlServer, problem: str, text: str) -> str:
-    """Ask the editor to create a plan beside its problem; return its path, empty if refused."""
+    """Ask the editor to create a plan beside its problem; return its path, or an empty text."""
     path = Path(problem)
     target = path.with_suffix(".plan")
     number = 2

@@ -16,13 +16,13 @@ from typing import NamedTuple
 # unchanged line needs no second pass.
 
 # Texts --------------------------------------------------------------------------------------------
-# Positions of the language server protocol in texts, and the changes that an editor sends.
+# Positions in texts in terms of the language server protocol, and the changes that an editor sends.
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 def split_lines(text: str) -> list[str]:
-    """Return the lines of a text without their ends; the protocol knows three ends."""
+    """Return the lines of a text without their ends; the protocol allows three kinds of ends."""
     return _LINE_END.split(text)
 
 
@@ -31,7 +31,7 @@ def units(text: str, encoding: str) -> int:
     if encoding == "utf-32" or text.isascii():
         return len(text)
     width = 1 if encoding == "utf-8" else 2
-    # An editor may split a pair of surrogates.
+    # an editor may split a surrogate pair
     return len(text.encode(f"{encoding}-le" if width == 2 else encoding, "surrogatepass")) // width
 
 
@@ -49,7 +49,7 @@ def column(line: str, position: int, encoding: str) -> int:
 
 
 def offset(text: str, line: int, position: int, encoding: str) -> int:
-    """Return the offset of a position; positions after the last line mean the end of the text."""
+    """Return the offset of a position; a position after the last line is the end of the text."""
     start = 0
     for _ in range(line):
         end = _LINE_END.search(text, start)
@@ -64,7 +64,7 @@ def offset(text: str, line: int, position: int, encoding: str) -> int:
 def changed(
     text: str, start: tuple[int, int], end: tuple[int, int], new: str, encoding: str
 ) -> str:
-    """Return a text with the range between two positions replaced."""
+    """Return a text in which the range between two positions is replaced."""
     first, last = offset(text, *start, encoding), offset(text, *end, encoding)
     return text[:first] + new + text[max(first, last) :]
 
@@ -75,7 +75,7 @@ _TOKEN = re.compile(r";.*|[()]|[^\s();]+")
 
 
 class Leaf:
-    """A word in lower case; `line` and `end` tell where it is."""
+    """A word in lower case, with the positions of its start and end."""
 
     __slots__ = ("end", "line", "start", "text")
 
@@ -90,7 +90,7 @@ class Leaf:
 
 
 class List:
-    """A parenthesised list with both parentheses; it ends with the text if it is not `closed`."""
+    """A parenthesised list; if it is not `closed`, it extends to the end of the text."""
 
     __slots__ = ("closed", "end", "end_line", "items", "line", "start")
 
@@ -104,7 +104,7 @@ class List:
 
     @property
     def head(self) -> str:
-        """The first word; empty if the list begins otherwise."""
+        """The first word; empty if the list does not begin with a word."""
         first = self.items[0] if self.items else None
         return first.text if isinstance(first, Leaf) else ""
 
@@ -121,12 +121,12 @@ Item = Leaf | List
 
 
 class Tree:
-    """A text as lines and lists.
+    """A text as lines and nested lists.
 
     Attributes:
         lines: The lines without their ends.
-        items: The words and lists at the top.
-        stray: The places of closing parentheses without an opening one.
+        items: The words and lists at the top level.
+        stray: Positions of closing parentheses without an opening one.
     """
 
     def __init__(self, text: str) -> None:
@@ -174,7 +174,7 @@ class Tree:
 
 
 def line_tokens(line: str) -> Iterator[tuple[str, int, int]]:
-    """Yield parentheses and words of a line with their columns; comments are left out."""
+    """Yield the parentheses and words of a line with their columns, skipping comments."""
     yield from _tokens(line)
 
 
@@ -224,11 +224,11 @@ class Role(StrEnum):
 
 
 class Occurrence(NamedTuple):
-    """A name at one place.
+    """A name at one position.
 
     Attributes:
-        scope: Number of the list that declares a variable or label; 0 for all other kinds.
-        schema: The enclosing action, method or other schema; empty outside one.
+        scope: Number of the list that declares a variable or label; 0 for other kinds.
+        schema: The enclosing action, method or other schema; empty if there is none.
     """
 
     kind: Kind
@@ -242,7 +242,7 @@ class Occurrence(NamedTuple):
 
     @property
     def identity(self) -> tuple[Kind, str, int]:
-        """Key that is equal for occurrences of the same name."""
+        """Key that is equal for all occurrences of the same name."""
         return self.kind, self.name, self.scope
 
 
@@ -251,7 +251,7 @@ class Declaration(NamedTuple):
 
     Attributes:
         noun: The kind of name, such as "predicate" or "durative action".
-        parameters: Variables and their types; the types of an object or type.
+        parameters: Variables with their types; for an object or type, its own types.
     """
 
     occurrence: Occurrence
@@ -280,7 +280,7 @@ _ORDERINGS = frozenset((":ordering", ":order"))
 
 
 class _Scope(NamedTuple):
-    """Variables or labels that a list declares, inside the scope of an outer list."""
+    """Variables or labels declared by a list, with the enclosing scope."""
 
     number: int
     names: frozenset[str]
@@ -293,8 +293,8 @@ class Symbols:
     Attributes:
         occurrences: All occurrences, in the order of the text.
         declarations: Declarations by kind, name and scope.
-        kind: Whether the text defines a domain or a problem; None if neither.
-        domain: The domain that a problem refers to.
+        kind: Whether the text defines a domain or a problem; None if it defines neither.
+        domain: The domain to which a problem refers.
     """
 
     def __init__(self, tree: Tree) -> None:
@@ -593,7 +593,7 @@ def name_at(names: Names, line: int, column: int) -> Occurrence | None:
 
 
 def _typed_list(items: Sequence[Item]) -> Iterator[tuple[list[Leaf], list[Leaf]]]:
-    """Yield the names of a typed list with their types, which are empty without one."""
+    """Yield the names of a typed list with their types; the types are empty if not given."""
     names: list[Leaf] = []
     rest = iter(items)
     for item in rest:
@@ -644,7 +644,7 @@ def _lines_of(items: Sequence[Item]) -> list[list[Leaf]]:
 
 
 def _is_timed(node: List) -> bool:
-    """Return whether this is `(at start …)`, `(over all …)` or a timed literal `(at 5 …)`."""
+    """Return whether a list is `(at start …)`, `(over all …)` or a timed literal `(at 5 …)`."""
     if node.head not in ("at", "over") or len(node.items) != 3:
         return False
     when, what = node.items[1:]

@@ -1,4 +1,4 @@
-"""Answers in a few lines of text, for agents that do not read structured content."""
+"""Answers as a few lines of text, for agents that do not read structured content."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any, TypeAlias
 from hvr.base.printable import printable
 
 MOST = 2000
-"""Maximum number of characters."""
+"""Maximum number of characters in a text."""
 _SHOWN = 30
 
 _Json: TypeAlias = Mapping[str, Any]
 
 
 def brief(name: str, answer: _Json) -> str:
-    """Return an answer as text, the most important part first."""
+    """Return an answer as text, with the most important part first."""
     text = "\n".join(_LINES[name](answer))
     return text if len(text) <= MOST else f"{text[: MOST - 1]}…"
 

@@ -36,7 +36,7 @@ _RUN_FILES = (".json", ".jsonl", ".pddl", ".ttl", ".txt", ".svg", ".html")
 
 
 class ListedResource(Value):
-    """A resource that can be read."""
+    """A resource that clients can read."""
 
     uri: str
     name: str
@@ -60,7 +60,7 @@ class Resources:
         self._folder = folder
 
     def listed(self) -> Iterator[ListedResource]:
-        """Yield the resources, the saved runs last."""
+        """Yield the resources, ending with the saved runs."""
         yield ListedResource(f"{SCHEME}pddl", "pddl", "The parts of PDDL that hvr reads", _PAGE)
         yield ListedResource(f"{SCHEME}rules", "rules", "All rules of hvr", _PAGE)
         yield ListedResource(f"{SCHEME}scenes", "scenes", "Names of the household scenes", _DATA)
@@ -70,7 +70,7 @@ class Resources:
             )
 
     def read(self, uri: str) -> tuple[str, str]:
-        """Return the text of a resource and its media type.
+        """Return the text and the media type of a resource.
 
         Raises:
             DataFileError: The resource does not exist.
@@ -161,7 +161,7 @@ def _scene(name: str) -> str:
 
 
 class PromptText(Value):
-    """A prompt with its arguments: name and meaning of each."""
+    """A prompt with the name and meaning of each argument."""
 
     name: str
     description: str
@@ -169,7 +169,7 @@ class PromptText(Value):
     text: str
 
     def filled(self, given: Mapping[str, str]) -> str:
-        """Return the prompt with its arguments, each marked as data.
+        """Return the prompt with its arguments filled in, each marked as data.
 
         Raises:
             UsageError: An argument is missing or unknown.
@@ -237,7 +237,7 @@ _TICK_SECONDS = 1.0
 
 
 def mcp_server(service: Service) -> Any:
-    """Return the server object of the SDK for a service."""
+    """Return the SDK's server object for a service."""
     return _Handlers(service).server()
 
 
@@ -293,7 +293,7 @@ class _Handlers:
             return await self._service.call(name, data)
         finally:
             reporter.cancel()
-            with suppress(asyncio.CancelledError, Exception):  # the client may be gone
+            with suppress(asyncio.CancelledError, Exception):  # the client may have disconnected
                 await reporter
 
     async def _list_resources(self, ctx: Any, params: Any) -> Any:
@@ -354,7 +354,7 @@ class _Handlers:
         return types.GetPromptResult(description=prompt.description, messages=[message])
 
 
-@cache  # a schema is made from dozens of classes
+@cache  # a schema is built from dozens of classes
 def _tool(operation: Operation) -> Any:
     return types.Tool(
         name=operation.name,
@@ -383,7 +383,7 @@ def _unknown(kind: str, name: str, known: Mapping[str, object]) -> MCPError:
 
 HOST = "127.0.0.1"
 _MOST_BYTES = 20_000_000
-"""Maximum size of an HTTP request: ten million characters, some of them escaped."""
+"""Maximum size of an HTTP request in bytes: ten million characters, some of them escaped."""
 
 
 async def serve_stdio(server: Any) -> None:
@@ -400,8 +400,8 @@ async def serve_http(server: Any, port: int, token: str = "", *, show_token: boo
     The SDK checks Host and Origin, so that no web page can reach the server.
 
     Args:
-        port: 0 for any free port.
-        token: Bearer token that each request must carry; none is needed if empty.
+        port: Port number; 0 for any free port.
+        token: Bearer token that each request must carry; empty if none is required.
         show_token: Whether to print the token.
 
     Raises:
@@ -413,7 +413,7 @@ async def serve_http(server: Any, port: int, token: str = "", *, show_token: boo
 
     def announce(bound: int) -> None:
         if show_token:
-            # The stream for messages redacts whatever looks like a key.
+            # The stream for messages redacts everything that looks like a key.
             os.write(2, f"bearer token: {token}\n".encode())
         print(f"serving MCP at http://{HOST}:{bound}/mcp", file=sys.stderr, flush=True)
 

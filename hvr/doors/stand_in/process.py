@@ -1,4 +1,4 @@
-"""The process that replaces Unity: its command line, and the exchange with AI2-THOR's client."""
+"""The process that replaces Unity: its command line, and its dialogue with AI2-THOR's client."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ from hvr.worlds.scenes import scene_names
 
 
 Draw = Callable[[Mapping[str, Any], int, int], bytes]
-"""Draws metadata with a width and height in pixels as RGB bytes, bottom row first."""
+"""Draws metadata at a width and height in pixels as RGB bytes, bottom row first."""
 
 
 class SceneRenderer:
     """Draws a scene, and reuses the image while nothing changes.
 
     Args:
-        draw: The drawing function; by default hvr's top view. Without numpy and Pillow there are
-            no images; one message on standard error reports this.
+        draw: The drawing function; by default hvr's top view. If numpy or Pillow is missing, there
+            are no images, and one message on standard error reports this.
     """
 
     def __init__(self, draw: Draw | None = None) -> None:
@@ -50,7 +50,7 @@ class SceneRenderer:
         self._last: tuple[list[dict[str, Any]], object, bytes] | None = None
 
     def picture(self, metadata: Mapping[str, Any], width: int, height: int) -> bytes | None:
-        """Return RGB bytes of the scene, or None if it cannot be drawn."""
+        """Return the scene as RGB bytes, or None if it cannot be drawn."""
         if self._missing:
             return None
         objects, view = metadata["objects"], (metadata["agent"], width, height)
@@ -79,13 +79,13 @@ def _same(before: list[dict[str, Any]], now: list[dict[str, Any]]) -> bool:
 # Doors --------------------------------------------------------------------------------------------
 
 _HINGED = frozenset({"Cabinet", "Fridge", "Microwave", "Safe"})
-"""Types whose box grows by the door that swings open in front of them."""
+"""Types whose box is extended by the door that swings open in front of them."""
 
 
 def with_open_door(entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return the metadata of an object whose box includes its open door.
 
-    The door is as wide as the object, and hinged at one side of its front.
+    The door is as wide as the object, and hinged on one side of its front.
     """
     box, yaw = entry["axisAlignedBoundingBox"], math.radians(entry["rotation"]["y"])
     center, size = box["center"], box["size"]
@@ -118,7 +118,7 @@ _OF_THE_CONNECTION = frozenset({"action", "sequenceId", "agentId", "renderImage"
 
 
 class RefusedActionError(Exception):
-    """A refused action; the codes InvalidArgument and InvalidAction become ValueError."""
+    """A rejected action; the codes InvalidArgument and InvalidAction become ValueError."""
 
     def __init__(self, message: str, code: str = "InvalidArgument") -> None:
         super().__init__(message)
@@ -127,7 +127,7 @@ class RefusedActionError(Exception):
 
 
 def arguments(action: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of an action without those about agents and images.
+    """Return the arguments of an action, without those about agents and images.
 
     Raises:
         RefusedActionError: The action needs a second agent or a non-RGB image.
@@ -167,12 +167,12 @@ _FAST = QUERIES | {"TestActionReflectParam", "TestFastEmit"}
 
 
 class ClientDialogue:
-    """Answers actions: those about the connection itself, and all others through the kitchen.
+    """Answers actions: connection actions itself, and all others through the kitchen.
 
     Args:
         width: Width of images in pixels.
         height: Height of images in pixels.
-        camera: Draws the images; None to send none.
+        camera: Function that draws the images; None to send none.
     """
 
     def __init__(
@@ -221,8 +221,8 @@ class ClientDialogue:
         except RefusedActionError as error:
             metadata = self._answered(name, message=error.message, code=error.code)
         except Exception as error:
-            # As in AI2-THOR, an exception becomes the event's message, and the world stays as it
-            # is.
+            # As in AI2-THOR, an exception becomes the event's message, and the world stays
+            # unchanged.
             metadata = self._answered(name, message=f"{type(error).__name__}: {error}")
         sequence_id = action.get("sequenceId", 0)
         fast = self._fast and isinstance(name, str) and name in _FAST
@@ -297,7 +297,7 @@ class ClientDialogue:
         self._width, self._height = width, height
 
     def _change_quality(self, _args: dict[str, Any]) -> None:
-        """Accept any quality: there is only one."""
+        """Accept any quality, since there is only one."""
 
     def _set_filter(self, args: dict[str, Any]) -> None:
         ids = args.get("objectIds")
@@ -306,7 +306,7 @@ class ClientDialogue:
         self._shown = frozenset(ids)
 
     def _reflect(self, args: dict[str, Any]) -> Any:
-        """Return the argument, with which AI2-THOR's own tests try the connection."""
+        """Return the argument, by which AI2-THOR's own tests check the connection."""
         return args.get("rvalue")
 
     def _reset_filter(self, _args: dict[str, Any]) -> None:
@@ -314,7 +314,7 @@ class ClientDialogue:
 
 
 def converse(conversation: ClientDialogue, link: Link) -> None:
-    """Answer a client until it stops or goes away."""
+    """Answer a client until it stops or disconnects."""
     action = link.exchange(conversation.hello())
     while action is not None:
         action = link.exchange(conversation.answer(action))
@@ -335,10 +335,10 @@ def main(given: Sequence[str], environ: Mapping[str, str] = os.environ) -> int:
 
     Args:
         given: The command line, with options of this process and of Unity.
-        environ: Environment variables, in which the client gives its address.
+        environ: Environment variables, in which the client passes its address.
 
     Returns:
-        The exit code 0, when the client has stopped or gone away.
+        The exit code 0, after the client has stopped or disconnected.
 
     Raises:
         UsageError: Neither the client's variables nor `--port` are given, an option is invalid,
@@ -361,7 +361,7 @@ def main(given: Sequence[str], environ: Mapping[str, str] = os.environ) -> int:
         if pipe := variables.get("FIFO_SERVER_PIPE_PATH"):
             refuse(Path(pipe))
         raise
-    # Everything loaded so far stays, so spare the garbage collector from scanning it.
+    # Everything loaded so far stays, so exempt it from garbage collection.
     gc.freeze()
     converse(conversation, link)
     return 0
@@ -376,7 +376,7 @@ def _options(given: Sequence[str], *, started_by_client: bool) -> argparse.Names
     )
     add_arguments(parser)
     if started_by_client:
-        # Unity has more options, which do not matter here.
+        # Unity has further options, which do not matter here.
         return parser.parse_known_args(given)[0]
     return parser.parse_args(given)
 

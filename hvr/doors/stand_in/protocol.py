@@ -26,7 +26,7 @@ from hvr.errors import HvrError, MissingExtraError, UsageError
 
 
 class ProtocolError(HvrError):
-    """The client violates AI2-THOR's protocol, or rejected a message."""
+    """The client violated AI2-THOR's protocol, or rejected a message."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,8 @@ class Reply:
     Args:
         metadata: Metadata of the agent in AI2-THOR's schema. Unchanged objects are the same dicts
             as in earlier replies.
-        image: RGB bytes, `screenWidth` x `screenHeight` of the metadata, bottom row first; None
-            without an image. An unchanged image is the same object as before.
+        image: RGB bytes of size `screenWidth` x `screenHeight` (from the metadata), bottom row
+            first; None for no image. An unchanged image is the same object as before.
         fast: Whether the client may keep its lists of objects and images if they are unchanged, as
             after AI2-THOR's queries.
     """
@@ -52,10 +52,10 @@ class Link(Protocol):
     """A transport to the client."""
 
     def exchange(self, reply: Reply) -> dict[str, Any] | None:
-        """Send an event and wait for the next action.
+        """Send an event, and wait for the next action.
 
         Returns:
-            The action, or None if the client has stopped or gone away.
+            The action; None if the client has stopped or disconnected.
 
         Raises:
             ProtocolError: The answer violates AI2-THOR's protocol.
@@ -64,7 +64,7 @@ class Link(Protocol):
 
 
 # Framing ------------------------------------------------------------------------------------------
-# A field of a message has 1 byte for its type, 4 bytes for its length, and a body.
+# A field of a message consists of 1 byte for its type, 4 bytes for its length, and a body.
 
 _HEAD = struct.Struct("!BI")
 
@@ -85,7 +85,7 @@ def field(kind: Field, body: bytes = b"") -> bytes:
 
 
 def read_action(pipe: BinaryIO) -> dict[str, Any] | None:
-    """Return the next action, or None at the end of the stream.
+    """Return the next action; None at the end of the stream.
 
     Raises:
         ProtocolError: The stream does not contain an action.
@@ -126,12 +126,12 @@ def action_from(text: bytes) -> dict[str, Any]:
 
 
 # Multipart ----------------------------------------------------------------------------------------
-# The body of a post, limited to what the client's own parser understands.
+# The body of a post, limited to the features that the client's parser understands.
 
 _BOUNDARY = b"hvr-stand-in-7c1f3a0e5b9d42868f26d0c4a1e7b953"
 
 CONTENT_TYPE = f"multipart/form-data; boundary={_BOUNDARY.decode('ascii')}"
-"""The content type of the post."""
+"""The content type of a post."""
 
 
 def body(metadata: bytes, token: str, image: bytes | None) -> bytes:
@@ -163,7 +163,7 @@ def _part(name: bytes, content_type: bytes, content: bytes) -> bytes:
 # Packing ------------------------------------------------------------------------------------------
 # Encoding 80 objects takes longer than simulating the action, so cache the bytes of each object.
 # The kitchen returns the same dict for an unchanged object. If only the agent has moved, the dict
-# is new but differs in three fields, so these are encoded separately.
+# is new but differs in three fields, so encode these separately.
 
 _OF_THE_VIEW = ("visible", "isInteractable", "distance")
 _Fields = Mapping[str, Any]
@@ -178,7 +178,7 @@ class MetadataEncoder(ABC):
         self._known: dict[str, tuple[_Fields, bytes, bytes]] = {}
 
     def envelope(self, reply: Reply) -> bytes:
-        """Return the whole message of one agent."""
+        """Return the whole message for one agent."""
         outer = {"thirdPartyCameras": [], "activeAgentId": 0, "sequenceId": reply.sequence_id}
         agents = self._list([self._agent(reply.metadata)])
         return self._map(4, [self._fields(outer), self._member("agents", agents)])
@@ -290,13 +290,13 @@ _PIPE_SIZE = 1 << 20
 
 
 class FifoLink:
-    """A transport over the named pipes that the client made.
+    """A transport over the named pipes created by the client.
 
-    Opening a pipe blocks until the other side opens it, but the client may have died. So neither
-    pipe is opened without a time limit or a check for the client.
+    Opening a pipe blocks until the other side opens it, but the client may have died. Each pipe is
+    therefore opened with a time limit and a check that the client is alive.
 
     Args:
-        server_pipe: Path of the pipe that this process writes.
+        server_pipe: Path of the pipe to which this process writes.
         patience: Seconds to wait for the client to open its end.
 
     Raises:
@@ -313,7 +313,7 @@ class FifoLink:
         self._sent: Reply | None = None
 
     def exchange(self, reply: Reply) -> dict[str, Any] | None:
-        """Send an event and wait for the next action; None if the client has gone."""
+        """Send an event and wait for the next action; None if the client has disconnected."""
         try:
             self._send(reply)
             if self._reader is None:
@@ -354,7 +354,7 @@ class FifoLink:
 def refuse(server_pipe: Path, patience: float = 10.0) -> None:
     """Send an empty message, which makes a client that waits for the first event give up.
 
-    Otherwise it would wait forever for the pipe to be opened.
+    Without it, the client would wait forever for the pipe to be opened.
     """
     try:
         writer = _open_writer(server_pipe, patience)
@@ -366,7 +366,7 @@ def refuse(server_pipe: Path, patience: float = 10.0) -> None:
 
 
 def _looks_the_same(before: Reply, now: Reply) -> bool:
-    """Return whether the client already has these very objects and this image."""
+    """Return whether the client already has these objects and this image."""
     old, new = before.metadata["objects"], now.metadata["objects"]
     return (
         now.image is before.image
@@ -394,11 +394,11 @@ def _open_writer(path: Path, patience: float) -> int:
                     "has the client gone?"
                 ) from None
         if time.monotonic() > deadline or os.getppid() != parent:
-            raise UsageError(f"no one reads the pipe to the client, {path}: it has gone")
+            raise UsageError(f"no one reads the pipe to the client, {path}: the client has gone")
         time.sleep(_PAUSE)
     os.set_blocking(pipe, True)
-    with contextlib.suppress(AttributeError, OSError):  # only Linux has this
-        # The message of a whole kitchen exceeds the default size of a pipe.
+    with contextlib.suppress(AttributeError, OSError):  # available only on Linux
+        # the message for a whole kitchen exceeds the default size of a pipe
         fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE_SIZE)
     return pipe
 

@@ -64,7 +64,7 @@ def make_studio(service: Service, *, hosts: Iterable[str], token: str) -> Any:
 
 
 class _Entrance:
-    """Turns the token in the address of the first request into a cookie."""
+    """Turns the token in the URL of the first request into a cookie."""
 
     def __init__(self, application: Any, token: str) -> None:
         self._application, self._token = application, token
@@ -162,7 +162,7 @@ class _Studio:
             data = json.loads(await request.body())
             name, text = data["file"], data["text"]
             inside = self._folder.path / self._folder.resolved(name)
-            # The ending of the file itself counts: its name may be a link to a program.
+            # Check the extension of the file itself, since its name may be a link to a program.
             if not inside.name.lower().endswith(_ENDINGS) or not isinstance(text, str):
                 raise DataFileError(f"only texts that end with {', '.join(_ENDINGS)} can be saved")
             if not inside.parent.is_dir():
@@ -177,7 +177,7 @@ class _Studio:
     # Runs
 
     async def _run(self, request: Request) -> Response:
-        """Answer with a run; without a body if it is as the page has seen it."""
+        """Answer with a run; without a body if it is unchanged since the page last saw it."""
         name, seen = (request.query_params.get(key, "") for key in ("name", "seen"))
         with suppress(HvrError):
             if seen and seen == _version(self._folder.path / self._folder.resolved(f"runs/{name}")):
@@ -310,7 +310,7 @@ async def _answers(server: asyncio.subprocess.Process, socket: WebSocket) -> Non
 
 
 def _version(folder: Path) -> str:
-    """Return a mark that changes with each event of a run, and at its end."""
+    """Return a version mark that changes with each event of a run, and at its end."""
     parts = []
     for name in (STATUS_FILE, "trace.jsonl", LOCK_FILE):
         with suppress(OSError):

@@ -41,7 +41,7 @@ _LONGEST = 20_000
 
 
 def run_document(folder: Path) -> Document:
-    """Return the document of a run, which may be in progress or broken off.
+    """Return the document of a run, which may be in progress or interrupted.
 
     Raises:
         DataFileError: The folder is not a run folder, or a file in it is damaged.
@@ -93,7 +93,7 @@ def plan_document(
 
     Args:
         plan: The plan's file, or its text.
-        side: The view to begin with: `steps`, `picture`, `tasks`, `numbers` or `drawing`.
+        side: The view to show first: `steps`, `picture`, `tasks`, `numbers` or `drawing`.
 
     Raises:
         HvrError: A file cannot be read, or there is no plan whose states can be shown.
@@ -124,7 +124,7 @@ def plan_document(
 
 
 def judged_document(judged: Iterable[tuple[str, str, PlanVerdict]]) -> Document:
-    """Return the findings of `hvr judge` in plans, given as names, goals and verdicts."""
+    """Return the findings of `hvr judge`, for plans given as names, goals and verdicts."""
     from hvr.judging.reports import suggestion, summary
     from hvr.runs.report.sections import report, section, table
 
@@ -199,7 +199,7 @@ _MOST_CAUSES = 12
 
 
 def find_benches(folder: ServedFolder) -> list[str]:
-    """Return the names of the bench folders among a folder's folders, two levels deep."""
+    """Return the names of the bench folders in a folder, up to two levels deep."""
     found = [
         path.relative_to(folder.path).as_posix()
         for path in _folders(folder.path)
@@ -209,13 +209,13 @@ def find_benches(folder: ServedFolder) -> list[str]:
 
 
 def bench_document(folder: ServedFolder, name: str, earlier: str = "") -> dict[str, Any]:
-    """Return the report of a bench, which may be in progress.
+    """Return the report of a bench, which may still be in progress.
 
     Args:
-        earlier: Name of another bench; the report then has the changes since it.
+        earlier: Name of another bench, whose differences the report then includes.
 
     Raises:
-        DataFileError: A folder is not a bench of the served folder, or is damaged.
+        DataFileError: A folder is not a bench in the served folder, or is damaged.
     """
     from hvr.bench.export import bench_report
     from hvr.bench.folder import BenchFolder
@@ -237,7 +237,7 @@ def bench_document(folder: ServedFolder, name: str, earlier: str = "") -> dict[s
 def _board(
     folder: Path, manifest: Mapping[str, Any], results: Sequence[CellResult]
 ) -> dict[str, Any]:
-    """Return how far a bench has got: cells, cost, time left and failures by cause."""
+    """Return the progress of a bench: cells, cost, time left, and failures by cause."""
     start = manifest["starts"][-1] if manifest["starts"] else {}
     total = start.get("cells")
     running = is_locked(folder / "bench.lock")
@@ -262,7 +262,7 @@ def _board(
 
 
 def _seconds_left(folder: Path, began: str, cells: int) -> float | None:
-    """Return the time for the other cells at the mean speed since the start; None if unknown."""
+    """Return the estimated time for the remaining cells, from the mean speed; None if unknown."""
     try:
         start = datetime.fromisoformat(began).timestamp()
     except ValueError:
@@ -300,7 +300,7 @@ _MEMBERS = ("tools", "calls", "passes", "absent", "inputs", "outputs")
 
 
 def find_graphs(folder: ServedFolder) -> list[str]:
-    """Return the names of the files in a folder, and in its folders, that hold a tool graph."""
+    """Return the names of the files with a tool graph in a folder and its subfolders."""
     found: list[str] = []
     for path in _candidates(folder.path):
         with suppress(OSError):
@@ -372,7 +372,7 @@ def _is_log(start: bytes) -> bool:
 # Sharing ------------------------------------------------------------------------------------------
 # The studio's views of one document as a single file that works offline.
 
-# Nothing is loaded: the file may come from a stranger and is opened from a disk.
+# Nothing is loaded, because the file may come from a stranger and is opened from a disk.
 _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
     "img-src data: blob:; base-uri 'none'; form-action 'none'"
@@ -399,13 +399,13 @@ _PAGE = """\
 
 
 def shared_page(document: Mapping[str, Any], title: str) -> str:
-    """Return a page that shows a document and needs nothing else.
+    """Return a self-contained page that shows a document.
 
     Args:
-        document: A result of `hvr.doors.studio.documents` or `hvr.runs.report.sections.report`.
+        document: A result of `hvr.doors.studio.documents` or of `hvr.runs.report.sections.report`.
         title: Title of the page.
     """
-    # The room's library is as large as the rest together: only scenes need it.
+    # The room's library is as large as everything else together, and only scenes need it.
     names = ["room.js"] if document.get("before") is not None else []
     scripts = "\n".join(f"<script>{_script(name)}</script>" for name in (*names, "share.js"))
     return _PAGE.format(
@@ -430,13 +430,13 @@ def shared_run(folder: Path) -> str:
 
 
 def _data(document: Mapping[str, Any]) -> str:
-    """Return JSON that cannot end the element around it, whatever texts it contains."""
+    """Return JSON that cannot end its enclosing element, whatever texts it contains."""
     text = json.dumps(document, ensure_ascii=True)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def _plain(text: str) -> str:
-    # Lone surrogates have no UTF-8, and NUL has no place in HTML.
+    # Lone surrogates cannot be encoded in UTF-8, and NUL is not allowed in HTML.
     known = text.encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
     return escape(known, quote=True)
 

@@ -1,1 +1,1 @@
-"""The part of the graph that a task needs: an inventory of the scene and the relevant objects."""
+"""Retrieval of the part of a graph that a task needs: inventory and relevant objects."""

@@ -3,8 +3,8 @@
     mug-1 (Mug): in sinkbasin-1; not dirty, not filled; can be picked up, filled; container
     tomatosliced-1 (TomatoSliced): does not exist yet: made by slicing tomato-1; can be picked up
 
-States are given by the names of the PDDL predicates (`not opened`, `dirty`), as in conditions;
-affordances are given by the ontology's labels.
+States are named by PDDL predicates (`not opened`, `dirty`), as in conditions; affordances by the
+ontology's labels.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from hvr.knowledge.retrieval.inventory import number_of
 from hvr.knowledge.terms import Value
 
 _FEW = 3
-"""Maximum number of kinds in the list of what a place takes; longer lists add nothing."""
+"""Maximum number of kinds in the list of things that a place takes; longer lists are left out."""
 _MOST_INSIDE = 6
 """Maximum number of things in the list of a place's contents."""
 _CAN = "can be "
@@ -44,9 +44,9 @@ def object_context(
     """Return one line per object: class, place, state, affordances and relations.
 
     Args:
-        names: The objects, which are sorted by class and number.
-        contents: Whether to list the contents of places with doors, and places without room.
-        surfaces: With `contents`: whether to list the things on each surface.
+        names: The objects, which are listed by class and number.
+        contents: Whether to list the contents of places with doors, and the places without room.
+        surfaces: Whether to list the things on each surface, too; only with `contents`.
     """
     objects = _read(graph, names)
     kinds = _Kinds(graph, {o.cls for o in objects.values()})
@@ -76,7 +76,7 @@ def class_context(graph: KnowledgeGraph, names: Iterable[str]) -> str:
 
 
 def kind_context(graph: KnowledgeGraph, names: Iterable[str]) -> str:
-    """Return the uses of the classes of some objects, with one line per use."""
+    """Return the possible uses of the classes of some objects, one line per use."""
     members, kinds = _by_class(graph, names)
     lines: dict[str, list[str]] = defaultdict(list)
     for cls in sorted(members):
@@ -100,16 +100,16 @@ def _by_class(
 
 @dataclass(frozen=True)
 class LineWords:
-    """The content of object lines, from the ontology (`k:Telling`), as ordered PDDL predicates.
+    """The content of object lines in prompts, from the ontology (`k:Telling`).
 
     Args:
         abilities: Affordances that are listed together: "can be picked up, filled".
-        uses: Other affordances to mention; the rest shows in the state or in the validator's
-            suggestions.
-        states: States that are mentioned even if false; history marks only if true.
-        implied: The subset of `states` that is mentioned only if true: an existing thing that
-            can be cut is not cut.
-        relations: Pairs of a property, with `^` if it is inverted, and its phrase.
+        uses: Other affordances to mention; the remaining ones show in the state or in the
+            validator's suggestions.
+        states: States mentioned even if false; history marks are mentioned only if true.
+        implied: The subset of `states` mentioned only if true: an existing thing that can be cut is
+            not cut.
+        relations: Pairs of a property, prefixed with `^` if inverted, and the phrase for it.
     """
 
     abilities: tuple[str, ...]
@@ -159,12 +159,12 @@ class _Object:
 
 
 def _read(graph: KnowledgeGraph, names: Iterable[str]) -> dict[str, _Object]:
-    # Two queries in all, since queries cost far more than rows.
+    # Use only two queries, since a query costs far more than a row.
     objects = {n: _Object(n, graph.object_class(n)) for n in dict.fromkeys(names)}
     if not objects:
         return objects
     values = " ".join(f"o:{n}" for n in objects)
-    # Every PDDL predicate, and every property that one entails, is annotated as such.
+    # Annotations mark every PDDL predicate and every property that entails one.
     about = graph.query(
         f"""SELECT ?o ?p ?v WHERE {{
               VALUES ?o {{ {values} }}
@@ -216,7 +216,7 @@ class _Kinds:
         return self._uses[key]
 
     def source(self, cls: str) -> tuple[str, str] | None:
-        """Return the action and the class of origin of a class: ("slicing", "Tomato")."""
+        """Return the action and class from which a class originates: ("slicing", "Tomato")."""
         for other in self._ontology.object_types:
             if cls in map(str, self._ontology.annotation(other, "slicesInto")):
                 cracked = self.roles.plays(other, CRACKABLE)
@@ -232,7 +232,7 @@ class _Kinds:
         return [f"{_CAN}{', '.join(able)}" if able else "", ", ".join(other)]
 
     def _takes(self, cls: str, predicates: frozenset[str]) -> list[str]:
-        """Return the few kinds that fit a slot, and the shown kinds that a heat source cooks."""
+        """Return the few kinds that fit a slot, and the listed kinds that a heat source cooks."""
         related = self._ontology.related
         takes = sorted(c for c in self._there if cls in related("placeableIn", c))
         few = bool(predicates & set(self.roles.predicates(SLOT))) and 0 < len(takes) <= _FEW
@@ -319,7 +319,7 @@ def _belongs(o: _Object, kinds: _Kinds) -> Iterator[str]:
 
 
 def _room(o: _Object, kinds: _Kinds, tried: Collection[tuple[str, str]]) -> Iterator[str]:
-    """Yield the contents of a place with a door, and the places without room for a thing."""
+    """Yield the contents of a place with a door, and the places without room for an object."""
     inside = o.relations.get("^in", [])
     if inside and kinds.terms["openable"] in o.kinds:
         more = ", …" if len(inside) > _MOST_INSIDE else ""
@@ -331,19 +331,19 @@ def _room(o: _Object, kinds: _Kinds, tried: Collection[tuple[str, str]]) -> Iter
 
 def _lying_on(o: _Object, kinds: _Kinds) -> str:
     things = o.relations.get("^on", [])
-    if not things or o.kinds & set(kinds.roles.players(SLOT)):  # a slot names what takes it up
+    if not things or o.kinds & set(kinds.roles.players(SLOT)):  # a slot names its occupant
         return ""
     more = ", …" if len(things) > _MOST_INSIDE else ""
     return f"on it: {', '.join(things[:_MOST_INSIDE])}{more}"
 
 
 # Background ---------------------------------------------------------------------------------------
-# The ontology's knowledge about a request: dishes, words, preferences and notes.
+# The ontology's background knowledge for a request: dishes, words, preferences and notes.
 #
 #     vegan meal: LettuceSliced, TomatoSliced, PotatoSliced (cooked), on or in one Plate
 #
-# A language model has its own idea of a vegan meal, but the kitchen's definition decides whether a
-# plan is right.
+# A language model may imagine a different vegan meal, but the kitchen's definition decides whether
+# a plan is correct.
 
 _MOST_DISHES = 4
 _MOST_WORDS = 8
@@ -357,7 +357,7 @@ def dishes(request: str, ontology: Ontology) -> tuple[str, ...]:
 
 
 def ingredients(request: str, ontology: Ontology) -> tuple[str, ...]:
-    """Return the classes of the parts and vessels of the dishes that a request names."""
+    """Return the classes of the parts and vessels of the dishes named in a request."""
     classes: list[str] = []
     for dish in _named(request, ontology):
         for part in ontology.annotation(dish, "part"):
@@ -380,7 +380,7 @@ def _named(request: str, ontology: Ontology) -> tuple[str, ...]:
         best = max((len(text) for text in texts if text and text <= spoken), default=0)
         if best:
             fits.append((-best, dish))
-    # "tomato egg toast" does not also mention toast.
+    # "tomato egg toast" does not mention toast as well.
     chosen: list[str] = []
     covered: set[str] = set()
     for _, dish in sorted(fits):
@@ -397,7 +397,7 @@ def known_dishes(ontology: Ontology) -> str:
 
 
 def meanings(request: str, ontology: Ontology) -> tuple[str, ...]:
-    """Return the conditions on `x` that verbs and adjectives of a request achieve."""
+    """Return the conditions on `x` that the verbs and adjectives of a request express."""
     # Match contiguous words: 'put a cup on a table' does not contain 'put on'.
     spoken = f" {' '.join(words(request))} "
     conditions_by_word: dict[str, str] = {}
@@ -439,7 +439,7 @@ def notes(
     predicates: Collection[str] = (),
     classes: Iterable[str] = (),
 ) -> tuple[str, ...]:
-    """Return the notes on some predicates and classes for a reader, `goal` or `steps`."""
+    """Return the notes on some predicates and classes for a `reader`: `goal` or `steps`."""
     above = {a for c in classes for a in ontology.superclasses(c, reflexive=True)}
     texts: list[str] = []
     for name in ontology.instances("Note"):

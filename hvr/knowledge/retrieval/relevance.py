@@ -1,4 +1,4 @@
-"""The objects and places that a goal needs; only they enter the planning problem."""
+"""Relevance: the objects and places that a goal needs; no others enter the planning problem."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from hvr.pddl.formulas import walk as walk_expression
 from hvr.pddl.model import Problem
 
 # Constraints --------------------------------------------------------------------------------------
-# A constraint can be violated with any object that it covers, so these belong to the problem. A
-# forbidden object also needs a replacement: without the microwave there is the stove.
+# Every object that a constraint covers can violate it, so all of them belong in the problem. A
+# forbidden object also needs a replacement, such as the stove for the microwave.
 
 
 def constrained_objects(
     constraint: Expression, inventory: Inventory, changing: Collection[str]
 ) -> Iterator[str]:
-    """Yield the objects that a constraint names, and objects that currently satisfy its atoms.
+    """Yield the objects that a constraint names, and those that currently satisfy its atoms.
 
-    For all doors ("never two open at once") these are the open ones: a plan never touches objects
-    outside its problem, so the others stay closed.
+    For a constraint on all doors ("never two open at once"), these are the open doors: a plan never
+    touches objects outside its problem, so all others stay closed.
     """
     predicates: set[str] = set()
     kinds: set[str] = set()
@@ -58,7 +58,7 @@ def constrained_objects(
 
 
 def protected_objects(constraint: Expression, inventory: Inventory) -> frozenset[str]:
-    """Return the objects that a constraint protects from some use, such as opening."""
+    """Return the objects that a constraint protects from a use, such as opening."""
     found: set[str] = set()
     for atom, variables in _never(constraint, {}):
         if not atom.args:
@@ -78,7 +78,7 @@ _Variables = dict[str, tuple[str, ...]]
 
 
 def _never(formula: Expression, variables: _Variables) -> Iterator[tuple[Atom, _Variables]]:
-    """Yield the atoms that must always be false, each with the types of its variables."""
+    """Yield the atoms that must never be true, each with the types of its variables."""
     match formula:
         case Trajectory("always", _, (body,)):
             yield from _never(body, variables)
@@ -96,16 +96,16 @@ def _never(formula: Expression, variables: _Variables) -> Iterator[tuple[Atom, _
 
 
 # Relevance ----------------------------------------------------------------------------------------
-# Objects in the goal are chosen by class, the nearest in each kind of situation (a mug in the open,
-# a mug in the coffee machine). Next come the means to achieve its conditions (a burner with its
-# knob and a pan to fry, a faucet to wash), then the places of all these and a surface to put things
-# down. The order matters: each part reuses the choices of earlier ones, such as a pan that the goal
-# needs anyway.
+# Goal objects are chosen by class, the nearest in each kind of situation (a mug in the open, a mug
+# in the coffee machine). Next come the means to achieve the goal's conditions (a burner with its
+# knob and a pan to fry, a faucet to wash). Last come the places of all these objects and a surface
+# to put things down. The order matters: each part reuses earlier choices, such as a pan that the
+# goal needs anyway.
 
 
 @dataclass(frozen=True)
 class Relevant:
-    """The chosen objects with the reason for each, in the order of choice."""
+    """The chosen objects with the reason for each, in the order of their choice."""
 
     reasons: dict[str, str]
 
@@ -121,12 +121,12 @@ def relevant_objects(
     constraints: Iterable[Expression] = (),
     changing: Collection[str] = (),
 ) -> Relevant:
-    """Choose the objects for some goals.
+    """Choose the objects for goals and constraints.
 
     Args:
         goals: The goals, without preferred final conditions.
-        constraints: Trajectory constraints. Their objects are chosen, too, as well as replacements
-            for forbidden objects.
+        constraints: Trajectory constraints. Their objects are chosen as well, and so are
+            replacements for forbidden objects.
         changing: Predicates that actions change, for constraints on all things of a kind.
     """
     goals, constraints = tuple(goals), tuple(constraints)
@@ -135,7 +135,7 @@ def relevant_objects(
     unusable = frozenset(name for one in constraints for name in protected_objects(one, inventory))
     named = {node for goal in goals for kind, node in walk(goal, True) if kind == "object"}
     if unusable - named:
-        # A second choice without the forbidden objects adds their replacements.
+        # A second choice, made without the forbidden objects, adds their replacements.
         reasons = {**_chosen(goals, inventory.without(unusable - named), ()), **reasons}
     return Relevant(reasons)
 
@@ -146,7 +146,7 @@ def with_others(
     inventory: Inventory,
     reason: str = "without it there is no plan",
 ) -> Relevant:
-    """Return a choice with more objects and their dependencies, all added for a `reason`."""
+    """Return a choice extended by objects and their dependencies, all added for a `reason`."""
     chooser = _Chooser(inventory)
     for name, known in chosen.reasons.items():
         chooser.chosen.add(name, known)
@@ -158,10 +158,10 @@ def with_others(
 
 
 def one_of_each(chosen: Relevant, inventory: Inventory) -> Relevant:
-    """Add one more object of every kind in every situation.
+    """Add one object of every kind in every situation.
 
-    Objects of a class in the same situation are interchangeable in a plan, apart from the way to
-    them, so one stands for all that the goal does not need.
+    Objects of one class in the same situation are interchangeable in a plan, apart from the robot's
+    way to them. One therefore stands for all those that the goal does not need.
     """
     spare: dict[object, str] = {}
     for name in inventory.of("PhysicalObject"):
@@ -179,7 +179,7 @@ def _chosen(
     for goal in goals:
         chooser.choose(goal)
     for name in kept:
-        chooser.chosen.add(name, "a constraint speaks of it")
+        chooser.chosen.add(name, "a constraint names it")
     chooser.complete()
     return chooser.chosen.reasons
 
@@ -190,7 +190,7 @@ class _Chooser:
         self.chosen = ObjectSelection(inventory)
 
     def choose(self, goal: Expression) -> None:
-        # Variables of the same classes may denote different objects, so they are counted first, and
+        # Variables with the same classes may denote different objects. They are counted first, and
         # as many objects are chosen in each situation.
         wanted: dict[tuple[tuple[str, ...], frozenset[str]], int] = {}
         only = dict(alternatives(goal))
@@ -226,11 +226,11 @@ class _Chooser:
                     self.chosen.add(inner, f"to be taken from {name}")
 
     def all_of(self, classes: tuple[str, ...]) -> None:
-        """Choose all objects of some classes except pieces, most of which do not exist yet."""
+        """Choose all objects of some classes, except pieces, most of which do not exist yet."""
         for object_class in classes:
             for name in self.inventory.of(object_class):
                 if not self.chosen.is_piece(name):
-                    self.chosen.add(name, "all of them are wanted")
+                    self.chosen.add(name, "all of them are requested")
 
     def named(self, name: str) -> None:
         """Choose a named object and, for a future piece, the object to cut."""
@@ -244,8 +244,8 @@ class _Chooser:
                     self.chosen.tool()
 
     def complete(self) -> None:
-        # Taking an object requires the fridge around it, using a burner requires the pan on it, and
-        # moving a plate requires the knife that lies on it.
+        # Taking an object requires the fridge that contains it, using a burner requires the pan on
+        # it, and moving a plate requires the knife that lies on it.
         full = self.inventory.too_full
         kinds = supplies_of(self.inventory.ontology).put_down
         counters = [n for n in self.chosen.reasons if self.inventory.classes[n] in kinds[:1]]
@@ -263,7 +263,7 @@ class _Chooser:
             portable = self.inventory.true("pickupable", name)
             if parent is not None and (portable or self.chosen.is_piece(name)):
                 more.append((parent, f"where {name} is"))
-            # Things on a table are not in the way: there is room beside them.
+            # Things on a table are not in the way, because there is room beside them.
             if self.inventory.plays(name, SLOT) or portable:
                 more += [
                     (inner, f"is on or in {name}")
@@ -297,7 +297,7 @@ def walk(formula: Expression, positive: bool) -> Iterator[tuple[str, Any]]:
             yield from walk(right, positive)
         case Exists(variables, body) | Forall(variables, body):
             every = isinstance(formula, Forall)
-            # The absence of a thing needs no object.
+            # no object is needed for the absence of a thing
             for variable in variables if positive or every else ():
                 yield "variable", (variable.name, variable.types, every)
             yield from walk(body, positive)
@@ -306,7 +306,7 @@ def walk(formula: Expression, positive: bool) -> Iterator[tuple[str, Any]]:
 
 
 def alternatives(formula: Expression) -> Iterator[tuple[str, frozenset[str]]]:
-    """Yield each variable restricted to certain objects, as by `(or (= ?x a) (= ?x b))`."""
+    """Yield each variable that is restricted to certain objects, as by `(or (= ?x a) (= ?x b))`."""
     match formula:
         case Or(operands) if operands and all(isinstance(o, Equal) for o in operands):
             sides = [(o.left, o.right) for o in operands if isinstance(o, Equal)]
@@ -328,10 +328,10 @@ def alternatives(formula: Expression) -> Iterator[tuple[str, frozenset[str]]]:
 def allow_all_places(
     problem: Problem, ontology: Ontology, did_not_fit: Collection[tuple[str, str]] = ()
 ) -> Problem:
-    """Allow any portable object to be put anywhere, like AI2-THOR's forced puts.
+    """Allow any portable object to be put anywhere, like AI2-THOR's forced actions.
 
-    Places for one thing at a time (a burner, a toaster, a coffee machine) keep AI2-THOR's placement
-    table, which force does not override. Things that did not fit before are left out.
+    Places that take one thing at a time (a burner, a toaster, a coffee machine) keep AI2-THOR's
+    placement table, which force does not override. Pairs that did not fit before are left out.
     """
     having: dict[str, set[str]] = {}
     for atom in problem.init:
@@ -349,7 +349,7 @@ def allow_all_places(
 
 
 def forbid_objects(problem: Problem, names: Collection[str]) -> Problem:
-    """Forbid switching some objects, and putting anything on or in them; taking stays allowed."""
+    """Forbid switching some objects and putting anything on or in them; taking stays allowed."""
     if not names:
         return problem
     kept = (
@@ -364,8 +364,8 @@ def forbid_objects(problem: Problem, names: Collection[str]) -> Problem:
 def forbid_untidy_places(problem: Problem, wanted: Expression, inventory: Inventory) -> Problem:
     """Forbid putting anything but food on or in dishes, and anything in a bin.
 
-    Placements that the goal requires stay allowed. A knife is then not put down on the plate to be
-    served. Every plan of the new problem is a plan of the old one.
+    Placements that the goal requires stay allowed. A knife is thus not put down on the plate that
+    will be served. Every plan of the restricted problem is also a plan of the original one.
     """
     roles = inventory.roles
     asked = _asked(wanted, inventory)

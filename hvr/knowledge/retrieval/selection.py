@@ -33,20 +33,20 @@ PER_CLASS = 2
 """Default number of objects per class."""
 
 THRESHOLDS: Mapping[str, float] = {"lexical": 0.38, "minilm": 0.65}
-"""By embedder, the minimum cosine for a match (measured: docs/results/retrieval.md)."""
+"""Minimum cosine for a match, by embedder (measured: docs/results/retrieval.md)."""
 
 _FILLERS = frozenset(
     ("a", "an", "the", "some", "any", "one", "two", "three", "four", "five", "my", "your", "this")
 )
 _LONGEST = 80
-"""Maximum length of a name; longer texts are sentences."""
+"""Maximum number of characters in a name; longer texts are sentences."""
 _MOST_WORDS = 3
 """Maximum number of words in the name of a kind."""
 _NUMBERED = re.compile(r"[-_ #]*\d+\s*$")
 
 
 def default_threshold(embedder: Embedder) -> float:
-    """Return the minimum cosine for a match; unknown models use the value of minilm."""
+    """Return the minimum cosine for a match; an unknown model uses the value for minilm."""
     return THRESHOLDS.get(embedder.name, THRESHOLDS["minilm"])
 
 
@@ -71,12 +71,12 @@ def select(
     threshold: float | None = None,
     per_class: int = PER_CLASS,
 ) -> SelectedObjects:
-    """Select the objects that some names refer to.
+    """Select the objects to which some names refer.
 
-    A name is an object (`mug-2`), a class by one of its names in the ontology (`Mug`, "the coffee
-    cup", "knives"), or else the class with the nearest name by cosine. For a class, the nearest
-    object in each situation is taken: a free burner and one with a pan. A thing comes with its
-    first `per_class` existing or future pieces.
+    A name is an object (`mug-2`) or a class by one of its names in the ontology (`Mug`, "the coffee
+    cup", "knives"). Failing both, the class with the nearest name by cosine is used. For a class,
+    the nearest object in each situation is selected: a free burner and one with a pan. A thing
+    comes with its first `per_class` existing or future pieces.
 
     Args:
         per_class: Maximum number of objects per class, not counting those named individually.
@@ -84,7 +84,7 @@ def select(
     Raises:
         LLMError: An embedding provider did not answer.
     """
-    # Names are matched independently: the objects of one do not depend on the others.
+    # Names are matched independently: the objects for one do not depend on the others.
     limit = default_threshold(embedder) if threshold is None else threshold
     matcher = Matcher(inventory, embedder, limit)
     chooser = _Chooser(inventory, per_class)
@@ -106,7 +106,7 @@ def mentioned(text: str, inventory: Inventory) -> tuple[str, ...]:
 
 
 def kinds_mentioned(text: str, inventory: Inventory) -> tuple[tuple[str, frozenset[str]], ...]:
-    """Return the phrases of `mentioned`, each with the classes of the scene that it may mean."""
+    """Return the phrases of `mentioned`, each with the classes in the scene that it may mean."""
     known = _names(inventory.ontology)
     present = frozenset(inventory.classes.values())
     objects = {squeezed(n): c for n, c in inventory.classes.items()}
@@ -133,7 +133,7 @@ def kinds_mentioned(text: str, inventory: Inventory) -> tuple[tuple[str, frozens
 
 
 class Matcher:
-    """Match names to objects and classes of a scene; unknown names are compared by embedding."""
+    """Matches names with objects and classes of a scene, comparing unknown names by embedding."""
 
     def __init__(self, inventory: Inventory, embedder: Embedder, threshold: float) -> None:
         self._inventory = inventory
@@ -149,9 +149,9 @@ class Matcher:
         """Return the objects or classes that a name refers to, and the reason.
 
         A known class without objects in the scene is not replaced by a similar one: without a
-        toaster, none can be used.
+        toaster, no toaster can be used.
         """
-        # From exact to vague, so that similarity never overrules a known name.
+        # From exact to vague, so that similarity never overrides a known name.
         if len(name) > _LONGEST:
             return (), (), ""
         same = self._objects.get(squeezed(name))
@@ -171,10 +171,10 @@ class Matcher:
         score: dict[str, float] = {}
         for text, cosine in zip(candidates, cosines, strict=True):
             cls = self._texts[text]
-            # Rounded: floating-point noise may depend on the machine.
+            # rounded, since floating-point noise may depend on the machine
             score[cls] = max(score.get(cls, -1.0), round(cosine, 9))
-        # All classes compete, even those absent from the scene: "toaster" must not become the next
-        # best thing if there is none.
+        # All classes compete, even those absent from the scene: "toaster" must not match the next
+        # best thing if the scene has no toaster.
         best = min(score, key=lambda c: (-score[c], c not in self._present, c))
         if score[best] < self._threshold or best not in self._present:
             return (), (), ""
@@ -207,7 +207,7 @@ class _Chooser:
         self.reasons.setdefault(name, reason)
 
     def named(self, name: str, reason: str) -> None:
-        """Add one object, its pieces and, for a future piece, the object to cut."""
+        """Add one object, its pieces and, for a future piece, the object to be cut."""
         self.add(name, reason)
         source = self._source.get(name)
         if source is not None and not self._there(name):
@@ -257,7 +257,7 @@ def _texts(ontology: Ontology, cls: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4)
 def _names(ontology: Ontology) -> Mapping[str, Sequence[str]]:
-    """Return the classes for every name of a kind of object, by `_key`."""
+    """Return the classes that each name of a kind may mean, by `_key`."""
     # Object types precede their superclasses, and labels precede class names: "table" is a
     # DiningTable before any Table, "sink" is a SinkBasin before the Sink around it.
     known: dict[str, list[str]] = {}
@@ -279,26 +279,26 @@ def _key(name: str) -> str:
 
 
 # Expansion ----------------------------------------------------------------------------------------
-# The objects that chosen ones depend on: a knife to slice with, the faucet of a basin, a pan.
+# Add the objects on which chosen ones depend: a knife for slicing, the faucet of a basin, a pan.
 #
-# A language model names the objects of a sentence and forgets the means. The rules here follow
-# facts of the graph and relations between classes (`k:placeableIn`, `k:cooks`, `k:prefers`),
-# never names of things. Unlike `relevance` they have no goal, so they infer the likely actions
-# from the chosen objects.
+# A language model names the objects in a sentence but forgets the means. The rules here follow
+# facts in the graph and relations between classes (`k:placeableIn`, `k:cooks`, `k:prefers`), never
+# names of things. Unlike `relevance`, they have no goal, so they infer the likely actions from the
+# chosen objects.
 
 Additions = Iterator[tuple[str, str]]
 """Objects to add, each with the reason."""
 
 
 def expand(names: Iterable[str], inventory: Inventory) -> dict[str, str]:
-    """Return the objects that some objects depend on, as they are found, with the reasons."""
+    """Yield the objects on which some objects depend, with the reasons."""
     expander = _Expander(names, inventory)
     expander.run()
     return expander.added
 
 
 class _Expander:
-    """Apply rules until they add nothing; they terminate because they only add scene objects."""
+    """Applies rules until they add nothing; they terminate because they only add scene objects."""
 
     def __init__(self, names: Iterable[str], inventory: Inventory) -> None:
         self.added: dict[str, str] = {}
@@ -320,10 +320,10 @@ class _Expander:
             things.sort(key=rank.__getitem__)
 
     def run(self) -> None:
-        """Apply all rules, group by group, each group to its fixed point."""
+        """Apply all rules, one group at a time, each group until its fixed point."""
         # A rule that tests whether a kind is chosen must run after the rules that choose it. A
         # burner for a chosen pan precedes other heat sources, and both precede knobs, places and
-        # contents. The work surface comes last, since everything else may provide one.
+        # contents. The work surface comes last, since any other rule may provide one.
         for rules in (
             (self._dish, self._under, self._filling, self._sources, self._tool),
             (self._heat, self._carriers, self._drinks, self._washing),
@@ -372,7 +372,7 @@ class _Expander:
             yield (
                 (direct or cooks)[0],
                 f"{self._treating[0]} {name}",
-            )  # one that needs no dish is simpler
+            )  # an appliance that needs no dish is simpler
 
     def _dish(self) -> Additions:
         """Yield a dish for the contents of a cracked thing, preferably one to fry in."""
@@ -387,7 +387,7 @@ class _Expander:
                 yield dishes[0], f"for {name} when it is cracked"
 
     def _under(self) -> Additions:
-        """Yield a heat source with a single slot for a dish that fits there."""
+        """Yield a heat source with a single slot for a chosen dish that fits there."""
         slots = [h for h in self._all(APPARATUS) if self._plays(h, SLOT)]
         for name in [n for n in self._chosen if self._true("pickupable", n)]:
             below = [h for h in slots if name in self._takes[h]]

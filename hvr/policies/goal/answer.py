@@ -1,4 +1,4 @@
-"""The goal that a model writes: JSON schema, vocabulary and prompt."""
+"""Goals written by a model: JSON schema, vocabulary and prompt."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ from hvr.values import cached_property
 #                  {"predicate": "on", "args": ["m", "DiningTable"]}]]}
 #
 # An argument of a literal is the name of a thing, an object of the scene (`mug-2`), a liquid, or a
-# kind, which then stands for one thing of this kind. The schema constrains the form only: an
-# unknown word is better sent back with the known ones than rejected by the schema.
+# kind, which stands for one thing of that kind. The schema constrains only the form: it is better
+# to send back an unknown word with the known ones than to reject it by the schema.
 
 MAX_THINGS = 40
 MAX_STAGES = 12
@@ -116,9 +116,9 @@ since corrections report unknown names and empty goals."""
 
 
 def schema_of(words: GoalVocabulary) -> dict[str, Any]:
-    """Return the schema of a goal that uses only the predicates, kinds and objects of a scene.
+    """Return the schema of a goal that may use only a scene's predicates, kinds and objects.
 
-    In place of its stages, an answer may have a reason for giving no goal.
+    Instead of stages, an answer may contain a reason for not giving a goal.
     """
     kinds = {"type": "string", "enum": sorted(words.present)}
     known = [*sorted(words.present), *words.inventory.classes, *words.liquids]
@@ -170,9 +170,9 @@ class WrittenThing:
 
     Args:
         kinds: Acceptable kinds, in order of preference.
-        every: Whether the name refers to all such objects instead of one.
-        apart: Whether a place must differ from all other things; portable things always do.
-        where: Literals that hold now and narrow down which things are meant.
+        every: Whether the name refers to all these objects rather than to one of them.
+        apart: Whether a place must differ from all other things, as portable things always must.
+        where: Literals that hold now and restrict which things are meant.
     """
 
     name: str
@@ -187,11 +187,11 @@ class GoalAnswer:
     """A goal as the model wrote it.
 
     Args:
-        always: Literals that must hold throughout.
+        always: Literals that must hold throughout the plan.
         once: Literals that may become true at most once.
-        never_two: Predicates that must never hold for two objects at once.
+        never_two: Predicates that must never hold for two objects at the same time.
         left_out: Parts of the request that, according to the model, the goal does not express.
-        cannot: The model's reason for giving no goal; empty if it gave one.
+        cannot: The model's reason for not giving a goal; empty if it gives one.
     """
 
     things: tuple[WrittenThing, ...]
@@ -255,9 +255,9 @@ class NameMeaning:
     Args:
         classes: Possible object types, in order of preference.
         objects: Possible objects, in order of preference.
-        every: Whether the name refers to all these objects instead of one.
+        every: Whether the name refers to all these objects rather than to one of them.
         apart: Whether its referent must differ from all others that are apart.
-        named: Whether the name is an object's own name.
+        named: Whether the name is the object's own name.
     """
 
     name: str
@@ -292,7 +292,7 @@ class GoalVocabulary:
 
     @property
     def listed(self) -> dict[str, Predicate]:
-        """The predicates with arguments, without the predicates for the robot's position."""
+        """The predicates with arguments, except those for the robot's position."""
         navigation = find_navigation(self.domain)
         fleeting = navigation.predicates if navigation else frozenset()
         return {n: p for n, p in self.predicates.items() if n not in fleeting and p.parameters}
@@ -315,7 +315,7 @@ class GoalVocabulary:
         return f"there is no predicate {name!r}: {hint}"
 
     def liquid_at(self, predicate: str, place: int) -> bool:
-        """Return whether the argument at a 0-based position of a predicate is a liquid."""
+        """Return whether a predicate takes a liquid at a 0-based argument position."""
         return self._liquid in self.predicates[predicate].parameters[place].types
 
     @property
@@ -335,7 +335,7 @@ class GoalVocabulary:
         return frozenset(self.inventory.classes.values())
 
     def classes_of(self, kind: str) -> tuple[str, ...]:
-        """Return the scene's object types of a kind."""
+        """Return the scene's object types that belong to a kind."""
         classes = [c for c in self._known.get(_key(kind), ()) if c in self.present]
         return tuple(dict.fromkeys(classes))
 
@@ -374,7 +374,7 @@ class GoalVocabulary:
             for text in (object_class, *ontology.labels(object_class)):
                 names.setdefault(_key(text), []).extend(concrete)
         for one, other in ontology.pairs("namedFor"):
-            # By "Sink" a model may mean its basin; affordances decide later.
+            # By "Sink" a model may mean the sink's basin; affordances decide later.
             names[_key(one)].append(other)
         return {name: tuple(classes) for name, classes in names.items()}
 
@@ -382,7 +382,7 @@ class GoalVocabulary:
 
     @cached_property
     def requirements(self) -> dict[str, str]:
-        """The affordance needed for each predicate, derived from the verbs' requirements."""
+        """The affordance that each predicate needs, derived from the verbs' requirements."""
         ontology = self.taxonomy.ontology
         needs: dict[str, str] = {}
         verbs: list[tuple[list[str], str]] = []
@@ -394,7 +394,7 @@ class GoalVocabulary:
                 ]
                 if required:
                     verbs.append((wanted, required[0]))
-        # A verb with a single condition is the most specific source for its requirement.
+        # A verb with a single condition is the most specific source of its requirement.
         for wanted, affordance in sorted(verbs, key=lambda verb: len(verb[0])):
             for name in wanted:
                 needs.setdefault(name, affordance)
@@ -418,7 +418,7 @@ class GoalVocabulary:
         }
 
     def fits(self, inner: str, outer: str) -> bool:
-        """Return whether objects of one type may be put on or in objects of another."""
+        """Return whether objects of one type may be put on or in objects of another type."""
         return (inner, outer) in self._fitting
 
     @cached_property
@@ -434,7 +434,7 @@ class GoalVocabulary:
         )
 
     def relation(self, outer: str) -> str:
-        """Return the predicate for being at a place: `in` for containers, else `on`."""
+        """Return the predicate for being at a place: `in` for containers, otherwise `on`."""
         return self.taxonomy.relation(outer)
 
 
@@ -449,7 +449,7 @@ _MAKING = frozenset(("make", "serve"))
 
 
 def prompt_values(request: str, graph: KnowledgeGraph, known: GoalVocabulary) -> Mapping[str, str]:
-    """Return the shared values of the templates `goal` and `correct_goal`."""
+    """Return the values shared by the templates `goal` and `correct_goal`."""
     ends = ", ".join(default_end_states(graph.ontology))
     return {
         "request": request,

@@ -1,4 +1,4 @@
-"""Checks a model's goal and translates a valid one into PDDL."""
+"""Checking of a model's goal, and its translation into PDDL."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class _Checker:
         return any(Atom(n, row) in self.words.inventory.facts for n in names for row in rows)
 
     def alone(self, name: str) -> None:
-        """Check a predicate that must never hold for two objects at once."""
+        """Check a predicate that must never hold for two objects at the same time."""
         known = self.words.predicates.get(name)
         if known is None:
             self.problem(self.words.unknown_predicate(name))
@@ -187,7 +187,7 @@ class _Checker:
             near = nearest(arg, self.things)
             self.problem(f"did you mean {near!r} by {arg!r}?" if near else words.unknown_kind(arg))
             return None
-        # After declaring one mug, a model that writes "Mug" means this one.
+        # After declaring one mug, a model that writes "Mug" means that mug.
         declared = [m.name for m in self.things.values() if m.classes == classes and not m.every]
         if len(declared) == 1:
             return declared[0]
@@ -196,7 +196,7 @@ class _Checker:
         return arg
 
     def _liquid_hint(self, liquid: str) -> str:
-        """Return a hint on how to write that an object contains a liquid, and its state."""
+        """Return a hint on how to write that an object contains a liquid in some state."""
         roles, methods = self.words.taxonomy.roles, self.words.taxonomy.methods
         holds = [f"({name} x {liquid})" for name in roles.predicates(CONTAINS)]
         states = [
@@ -207,7 +207,7 @@ class _Checker:
     # What can be true -----------------------------------------------------------------------
 
     def fit(self, literal: GoalLiteral) -> None:
-        """Keep only the classes that can satisfy a literal; report it if there are none."""
+        """Keep only the classes that can satisfy a literal; report it if none can."""
         if not literal.holds:
             return
         subject = self.things[literal.args[0]]
@@ -252,7 +252,7 @@ class _Checker:
         self.things[meant.name] = replace(meant, classes=kept, objects=objects)
 
     def placed(self, literal: GoalLiteral) -> GoalLiteral:
-        """Return a literal with the predicate that suits its place: `in` a sink, `on` a table."""
+        """Return a literal with the predicate that fits its place: `in` a sink, `on` a table."""
         if literal.predicate not in _PLACING or not self.things[literal.args[1]].classes:
             return literal
         outer = self.things[literal.args[1]].classes[0]
@@ -267,8 +267,8 @@ def _listed(names: Sequence[str], most: int = _MOST_NAMED) -> str:
 # Each stage becomes a condition; `always`, `once` and `never_two` become trajectory constraints.
 #
 # Things become variables in the order of the answer. A place declared before "every mug" is shared
-# by all mugs; one declared after it may differ for each. A thing used in several stages is bound to
-# one object: a variable could stand for a different object in each stage.
+# by all mugs; a place declared after it may differ for each mug. A thing used in several stages is
+# bound to one object, because a variable could denote a different object in each stage.
 
 
 def stage_conditions(
@@ -303,7 +303,7 @@ def _bound(goal: CheckedGoal, taxonomy: Taxonomy, inventory: Inventory) -> dict[
         )
         if meant.every or meant.named or meant.liquid or not (several or narrowed):
             continue
-        # Two things share an object only if no other is left.
+        # two things share an object only if no other is left
         free = [n for n in meant.objects if n not in taken] or list(meant.objects)
         things[name] = replace(meant, objects=(free[0],), named=True)
         taken.add(free[0])
@@ -327,7 +327,7 @@ class _Writer:
         used = [n for n in dict.fromkeys(literal.args) if not self._fixed(n)]
         text = self._text(literal, {})
         for name in reversed(used):
-            # "Always" needs a single witness; "never" and "at most once" apply to every object.
+            # "Always" requires a single witness; "never" and "at most once" apply to every object.
             every = how or not literal.holds
             variables = f"({self._variables[name]} - {self._type(name)})"
             body = f"({how} {text})" if how and name == used[-1] else text
@@ -340,21 +340,21 @@ class _Writer:
         parts: Sequence[tuple[GoalLiteral, Mapping[str, str]]],
         known: Sequence[str] = (),
     ) -> list[str]:
-        """Return conditions on the things in `order`, the first one outermost."""
+        """Return conditions on the things in `order`, with the first one outermost."""
         open_ = [n for n in order if not self._fixed(n) and n not in known]
         if not open_:
             return [self._text(literal, meant) for literal, meant in parts]
         first = open_[0]
         if not self._things[first].every:
             some = open_[: next((i for i, n in enumerate(open_) if self._things[n].every), None)]
-            # If no universal thing follows, independent groups get separate quantifiers.
+            # If no universal thing follows, give independent groups separate quantifiers.
             if len(some) == len(open_):
                 groups = self._groups(some, parts)
                 fixed = [part for part in parts if not set(part[0].args) & set(some)]
                 written = [self._text(literal, meant) for literal, meant in fixed]
                 return [*written, *(self._some(group, [], mine) for group, mine in groups)]
             return [self._some(some, open_[len(some) :], parts)]
-        # A universal thing is expanded: its literals are copied for each object.
+        # Expand a universal thing by copying its literals for each object.
         mine = _connected(first, open_[1:], parts)
         rest = [part for part in parts if part not in mine]
         later = {arg for literal, _ in mine for arg in literal.args}
@@ -379,7 +379,7 @@ class _Writer:
         self, some: Sequence[str], parts: Sequence[tuple[GoalLiteral, Mapping[str, str]]]
     ) -> list[tuple[list[str], list[tuple[GoalLiteral, Mapping[str, str]]]]]:
         # A quantifier over all things has as many instances as the product of their domains; one
-        # per group has far fewer.
+        # quantifier per group has far fewer.
         left = list(some)
         groups = []
         while left:

@@ -52,8 +52,8 @@ from hvr.policies.symbolic import SymbolicPolicy
 def unmentioned_objects(request: str, answer: GoalAnswer, words: GoalVocabulary) -> tuple[str, ...]:
     """Return the objects that a request names but a goal omits.
 
-    Only portable objects that are not instruments count: requests often name the knife to cut with,
-    and a place or an appliance may be a mere means. hvr asks the model about them once.
+    Only portable objects that are not instruments count: requests often name the knife for cutting,
+    and a place or appliance may be a mere means. hvr asks the model about the omitted objects once.
     """
     if answer.left_out:
         return ()  # the model has declared its omissions
@@ -95,7 +95,7 @@ def _related(kind: str, words: GoalVocabulary) -> Iterable[str]:
 #     ─▶ already true? ─▶ a plan? ─▶ paraphrase of the goal
 
 MAX_CORRECTIONS = 2
-"""Maximum number of corrections: a request costs one to three calls."""
+"""Maximum number of corrections, so that a request costs one to three calls."""
 
 ALREADY = (
     "all of this is so already, so that nothing would be done: say what else the request asks for, "
@@ -113,7 +113,7 @@ TOO_MANY = (
 
 @dataclass(frozen=True)
 class GoalDraft:
-    """An answer of the model, the problem sent back (empty if accepted), and its goal if valid."""
+    """An answer of the model, the problem sent back (empty if none), and its goal if valid."""
 
     answer: GoalAnswer
     problem: str
@@ -224,12 +224,12 @@ class GoalWriting:
         wanted = parse_formula(stage.wanted, domain, objects, file="<goal>")
         try:
             return bool(Task(domain, self.graph.problem(domain, "goal")).initial.holds(wanted))
-        except GroundingLimitError:  # a goal with that many instances hardly holds already
+        except GroundingLimitError:  # a goal with that many instances is unlikely to hold already
             return False
 
 
 def _ends(checked: CheckedGoal, number: int, taxonomy: Taxonomy) -> list[str]:
-    """Return the end-state preferences of a stage, without those overridden by the goal."""
+    """Return a stage's end-state preferences, except those that the goal overrides."""
     holding, exempt, left = False, set[str](), end_predicates(taxonomy)
     for literal in checked.stages[number]:
         holding = holding or (literal.predicate == "holding" and literal.holds)
@@ -250,13 +250,14 @@ def plan_all_stages(
     compile_task: Callable[[Domain, Problem], Task] = Task,
     find: FindObjects[Any] | None = None,
 ) -> list[Planned]:
-    """Plan all stages without executing them, each from the predicted end of the previous one.
+    """Plan all stages without executing them, each from the predicted end of the previous stage.
 
     Args:
-        find: Searches for the goal's objects before planning; None if all locations are known.
+        find: Function that searches for the goal's objects before planning; None if all locations
+            are known.
 
     Raises:
-        HvrError: The policy does not understand the request or finds no plan.
+        HvrError: The policy does not understand the request, or finds no plan.
     """
     understanding = policy.understand(request, graph, inventory)
     if find is not None:
@@ -271,7 +272,7 @@ def plan_all_stages(
 
 
 def uncorrected_record(plans: Sequence[Plan], seconds: float, planner_calls: int) -> PlanningRecord:
-    """Return the record of plans, one per stage, that needed no correction."""
+    """Return the record of plans, one per stage, that needed no corrections."""
     blocks = tuple(block for plan in plans for block in plan.blocks)
     return PlanningRecord(
         plan=Plan(
@@ -299,7 +300,7 @@ def uncorrected_record(plans: Sequence[Plan], seconds: float, planner_calls: int
 
 
 class GoalPolicy(SymbolicPolicy):
-    """A policy that asks a language model for the goal, and a classical planner for the plan."""
+    """A policy in which a language model writes the goal and a classical planner finds the plan."""
 
     asks_model = True
 
@@ -323,7 +324,7 @@ class GoalPolicy(SymbolicPolicy):
             raise UsageError(
                 f"the policy goal supports only the setting {GOAL}, not {setting}", field="setting"
             )
-        # The recorded setting must be the one that repeats the run.
+        # Record the setting with which the run can be repeated.
         model = replace(context.model, setting=setting if is_goal(setting) else GOAL)
         equipment, meter, _ = open_equipment(replace(context, model=model))
         return cls(equipment, meter=meter)
@@ -335,10 +336,10 @@ class GoalPolicy(SymbolicPolicy):
     def understand(
         self, request: str, graph: KnowledgeGraph, inventory: Inventory
     ) -> Understanding[Stage]:
-        """Return the model's goal, checked and with a plan for its first stage.
+        """Return the model's goal, checked, and with a plan for its first stage.
 
         Raises:
-            ImpossibleGoalError: The model gives no goal, or none that is reachable here.
+            ImpossibleGoalError: The model gives no goal, or none that can be reached here.
             PlannerError: No plan was found within the time limit.
             LLMError: The model did not answer.
         """
@@ -354,7 +355,7 @@ class GoalPolicy(SymbolicPolicy):
 
         def reachable(goal: Goal) -> None:
             first = goal.stages[0]
-            # Objects that must be located first cannot be planned for yet.
+            # It is too early to plan for objects that must be located first.
             if not inventory.unplaced.intersection(self.needs(first, graph, inventory)):
                 self.plan(first, graph, inventory)
 
@@ -366,7 +367,7 @@ class GoalPolicy(SymbolicPolicy):
     def plan(
         self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory, reason: str = ""
     ) -> Planned:
-        """Return a plan for a stage; the plan that proved the goal reachable is reused."""
+        """Return a plan for a stage, reusing the plan that proved the goal reachable."""
         if self._ready is not None:
             known, seen, planned = self._ready
             if (known, seen.facts, seen.avoided) == (stage, inventory.facts, inventory.avoided):
@@ -385,10 +386,11 @@ class GoalPolicy(SymbolicPolicy):
     ) -> PlanningRecord:
         """Return a plan for all stages of a request, with its record.
 
-        The plan is empty if no reachable goal was found; the record says why.
+        The plan is empty if no reachable goal was found; the record gives the reason.
 
         Args:
-            find: Searches for the goal's objects before planning; None if all locations are known.
+            find: Function that searches for the goal's objects before planning; None if all
+                locations are known.
         """
         started = time.perf_counter()
         compile_task = self.equipment.compile_task

@@ -1,1 +1,1 @@
-"""The policy of the paper: a language model writes macro actions and blocks for PDDL to check."""
+"""The paper's policy: a language model writes macro actions and blocks, and PDDL checks them."""

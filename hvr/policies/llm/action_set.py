@@ -1,7 +1,7 @@
 """The action set: the ground actions that may become applicable (paper, section 3.3).
 
-Types, static facts and unattainable positive conditions rule actions out; every other fluent is
-assumed to be possible at some time.
+Types, static facts and unattainable positive conditions rule out actions. Every other fluent is
+assumed to be achievable at some time.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from hvr.pddl.task import binding_of
 Binding = Mapping[str, str]
 
 _MOST_INSTANCES = 50_000
-"""Quantifiers with more instances are assumed to be satisfiable without expanding them."""
+"""Maximum number of instances of an expanded quantifier; larger ones count as satisfiable."""
 
 
 class ActionSet:
@@ -67,7 +67,7 @@ class ActionSet:
         return sum(len(self.of(name)) for name in self.names)
 
     def of(self, name: str) -> tuple[GroundAction, ...]:
-        """Return the valid actions with a name, in a fixed order; none for an unknown name."""
+        """Return the valid actions with a name, in a fixed order; empty for an unknown name."""
         if name not in self._by_name:
             schema = self.task.domain.actions.get(name)
             self._by_name[name] = tuple(self._enumerate(schema)) if schema is not None else ()
@@ -88,7 +88,7 @@ class ActionSet:
         rest: list[Expression] = []
         alone: dict[str, list[Expression]] = {name: [] for name in names}
         for conjunct in parts:
-            # Unary conditions are checked once per object instead of once per binding.
+            # Check unary conditions once per object instead of once per binding.
             free = _free(conjunct) & names
             (alone[next(iter(free))] if len(free) == 1 else rest).append(conjunct)
         for parameter in schema.parameters:
@@ -114,7 +114,7 @@ class ActionSet:
     # Possibility ----------------------------------------------------------------------------
 
     def _possible(self, formula: Expression, binding: Binding, wanted: bool) -> bool:
-        """Return whether a formula may have a truth value at some time; True if unknown."""
+        """Return whether a formula may have a truth value at some time; True if undecided."""
         match formula:
             case Atom():
                 return self._possible_atom(formula, binding, wanted)
@@ -155,14 +155,14 @@ class ActionSet:
             yield self._possible(body, inner, wanted)
 
     def can_become_true(self, atom: Atom) -> bool:
-        """Return whether an atom is initially true or an effect may add it.
+        """Return whether an atom holds initially or may be added by an effect.
 
-        Only types and static conditions of the effect count: whether its action is reachable would
-        need a search.
+        Only the types and static conditions of the effect count, since a search would be needed to
+        find out whether its action is reachable.
         """
         known = self._attainable.get(atom)
         if known is None:
-            # Derived and timed atoms are assumed to be possible without tracing their causes.
+            # Derived and timed atoms are assumed to be possible; their causes are not traced.
             followed = atom.predicate not in self.task.derived_predicates
             known = not followed or bool(self.task.problem.timed_init)
             known = known or atom in self.task.problem.init

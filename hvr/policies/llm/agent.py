@@ -1,7 +1,7 @@
-"""A plan written by a model that calls hvr's tools: it looks, acts in the imagined world, and ends.
+"""A plan written by a model that calls hvr's tools to look, act in a predicted world, and end.
 
-Nothing is executed and no file is written: the tools work on the predicted world. The model's
-budget of requests ends a model that never stops.
+Nothing is executed and no file is written, because the tools work on the predicted world. The
+model's budget of requests stops a model that never ends.
 """
 
 from __future__ import annotations
@@ -37,29 +37,28 @@ _MOST_LISTED = 40
 """Maximum number of actions, objects or facts in a result."""
 
 _MOST_ACTIONS = 20
-"""Maximum number of actions in a call."""
+"""Maximum number of actions per call."""
 
 _MOST_UNREADABLE = 3
-"""Unreadable answers in a row after which planning ends."""
+"""Number of consecutive unreadable answers after which planning ends."""
 
 _MOST_ALIKE = 3
-"""Answers with the same call for the same plan after which planning ends: a tool's result depends
-on nothing else."""
+"""Number of identical calls for the same plan after which planning ends."""
 
 _UNUSABLE = (HvrError, LookupError, TypeError, ValueError, AttributeError, OverflowError)
-"""Errors of arguments of any form, which a server without schemas may send."""
+"""Errors raised by malformed arguments, which a server without schemas may send."""
 
 _DO_ELSE = "Do something else, or call finish or give_up: the same call once more ends the plan."
 
 MAX_PROMPT = 6_000
-"""Estimated tokens of a prompt above which the oldest results are left out."""
+"""Estimated number of prompt tokens above which the oldest results are left out."""
 
 _KEPT = 6
-"""Number of the latest turns that are always kept."""
+"""Number of latest turns that are always kept."""
 
 
 class AgentWriting:
-    """Writes one plan through tool calls; it replaces `Writing` with the setting `AGENT`."""
+    """Writes one plan through tool calls; replaces `Writing` in the setting `AGENT`."""
 
     def __init__(
         self,
@@ -89,10 +88,10 @@ class AgentWriting:
         self._stopped: Stopped | None = None
 
     def write(self) -> PlanningRecord:
-        """Return the plan with its record, which says why it ended early if it did.
+        """Return the plan with its record, which gives the reason if it ended early.
 
         Raises:
-            LLMError: The model did not answer, or its budget is spent.
+            LLMError: The model did not answer, or its budget is exhausted.
         """
         started = time.perf_counter()
         messages = list(self._opening())
@@ -148,7 +147,7 @@ class AgentWriting:
         )
 
     def _stop(self, kind: str, reason: str) -> None:
-        """End the plan as far as it is written."""
+        """End the plan with the steps written so far."""
         self._ended, self._stopped = True, Stopped(kind, reason)
         _log.warning("the plan ends early: %s", reason)
 
@@ -158,9 +157,9 @@ class AgentWriting:
         earlier = self._made.copy()
         for call in calls:
             if self._ended:
-                break  # a call after `finish` must not change the plan
+                break  # calls after `finish` must not change the plan
             made = (call.name, json.dumps(call.arguments, sort_keys=True), self._steps)
-            # Calls of one answer count once: the model has not seen their results yet.
+            # Count the calls of one answer once, since the model has not yet seen their results.
             times = self._made[made] = earlier[made] + 1
             result = self._result(call)
             if times > 1 and not self._ended:
@@ -293,7 +292,7 @@ class AgentWriting:
     def _apply(self, given: Mapping[str, Any]) -> str:
         predicted = self._predicted
         done = 0
-        # All steps are read before the first is applied: an error then means that none was.
+        # Read all steps before applying the first, so that an error means that none was applied.
         actions = [
             GroundAction(str(s["do"]), tuple(map(str, s.get("args", ())))) for s in given["steps"]
         ]
@@ -383,7 +382,7 @@ class AgentWriting:
 def make_writing(
     equipment: Equipment, request: str, predicted: PredictedWorld, constraints: Sequence[str] = ()
 ) -> Writing | AgentWriting:
-    """Return the writing of a plan by the equipment's settings."""
+    """Return the plan writer that the equipment's settings require."""
     kind = AgentWriting if equipment.settings.agent else Writing
     return kind(equipment, request, predicted, constraints)
 

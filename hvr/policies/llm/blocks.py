@@ -43,7 +43,7 @@ _WORD = re.compile(r"[\w-]+")
 _UNCHANGED = "before step 1, and no step since has changed it"
 
 _MOST_LINES = 200
-"""Maximum number of actions that are mapped per answer, including unmappable ones."""
+"""Maximum number of actions per answer that are mapped, including unmappable ones."""
 
 _MOST_NOTES = 20
 _LONGEST_NOTE = 300
@@ -63,8 +63,8 @@ class BlockError:
     Args:
         step: 1-based index of the first inapplicable step; None if only the postcondition is
             missed.
-        wrong: Number of inapplicable steps (each skipped) plus missing postcondition literals;
-            infinite if there is no block.
+        wrong: Number of inapplicable steps (each of which is skipped) plus missing postcondition
+            literals; infinite if there is no block.
         done: Number of applicable steps.
     """
 
@@ -81,11 +81,11 @@ class BlockError:
 
 @dataclass(frozen=True)
 class Assignment:
-    """The macro action to write a block for, and the contents of its prompts.
+    """The macro action for which to write a block, and the contents of its prompts.
 
     Args:
         number: 1-based index of the macro action.
-        hierarchical: Whether the macro action is only a part of the task.
+        hierarchical: Whether the macro action is only one part of the task.
     """
 
     request: str
@@ -114,7 +114,7 @@ class BlockWriter:
     def write(
         self, work: Assignment, predicted: PredictedWorld, answer: str | None = None
     ) -> BlockRecord:
-        """Return a block for a macro action, from an available answer or by asking the model.
+        """Return a block for a macro action, from a given answer or by asking the model.
 
         The predicted state is not advanced.
         """
@@ -191,8 +191,8 @@ class BlockWriter:
     def _step_by_step(
         self, work: Assignment, predicted: PredictedWorld, values: Mapping[str, str]
     ) -> str:
-        # No action leads back to a state that the block had before, so the block ends. There is no
-        # correction, since it could contain any action: the planner repairs the block.
+        # No action leads to a new state, so the block ends. A correction could contain any action,
+        # so the planner repairs the block instead.
         task, state = predicted.task, predicted.state
         given = {"macro": work.request, "wanted": "", **values}
         block: Block = ()
@@ -225,10 +225,10 @@ class BlockWriter:
         self._impossible = False
         for place, text in enumerate(read.actions):
             if len(actions) == limit or place == _MOST_LINES:
-                # First, since prompts show only a few notes.
+                # This comes first, since prompts show only a few notes.
                 notes.insert(0, f"{len(read.actions)} actions are too many: {limit} are allowed")
                 break
-            # The object in the hand is tracked: lines often name only the place to put it.
+            # Track the object in the hand, since lines often name only the place to put it.
             held = next(iter(predicted.held(state)), None)
             mapped = mapper.map(text, holding=held)
             if mapped.action is None:
@@ -241,7 +241,7 @@ class BlockWriter:
         return tuple(actions)
 
     def _count_unreadable(self, block: Block) -> None:
-        # An impossible action was still read.
+        # an impossible action was still read
         unread = not block and bool(self._unmapped) and not self._impossible
         self.dialogue.tally.unreadable += unread
 
@@ -260,14 +260,14 @@ class BlockWriter:
     def _correct(
         self, work: Assignment, predicted: PredictedWorld, written: Block, values: dict[str, str]
     ) -> tuple[Block, int]:
-        # Ties go to the latest version, which was written with the most feedback.
+        # On ties take the latest version, which was written with the most feedback.
         task, state, limit = predicted.task, predicted.state, self._limit(work)
         block, tries, at_end = written, 0, 0
         prompt = "correct_block" if work.hierarchical else "correct_plan"
         best: tuple[tuple[float, int], Block] | None = None
         former = written
         while True:
-            # Missing moves are inserted before the check, so that they cost no tries.
+            # Insert missing moves before the check, so that they do not use up tries.
             walked = repair_navigation(task, state, block, predicted.navigation)[:limit]
             if walked != block:
                 block = walked
@@ -311,7 +311,7 @@ class BlockWriter:
             self._count_unreadable(corrected)
             self.dialogue.tally.repeated += repeats
             if self.settings.structured and (repeats or not corrected):
-                # The next answer would be the same: the planner takes over.
+                # The next answer would be identical, so the planner takes over.
                 return best[1], tries
             former = corrected or former
 
@@ -319,7 +319,7 @@ class BlockWriter:
         self, work: Assignment, predicted: PredictedWorld, block: Block
     ) -> BlockError | None:
         wanted = work.macro.postcondition if work.hierarchical else predicted.goal
-        # An empty block without a postcondition would pass every check. It is right only if the
+        # An empty block without a postcondition would pass every check. It is correct only if the
         # model found nothing to do for a macro action.
         if not block and not wanted and (self._unmapped or not work.hierarchical):
             nothing = "there is no action in the answer that can be carried out"
@@ -328,8 +328,8 @@ class BlockWriter:
 
     def _bridge(self, work: Assignment, predicted: PredictedWorld, block: Block) -> Block:
         """Return the valid prefix of a block, continued by the planner."""
-        # A plan for the postcondition replaces the rest of the block. If there is none, the rest is
-        # kept and each of its steps is made applicable where possible.
+        # A plan for the postcondition replaces the rest of the block. Without such a plan, the rest
+        # is kept, and each of its steps is made applicable where possible.
         task, state = predicted.task, predicted.state
         breaks = broken_constraints(state, block, predicted.kept)
         # Stop before the first inapplicable step and before the first broken constraint.
@@ -374,7 +374,7 @@ def finish_record(record: BlockRecord, task: Task, state: State, hierarchical: b
 def with_objects(work: Assignment, texts: Iterable[str], predicted: PredictedWorld) -> Assignment:
     """Return an assignment whose prompt also describes the objects named in some texts.
 
-    The model can only use described objects. Retrieval may have missed one that a condition or an
+    A model can use only described objects, and retrieval may have missed one that a condition or an
     error message names.
     """
     known = {o.name for o in predicted.task.problem.objects}
@@ -389,13 +389,13 @@ def check_block(
     wanted: Sequence[str],
     kept: Constraints = (),
 ) -> BlockError | None:
-    """Return the first error of a block, or None.
+    """Return the first error in a block, or None.
 
     The block must achieve the literals `wanted` and keep the constraints `kept`.
     """
     validator = Validator(task, state=state)
     navigation = find_navigation(task.domain)
-    # The text explains only the first error, since later ones often follow from it. The counts
+    # The text explains only the first error, since later errors often follow from it. The counts
     # cover the whole block, so that versions of it can be compared.
     done = count_executable(task, state, block)
     end = run_actions(task, state, block)
@@ -437,7 +437,7 @@ def _explain_violation(
 def _explain_obstacle(
     validator: Validator, action: GroundAction, failure: Failure, navigation: Navigation | None
 ) -> str:
-    """Explain why the robot cannot go to an object, for example because of a closed door."""
+    """Explain why the robot cannot reach an object, for example because of a closed door."""
     if navigation is None or not all(
         isinstance(x.formula, Atom) and x.formula.predicate in navigation.predicates
         for x in failure.literals
@@ -446,7 +446,7 @@ def _explain_obstacle(
     obstacles = []
     for move in navigation.actions:
         for name in action.args:
-            # On a fork: the validator itself must stay before the failed step.
+            # Use a fork, because the validator itself must stay before the failed step.
             report = validator.fork().apply(GroundAction(move, (name,)))
             if report.failure is not None and report.failure.literals:
                 why = " ".join(explain_literal(x, _UNCHANGED) for x in report.failure.literals)
@@ -456,7 +456,7 @@ def _explain_obstacle(
 
 # Batches ------------------------------------------------------------------------------------------
 # One prompt asks for the blocks of several macro actions, which saves calls. Each block is then
-# checked and corrected as usual; blocks missing from the answer are asked for separately.
+# checked and corrected as usual. Blocks missing from the answer are requested separately.
 
 MAX_BATCH = 8
 """Maximum number of macro actions per prompt; the model must still track their effects."""
@@ -464,7 +464,7 @@ MAX_BATCH = 8
 
 @dataclass
 class BlockBatches:
-    """Blocks that were requested in advance."""
+    """Blocks requested in advance."""
 
     dialogue: Dialogue
     prompt_words: PromptWords
@@ -478,13 +478,13 @@ class BlockBatches:
         return not self._drafts
 
     def skip(self) -> None:
-        """Drop the next block, which comes from the library."""
+        """Skip the next block, which comes from the library."""
         del self._drafts[:1]
 
     def next(
         self, macros: Sequence[MacroAction], predicted: PredictedWorld, done: str
     ) -> str | None:
-        """Return the answer for the first remaining macro action; None to ask for it."""
+        """Return the answer for the first remaining macro action; None to ask the model."""
         if self._drafts:
             return self._drafts.pop(0)
         batch = tuple(macros[:MAX_BATCH])

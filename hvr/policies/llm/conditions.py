@@ -1,4 +1,4 @@
-"""Pre- and postconditions of macro actions: written by the model, checked by the validator."""
+"""Conditions of macro actions: written by the model and checked by the validator."""
 
 from __future__ import annotations
 
@@ -51,7 +51,8 @@ def with_conditions(
     """Return macro actions with the usable conditions of an answer.
 
     Macro actions that a correction does not mention keep their `earlier` conditions. Nearness is
-    dropped because the next move ends it, as are postconditions that no action can change.
+    dropped because the next move ends it. Postconditions that no action can change are dropped as
+    well.
 
     Returns:
         The macro actions, and the dropped conditions with reasons.
@@ -111,10 +112,10 @@ def _usable(
 
 
 def check_macros(task: Task, state: State, macros: Sequence[MacroAction]) -> MacroCheck:
-    """Check that each macro action is applicable after those before it.
+    """Check that each macro action is applicable after the preceding ones.
 
-    Macro actions become parameterless PDDL actions whose sequence the validator checks. Instead of
-    an inapplicable one, a twin without precondition is applied, so that later errors are found as
+    Macro actions become parameterless PDDL actions, and the validator checks their sequence. An
+    inapplicable one is replaced by a twin without precondition, so that later errors are found as
     well.
     """
     domain, problem = task.domain, task.problem
@@ -124,7 +125,7 @@ def check_macros(task: Task, state: State, macros: Sequence[MacroAction]) -> Mac
         needs = conjunction(task, macro.precondition)
         schemas[_id(number)] = ActionSchema(_id(number), (), needs, effect)
         schemas[_anyway(number)] = ActionSchema(_anyway(number), (), TRUE, effect)
-    # Parameterless actions name objects directly, which PDDL allows for constants only.
+    # Parameterless actions name objects directly, which PDDL allows only for constants.
     macro_domain = domain.replace(actions=schemas, constants=(*domain.constants, *problem.objects))
     macro_task = Task(
         macro_domain, problem.replace(objects=(), init=state.atoms(static=True), goal=TRUE)
@@ -140,7 +141,7 @@ def check_macros(task: Task, state: State, macros: Sequence[MacroAction]) -> Mac
             literals = [explain_literal(x, _UNCHANGED) for x in failure.literals]
             why = why or f"cannot follow: {' '.join(literals)}"
         if why:
-            # The validator numbers its own steps; the model counts macro actions.
+            # The validator numbers its own steps, but the model counts macro actions.
             for other in range(number, 0, -1):
                 for name in (_id(other), _anyway(other)):
                     why = re.sub(rf"step \d+ \({name}\)", f"macro action {other}", why)
@@ -158,7 +159,7 @@ def _contradiction(macro: MacroAction) -> str:
 
 
 def describe_macros(macros: Sequence[MacroAction], shown: Collection[int] | None = None) -> str:
-    """Return macro actions as prompt text; only those `shown` (1-based) have conditions."""
+    """Return macro actions as prompt text, with the conditions of those in `shown` (1-based)."""
     lines = []
     for number, macro in enumerate(macros, start=1):
         lines.append(f"{number}. {macro.name}")
@@ -180,9 +181,9 @@ def _anyway(number: int) -> str:
 
 
 # Corrections --------------------------------------------------------------------------------------
-# Correction prompts are shortened until they fit the smallest context: first fewer problems (the
-# others are reported in the next round), then fewer objects, and finally only the conditions of the
-# faulty macro actions.
+# Correction prompts are shortened until they fit the smallest context. First they contain fewer
+# problems (the others are reported in the next round), then fewer objects, and finally only the
+# conditions of the faulty macro actions.
 
 _BEFORE = 2
 """Number of macro actions described before the faulty one."""
@@ -202,7 +203,7 @@ def correction_values(
     objects: Callable[[Iterable[str]], str],
     fits: Callable[[Values], bool],
 ) -> Values:
-    """Return the values of the longest correction prompt that fits, or of the shortest one."""
+    """Return the values of the longest correction prompt that fits, or else of the shortest one."""
     shortest: Values = {}
     for candidate in _shorter(values, macros, problem.splitlines(), objects):
         shortest = {**candidate, "problem": f"{candidate['problem']}\n(correction {number})"}

@@ -41,7 +41,7 @@ MAX_TOKENS: Mapping[str, int] = {
     "step": 64,
     "agent": 512,
 }
-"""Token limit of each answer; every prompt with its answer fits `MIN_CONTEXT`."""
+"""Token limit of each answer, chosen so that every prompt with its answer fits `MIN_CONTEXT`."""
 
 MAX_ROOMY_TOKENS: Mapping[str, int] = {
     **MAX_TOKENS,
@@ -54,19 +54,19 @@ MAX_ROOMY_TOKENS: Mapping[str, int] = {
     "goal": 2048,
     "correct_goal": 2048,
 }
-"""Token limits if the prompt leaves room for more: a plan of 110 steps takes 2,300 tokens."""
+"""Token limits if the prompt leaves room for more; a plan of 110 steps takes 2,300 tokens."""
 
 _JSON = 2
-"""Factor of the tokens of an answer in JSON."""
+"""Factor by which JSON increases the number of tokens in an answer."""
 
 
 @dataclass
 class Tally:
-    """Counts of a dialogue.
+    """Counts of unusable answers in a dialogue.
 
     Args:
         unreadable: Number of answers in which nothing could be read.
-        repeated: Number of corrections that repeated the answer before.
+        repeated: Number of corrections that repeated the previous answer.
     """
 
     unreadable: int = 0
@@ -91,7 +91,7 @@ class Dialogue:
             form: Form of a structured answer; ignored if answers are not structured.
 
         Returns:
-            An empty text if a structured answer and its repetition do not follow the schema.
+            The text; empty if neither a structured answer nor its repetition follows the schema.
 
         Raises:
             LLMError: The model gave no usable answer.
@@ -111,7 +111,7 @@ class Dialogue:
     def ask_all(
         self, prompt: str, form: AnswerForm, values: Sequence[Mapping[str, str]]
     ) -> list[str]:
-        """Ask several structured questions at once and return the texts of their answers."""
+        """Ask several structured questions at once, and return the texts of the answers."""
         requests = [self.request(prompt, form, **given) for given in values]
         texts = []
         for outcome in answer_all(self.model, requests):
@@ -123,7 +123,7 @@ class Dialogue:
         return texts
 
     def request(self, prompt: str, form: AnswerForm | None = None, **values: str) -> Request:
-        """Return the request of a prompt, without optional context if it would not fit."""
+        """Return the request for a prompt, without optional context if it would not fit."""
         if values.get("knowledge") and not self.fits(prompt, **values):
             values["knowledge"] = ""
         if form is None:
@@ -137,7 +137,7 @@ class Dialogue:
         accept: Mapping[str, Any] | None = None,
         **values: str,
     ) -> Any:
-        """Ask the model for a JSON value and return it; for `accept` see `Request`."""
+        """Ask the model for a JSON value and return it; `accept` is explained in `Request`."""
         request = replace(self._request(prompt, values, schema), accept=accept)
         return _clean(self.model.answer(request).data)
 
@@ -186,7 +186,7 @@ def _printable(text: str) -> str:
 
 @dataclass(frozen=True)
 class PromptWords:
-    """Texts of the prompts for one request.
+    """Texts in the prompts for one request.
 
     With the setting `knowledge` off, they contain only what the paper's prompts contain.
     """
@@ -200,21 +200,21 @@ class PromptWords:
         return predicted.objects(names, contents=contents, surfaces=structured)
 
     def task(self, predicted: PredictedWorld, names: Iterable[str]) -> str:
-        """Return background knowledge about the request and the usual states of objects."""
+        """Return background knowledge about the request, and the usual states of objects."""
         return self._listed(predicted.usual(self.request, names))
 
     def conditions(self, predicted: PredictedWorld, names: Iterable[str]) -> str:
-        """Return the same with notes on overlapping predicates."""
+        """Return the text of `task` with notes on overlapping predicates."""
         return self._listed([*predicted.usual(self.request, names), *predicted.notes("conditions")])
 
     def steps(self, predicted: PredictedWorld, names: Iterable[str], *, whole: bool = False) -> str:
-        """Return background knowledge about actions on objects, and with `whole` on the task."""
+        """Return background knowledge about actions on objects and, if `whole`, about the task."""
         names = tuple(names)
         usual = predicted.usual(self.request, names) if whole else ()
         return self._listed([*usual, *predicted.notes("steps", names)])
 
     def wanted(self, macro: MacroAction, task: Task, state: State) -> str:
-        """Return the objects and the postcondition of a macro action as prompt lines."""
+        """Return the objects and postcondition of a macro action as prompt lines."""
         if not (self.settings.knowledge or self.settings.structured):
             return ""
         return "".join(f"\n{line}" for line in self._judged_by(macro, task, state))
@@ -225,7 +225,7 @@ class PromptWords:
         for number, macro in enumerate(macros, start=1):
             lines.append(f"{number}. {macro.name}")
             if self.settings.knowledge or self.settings.structured:
-                # Only the first can rely on the current state.
+                # only the first macro action can rely on the current state
                 judged = self._judged_by(macro, task, state if number == 1 else None)
                 lines += [f"   {line}" for line in judged]
         return "\n".join(lines)
@@ -248,7 +248,7 @@ class PromptWords:
 
 
 def _meant(macro: MacroAction, task: Task) -> tuple[str, ...]:
-    """Return the objects of a macro action's conditions whose kinds its sentence names."""
+    """Return the objects in a macro action's conditions whose kinds its sentence names."""
     sentence = "".join(words(macro.name))
     objects = {o.name for o in task.problem.objects}
     texts = (*macro.postcondition, *macro.precondition)
@@ -264,7 +264,7 @@ def _meant(macro: MacroAction, task: Task) -> tuple[str, ...]:
 def _named(kind: str, sentence: str) -> bool:
     whole = load_wording().wholes.get(kind)
     if whole is not None and kind.startswith(whole):
-        # A piece such as `tomatosliced` is named by its whole and its verb.
+        # a piece such as `tomatosliced` is named by its whole and its verb
         made = kind.removeprefix(whole).removesuffix("ed")
         return whole in sentence and made in sentence
     return kind in sentence
@@ -277,7 +277,7 @@ def numbered_steps(block: Sequence[GroundAction]) -> str:
 
 
 def planned_steps(blocks: Sequence[AABlock]) -> str:
-    """Return planned steps grouped by macro action, as prompt text."""
+    """Return the planned steps, grouped by macro action, as prompt text."""
     lines = [
         f"{i}. {b.macro.name}: {' '.join(map(_written, b.actions))}"
         for i, b in enumerate(blocks, start=1)
@@ -286,7 +286,7 @@ def planned_steps(blocks: Sequence[AABlock]) -> str:
 
 
 def signatures(task: Task) -> str:
-    """Return all actions with their parameters, in the answer format."""
+    """Return all actions with their parameters, in the format of answers."""
     return ", ".join(
         f"({', '.join((s.name, *(p.name.lstrip('?') for p in s.parameters)))})"
         for s in task.domain.actions.values()

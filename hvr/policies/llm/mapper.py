@@ -1,9 +1,9 @@
 """The action mapper: maps a model's answer to valid ground actions (paper, section 3.3).
 
 An action is first read literally. If that fails, its predicate and objects are mapped to the known
-names with the highest cosine similarity of embeddings. If the result is not a valid action, the
-most similar valid action with the same predicate and object is used. Below the thresholds nothing
-is mapped: a reported gap is better than a wild guess.
+names with the most similar embeddings (by cosine). If the result is not a valid action, the most
+similar valid action with the same predicate and object is used. Below the thresholds nothing is
+mapped, because a reported gap is better than a wild guess.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _SLIP = 0.85
 
 
 class Similarity(Protocol):
-    """The part of `hvr.knowledge.retrieval.embedders.Embedder` that matching needs."""
+    """The part of `hvr.knowledge.retrieval.embedders.Embedder` that name matching needs."""
 
     def similarities(self, query: str, candidates: Sequence[str]) -> tuple[float, ...]:
         """Return the cosine similarity of the query to each candidate, from -1 to 1."""
@@ -57,9 +57,9 @@ class KnownNames:
         self._known: dict[str, dict[str, float]] = {}
 
     def scores(self, text: str) -> dict[str, float]:
-        """Return the match score of each name with a text, from 0 to 1, best first.
+        """Return how well each name matches a text, from 0 to 1, best first.
 
-        Only exact matches of a name or synonym, up to spelling variants, score 1.
+        Only an exact match of a name or synonym, apart from spelling variants, scores 1.
         """
         plain = _plain(text)
         if plain not in self._known:
@@ -93,7 +93,7 @@ def split_instance(text: str) -> tuple[str, int | None]:
 
 
 def _spelling(one: str, other: str) -> float:
-    # Changing one letter of a short word makes another word; a long text is a sentence, not a name.
+    # Changing one letter of a short word makes another word. A long text is a sentence, not a name.
     if min(len(one), len(other)) < 4 or abs(len(one) - len(other)) > 2 or len(one) > 40:
         return 0.0
     ratio = SequenceMatcher(None, one, other, autojunk=False).ratio()
@@ -119,7 +119,7 @@ OBJECT_THRESHOLD = 0.6
 
 _MOST_ARGUMENTS = 6
 _OTHER_NUMBER = 0.95
-"""Factor for an object whose written number does not exist."""
+"""Factor applied to an object if the written number does not exist."""
 
 _SIBLING = 0.5
 """Score of an action that shares a verb, such as `put`, with the best match."""
@@ -129,9 +129,9 @@ _ROBOT = frozenset({"robot", "agent", "arm", "gripper", "hand", "self", "me", "i
 
 @dataclass(frozen=True)
 class Mapped:
-    """A mapped action, or None, and a note on the change or failure; empty if `exact`.
+    """A mapped action or None, with a note on the change or failure; empty if `exact`.
 
-    `impossible` says that the text names an action and objects that exist, but do not go together.
+    `impossible` tells that the text names an existing action and objects that do not go together.
     """
 
     action: GroundAction | None
@@ -141,7 +141,7 @@ class Mapped:
 
 
 class MappedLiteral(NamedTuple):
-    """A mapped literal as PDDL text, or None, and a note on the change or failure."""
+    """A mapped literal as PDDL text or None, with a note on the change or failure."""
 
     literal: str | None
     note: str
@@ -153,7 +153,7 @@ class _Choice(NamedTuple):
 
 
 class Mapper:
-    """Maps a model's answer to actions and literals of a task; `available` objects come first."""
+    """Maps a model's answer to actions and literals of a task, preferring `available` objects."""
 
     def __init__(
         self,
@@ -190,7 +190,7 @@ class Mapper:
     # Objects --------------------------------------------------------------------------------
 
     def objects_like(self, text: str) -> dict[str, float]:
-        """Return the objects that a name may refer to with their scores, best first.
+        """Return the objects to which a name may refer with their scores, best first.
 
         Each sufficiently similar class contributes one object: the one with the written number, or
         else the first available one.
@@ -212,7 +212,7 @@ class Mapper:
         return fits
 
     def _stand_ins(self, objects: Mapping[str, float]) -> dict[str, float]:
-        """Return parts of the same things as stand-ins for objects that no valid action takes."""
+        """Return parts of the same things, in place of objects that no valid action takes."""
         fits: dict[str, float] = {}
         for name, score in objects.items():
             base, number = split_instance(name)
@@ -226,11 +226,11 @@ class Mapper:
     # Actions --------------------------------------------------------------------------------
 
     def map(self, text: ActionText, holding: str | None = None) -> Mapped:
-        """Return the action that a text refers to.
+        """Return the action to which a text refers.
 
         Args:
-            holding: The object in the robot's hand at that point, used if the text omits an object,
-                as in `(put_on, countertop-1)`.
+            holding: The object in the robot's hand at that point. It is used if the text omits an
+                object, as in `(put_on, countertop-1)`.
         """
         name, args = text.name.lower(), tuple(a.lower() for a in text.args)
         for spelt in (name, name.replace("-", "_"), name.replace("_", "-")):
@@ -242,7 +242,7 @@ class Mapper:
         given = text.args[:_MOST_ARGUMENTS]
         objects = [self.objects_like(a) for a in given]
         choice = max(self._readings(names, objects, holding), default=None, key=itemgetter(0))
-        # Stand-ins come second: they must not beat an object that was named.
+        # Stand-ins come second, because they must not beat an object that was named.
         if choice is None and any(objects):
             wider = [{**options, **self._stand_ins(options)} for options in objects]
             choice = max(self._readings(names, wider, holding), default=None, key=itemgetter(0))
@@ -268,7 +268,7 @@ class Mapper:
         best = next(iter(fits))
         shared = set(self._verbs.get(best, ()))
         count = len(self.task.domain.actions[best].parameters)
-        # "Put the mug in the sink" may mean put_on: actions that share a verb are options.
+        # "Put the mug in the sink" may mean put_on, so actions that share a verb are options.
         for name in self.actions.names:
             if len(self.task.domain.actions[name].parameters) != count:
                 continue
@@ -289,7 +289,8 @@ class Mapper:
             if len(mentioned) == count - 1 and holding is not None:
                 places.append(({holding: _OTHER_NUMBER}, *mentioned))
             for rank, place in enumerate(places):
-                # Readings that use all written objects win; ties go to the objects written first.
+                # Prefer readings that use all written objects; ties go to the objects written
+                # first.
                 lost = abs(len(objects) - count) * 0.1 + rank * 0.001
                 for action, fit in self._products(name, place):
                     yield _Choice(score + fit / max(count, 1) - lost, action)
@@ -299,7 +300,7 @@ class Mapper:
     ) -> Iterator[tuple[GroundAction, float]]:
         rows: list[tuple[tuple[str, ...], float]] = [((), 0.0)]
         for options in place:
-            # Options are sorted; four per argument keep the product small.
+            # Options are sorted, and four per argument keep the product small.
             few = list(options.items())[:4]
             rows = [((*row, o), fit + s) for row, fit in rows for o, s in few]
         for row, fit in rows:
@@ -320,7 +321,7 @@ class Mapper:
                     pool[action] = score + first[action.args[0]]
         if not pool:
             return None
-        # Only the other objects are compared: the shared first one would dominate.
+        # Compare only the other objects: the first one is shared and would dominate.
         rest = " ".join(text.args[1:])
         endings = tuple(dict.fromkeys(" ".join(a.args[1:]) for a in pool))
         similar = self._embedder.similarities(rest, endings)
@@ -339,20 +340,20 @@ class Mapper:
     # Literals -------------------------------------------------------------------------------
 
     def map_literal(self, text: LiteralText) -> MappedLiteral:
-        """Return the literal that a text refers to.
+        """Return the literal to which a text refers.
 
-        Its predicate takes the written number of arguments, and its objects have the parameter
-        types.
+        Its predicate takes the written number of arguments, and its objects have the types of the
+        parameters.
         """
         if self._is_spelt(text.words):
             atom = f"({' '.join(text.words)})"
             return MappedLiteral(atom if text.positive else f"(not {atom})", "")
         args = [a for a in text.args if a.lower() not in _ROBOT]
         best: tuple[float, str, bool, tuple[str, ...]] | None = None
-        # A model may write `closed` where the domain has only `open`: the sign is inverted.
+        # A model may write `closed` where the domain has only `open`; the sign is then inverted.
         for names, same in ((self._predicate_names, True), (self._opposites, False)):
             for name, score in names.scores(text.predicate).items():
-                # Scores descend and objects add at most 1, so that no later name can win.
+                # Scores descend and objects add at most 1, so no later name can win.
                 if score < NAME_THRESHOLD or (best is not None and score + 1 <= best[0]):
                     break
                 fitting = self._arguments(self.task.domain.predicates[name], args)

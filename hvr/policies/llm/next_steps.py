@@ -18,13 +18,13 @@ END = ""
 class NextSteps:
     """The lines that may follow the lines of a plan: the applicable steps, or the end.
 
-    It makes a prefix function for transformers: `LineConstraint(tokenizer, NextSteps(task))`.
-    Steps that return to an earlier state are left out, since no shortest plan contains one; without
-    this, weak models repeat a pair of steps forever. Nothing is known about the goal: a plan may
-    end after any step.
+    It serves as a prefix function for transformers: `LineConstraint(tokenizer, NextSteps(task))`.
+    Steps that return to an earlier state are left out, since no shortest plan contains one. Without
+    this rule, weak models repeat a pair of steps forever. The goal is unknown, so a plan may end
+    after any step.
 
     Args:
-        task: Problem without numbers; its initial state is the plan's.
+        task: Problem without numbers, whose initial state is the start of the plan.
         most: Maximum number of steps.
     """
 

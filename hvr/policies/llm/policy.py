@@ -1,4 +1,4 @@
-"""The LLM policy: it knows the request and the graph but no gold goal."""
+"""The LLM policy, which knows the request and the graph but no gold goal."""
 
 from __future__ import annotations
 
@@ -70,20 +70,20 @@ LIBRARY_FILE = "library.ttl"
 """File in a run folder with the macro actions available to the run."""
 
 PROMPTS_FOLDER = "prompts"
-"""Subfolder of a run folder with the user's own templates."""
+"""Subfolder of a run folder for the user's prompt templates."""
 
 
 STRUCTURED = "structured"
-"""Field in a transcript's header: whether the answers are structured."""
+"""Field in a transcript's header: whether answers are structured."""
 
 LEDGER_FILE = "ledger.sqlite"
 """File in a run folder with the charges of all attempts."""
 
 
 def open_equipment(context: PolicyContext) -> tuple[Equipment, Meter, Path | None]:
-    """Return the equipment, the usage meter, and the library to add to.
+    """Return the equipment, the usage meter, and the library to extend.
 
-    A repeated run uses the recorded run's library, prompts and planner results and adds to no
+    A repeated run uses the library, prompts and planner results of the recorded run, and extends no
     library. A resumed run uses its own.
 
     Raises:
@@ -105,7 +105,7 @@ def open_equipment(context: PolicyContext) -> tuple[Equipment, Meter, Path | Non
     prompts = load_prompts(own_prompts, world=context.prompts, structured=settings.structured)
     embedder = context.embedder or make_embedder(choice.embedder, embedder_options(choice))
     library = _library(choice, settings, source)
-    # Before the transcript, whose existence marks these inputs as complete.
+    # This precedes the transcript, whose existence marks these inputs as complete.
     if folder is not None and source != folder:
         if library is not None:
             write_library(library, folder / LIBRARY_FILE)
@@ -138,7 +138,7 @@ def open_equipment(context: PolicyContext) -> tuple[Equipment, Meter, Path | Non
 
 
 def _structured(choice: ModelChoice, context: PolicyContext) -> bool:
-    # A replayed or resumed run keeps its form. The simulated model and a user's own templates use
+    # A replayed or resumed run keeps its form. The simulated model and the user's templates use
     # text; other models get schemas.
     spec = read_config(choice).spec or ""
     earlier = replayed(spec) or context.transcript
@@ -179,7 +179,7 @@ def _planner(context: PolicyContext, recorded: RecordedRun | None) -> Planner:
 
 
 def _library(choice: ModelChoice, settings: PolicySettings, source: Path | None) -> Library | None:
-    """Return the available macro actions; a recorded run's library takes precedence."""
+    """Return the available macro actions; the library of a recorded run takes precedence."""
     if not settings.library:
         return None
     if source is not None:
@@ -219,7 +219,7 @@ def learn_macros(
 
 
 class LLMPolicy(Policy[str]):
-    """A policy that plans with a language model, and may add macro actions to a library."""
+    """A policy that plans with a language model, and may extend a library of macro actions."""
 
     recovery_strategies = FEEDBACK_PLANNER_STRATEGIES
     asks_model = True
@@ -234,12 +234,12 @@ class LLMPolicy(Policy[str]):
     ) -> None:
         self.equipment = equipment
         self.plans: list[PlanningRecord] = []
-        """One record per plan, in order."""
+        """Planning records in order, one per plan."""
         self._meter = meter
         self._library = library
         self._about = dict(about or {})
         self._library_uses: set[str] = set()
-        # Only for judgements and constraints: the model must plan without knowing the goal.
+        # used only for judgements and constraints: the model must plan without knowing the goal
         self._reader = Reader(equipment.ontology, equipment.domain)
 
     @classmethod
@@ -261,7 +261,7 @@ class LLMPolicy(Policy[str]):
     def understand(
         self, request: str, graph: KnowledgeGraph, inventory: Inventory
     ) -> Understanding[str]:
-        """Return the request itself; hvr's own reading of it is only used to judge the result."""
+        """Return the request itself; hvr's own reading serves only to judge the result."""
         del graph
         try:
             goal = self._reader.goal(request, inventory)
@@ -276,7 +276,7 @@ class LLMPolicy(Policy[str]):
         return f"take {' and '.join(things)} away from {place} and put it somewhere else"
 
     def needs(self, stage: str, graph: KnowledgeGraph, inventory: Inventory) -> tuple[str, ...]:
-        """Return the objects that the request and its dishes name, with their dependencies."""
+        """Return the objects named by the request and its dishes, with their dependencies."""
         del graph
         equipment = self.equipment
         words = (*mentioned(stage, inventory), *ingredients(stage, inventory.ontology))
@@ -315,7 +315,7 @@ class LLMPolicy(Policy[str]):
     def plan(
         self, stage: str, graph: KnowledgeGraph, inventory: Inventory, reason: str = ""
     ) -> Planned:
-        """Return a plan whose goal is the predicted final state of all that it changes."""
+        """Return a plan whose goal is the predicted final state of everything that it changes."""
         request = stage
         if reason:
             request = f"{stage} (A first attempt was broken off: {reason} Go on from here.)"
@@ -342,8 +342,8 @@ class LLMPolicy(Policy[str]):
         """Return a plan for a request, with its record.
 
         Args:
-            find: Searches for the request's objects before planning; None if all locations are
-                known.
+            find: Function that searches for the request's objects before planning; None if all
+                locations are known.
         """
         if find is not None:
             inventory = find(request)
@@ -372,7 +372,7 @@ class LLMPolicy(Policy[str]):
         graph: KnowledgeGraph,
         inventory: Inventory,
     ) -> Judgement:
-        """Judge by hvr's own reading: a fully executed plan may still miss the request."""
+        """Judge by hvr's own reading, since a fully executed plan may still miss the request."""
         steps = any(record.plan.actions for record in self.plans)
         if not done.reached:
             return done if steps else Judgement(False, "the plan has no steps")
@@ -399,7 +399,7 @@ class LLMPolicy(Policy[str]):
         )
 
     def records(self) -> Mapping[str, Any]:
-        """Return `planning.json`, and `planning-2.json` and so on for further plans."""
+        """Return `planning.json`, then `planning-2.json` and so on for further plans."""
         return {
             f"planning{'' if number == 1 else f'-{number}'}.json": record.to_json()
             for number, record in enumerate(self.plans, start=1)
@@ -435,6 +435,6 @@ class AgentPolicy(LLMPolicy):
                 f"the policy agent supports only the setting {AGENT}, not {setting}",
                 field="setting",
             )
-        # The recorded setting must be the one that repeats the run.
+        # Record the setting with which the run can be repeated.
         setting = setting if is_agent(setting) else AGENT
         return super().open(replace(context, model=replace(context.model, setting=setting)))

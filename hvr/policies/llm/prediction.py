@@ -43,7 +43,7 @@ PickedObjects = tuple[dict[str, str], tuple[str, ...]]
 class PredictedWorld(ABC):
     """The predicted state after the planned steps, and its description for a policy.
 
-    `hvr.policies.llm.scene_prediction` implements it for scene graphs, `PredictedFacts` for any
+    `hvr.policies.llm.scene_prediction` implements it for scene graphs, and `PredictedFacts` for any
     PDDL problem.
 
     Attributes:
@@ -67,11 +67,11 @@ class PredictedWorld(ABC):
 
     @property
     def kept(self) -> tuple[Trajectory, ...]:
-        """The remaining prohibitions of all unbroken constraints."""
+        """The remaining prohibitions of all constraints that are not yet broken."""
         return self._constraints.prohibitions
 
     def advance(self, actions: Iterable[GroundAction]) -> None:
-        """Apply actions to the state; inapplicable ones are skipped."""
+        """Apply actions to the state, skipping inapplicable ones."""
         for action in actions:
             self.state = run_actions(self.task, self.state, (action,))
             if self._constraints.left:
@@ -79,7 +79,7 @@ class PredictedWorld(ABC):
 
     @property
     def nearness(self) -> frozenset[str]:
-        """The nearness predicates, which no condition uses because every move changes them."""
+        """The nearness predicates, which conditions never use because every move changes them."""
         return self.navigation.predicates if self.navigation else frozenset()
 
     @cached_property
@@ -101,7 +101,7 @@ class PredictedWorld(ABC):
 
     @abstractmethod
     def actions(self) -> str:
-        """Return all actions with their parameters, in the answer format."""
+        """Return all actions with their parameters, in the format of answers."""
 
     @abstractmethod
     def classes(self, names: Iterable[str]) -> str:
@@ -115,11 +115,12 @@ class PredictedWorld(ABC):
 
         Args:
             contents: Whether to list the contents of closed places.
-            surfaces: Whether to list the things on each surface, which tells surfaces apart.
+            surfaces: Whether to list the things on each surface, which helps to tell surfaces
+                apart.
         """
 
     def places(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Return where objects are, including nested places (egg in bowl on table)."""
+        """Return where objects are, including nested places (an egg in a bowl on a table)."""
         del names
         return ()
 
@@ -129,7 +130,7 @@ class PredictedWorld(ABC):
         return ()
 
     def notes(self, reader: str, names: Iterable[str] = ()) -> tuple[str, ...]:
-        """Return notes on common mistakes in `conditions` or `steps`."""
+        """Return notes on common mistakes for the reader `conditions` or `steps`."""
         del reader, names
         return ()
 
@@ -150,17 +151,17 @@ class PredictedWorld(ABC):
         knowledge: bool,
         expansion: bool,
     ) -> PickedObjects:
-        """Return the objects that a model selected by kind, with related ones.
+        """Return the objects that a model selected by kind, with related objects.
 
         Args:
-            knowledge: Whether to add objects that the request names.
-            expansion: Whether to add objects that the selected ones depend on.
+            knowledge: Whether to add the objects named in the request.
+            expansion: Whether to add the objects on which the selected ones depend.
         """
 
     def named_in(
         self, text: str, known: Sequence[str], embedder: Embedder, *, expansion: bool
     ) -> tuple[str, ...]:
-        """Return the objects of a macro action that names them itself; empty if it names none."""
+        """Return the objects that a macro action itself names; empty if it names none."""
         del text, known, embedder, expansion
         return ()
 
@@ -181,7 +182,7 @@ class PredictedWorld(ABC):
         relevant: Formula,
         kept: tuple[Trajectory, ...],
     ) -> Task | None:
-        """Return the planning task from a state to a goal, or None if it is too large.
+        """Return the planning task from a state to a goal; None if it is too large.
 
         Args:
             relevant: Part of the goal that determines the relevant objects.
@@ -197,12 +198,12 @@ class PredictedWorld(ABC):
 
 
 def run_actions(task: Task, state: State, actions: Iterable[GroundAction]) -> State:
-    """Return the state after some actions; inapplicable ones are skipped."""
+    """Return the state after some actions, skipping inapplicable ones."""
     return _walk(task, state, actions)[0]
 
 
 def count_executable(task: Task, state: State, actions: Iterable[GroundAction]) -> int:
-    """Return the number of applicable actions if inapplicable ones are skipped."""
+    """Return the number of applicable actions, skipping inapplicable ones."""
     return _walk(task, state, actions)[1]
 
 
@@ -253,7 +254,8 @@ _NAME = re.compile(r"[\w-]+")
 class PredictedFacts(PredictedWorld):
     """The predicted state of any PDDL problem, described by its facts.
 
-    `types` are names for objects of each type. Raises `UsageError` for durative or missing actions.
+    `types` maps each type to the names for its objects. Raises `UsageError` for durative actions,
+    or if there are no actions.
     """
 
     def __init__(self, task: Task, wording: Wording, types: Mapping[str, Sequence[str]]) -> None:
@@ -304,7 +306,7 @@ class PredictedFacts(PredictedWorld):
     def objects(
         self, names: Iterable[str], *, contents: bool = False, surfaces: bool = False
     ) -> str:
-        """Return one line per object; a fact appears with the first of its objects only."""
+        """Return one line per object; each fact appears only with the first of its objects."""
         del contents, surfaces
         lines = [
             f"{name} ({self._kinds[name]}): {' '.join(facts)}".removesuffix(": ")
@@ -369,7 +371,7 @@ class PredictedFacts(PredictedWorld):
         if len(of_kind) + len(reasons) <= MAX_DESCRIBED_OBJECTS:
             reasons = {**reasons, **of_kind}
         else:
-            # Too many objects for a prompt: facts about the named ones decide.
+            # With too many objects for a prompt, facts about the named objects decide.
             reasons = {**named, **reasons}
             for name in self._touching(reasons, of_kind):
                 if len(reasons) >= MAX_DESCRIBED_OBJECTS:
@@ -411,7 +413,7 @@ class PredictedFacts(PredictedWorld):
         return {kind for kind in there if any(domain.is_subtype(kind, above) for above in called)}
 
     def _touching(self, names: Collection[str], among: Collection[str]) -> Iterator[str]:
-        """Yield objects connected to the given ones by facts, nearest first."""
+        """Yield the objects that facts connect to the given ones, nearest first."""
         ties: dict[str, set[str]] = defaultdict(set)
         for atom in self.state.atoms(static=True):
             for name in atom.args:
@@ -434,7 +436,7 @@ class PredictedFacts(PredictedWorld):
     ) -> Task | None:
         """Return the whole problem with a new initial state and goal."""
         del objects, relevant
-        # Derived facts follow from the others and do not belong in an initial state.
+        # Derived facts follow from the others, so they do not belong in an initial state.
         rules = self.task.derived_predicates
         problem = self.task.problem.replace(
             init=frozenset(a for a in state.atoms(static=True) if a.predicate not in rules),

@@ -23,7 +23,7 @@ class MacroCheck(Value):
 
     Args:
         verified: Length of the longest applicable prefix.
-        problem: Error messages about the others; empty if all are verified.
+        problem: Error messages about the remaining ones; empty if all are verified.
     """
 
     verified: int
@@ -40,14 +40,14 @@ class BlockRecord(JsonObject):
     Args:
         macro: The macro action with its refined conditions.
         written: Actions mapped from the first answer, before any correction.
-        actions: Actions after correction and repair, before elimination.
+        actions: Actions after correction and repair, but before elimination.
         verified_before: Whether `written` was executable.
         verified_after: Whether `actions` is executable; None without verification.
         achieved: Whether the postcondition holds after the block; None without conditions.
         tries: Number of corrections requested from the model.
-        repaired: Whether the classical planner wrote part of the block.
-        from_library: Name of the library's macro action that was used; empty if none.
-        unmapped: Lines of the answer that map to no action.
+        repaired: Whether the classical planner wrote a part of the block.
+        from_library: Name of the macro action used from the library; empty if none was used.
+        unmapped: Lines of the answer that could not be mapped to an action.
     """
 
     macro: MacroAction
@@ -66,11 +66,11 @@ class BlockRecord(JsonObject):
 
 @dataclass(frozen=True)
 class Stopped:
-    """Why a model's plan ended early.
+    """The reason why a model's plan ended early.
 
     Args:
-        kind: A few words for tables.
-        reason: One line.
+        kind: Short label for tables.
+        reason: Explanation in one line.
     """
 
     kind: str
@@ -78,11 +78,11 @@ class Stopped:
 
 
 BUDGET_SPENT = "budget spent"
-"""Kind of a plan whose own requests are spent."""
+"""Kind of a plan that has used up its own requests."""
 
 
 def stopped_by(error: HvrError) -> Stopped | None:
-    """Return the end of a plan that the model or policy caused; None for another error."""
+    """Return why a plan ended if its model or policy caused the error; None for any other error."""
     kind = None
     match error:
         case LanguageError():
@@ -105,20 +105,20 @@ class PlanningRecord:
     """The history of one plan.
 
     Args:
-        plan: The plan: with H, one block per macro action with remaining steps; otherwise one
-            block.
+        plan: The plan. With H it has one block per macro action with remaining steps, otherwise a
+            single block.
         blocks: Records of the blocks; without H, a single one.
         hierarchical: Whether the plan has macro actions.
-        macro_before: Check of the macro plan as first answered; None without H.
+        macro_before: Check of the first version of the macro plan; None without H.
         macro_after: Check of the corrected macro plan; None without H.
         removed: Number of steps removed by elimination.
         library_used: Number of blocks taken from the library.
         planner_calls: Number of calls of the classical planner.
-        judged: Rounds of the judge; empty if it is off or found nothing.
+        judged: Rounds of the judge; empty if the judge is off or found nothing.
         unreadable: Number of answers in which nothing could be read.
-        repeated: Number of corrections that repeated the answer before, or of an agent's calls
-            that repeated an earlier one.
-        stopped: Why the plan ended early, if it did.
+        repeated: Number of corrections that repeated the previous answer, or of an agent's calls
+            that repeated an earlier call.
+        stopped: The reason if the plan ended early, otherwise None.
         planners: Names of the classical planners that wrote parts of the plan.
     """
 
@@ -158,12 +158,12 @@ class PlanningRecord:
         return tuple(told)
 
     def require_steps(self) -> None:
-        """Raise `ImpossibleGoalError` with the reason if the plan ended early without steps."""
+        """Raise `ImpossibleGoalError` with the reason, if the plan ended early without steps."""
         if self.stopped is not None and not self.plan.actions:
             raise ImpossibleGoalError(self.stopped.reason)
 
     def to_json(self) -> dict[str, Any]:
-        """Return JSON values, without what only the scores of a bench use."""
+        """Return JSON values, without the fields that only the scores of a bench use."""
         values = json_fields(self)
         rounds = values.pop("judged")
         for count in ("unreadable", "repeated", "stopped", "planners"):
@@ -205,11 +205,11 @@ class MacroPlanWritten(_Event):
 
 
 class ConditionsWritten(_Event):
-    """The model wrote conditions of the macro actions.
+    """The model wrote the conditions of the macro actions.
 
     Args:
         macros: The macro actions with their usable conditions.
-        dropped: The other conditions, with reasons.
+        dropped: The unusable conditions, with reasons.
     """
 
     event = "conditions"
@@ -218,7 +218,7 @@ class ConditionsWritten(_Event):
 
 
 class MacroPlanChecked(_Event):
-    """The validator checked the macro plan; `attempt` 0 is the first answer."""
+    """The validator checked the macro plan; `attempt` is 0 for the first answer."""
 
     event = "macro-check"
     check: MacroCheck
@@ -234,8 +234,8 @@ class BlockWritten(_Event):
     Args:
         number: 1-based index of the macro action.
         source: `model`, `library`, `correction`, `navigation`, `planner`, or `best` (the best
-            version once the tries are spent).
-        unmapped: Lines that map to no action, with reasons.
+            version after all tries).
+        unmapped: Lines that could not be mapped to an action, with reasons.
     """
 
     event = "block"
@@ -273,7 +273,8 @@ class StepsLeftOut(_Event):
 class PlanJudged(_Event):
     """The judge removed redundant steps and inserted missing ones before execution.
 
-    `unmended` explains why a remaining problem could not be repaired; empty if there is none.
+    `unmended` gives the reason why a remaining problem could not be repaired; empty if no problem
+    remains.
     """
 
     event = "judged"

@@ -38,8 +38,8 @@ from hvr.validation.trajectory import ConstraintMonitor, grounded_constraints
 from hvr.validation.validator import Validator
 
 # Redundant steps ----------------------------------------------------------------------------------
-# Action elimination (Nakhost & Müller, ICAPS 2010) needs a goal. Since no gold goal may be known
-# here, the goal is the final state of everything that the plan changes.
+# Action elimination (Nakhost & Müller, ICAPS 2010) needs a goal. Since hvr must not know a gold
+# goal here, the goal is the final state of everything that the plan changes.
 
 
 def plan_outcome(
@@ -47,11 +47,11 @@ def plan_outcome(
 ) -> And:
     """Return the final state of everything that a plan changes, as a condition.
 
-    A lamp that is switched on and then off counts as off, so that a shorter plan may not leave it
-    on. `fleeting` predicates such as nearness do not count, unless they are the only effect of the
-    last step. Inapplicable steps are skipped.
+    A lamp that is switched on and then off counts as off, so a shorter plan must not leave it on.
+    `fleeting` predicates such as nearness do not count, unless they are the only effect of the last
+    step. Inapplicable steps are skipped.
     """
-    # Step by step, since comparing both ends misses facts that change and change back.
+    # Go step by step, since comparing only both ends misses facts that change and change back.
     touched, first = 0, state
     for action in actions:
         following = run_actions(task, state, (action,))
@@ -64,9 +64,9 @@ def plan_outcome(
 def needed_steps(
     task: Task, state: State, actions: Sequence[GroundAction], fleeting: frozenset[str]
 ) -> tuple[int, ...]:
-    """Return the 0-based indices of the steps to keep for the same final state.
+    """Return the 0-based indexes of the steps needed to reach the same final state.
 
-    All steps are kept if one of them is inapplicable. `fleeting` predicates do not count.
+    All steps are kept if any step is inapplicable. `fleeting` predicates do not count.
     """
     end = run_actions(task, state, actions)
     everything = tuple(range(len(actions)))
@@ -76,9 +76,9 @@ def needed_steps(
         kept = minimise.eliminate_actions(task.with_problem(problem).initial, actions)
         if kept is None or kept == everything:
             return everything
-        # A shorter plan may change facts that the whole plan leaves alone; these join the goal.
-        # They hold at the plan's end and are new to the goal, so the goal grows in each round, the
-        # whole plan always reaches it, and the loop terminates.
+        # A shorter plan may change facts that the whole plan leaves alone; these are added to the
+        # goal. Since they hold at the plan's end and are new to the goal, the goal grows in each
+        # round, the whole plan always reaches it, and the loop terminates.
         other = run_actions(task, state, [actions[n] for n in kept])
         more = _literals(task, end.bits, end.bits ^ other.bits, fleeting)
         if not more.operands:
@@ -91,13 +91,13 @@ def eliminate_actions(
 ) -> tuple[tuple[AABlock, ...], tuple[GroundAction, ...]]:
     """Return the blocks of a plan without redundant steps, and the removed steps.
 
-    The plan begins in the task's initial state; it is unchanged if one of its steps is
+    The plan starts in the task's initial state. It stays unchanged if one of its steps is
     inapplicable.
     """
     actions = _steps(blocks)
     if count_applicable(task, task.initial, actions) < len(actions):
         return tuple(blocks), ()
-    # The purpose of a plan without lasting effects is unknown: keep it.
+    # The purpose of a plan without lasting effects is unknown, so keep it.
     kept = set(needed_steps(task, task.initial, actions, fleeting)) or set(range(len(actions)))
     shorter: list[AABlock] = []
     position = 0
@@ -114,7 +114,7 @@ def eliminate_actions(
 def _fleeting_effect(
     task: Task, state: State, actions: Sequence[GroundAction], fleeting: frozenset[str]
 ) -> tuple[Atom, ...]:
-    """Return the effect of a last step without lasting effects, such as going to a lamp."""
+    """Return the effect of the last step of a plan with only fleeting effects, if any."""
     if not actions:
         return ()
     before = run_actions(task, state, actions[:-1])
@@ -133,9 +133,9 @@ def _literals(task: Task, bits: int, fluents: int, fleeting: frozenset[str]) -> 
 
 
 # Judged repair ------------------------------------------------------------------------------------
-# Since no gold goal may be known here, the model's intention is the final state of everything that
-# its steps would change if each of them were executable, without fleeting facts and without effects
-# that a later step requires to be undone.
+# Since hvr must not know a gold goal here, the model's intention is derived from its steps. It is
+# the final state of everything that they would change if each were executable, without fleeting
+# facts and without effects that a later step requires to be undone.
 
 
 def repair_judged_blocks(
@@ -145,15 +145,15 @@ def repair_judged_blocks(
     listen: Callable[[PlanJudged], None],
     reduced: Callable[[Problem, Sequence[GroundAction]], Problem] | None = None,
 ) -> tuple[tuple[AABlock, ...], tuple[JudgeRound, ...]]:
-    """Remove redundant steps from a plan, and insert missing ones, until the judge accepts it.
+    """Remove redundant steps from a plan and insert missing ones, until the judge accepts it.
 
     Args:
         fleeting: Predicates that do not count, such as nearness.
-        reduced: Restricts a problem to the plan's objects; None to use all objects.
+        reduced: Function that restricts a problem to the plan's objects; None to use all objects.
 
     Returns:
-        The blocks, and the rounds of the judge: none if the plan is fine, cannot be repaired, or
-        has no lasting effect.
+        The blocks, and the rounds of the judge. There are no rounds if the plan is correct, cannot
+        be repaired, or has no lasting effect.
     """
     state = task.initial
     actions = _steps(blocks)
@@ -223,8 +223,8 @@ def intended_outcome(
 ) -> And:
     """Return the condition that a plan would achieve if every step were executable.
 
-    A step whose precondition an earlier effect violates implies that this effect was to be undone:
-    picking up a cup while holding a bottle does not mean holding both.
+    If an earlier effect violates a step's precondition, the step implies that this effect was to be
+    undone: picking up a cup while holding a bottle does not mean holding both.
     """
     bits, made = state.bits, dict[int, int]()
     for number, action in enumerate(actions):
@@ -232,7 +232,7 @@ def intended_outcome(
         if isinstance(operator, Misfit):
             continue
         needs = operator.precondition
-        # The literals of the precondition that do not hold; positive ones take precedence.
+        # The unmet literals of the precondition; positive ones take precedence.
         unmet = needs.positive & ~bits | needs.negative & bits & ~needs.positive
         undone = [step for step, changed in made.items() if changed & unmet]
         for step in undone:
@@ -251,13 +251,13 @@ def intended_outcome(
 
 # Constraints --------------------------------------------------------------------------------------
 # Constraints such as "never two doors open" come from hvr's own reading of the request. A model's
-# plan uses nothing else of this reading, least of all its goal.
+# plan uses nothing else from this reading, least of all the goal.
 
 Constraints = tuple[Trajectory, ...]
 
 
 def read_constraints(reader: Reader, request: str, inventory: Inventory) -> tuple[str, ...]:
-    """Return the PDDL constraints that all readings of a request share."""
+    """Return the PDDL constraints that all readings of a request have in common."""
     try:
         goals = reader.goals(request, inventory)
     except (LanguageError, ImpossibleGoalError):
@@ -276,9 +276,9 @@ def constraints_in(task: Task, texts: Iterable[str]) -> Constraints:
 def broken_constraints(
     state: State, actions: Sequence[GroundAction], kept: Constraints
 ) -> tuple[tuple[int, Trajectory], ...]:
-    """Return pairs of a 1-based step index and the constraint that this step breaks.
+    """Return each 1-based step index with the constraint that the step breaks.
 
-    `kept` are the constraints that remain at `state`. Inapplicable steps are skipped.
+    `kept` contains the constraints that remain at `state`. Inapplicable steps are skipped.
     """
     if not kept:
         return ()
@@ -306,7 +306,7 @@ def remaining_constraints(
 
 # Planner repair -----------------------------------------------------------------------------------
 # An extension of the paper: the classical planner bridges gaps that the model left. It sees only
-# the current state and a postcondition of the model or the precondition of its next step.
+# the current state and either a postcondition by the model or the precondition of the next step.
 
 
 class PlannerRepair:
@@ -327,11 +327,12 @@ class PlannerRepair:
         relevant: Formula | None = None,
         kept: tuple[Trajectory, ...] = (),
     ) -> tuple[GroundAction, ...] | None:
-        """Return actions that achieve a condition, or None if none are found.
+        """Return actions that achieve a condition; None if none are found.
 
         Args:
-            objects: Potentially useful objects besides the condition's.
-            relevant: Part of the condition that determines the relevant objects; None for all.
+            objects: Potentially useful objects, in addition to those in the condition.
+            relevant: Part of the condition that determines the relevant objects; None for the whole
+                condition.
             kept: Ground constraints that the actions must not break.
         """
         task = state.task
@@ -347,7 +348,7 @@ class PlannerRepair:
             raise  # an unrecorded planner result would make the run unrepeatable
         except HvrError:
             return None
-        # The planner saw fewer objects: a quantified condition may fail in the full task.
+        # The planner saw fewer objects, so a quantified condition may fail in the full task.
         if result.plan is None or not run_actions(task, state, result.plan).holds(goal):
             return None
         if broken_constraints(state, result.plan, kept):
@@ -362,7 +363,8 @@ class PlannerRepair:
     ) -> tuple[GroundAction, ...]:
         """Return the actions, each preceded by steps that make it applicable.
 
-        Actions that cannot be made applicable are omitted: those after them may still work.
+        Actions that cannot be made applicable are omitted, since the actions after them may still
+        work.
         """
         task = state.task
         done: list[GroundAction] = []

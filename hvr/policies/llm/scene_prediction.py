@@ -41,7 +41,7 @@ from hvr.policies.llm.prediction import PickedObjects, PredictedWorld
 from hvr.values import cached_property
 
 MAX_PLANNER_OBJECTS = 40
-"""Maximum number of objects in a planner task: grounding a larger one takes half a minute."""
+"""Maximum number of objects in a planner task; grounding a larger one takes half a minute."""
 
 _MOST_PLACES = 10
 """Maximum number of places described for a plural such as "drawers"."""
@@ -50,16 +50,16 @@ _A_FEW = 3
 """Number of objects assumed for a plural without a number."""
 
 _BEFORE = 3
-"""Maximum distance, in words, of a number from its noun, as in "two of the red mugs"."""
+"""Maximum distance in words between a number and its noun, as in "two of the red mugs"."""
 
 
 class PredictedScene(PredictedWorld):
     """The predicted state of a scene, as PDDL and as a graph for retrieval.
 
     Args:
-        graph: The current world; it is not changed.
-        compile_task: Task factory; one that caches tasks saves time if the same world is used
-            often.
+        graph: The current world, which is not changed.
+        compile_task: Function that compiles tasks. One with a cache saves time if the same world is
+            used often.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class PredictedScene(PredictedWorld):
     def graph(self) -> KnowledgeGraph:
         """The predicted state as a graph."""
         graph = self._imagined
-        # Prompts read the graph several times per block: only a new state is written to it.
+        # Prompts read the graph several times per block, so write only a new state to it.
         if self._shown != self.state.bits:
             known = self.task.fluent_predicates & predicate_rules(graph.ontology).keys()
             assume_atoms(graph, self.state.atoms(), known)
@@ -91,7 +91,7 @@ class PredictedScene(PredictedWorld):
         return self._inventory_in(self.state)
 
     def _inventory_in(self, state: State) -> Inventory:
-        # A state contains fluents only; static facts come from the current world.
+        # A state contains only fluents; static facts come from the current world.
         fluents = self.task.fluent_predicates
         fixed = frozenset(a for a in self._inventory.facts if a.predicate not in fluents)
         return replace(self._inventory, facts=fixed | state.atoms())
@@ -174,7 +174,7 @@ class PredictedScene(PredictedWorld):
         names = mentioned(text, inventory)
         chosen = select(names, inventory, embedder)
         classes = {inventory.classes[name] for name in chosen.names}
-        # If only furniture is named, the objects to handle are unknown: let the model select.
+        # If only furniture is named, the objects to handle are unknown, so let the model select.
         if not any(_portable(inventory, name) for name in chosen.names):
             return ()
         picked = [n for n in known if inventory.classes[n] in classes]
@@ -210,7 +210,7 @@ class PredictedScene(PredictedWorld):
         relevant: Formula,
         kept: tuple[Trajectory, ...],
     ) -> Task | None:
-        """Return the task with the goal's objects, and the given objects with their places."""
+        """Return the task with the goal's objects, and with the given objects and their places."""
         domain, now = self.task.domain, self._inventory_in(state)
         needed = relevant_objects([relevant], now, kept, self.task.fluent_predicates)
         names = {*needed.names, *_with_places(objects, now)}
@@ -250,7 +250,7 @@ class PredictedScene(PredictedWorld):
 def _mentioned_objects(
     request: str, inventory: Inventory, chosen: Mapping[str, str], embedder: Embedder
 ) -> dict[str, str]:
-    """Return the objects that a request names, directly or by a dish, and the selection lacks."""
+    """Return the objects that a request names, directly or by a dish, but the selection lacks."""
     classes = {inventory.classes[name] for name in chosen}
     wanted = (*mentioned(request, inventory), *ingredients(request, inventory.ontology))
     missing = [

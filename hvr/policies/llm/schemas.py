@@ -1,7 +1,7 @@
-"""JSON schemas of the answers, made of what exists in a world, and the answers as text.
+"""JSON schemas of answers, built from the names that exist in a world, and the answers as text.
 
-A server that follows a schema can name only existing kinds, objects, actions and predicates. The
-rest of the policy reads the text form, in which servers without schemas answer.
+A server that enforces a schema can name only existing kinds, objects, actions and predicates. The
+rest of the policy reads the text form, which servers without schemas write.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from hvr.values import cached_property
 Schema = dict[str, Any]
 
 MAX_TITLE = 200
-"""Maximum characters of a macro action's title."""
+"""Maximum number of characters in a macro action's title."""
 
 _MOST_PAIRS = 4_000
-"""Predicates with more combinations of arguments are restricted by type only."""
+"""Maximum number of argument combinations that are listed; beyond it, only types apply."""
 
 _MOST_FACTS = 12
 """Maximum number of facts in a condition."""
@@ -33,14 +33,14 @@ _MOST_FACTS = 12
 
 @dataclass(frozen=True)
 class AnswerForm:
-    """The form of an answer: its JSON schema, and how to write it as text for the parsers."""
+    """The form of an answer: its JSON schema, and its conversion to text for the parsers."""
 
     schema: Mapping[str, Any]
     text: Callable[[Any], str]
 
     @property
     def accept(self) -> Mapping[str, Any]:
-        """The schema of acceptable answers, with any names.
+        """The schema of acceptable answers, which allows any names.
 
         A server may not enforce the names. The parsers map similar names, and corrections report
         unknown ones.
@@ -78,7 +78,7 @@ def _any_names(part: Any) -> Any:
 
 
 def _each(properties: Mapping[str, Any], change: Callable[[Any], Any]) -> dict[str, Any]:
-    """Change the schemas of properties, whose names may be any words."""
+    """Change the schemas of properties, which may have any names."""
     return {name: change(schema) for name, schema in properties.items()}
 
 
@@ -96,12 +96,12 @@ def record(properties: Mapping[str, Any]) -> Schema:
 
 
 def choice(values: Iterable[str]) -> Schema:
-    """Return the schema of one of several strings."""
+    """Return the schema of a choice from several strings."""
     return {"type": "string", "enum": list(dict.fromkeys(values))}
 
 
 def phrase(most: int) -> Schema:
-    """Return the schema of a text that is not empty."""
+    """Return the schema of a non-empty text."""
     return {"type": "string", "minLength": 1, "maxLength": most}
 
 
@@ -110,7 +110,7 @@ def array(items: Schema, most: int, least: int = 0) -> Schema:
 
 
 class _Definitions:
-    """Choices that occur several times, each written once."""
+    """Choices that occur several times, each of which is written only once."""
 
     def __init__(self) -> None:
         self._names: dict[tuple[str, ...], str] = {}
@@ -133,16 +133,16 @@ def _keys(parameters: Sequence[str], *taken: str) -> tuple[str, ...]:
 
 
 # Refusals -----------------------------------------------------------------------------------------
-# An empty goal would hold everywhere, so a model that has no goal must say why.
+# An empty goal would hold everywhere, so a model that gives no goal must say why.
 
 _CANNOT = "cannot"
 
 REFUSAL = "cannot: "
-"""Beginning of the text of an answer without a goal; the reason follows."""
+"""Beginning of the text of an answer without a goal, followed by the reason."""
 
 
 def goal_or_reason(goal: Schema, most: int) -> Schema:
-    """Return the schema of a goal, or of the reason for giving none: `{"cannot": "reason"}`."""
+    """Return the schema of a goal or of the reason for not giving one: `{"cannot": "reason"}`."""
     return {"anyOf": [goal, record({_CANNOT: phrase(most)})]}
 
 
@@ -164,12 +164,12 @@ HOLDS = "holds"
 
 
 def action_json(action: GroundAction, parameters: Sequence[str]) -> dict[str, str]:
-    """Return an action as the schemas want it: `{"do": "put_in", "o": "cup-1", "r": "sink-1"}`."""
+    """Return an action as JSON: `{"do": "put_in", "o": "cup-1", "r": "sink-1"}`."""
     return {ACTION: action.name, **dict(zip(_keys(parameters, ACTION), action.args, strict=True))}
 
 
 def fact_json(literal: Atom | Not, parameters: Sequence[str]) -> dict[str, Any]:
-    """Return a literal as the schemas want it."""
+    """Return a literal as JSON, in the form of the schemas."""
     atom = literal if isinstance(literal, Atom) else literal.operand
     assert isinstance(atom, Atom)
     args = dict(zip(_keys(parameters, FACT, HOLDS), atom.args, strict=True))
@@ -177,11 +177,11 @@ def fact_json(literal: Atom | Not, parameters: Sequence[str]) -> dict[str, Any]:
 
 
 _Keys = Mapping[str, Sequence[str]]
-"""The keys of the arguments of each action or predicate, in their order."""
+"""The argument keys of each action or predicate, in order."""
 
 
 def call_text(value: Mapping[str, Any], keys: _Keys) -> str:
-    """Return an action of an answer as text."""
+    """Return an action in an answer as text."""
     return f"({', '.join((str(value[ACTION]), *_arguments(value, ACTION, keys)))})"
 
 
@@ -191,7 +191,7 @@ def call_line(action: GroundAction) -> str:
 
 
 def fact_text(value: Mapping[str, Any], keys: _Keys) -> str:
-    """Return a fact of an answer as PDDL."""
+    """Return a fact in an answer as PDDL."""
     atom = f"({' '.join((str(value[FACT]), *_arguments(value, FACT, keys)))})"
     return atom if value[HOLDS] else f"(not {atom})"
 
@@ -209,7 +209,7 @@ def kinds_form(kinds: Sequence[str]) -> AnswerForm:
 
 
 def titles_form(most: int) -> AnswerForm:
-    """Return the form of a macro plan; its text has one line per macro action."""
+    """Return the form of a macro plan, whose text has one line per macro action."""
     schema = record({"steps": array(phrase(MAX_TITLE), most, 1)})
 
     def lines(data: Any) -> str:
@@ -219,14 +219,14 @@ def titles_form(most: int) -> AnswerForm:
 
 
 class WorldForms:
-    """The answer forms (schema and text) for one world, without `ignored` predicates."""
+    """The answer forms (schema and text) for one world, without the `ignored` predicates."""
 
     def __init__(self, actions: ActionSet, ignored: Collection[str] = ()) -> None:
         self._actions = actions
         self._ignored = frozenset(ignored)
 
     def steps(self, names: Collection[str], most: int) -> AnswerForm:
-        """Return the form of a block or plan of actions on some objects."""
+        """Return the form of a block or plan whose actions use only some objects."""
         definitions = _Definitions()
         schema = record({"steps": array(self._action(names, definitions), most)})
         return AnswerForm(
@@ -247,7 +247,7 @@ class WorldForms:
         return AnswerForm(definitions.close(schema), written)
 
     def next_step(self, actions: Iterable[GroundAction]) -> AnswerForm:
-        """Return the form of one of some ground actions, or of the end of the block."""
+        """Return the form of a choice between some ground actions and the end of the block."""
         schema = record({"next": choice([*map(call_line, actions), END])})
         return AnswerForm(schema, lambda data: str(data["next"]))
 
@@ -271,7 +271,7 @@ class WorldForms:
         return AnswerForm(definitions.close(schema), written)
 
     def goal(self, names: Collection[str]) -> AnswerForm:
-        """Return the form of a goal as a conjunction of facts, or of a reason for giving none.
+        """Return the form of a goal as a conjunction of facts, or of the reason for not giving one.
 
         The text of a reason begins with `REFUSAL`.
         """
@@ -296,11 +296,11 @@ class WorldForms:
         navigation: Navigation | None,
         seen: Collection[int] = (),
     ) -> dict[GroundAction, tuple[GroundAction, ...]]:
-        """Return the actions that are applicable in a state, each after the move that it needs.
+        """Return the actions applicable in a state, each after the move that it may need.
 
         Args:
             names: Objects that the actions may use.
-            seen: States, as bit sets, that no action may lead to.
+            seen: States, as bit sets, to which no action may lead.
         """
         task, known = self._actions.task, frozenset(names)
         moves = navigation.actions if navigation else frozenset()
@@ -394,8 +394,8 @@ class WorldForms:
     @cached_property
     def _direct(self) -> Mapping[str, set[tuple[str, ...]]]:
         """The facts that hold or that actions add unconditionally, by predicate."""
-        # A predicate that some action adds unconditionally, such as a place, is described by these
-        # facts: pieces of a cut thing only inherit its place, and would blur which places exist.
+        # Describe a predicate that some action adds unconditionally, such as a place, by these
+        # facts. Pieces of a cut thing only inherit its place, and would blur which places exist.
         rows: dict[str, set[tuple[str, ...]]] = {}
         task = self._actions.task
         for action in self._actions:
@@ -436,7 +436,7 @@ def _adds(effect: Expression) -> bool:
 
 
 def _moves_to(action: GroundAction, moves: Collection[str]) -> Iterator[GroundAction]:
-    # The last argument usually names the place.
+    # the last argument usually names the place
     for name in reversed(action.args):
         for move in sorted(moves):
             yield GroundAction(move, (name,))
@@ -448,7 +448,7 @@ def _after(task: Task, state: State, way: Sequence[GroundAction]) -> int | None:
         return run_actions(task, state, way).bits if possible else None
     bits = state.bits
     for action in way:
-        # Few actions are applicable, and effects are costly to compile.
+        # Few actions are applicable, and compiling effects is costly.
         if task.misfit(action) is not None or not task.precondition(action).holds(bits, ()):
             return None
         bits = task.ground(action).apply(bits)
@@ -456,7 +456,7 @@ def _after(task: Task, state: State, way: Sequence[GroundAction]) -> int | None:
 
 
 END = "done"
-"""Answer that ends a block which is written action by action."""
+"""The answer that ends a block written action by action."""
 
 
 def numbered(lines: Iterable[str]) -> str:

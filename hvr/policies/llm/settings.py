@@ -14,32 +14,35 @@ class PolicySettings:
     """Settings of the LLM policy; the first three are the paper's H, V and R.
 
     Args:
-        hierarchical: H: write macro actions first, then a block of atomic actions for each.
-            Without it, the model writes the whole plan at once.
-        verification: V: insert moves, check each step, and backprompt.
-        retrieval: R: prompts describe only the objects that the model selects. Without it, they
-            describe all objects.
-        expansion: With R: add objects that the selected ones depend on.
-        planner_repair: With V: when the model's tries are spent, a classical planner bridges to the
-            block's postcondition, or to the next step that can be kept.
-        elimination: Remove redundant steps from the finished plan.
-        judge: Before elimination, judge the plan: remove redundant steps and insert missing ones.
-        structured: Answers are JSON that follows a schema of the names that exist in the world.
-        constrained: With `structured`: blocks are written action by action, and the schema of each
-            answer contains only actions that are applicable, after a move if necessary.
-        agent: The model plans by calling hvr's tools.
-        library: Use macro actions of the library instead of asking the model.
-        knowledge: Prompts include background knowledge on dishes and common mistakes, the
+        hierarchical: H: whether to write macro actions first, then a block of atomic actions for
+            each. Without it, the model writes the whole plan at once.
+        verification: V: whether to insert moves, check each step, and send errors back to the
+            model.
+        retrieval: R: whether prompts describe only the objects that the model selects. Without it,
+            they describe all objects.
+        expansion: With R: whether to add the objects on which the selected ones depend.
+        planner_repair: With V: whether a classical planner takes over when the model's tries are
+            used up. It plans to the block's postcondition, or to the next step that can be kept.
+        elimination: Whether to remove redundant steps from the finished plan.
+        judge: Whether to judge the plan before elimination, removing redundant steps and inserting
+            missing ones.
+        structured: Whether answers are JSON that follows a schema of the names in the world.
+        constrained: With `structured`: whether blocks are written action by action. The schema of
+            each answer then contains only actions that are applicable, after a move if necessary.
+        agent: Whether the model plans by calling hvr's tools.
+        library: Whether to use macro actions of the library instead of asking the model.
+        knowledge: Whether prompts include background knowledge on dishes and common mistakes, the
             postcondition of a block, and the contents of objects.
-        direct: With R: skip the selection of objects if a macro action names them.
-        batching: With H: ask for the blocks of several macro actions at once.
-        constraints: With V: blocks must keep the constraints that hvr reads in the request.
-        block_limit: Maximum steps that the model may write per block; planner repair may add more.
-        plan_limit: Without H: maximum steps that the model may write for the plan.
-        tries_per_step: Maximum corrections of a block, per step.
-        block_tries: Absolute maximum of corrections of a block; None for no such limit. With
+        direct: With R: whether to skip the selection of objects if a macro action names them.
+        batching: With H: whether to ask for the blocks of several macro actions at once.
+        constraints: With V: whether blocks must keep the constraints that hvr reads in the request.
+        block_limit: Maximum number of steps that the model may write per block; planner repair may
+            add more.
+        plan_limit: Without H: maximum number of steps that the model may write for the plan.
+        tries_per_step: Maximum number of corrections of a block, per step.
+        block_tries: Absolute maximum number of corrections of a block; None for no limit. With
             planner repair, bridging is cheaper than a third correction.
-        macro_tries: Maximum corrections of the macro actions' conditions.
+        macro_tries: Maximum number of corrections of the macro actions' conditions.
         macro_limit: Maximum number of macro actions.
     """
 
@@ -68,7 +71,7 @@ class PolicySettings:
     def to_json(self) -> dict[str, Any]:
         """Return the settings as JSON.
 
-        Settings that were added later appear only if they are on, because recorded runs lack them.
+        Settings added later appear only if they are on, because older recorded runs lack them.
         """
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         return {name: value for name, value in values.items() if value or name not in _LATER}
@@ -102,16 +105,16 @@ NAMED_SETTINGS: Mapping[str, PolicySettings] = {
 """The paper's method and its baselines, and `HVR+` with all of hvr's additions."""
 
 GOAL = "LLM+P"
-"""Setting of the policy `goal`: the model writes only the goal, a classical planner plans."""
+"""Setting of the policy `goal`: the model writes only the goal, and a classical planner plans."""
 
 AGENT = "AGENT"
 """Setting of the policy `agent`: the model plans by calling hvr's tools."""
 
 SETTINGS: tuple[str, ...] = (*NAMED_SETTINGS, GOAL, AGENT)
-"""All setting names, in the order of tables."""
+"""All names of settings, in the order of tables."""
 
 CONSTRAINED = "HVR++constrained"
-"""`HVR+`, whose blocks the model writes by choosing among possible actions."""
+"""`HVR+` with blocks that the model writes by choosing among possible actions."""
 
 _WHOLE = replace(_PAPER, hierarchical=False, verification=False)
 _BASES: Mapping[str, PolicySettings] = {

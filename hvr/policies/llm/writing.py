@@ -85,18 +85,18 @@ class ObjectRetrieval:
     ) -> tuple[str, ...]:
         """Return the objects for a request in the predicted state.
 
-        These are all objects if retrieval (the setting R) is off.
+        If retrieval (the setting R) is off, these are all objects.
 
         Args:
-            otherwise: For a macro action, the objects of the whole task: used by `direct`, and if
-                no name in the answer exists.
+            otherwise: For a macro action, the objects of the whole task, used by `direct` or if no
+                name in the answer exists.
         """
         names = tuple(o.name for o in predicted.task.problem.objects)
         settings, there = self.settings, predicted.task.objects
         if not settings.retrieval:
             return names
         if settings.direct and otherwise:
-            # The macro action is the last line, after the task.
+            # The macro action is in the last line, after the task.
             named = predicted.named_in(
                 request.rsplit("\n", 1)[-1], otherwise, self.embedder, expansion=settings.expansion
             )
@@ -118,7 +118,7 @@ class ObjectRetrieval:
         return picked
 
     def ask_ahead(self, requests: Iterable[str], predicted: PredictedWorld) -> None:
-        """Ask at once for the kinds of several requests, which do not depend on each other."""
+        """Ask for the kinds of several independent requests at once."""
         asked = [one for one in dict.fromkeys(requests) if one not in self._chosen]
         form, classes = kinds_form(predicted.kinds), ", ".join(predicted.kinds)
         values = [{"request": request, "classes": classes} for request in asked]
@@ -142,7 +142,7 @@ class ObjectRetrieval:
 # Writing ------------------------------------------------------------------------------------------
 
 _REMAINING = "Reach what is left of the goal"
-"""Name of the macro action that hvr appends to the model's macro actions."""
+"""Name of the macro action that hvr appends to the model's."""
 
 _UNREAD = "no condition can be read in the answer"
 """Problem of an answer without conditions."""
@@ -153,11 +153,11 @@ Checks = tuple[MacroCheck, MacroCheck]
 
 @dataclass(frozen=True, kw_only=True)
 class Equipment:
-    """Model, prompts and tools for writing plans.
+    """The model, prompts and tools for writing plans.
 
     Args:
-        library: Macro actions to use instead of asking; None for none.
-        compile_task: Task factory; see `PredictedScene`.
+        library: Macro actions to use instead of asking the model; empty if there are none.
+        compile_task: Function that compiles tasks; see `PredictedScene`.
     """
 
     ontology: Ontology
@@ -279,7 +279,8 @@ class Writing:
 
     @cached_property
     def _actions(self) -> ActionSet:
-        # One action set serves all states of the plan: it contains whatever may become applicable.
+        # One action set serves all states of the plan, because it contains every action that may
+        # become applicable.
         return ActionSet(self._predicted.task)
 
     @cached_property
@@ -317,7 +318,7 @@ class Writing:
 
     def _conditions(self, macros: Macros, known: Sequence[MacroMatch]) -> tuple[Macros, Checks]:
         """Return the macro actions with corrected conditions, and the checks before and after."""
-        # The first ones, `known` from the library, keep the library's conditions.
+        # The first `known` macro actions come from the library and keep its conditions.
         titles = [m.name for m in macros]
         listed = "\n".join(f"{i}. {name}" for i, name in enumerate(titles, start=1))
         form = self._condition_form(titles)
@@ -360,7 +361,7 @@ class Writing:
             )
 
         def fits(values: dict[str, str]) -> bool:
-            # Without R the prompt contains the whole scene, whatever its length.
+            # Without R, the prompt contains the whole scene, whatever its length.
             return not self.settings.retrieval or self._dialogue.fits(
                 "correct_conditions", **{**values, "knowledge": ""}
             )
@@ -399,9 +400,9 @@ class Writing:
         self, macros: Macros, known: Sequence[MacroMatch], writer: BlockWriter
     ) -> list[BlockRecord]:
         """Write the blocks one by one."""
-        # After each block, the remaining conditions are checked from its actual final state and
-        # corrected once (paper, B.3), unless batched blocks written for these conditions are still
-        # pending.
+        # After each block, the remaining conditions are checked from its actual final state, and
+        # corrected once (paper, B.3). Batched blocks that are pending were written for these
+        # conditions, so they prevent the correction.
         records: list[BlockRecord] = []
         rest = macros
         batches = BlockBatches(self._dialogue, self._prompt_words, self._names_of, self._forms)
@@ -434,7 +435,7 @@ class Writing:
         predicted = self._predicted
         if not self.settings.verification or (records and records[-1].macro.name == _REMAINING):
             return ()
-        # The whole goal: reaching the rest must not undo the part that holds.
+        # Use the whole goal, because reaching the rest must not undo the part that holds.
         holds = predicted.state.holds(conjunction(predicted.task, predicted.goal))
         return () if holds else (MacroAction(_REMAINING, (), predicted.goal),)
 
@@ -480,7 +481,7 @@ class Writing:
 
     def _match(self, macro: MacroAction, state: State) -> MacroMatch | None:
         # A match with the model's postcondition is preferred, but a similar name suffices: the
-        # library's conditions are proven, the model's are guesses.
+        # library's conditions are proven, whereas the model's are guesses.
         library = self.equipment.library
         if library is None or not self.settings.library:
             return None

@@ -1,4 +1,4 @@
-"""A run as an animation: SVG without scripts, which also plays in a README, GIF or APNG."""
+"""A run as an animation: SVG without scripts (which also plays in a README), GIF or APNG."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _DOOR = 46.0
 
 
 def state_marks(shape: Shape, sheet: Drawing) -> Iterator[tuple[str, Mark]]:
-    """Yield the states of an object that can be seen, with their marks."""
+    """Yield the visible states of an object, with their marks."""
     x0, y0 = sheet.place(shape.box.x0, shape.box.z1)
     x1, y1 = sheet.place(shape.box.x1, shape.box.z0)
     middle = ((x0 + x1) / 2, (y0 + y1) / 2)
@@ -60,7 +60,7 @@ def state_marks(shape: Shape, sheet: Drawing) -> Iterator[tuple[str, Mark]]:
 def _door(
     corners: tuple[float, float, float, float], sheet: Drawing
 ) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Return the line of a door that has swung out of the side that faces the room's middle."""
+    """Return the line of an open door, on the side that faces the middle of the room."""
     x0, y0, x1, y1 = corners
     dx, dy = sheet.width / 2 - (x0 + x1) / 2, sheet.height / 2 - (y0 + y1) / 2
     wide, deep = max(x1 - x0, 1.0), max(y1 - y0, 1.0)
@@ -83,14 +83,14 @@ _STATES = frozenset("opened toggled sliced cracked cooked hot cold dirty broken"
 _REACH = 0.32
 """Distance of a held object in front of the robot's middle, in metres."""
 _SLOTS = (0.0, 0.25, -0.25, 0.4, -0.4)
-"""Where objects are put beside each other, as parts of the free width."""
+"""Positions for objects placed beside each other, as fractions of the free width."""
 
 
 def plans_by_step(story: Story) -> list[FloorPlan]:
     """Return the floor plan before the first step and after each step.
 
-    Objects that the robot moves are drawn on their new places, beside each other. Their exact
-    positions are not recorded.
+    Objects that the robot moves are drawn at their new places, beside each other, because their
+    exact positions are not recorded.
     """
     assert story.before is not None
     room = _Room(story)
@@ -99,7 +99,7 @@ def plans_by_step(story: Story) -> list[FloorPlan]:
         added, deleted = observed(step)
         for fact in deleted:
             room.end(*_parts(fact))
-        # Pieces must be there before they are put anywhere.
+        # Pieces must exist before they can be put anywhere.
         for fact in sorted(added, key=lambda fact: not fact.startswith("(present ")):
             room.begin(*_parts(fact))
         plans.append(room.plan(step.pose or plans[-1].agent))
@@ -140,7 +140,7 @@ class _Room:
         self._doors = opened | {shape.place for shape in inside}
 
     def plan(self, agent: Pose) -> FloorPlan:
-        """Return the present floor plan, with the held object in front of the robot."""
+        """Return the current floor plan, with the held object in front of the robot."""
         turn = math.radians(agent.yaw)
         x, z = agent.x + _REACH * math.sin(turn), agent.z + _REACH * math.cos(turn)
         for name in (self._held, self._dropped):
@@ -153,7 +153,7 @@ class _Room:
         return self._before.replace(shapes=tuple(shapes), agent=agent, held=self._held)
 
     def _move(self, shape: Shape, x: float, z: float) -> None:
-        """Move an object with all that is on it or in it."""
+        """Move an object with everything on or in it."""
         dx, dz = x - shape.box.center[0], z - shape.box.center[2]
         moved = {shape.name}
         while more := {
@@ -167,7 +167,7 @@ class _Room:
             self._shapes[name] = one.replace(box=_shifted(one.box, dx, dz))
 
     def begin(self, name: str, first: str, second: str) -> None:
-        """Let a fact be true."""
+        """Make a fact true."""
         if name == "present" and first in self._pieces:
             self._shapes.setdefault(first, self._pieces[first].replace(state=()))
         if (shape := self._shapes.get(first)) is None:
@@ -185,7 +185,7 @@ class _Room:
             self._states(shape, dict.fromkeys((*shape.state, _WORDS.get(name, name))))
 
     def end(self, name: str, first: str, second: str) -> None:
-        """Let a fact be false."""
+        """Make a fact false."""
         if (shape := self._shapes.get(first)) is None:
             return
         if name == "holding" and self._held == first:
@@ -215,7 +215,7 @@ class _Room:
             self._move(self._shapes[shape.name], *self._free(shape, there))
 
     def _free(self, shape: Shape, place: Shape) -> tuple[float, float]:
-        """Return the middle of a free spot on a place."""
+        """Return the middle of a free spot on or in a place."""
         others = [
             one.box.center[0]
             for one in self._shapes.values()
@@ -229,7 +229,7 @@ class _Room:
         return (free or slots)[0], z
 
     def _is_enclosed(self, shape: Shape) -> bool:
-        # Things are inside of things: a bowl in a drawer has its own contents.
+        # Objects may be nested: a bowl in a drawer has its own contents.
         seen: set[str] = set()
         while shape.name not in seen and (place := self._shapes.get(shape.place)) is not None:
             shut = place.name in self._doors and "open" not in place.state
@@ -253,7 +253,7 @@ def _shifted(box: Box, dx: float, dz: float) -> Box:
 SECONDS = 0.9
 """Duration of a step in seconds."""
 PAUSE = 4.0
-"""Pause at the end, in seconds, before the animation restarts."""
+"""Pause before the animation restarts, in seconds."""
 _WIDTH, _LINE, _TOP, _PLAN = 900, 21, 66, 440
 _LONGEST = 64
 _STYLE = """
@@ -266,7 +266,7 @@ _COLOURS = {"ok": "#1a7f37", "bad": "#b3261e", "quiet": "#6e7781", "title": "#24
 
 @dataclass(frozen=True)
 class _Row:
-    """A line of the animation: the class of its style, and the number of completed steps."""
+    """A line of the animation: its text and style class, and the number of completed steps."""
 
     text: str
     look: str
@@ -274,10 +274,10 @@ class _Row:
 
 
 def animated_svg(story: Story) -> str:
-    """Return the steps as they happen, next to the robot's path, as an animated SVG document.
+    """Return the steps of a run, beside the robot's path, as an animated SVG document.
 
     Raises:
-        DataFileError: The run has no room to draw.
+        DataFileError: The run has no room that could be drawn.
     """
     plans = _rooms(story)
     rows = list(_rows(story))
@@ -328,13 +328,13 @@ def animated_svg(story: Story) -> str:
 
 
 def animated_picture(story: Story, form: str) -> bytes:
-    """Return the steps as they happen, below the robot's path, as an animated picture.
+    """Return the steps of a run, below the robot's path, as an animated picture.
 
     Args:
         form: `GIF`, or `PNG` for APNG.
 
     Raises:
-        DataFileError: The run has no room to draw.
+        DataFileError: The run has no room that could be drawn.
         MissingExtraError: Pillow is not installed.
     """
     plans = _rooms(story)
@@ -371,7 +371,7 @@ def _frame(plan: FloorPlan, story: Story, rows: Sequence[_Row]) -> Image:
     font = ImageFont.load_default(size=14)
     lines = [(_asked(story), "title"), *((row.text, row.look) for row in rows[-2:])]
     for number, (text, look) in enumerate(lines):
-        # Only characters of the built-in font; others would become boxes.
+        # Use only characters of the built-in font; others would become boxes.
         known = text.encode("latin-1", "replace").decode("latin-1")
         place = (12, _PLAN + 6 + number * _LINE)
         pen.text(place, known, fill=_COLOURS[look], font=font)
@@ -430,7 +430,7 @@ def _appears(number: int, length: float) -> str:
 
 
 class _Times:
-    """The moments at which each room of a run is shown, as parts of the animation's length."""
+    """The times at which each room of a run is shown, as fractions of the animation's length."""
 
     def __init__(self, rows: Sequence[_Row], rooms: int, length: float) -> None:
         self.length = length
@@ -441,7 +441,7 @@ class _Times:
         self.starts[0] = 0.0
 
     def animate(self, kind: str, values: Sequence[str], *, jump: bool, **more: str) -> str:
-        """Return an animation through one value for each room; empty if nothing changes."""
+        """Return an animation of one value per room; empty if the value never changes."""
         if len(set(values)) < 2:
             return ""
         shown, times = [values[0]], [0.0]
@@ -468,7 +468,7 @@ class _Times:
 
 
 class _Things:
-    """The objects that a run moves or changes, as elements over the still floor plan."""
+    """The objects that a run moves or changes, drawn over the static floor plan."""
 
     def __init__(self, plans: Sequence[FloorPlan], sheet: Drawing, times: _Times) -> None:
         self._sheet, self._times = sheet, times

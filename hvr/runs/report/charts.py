@@ -11,7 +11,7 @@ from string import Template
 
 # Markup -------------------------------------------------------------------------------------------
 # External data (requests, names, messages) passes through `escaped`, `element` (attributes) or a
-# function here with a "text" parameter. Parameters called markup are inserted unchanged.
+# function here with a "text" parameter. Parameters named markup are inserted unchanged.
 
 SVG = "http://www.w3.org/2000/svg"
 
@@ -30,11 +30,11 @@ def element(name: str, *markup: str, **attributes: str | float | None) -> str:
     """Return an element.
 
     Args:
-        attributes: Text, which is escaped, or numbers; floats get one decimal. `text_anchor`
-            becomes `text-anchor`, and `class_` becomes `class`; None omits an attribute.
+        attributes: Texts, which are escaped, or numbers; floats get one decimal. `text_anchor`
+            becomes `text-anchor`, and `class_` becomes `class`. None omits an attribute.
     """
     start = " ".join([name, *_attributes(attributes)])
-    # HTML has self-closing tags in SVG only: `<p/>` would open a paragraph without closing it.
+    # HTML allows self-closing tags only in SVG: `<p/>` would open a paragraph without closing it.
     if name in _SHAPES and not markup:
         return f"<{start}/>"
     return f"<{start}>{''.join(markup)}</{name}>"
@@ -50,7 +50,7 @@ def _attributes(attributes: dict[str, str | float | None]) -> Iterable[str]:
 def svg_document(
     *parts: str, width: float, height: float, left: float = 0, **attributes: str | float | None
 ) -> str:
-    """Return a whole SVG document with one line per part."""
+    """Return a complete SVG document with one line per part."""
     svg = element(
         "svg",
         *(f"\n{part}" for part in parts),
@@ -78,7 +78,7 @@ def tooltip(text: str) -> str:
 
 
 def paragraph(text: str, kind: str) -> str:
-    """Return a paragraph with a class of `page.css`, such as `note`; '' for empty text."""
+    """Return a paragraph with a class of `page.css`, such as `note`; '' for an empty text."""
     return element("p", escaped(text), class_=kind) if text else ""
 
 
@@ -122,7 +122,7 @@ def page(title: str, body: str, *, styles: Sequence[str] = (), script: str = "")
 
 
 def fill(package: str, name: str, **markup: str) -> str:
-    """Fill the `$names` of a skeleton file with markup; a `$` in the markup has no meaning."""
+    """Fill the `$names` in a skeleton file with markup; a `$` in the markup stays as it is."""
     return Template(asset(package, name)).substitute(markup)
 
 

@@ -44,21 +44,21 @@ Point = tuple[int, int]
 def draw_plan_graph(verdict: Verdict) -> str:
     """Return the plan graph as an SVG document, from left to right.
 
-    Riskier steps and links are redder; those above their threshold have a thick outline and show
-    their risk. Every node and link also has its figures in a tooltip.
+    Riskier steps and links are redder. Those above their threshold have a thick outline and show
+    their risk. Every node and link also has a tooltip with its figures.
     """
     graph = verdict.graph
     places = _places(graph)
     width = _FIRST + _EDGE + (1 + max(x for x, _ in places)) * (_WIDE + _GAP_X)
     height = _TOP + _EDGE + (1 + max(y for _, y in places)) * (_HIGH + _GAP_Y)
     corners = [(_FIRST + x * (_WIDE + _GAP_X), _TOP + y * (_HIGH + _GAP_Y)) for x, y in places]
-    # Nodes come after links, so that no link crosses a text.
+    # Draw nodes after links, so that no link crosses a text.
     parts = [*_head(verdict), *_links(verdict, corners), _start(), *_boxes(verdict, corners)]
     return svg_document(*parts, width=width, height=height, font_family="sans-serif", font_size=13)
 
 
 def _places(graph: PlanGraph) -> list[Point]:
-    """Return column and row of each node; the column is the length of the longest path to it."""
+    """Return each node's column (the length of the longest path to it) and row."""
     column = [0] * len(graph.nodes)
     for node in graph.order:
         column[node] = max((column[b] + 1 for b in graph.before(node)), default=0)
@@ -186,15 +186,15 @@ _WIDE_tool_graph, _HIGH_tool_graph, _GAP_X_tool_graph, _GAP_Y_tool_graph, _EDGE_
 _PER_COLUMN = 14
 _COLUMNS = 6
 MAX_DRAWN_TOOLS = 300
-"""Maximum number of tools in a picture; the least called ones are omitted."""
+"""Maximum number of tools in a picture; the least-called ones are omitted."""
 
 
 def draw_tool_graph(graph: NavigationGraph) -> str:
     """Return the tools and their observed links as an SVG document, from left to right.
 
-    Tools that fail more often are redder; uncalled ones are grey, removed ones dashed. Links taken
-    more often are thicker. Links that exist only between compatible schemas are thin and grey.
-    Tooltips contain all figures.
+    Tools that fail more often are redder, uncalled ones are grey, and removed ones dashed. Links
+    taken more often are thicker. Links that exist only between compatible schemas are thin and
+    grey. Tooltips contain all figures.
     """
     shown = sorted(graph.tools, key=lambda n: (-graph.tools[n].evidence.count, n))[:MAX_DRAWN_TOOLS]
     places = _places_tool_graph(graph, sorted(shown))
@@ -290,7 +290,7 @@ def _feeding(graph: NavigationGraph) -> set[tuple[str, str]]:
 def _places_tool_graph(
     graph: NavigationGraph, names: Sequence[str]
 ) -> Mapping[str, tuple[int, int]]:
-    """Return the corner of each tool; consumers are to the right of producers."""
+    """Return the corner of each tool, with consumers to the right of producers."""
     shown = set(names)
     depth: dict[str, int] = {}
     for column in range(_COLUMNS):
@@ -305,7 +305,7 @@ def _places_tool_graph(
             )
         ]
         depth |= dict.fromkeys(ready, column)
-    # Tools in a cycle have no first one.
+    # tools in a cycle have no first one
     depth |= dict.fromkeys(shown - depth.keys(), 0)
     columns: dict[int, list[str]] = {}
     for name in names:
@@ -436,14 +436,14 @@ def _date(time: float) -> str:
 ADDRESS = "127.0.0.1"
 
 Pages = Callable[[str], tuple[str, str] | None]
-"""Returns media type and text of a path; None if there is no such page."""
+"""Returns the media type and text of a path; None if there is no such page."""
 
 
 def loopback_server(pages: Pages, port: int = 0) -> ThreadingHTTPServer:
-    """Bind a server to the loopback address without starting to serve; port 0 means any free port.
+    """Bind a server to the loopback address without starting to serve; port 0 picks a free port.
 
-    Pages are generated for each request. Requests with another host name are refused, so that no
-    web page elsewhere can read them through a browser.
+    Pages are generated for each request. Requests with another host name are rejected, so that
+    other web pages cannot read them through a browser.
 
     Raises:
         UsageError: The port is in use or invalid.
@@ -468,11 +468,11 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             found = self.pages(urlsplit(self.path).path)
         except HvrError as error:
-            # The log may be incomplete at the moment; a later request may succeed.
+            # The log may be incomplete at the moment, and a later request may succeed.
             self._send(503, "text/plain", f"{error}\n")
             return
         if found is None:
-            self._send(404, "text/plain", "page not found; available: / and /stats.json\n")
+            self._send(404, "text/plain", "page not found; available pages: / and /stats.json\n")
         else:
             self._send(200, *found)
 

@@ -38,7 +38,7 @@ def line(kind: str, start: tuple[float, float], end: tuple[float, float], inside
 
 
 def round_step(least: float) -> float:
-    """Return the smallest number in …, 0.5, 1, 2, 5, 10, 20, … that is not below `least`."""
+    """Return the smallest number in …, 0.5, 1, 2, 5, 10, 20, … that is at least `least`."""
     scale = 10.0 ** floor(log10(least))
     factor = next(f for f in (1, 2, 5, 10) if ceil(least / scale * 1e9) <= f * 1e9 + 1)
     return scale * factor
@@ -64,8 +64,9 @@ _STYLE = (
 def draw_curves(curves: Sequence[Curve], title: str, timeline: Timeline | None = None) -> str:
     """Return the changing fluents as an SVG document, each with its minimum and maximum.
 
-    A dashed line is a jump: an instantaneous effect. A band encloses an inexact value. Dotted lines
-    mark starts and ends of steps, a red one the first failure. Processes are bars at the bottom.
+    A dashed line is a jump, that is, an instantaneous effect. A band encloses an inexact value.
+    Dotted lines mark starts and ends of steps, and a red one the first failure. Processes are bars
+    at the bottom.
 
     Args:
         timeline: The plan with its processes and failures.
@@ -91,7 +92,7 @@ def draw_curves(curves: Sequence[Curve], title: str, timeline: Timeline | None =
     if left_out > 0:
         parts.append(element("text", f"{left_out} more change", x=_LEFT, y=top + _BOTTOM))
     names = [span.name for span in timeline.processes] if timeline is not None else []
-    # The longest process name determines the left margin.
+    # The longest name of a process determines the left margin.
     begin = min(0, _LEFT - 12 - 7 * max(map(len, names), default=0))
     width, height = _LEFT + _WIDTH + _RIGHT - begin, top + _BOTTOM + 8
     return svg_document(
@@ -193,7 +194,7 @@ def _failure(timeline: Timeline, end: float, bottom: int) -> Iterator[str]:
 # Gantt chart --------------------------------------------------------------------------------------
 
 MAX_LANES = 40
-"""Maximum number of first arguments with named lanes; beyond it, steps share unnamed lanes."""
+"""Maximum number of lanes named after first arguments; beyond it, steps share unnamed lanes."""
 
 _GANTT_WIDTH, _GANTT_RIGHT, _GANTT_TOP, _GANTT_BOTTOM = 820, 24, 52, 48
 _ROW, _SMALL_ROW, _GAP = 22, 9, 6
@@ -219,11 +220,11 @@ def draw_gantt(timeline: Timeline, title: str) -> str:
     """Return the Gantt chart of a plan as an SVG document.
 
     Durative actions are bars in the lane of their first argument. Instantaneous actions, events and
-    timed literals are diamonds; processes are thin bars at the bottom. Failed steps are red, and
-    steps after a failure that ended the execution are dashed.
+    timed literals are diamonds, and processes are thin bars at the bottom. Failed steps are red,
+    and steps after a failure that ended the execution are dashed.
 
     Args:
-        title: Title of the picture; empty if the page has one.
+        title: Title of the picture; empty if the page has a title.
     """
     lanes = _lanes(timeline.steps)
     rows = sum(len(packed) for _, packed in lanes) + len(_processes(timeline))

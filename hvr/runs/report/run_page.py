@@ -37,11 +37,11 @@ _SPEAKERS = {
 
 @dataclass(frozen=True)
 class DialogueTurn:
-    """A turn of the dialogue that made a plan.
+    """A turn of the dialogue in which a plan was made.
 
     Args:
         speaker: The model, the validator, the planner or the library.
-        good: Whether a check passed; None for other turns.
+        good: Whether a check passed; None for turns that are not checks.
     """
 
     speaker: str
@@ -53,7 +53,7 @@ class DialogueTurn:
 
 @dataclass(frozen=True)
 class AskedModel:
-    """A request to the model and its answer, or the reason why there is none."""
+    """A request to the model, and its answer or the reason why there is none."""
 
     purpose: str
     prompt: str
@@ -123,7 +123,7 @@ def _conditions(macro: Mapping[str, Any]) -> str:
 
 
 def asked_of(folder: Path) -> tuple[AskedModel, ...]:
-    """Return the model requests in a run's transcript; none without a transcript."""
+    """Return the requests in a run's transcript; empty if there is no transcript."""
     path = folder / NAME
     if not path.is_file():
         return ()
@@ -175,8 +175,8 @@ class _Done(Protocol):
 def expected_changes(folder: Path, steps: Iterable[_Done]) -> Mapping[int, Changes]:
     """Return the effects that the domain predicts for each step, by step number.
 
-    Each plan starts from its problem file; unexpected facts observed after a step are adopted.
-    Steps are omitted if the files do not match the trace, as in runs of other versions.
+    Each plan starts from its problem file, and unexpected facts observed after a step are adopted.
+    If the files do not match the trace, as in runs of other versions, steps are omitted.
 
     Args:
         folder: The run folder, with `domain.pddl`, `problem.pddl`, `problem-2.pddl`, …
@@ -238,14 +238,15 @@ class StoryStep:
 
     Args:
         success: Whether the environment reported success.
-        as_expected: Whether the outcome matches the domain, except for changes without an action.
+        as_expected: Whether the outcome matches the domain, except for changes that no action
+            caused.
         missing: Expected facts that do not hold in the observation.
-        unexpected: Facts of the observation that were not expected.
+        unexpected: Observed facts that were not expected.
         unseen: Expected effects that were out of view and are believed.
         heard: Audio events in words.
         expected: Effects that the domain predicts; None if unknown.
         pose: Pose of the robot after the step; None without a picture of the scene.
-        changed: Literals that became true; only in worlds of facts.
+        changed: Literals that became true; only in PDDL worlds.
     """
 
     number: int
@@ -283,7 +284,7 @@ class StoryBlock:
 
 @dataclass(frozen=True)
 class StoryPlan:
-    """A plan of the run, and why it replaced another one, if it did."""
+    """A plan of the run, with the reason if it replaced another one."""
 
     blocks: tuple[StoryBlock, ...]
     first_step: int
@@ -298,8 +299,9 @@ class Story:
 
     Args:
         facts: Further information, by title.
-        reached: Whether the goal was reached; None if not executed, not judged or not finished.
-        outcome: The result, or the progress so far, in a sentence.
+        reached: Whether the goal was reached; None if the run was not executed, not judged or not
+            finished.
+        outcome: The result, or the progress so far, as a sentence.
         note: Note on the picture of the initial scene.
         route: The robot's route; None without a picture.
         simulated: Whether a simulated model made the plan.
@@ -389,7 +391,7 @@ def read_story(folder: Path) -> Story:
 
 
 def read_trace(folder: Path, about: Mapping[str, Any], state: RunState) -> list[dict[str, Any]]:
-    """Return the recorded events of a run; a truncated last line is ignored.
+    """Return the recorded events of a run, ignoring an incomplete last line.
 
     Raises:
         DataFileError: A line is damaged; or the run is finished, but its trace is missing, or lacks
@@ -459,7 +461,7 @@ def _action(raw: Mapping[str, Any]) -> str:
 
 
 def _steps(events: Sequence[Mapping[str, Any]], starts: Sequence[int]) -> tuple[StoryStep, ...]:
-    """Return the steps with the remarks that follow them; the first also has the preceding ones."""
+    """Return the steps with the remarks after them; the first step also has those before it."""
     steps: list[StoryStep] = []
     remarks: dict[int, list[Remark]] = {}
     for event, plan in zip(events, starts, strict=True):
@@ -484,7 +486,7 @@ def _step(event: Mapping[str, Any], plan: int) -> StoryStep:
     missing, unexpected = _texts(differs.get("missing")), _texts(differs.get("unexpected"))
     failures = tuple(_remark("failure", f) for f in event.get("failures") or ())
     success = bool(event.get("success", True))
-    # Old traces contain differences instead of failures.
+    # old traces contain differences instead of failures
     wrong = bool(failures) if "failures" in event else bool(missing or unexpected)
     return StoryStep(
         number=int(event["step"]),

@@ -20,7 +20,7 @@ def report(
     """Return a report.
 
     Args:
-        facts: The subject of the report, by title.
+        facts: Information about the subject of the report, by title.
         warning: A sentence that qualifies all figures.
     """
     return {
@@ -47,7 +47,7 @@ def table(
 
 
 def bars(title: str, groups: Sequence[str], series: Iterable[Series]) -> Part:
-    """Return grouped vertical bars for shares from 0 to 1, which are drawn as per cent."""
+    """Return grouped vertical bars for shares from 0 to 1, drawn as percentages."""
     return _chart("bars", title, groups, series)
 
 
@@ -57,7 +57,7 @@ def stacked(title: str, groups: Sequence[str], series: Iterable[Series]) -> Part
 
 
 def scatter(title: str, x_title: str, points: Iterable[tuple[str, float, float]]) -> Part:
-    """Return points (series, x, y) with a number on the x axis and a share on the y axis."""
+    """Return a scatter plot of points (series, x, y), with a number as x and a share as y."""
     found = [{"name": name, "x": x, "y": y} for name, x, y in points]
     return {"kind": "scatter", "title": title, "x": x_title, "points": found}
 

@@ -1,4 +1,4 @@
-"""Overview of a world, as values and as a drawing: types with objects, facts and actions."""
+"""Overview of a world as values and as a drawing: types with objects, facts and actions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hvr.worlds.facts.lexicon import WorldLexicon
 
 @dataclass(frozen=True)
 class TypeNode:
-    """A type of the world with the objects of the type itself, not of its subtypes.
+    """A type of the world, with the objects of the type itself but not of its subtypes.
 
     `depth` is 0 directly below `object`.
     """
@@ -30,7 +30,7 @@ class TypeNode:
 
 @dataclass(frozen=True)
 class Overview:
-    """The contents of a world; predicates and actions are pairs of words and PDDL."""
+    """The contents of a world; predicates and actions are pairs of their words and PDDL."""
 
     name: str
     types: tuple[TypeNode, ...]
@@ -40,7 +40,7 @@ class Overview:
     tasks: tuple[str, ...]
 
     def sections(self) -> Iterator[tuple[str, list[str]]]:
-        """Yield titles with lines."""
+        """Yield the title and lines of each section."""
         yield self.name, [", ".join(self.tasks) or "no problems"]
         lines = []
         for node in self.types:
@@ -66,7 +66,7 @@ class Overview:
 
 
 def overview(world: WorldFolder, problem: Problem | None = None) -> Overview:
-    """Return the contents of a world, with the objects of a problem if given.
+    """Return the contents of a world, with the objects of a problem if one is given.
 
     Raises:
         DataFileError, PddlError: A file of the world is unusable.
@@ -129,7 +129,7 @@ _STYLE = "text{font:13px sans-serif;fill:#222}.head{font-weight:bold}.pddl{fill:
 
 
 def draw_world(view: Overview) -> str:
-    """Return an SVG picture: types on the left, facts in the middle, actions on the right."""
+    """Return an SVG picture with types (left), facts (middle) and actions (right)."""
     columns = [
         [("types", "head", "", 0), *_types(view)],
         [

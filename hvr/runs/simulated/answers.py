@@ -39,7 +39,7 @@ class Plain:
     """Writes answers in the requested format."""
 
     def actions(self, steps: Sequence[GroundAction], description: str = "") -> str:
-        """Return a block or a plan, preceded by its description, if any."""
+        """Return a block or plan, preceded by its description, if any."""
         lines = [f"{i}. {_paper(step)}" for i, step in enumerate(steps, start=1)] or ["none"]
         head = [f"Description: {description}"] if description else []
         return "\n".join([*head, "Actions:", *lines])
@@ -156,7 +156,7 @@ def _order(step: GroundAction) -> str:
     known = load_wording().actions.get(step.name)
     if known is not None and known.imperative.arity == len(things):
         return known.imperative.fill(things)
-    # An invented action has no wording.
+    # an invented action has no wording
     return " ".join([step.name.replace("_", " "), *things])
 
 
@@ -262,7 +262,7 @@ def _throughout(constraints: tuple[str, ...]) -> _Json:
 def _literals(
     formula: Expression, positive: bool, things: list[_Json], names: Mapping[str, str]
 ) -> Iterator[tuple[Atom, bool]]:
-    """Yield the literals of a formula, with names of things instead of variables."""
+    """Yield the literals of a formula, in which names of things replace variables."""
     # Inequalities become literals of `=`.
     match formula:
         case Atom(predicate, args):
@@ -278,7 +278,7 @@ def _literals(
             every = isinstance(formula, Forall) == positive
             known = dict(names)
             for variable in variables:
-                # Equal variable names in two quantifiers denote two things.
+                # equal variable names in two quantifiers denote two things
                 known[variable.name] = f"{variable.name.lstrip('?')}{len(things) + 1}"
                 kinds = [load_ontology().class_of_pddl_type(t) or t for t in variable.types]
                 thing: _Json = {"name": known[variable.name], "kinds": kinds}
@@ -322,7 +322,7 @@ def _one(literal: _Json, kind: str | None, kinds: list[str], rng: Random) -> lis
 
 
 def as_json(purpose: str, text: str, schema: Mapping[str, Any]) -> str:
-    """Return an answer in text as JSON for a schema; what the schema does not allow is left out."""
+    """Convert an answer in text to JSON for a schema, leaving out parts that it does not allow."""
     allowed = _Allowed(schema)
     match purpose:
         case "select":
@@ -353,7 +353,7 @@ def as_json(purpose: str, text: str, schema: Mapping[str, Any]) -> str:
 
 
 class _Allowed:
-    """Finds the alternative of a schema that an action or a fact belongs to."""
+    """Finds the alternative of a schema to which an action or fact belongs."""
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
         self._definitions: Mapping[str, Any] = schema.get("$defs", {})

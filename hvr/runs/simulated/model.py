@@ -77,9 +77,9 @@ class Scripted:
         return f"scripted({self.errors}, seed={self.seed})"
 
     def answer(self, request: Request) -> Answer:
-        """Answer a prompt of the pipeline; `request.purpose` is the name of its template.
+        """Answer a prompt of the pipeline; `request.purpose` names its template.
 
-        Token counts are estimates; the cost is unknown.
+        Token counts are estimates, and the cost is unknown.
 
         Raises:
             ModelError: The prompt does not belong to the pipeline, or asks for JSON.
@@ -126,7 +126,7 @@ class Scripted:
         return Answer(text=text, model=self.name, usage=usage)
 
     def _streams(self, request: Request) -> Streams:
-        """Return random streams that depend on prompt and seed only, the same in every process."""
+        """Return random streams that depend only on prompt and seed, equal in every process."""
         parts = [request.purpose, repr(request.temperature), repr(request.seed)]
         parts += [part for m in request.messages for part in (m.role, m.text)]
         prompt = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
@@ -160,7 +160,7 @@ class Scripted:
     def _with_errors(
         self, blocks: Sequence[Steps], objects: PromptObjects, streams: Streams
     ) -> list[Steps]:
-        """Corrupt the blocks of one answer; later blocks count as later in the answer."""
+        """Corrupt the blocks of one answer; later blocks count as later steps of the answer."""
         written = []
         for number, steps in enumerate(blocks):
             before = sum(map(len, blocks[:number]))
@@ -187,7 +187,7 @@ class Scripted:
             if repaired == written and failed is not None:
                 held = [o.name for o in prompt.listed if o.held]
                 way = adapted(written, failed, problem, self.script.providers, held)
-                # If no step establishes the condition, the true block is the last resort.
+                # If no step establishes the condition, use the true block as the last resort.
                 repaired = true if way is None else _named(way, objects)
             return self._errors_in(objects).corrupt(repaired, streams, self.errors.slip)
         if rng.random() < _REPEATS:
@@ -281,8 +281,8 @@ def make_scripted(spec: str, task: PaperTask, scene: str | Scene, seed: int) -> 
     """Return the simulated model for a task.
 
     Args:
-        spec: `scripted`, or with parameters, such as `scripted:error=0.3,improve=0.7`. They are the
-            fields of `ErrorModel`, and `seed`, which overrides the argument.
+        spec: `scripted`, optionally with parameters as in `scripted:error=0.3,improve=0.7`. The
+            parameters are the fields of `ErrorModel`, and `seed`, which overrides the argument.
         task: Task whose ground truth the model knows.
         scene: Scene of the ground truth.
 

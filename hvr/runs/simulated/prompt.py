@@ -39,7 +39,7 @@ class ListedObject:
 
     @property
     def cls(self) -> str:
-        """The class as in the name, such as `coffeemachine`, or else as written in the line."""
+        """The class in the name, such as `coffeemachine`, or else the class written in the line."""
         named = class_of(self.name)
         return named if named != self.name or not self.kind else self.kind
 
@@ -53,7 +53,7 @@ class ParsedPrompt:
 
     @property
     def mentioned(self) -> frozenset[str]:
-        """All object names in these lines: `mug-1 (Mug): on countertop-1` has two."""
+        """All object names in the lines of `Objects:`; `mug-1 (Mug): on countertop-1` has two."""
         return frozenset(_NAME.findall(self.sections.get("Objects", "")))
 
     def __getitem__(self, label: str) -> str:
@@ -85,7 +85,7 @@ class ParsedPrompt:
 
     @property
     def written(self) -> tuple[GroundAction, ...]:
-        """The actions of the block to correct."""
+        """The actions of the block to be corrected."""
         actions = read_actions(f"Actions:\n{self['Actions that were written']}").actions
         return tuple(GroundAction(a.name, a.args) for a in actions)
 
@@ -102,7 +102,7 @@ def read_prompt(request: Request) -> ParsedPrompt:
         body = text[mark.end() : end].strip("\n")
         if label == "Kinds of objects":
             body = body.split("\n\n")[0]
-        # Task and objects come first in a prompt; for other sections the last one counts.
+        # Task and objects come first in a prompt; of any other section, the last one counts.
         if label not in {"Objects", "Task"} or label not in sections:
             sections[label] = body.strip()
     return ParsedPrompt(sections, _objects(sections.get("Objects", "").splitlines()))
@@ -146,11 +146,11 @@ def _uses(about: str) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class PromptObjects:
-    """The objects that the simulated model knows by name, and how it confuses them.
+    """The objects that the simulated model knows by name, and those it confuses them with.
 
     Args:
         meant: Names of all objects in the ground truth.
-        mentioned: Names in the lines of other objects, such as their places.
+        mentioned: Names in the lines of other objects, such as the places where these are.
     """
 
     listed: tuple[ListedObject, ...]
@@ -158,7 +158,7 @@ class PromptObjects:
     mentioned: frozenset[str] = frozenset()
 
     def knows(self, name: str) -> bool:
-        """Return whether the prompt mentions a numbered object name."""
+        """Return whether the prompt mentions an object by its numbered name."""
         return (
             not self._is_object(name)
             or name in self.mentioned
@@ -177,9 +177,9 @@ class PromptObjects:
         return tuple(map(self.name_of, names))
 
     def confused(self, name: str, what: str, place: int, rng: Random) -> str:
-        """Draw an object that could replace the given one, possibly the object itself.
+        """Draw an object that may replace the given one, possibly the object itself.
 
-        It is the argument at the 0-based `place` of the action or predicate `what`.
+        The object is the argument at the 0-based `place` of the action or predicate `what`.
         """
         if not self._is_object(name):
             return name

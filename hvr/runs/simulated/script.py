@@ -1,4 +1,4 @@
-"""Scripts: the ground truth of a task, or a plan of hvr's planner, as macro actions with blocks."""
+"""Scripts: a task's ground truth, or a plan of hvr's planner, as macro actions with blocks."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _ARTICLES = frozenset({"the", "a", "an"})
 _NTH = ("another", "a third", "a fourth", "a fifth", "a sixth", "a seventh", "an eighth")
 _AGAIN = ("again", "a third time", "a fourth time", "a fifth time", "a sixth time")
 MIN_NAME_SIMILARITY = 0.8
-"""Minimum `difflib` similarity of a name to a macro action."""
+"""Minimum `difflib` similarity between a name and a macro action."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Script:
     Args:
         providers: Steps that establish each literal; see `adapted`.
         constraints: PDDL trajectory constraints.
-        kinds: Classes of objects whose names do not contain them.
+        kinds: Classes of the objects whose names do not contain their class.
 
     Raises:
         UsageError: The script has no blocks, or two macro actions have the same name.
@@ -88,7 +88,7 @@ def script_of(task: PaperTask, scene: str) -> Script:
     Preconditions about free places are omitted, since no model would write them.
 
     Args:
-        scene: The scene; it must be the ground truth's.
+        scene: The scene, which must be that of the ground truth.
 
     Raises:
         UsageError: The ground truth belongs to another scene.
@@ -142,7 +142,7 @@ def scene_name(scene: str | Scene) -> str:
 
 
 def _objects(steps: Iterable[GroundAction], inventory: Inventory) -> tuple[str, ...]:
-    """Return the objects of a plan: the named ones, their switches and their places."""
+    """Return the objects of a plan: those it names, their switches and their places."""
     names = {name for action in steps for name in action.args}
     ontology = inventory.ontology
     names |= {n for ground in ontology.subjects("isGround") for n in inventory.of(ground)}
@@ -159,7 +159,7 @@ def _objects(steps: Iterable[GroundAction], inventory: Inventory) -> tuple[str, 
 
 
 def _sentence(text: str, classes: Mapping[str, str], names: dict[str, list[str]]) -> str:
-    """Return `put mug-1 on plate-1` as `Put the mug on the plate`, made unique."""
+    """Convert `put mug-1 on plate-1` to `Put the mug on the plate`, made unique."""
 
     def noun_phrase(match: re.Match[str], article: str = "the") -> str:
         return f"{article} {_noun(classes[match[0]])}"
@@ -190,7 +190,7 @@ def _as_order(text: str) -> str:
 
 def _noun(object_class: str) -> str:
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", object_class).lower().split()
-    # "bread sliced" is sliced bread.
+    # "bread sliced" becomes "sliced bread"
     is_piece = object_class.lower() in load_wording().wholes
     return " ".join([words[-1], *words[:-1]] if is_piece else words)
 
@@ -216,7 +216,7 @@ def script_of_problem(domain: str, problem: str) -> Script:
         PddlError: The domain or problem cannot be parsed.
         ImpossibleGoalError: No plan exists.
         PlannerError: No plan was found within 30 s.
-        UsageError: The goal already holds, which leaves no room for errors.
+        UsageError: The goal already holds, so there is nothing to plan.
     """
     parsed = parse_domain(domain)
     task = Task(parsed, parse_problem(problem, parsed))

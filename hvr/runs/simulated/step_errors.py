@@ -44,8 +44,9 @@ CHOICE_KINDS = ("class_dropped", "class_surplus")
 class ErrorModel:
     """Error probabilities, factors and weights.
 
-    The weights of steps, literals, macro actions and classes are each relative to one another; a
-    kind with weight 0 does not occur. The default mix is a choice, not a measurement.
+    The weights of steps, literals, macro actions and classes each form a group, within which only
+    their ratios matter. A kind with weight 0 does not occur. The default mix is a choice, not a
+    measurement.
 
     Args:
         error: Probability that a step, literal, macro action or selected class is corrupted.
@@ -53,9 +54,9 @@ class ErrorModel:
         chatty: Probability of an answer with chat and an unusual layout.
         length: Relative increase of the error probability per preceding step in the same answer:
             0.05 doubles it at step 21.
-        slip: Factor on the error probability of steps rewritten in a correction, 0 to 1. A high
+        slip: Factor from 0 to 1 on the error probability of steps rewritten in a correction. A high
             value makes long answers hard to correct.
-        steps: Factor on `error` for steps, 0 to 1.
+        steps: Factor on `error` for steps, from 0 to 1.
         conditions: Factor on `error` for literals of conditions.
         macros: Factor on `error` for macro actions.
         choices: Factor on `error` for selected classes.
@@ -73,7 +74,7 @@ class ErrorModel:
         macro_swapped: Weight of two swapped macro actions.
         macro_dropped: Weight of a missing macro action.
         class_dropped: Weight of a needed class that is not selected.
-        class_surplus: Weight of an unneeded class that is also selected.
+        class_surplus: Weight of an unneeded class that is selected as well.
 
     Raises:
         UsageError: A value is out of range.
@@ -129,7 +130,7 @@ class ErrorModel:
         return next((name for name, weight in reversed(weights) if weight > 0), None)
 
     def __str__(self) -> str:
-        """Return `error=0.3, improve=0.7` followed by all values that are not defaults."""
+        """Return `error=0.3, improve=0.7`, followed by all values that differ from the defaults."""
         shown = (
             f"{f.name}={getattr(self, f.name):g}"
             for f in fields(self)
@@ -145,7 +146,7 @@ def read_spec(spec: str) -> tuple[ErrorModel, int | None]:
         spec: `scripted`, optionally followed by a colon and parameters of `ErrorModel` and `seed`.
 
     Returns:
-        The error model, and the seed if given.
+        The error model, and the seed or None.
 
     Raises:
         UsageError: The specification is invalid.
@@ -183,14 +184,14 @@ def read_spec(spec: str) -> tuple[ErrorModel, int | None]:
 
 Steps = tuple[GroundAction, ...]
 Streams = Callable[[str], Random]
-"""Random number generators by label; a label always gives the same numbers."""
+"""Random number generators by label; equal labels give equal numbers."""
 
 _NO_ACTIONS = ("grab_with_both_hands", "wait_for", "wipe_obj", "stir", "check_obj", "push_obj")
 
 
 @dataclass(frozen=True)
 class StepErrors:
-    """Makes errors in sequences of actions; `walks` if moves are separate steps."""
+    """Makes errors in sequences of actions; `walks` tells whether moves are separate steps."""
 
     model: ErrorModel
     objects: PromptObjects
@@ -199,11 +200,11 @@ class StepErrors:
     def corrupt(
         self, steps: Sequence[GroundAction], streams: Streams, factor: float = 1.0, before: int = 0
     ) -> Steps:
-        """Corrupt each step with `factor` times the probability, given `before` earlier steps."""
+        """Corrupt each step with `factor` times its probability, after `before` earlier steps."""
         kinds: dict[int, str] = {}
         rngs = [streams(f"step {number}") for number in range(len(steps))]
         for number, rng in enumerate(rngs):
-            # Drawn even without an error, so that other rates use the same random numbers.
+            # Drawn even if there is no error, so that other rates use the same random numbers.
             wrong = rng.random() < self.model.rate(before + number) * factor
             kind = self.model.kind(possible_errors(steps, number), rng)
             if wrong and kind is not None:
@@ -290,7 +291,7 @@ _STEP = re.compile(r"(?<!after )\b(?:step|line|action) (\d+)\b", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class _Part:
-    """A segment of equal or differing steps in the alignment of block and ground truth.
+    """A segment of equal or different steps in the alignment of a block with the ground truth.
 
     Args:
         start: 0-based index of the first written step.
@@ -312,7 +313,7 @@ class _Part:
         return not self.true and not self.walks
 
     def moved_to(self, other: _Part) -> bool:
-        """Return whether the redundant steps of one part are the missing steps of the other."""
+        """Return whether the redundant steps of one part are the missing steps of another."""
         one_sided = not (self.written and self.true)
         return one_sided and (self.written, self.true) == (other.true, other.written)
 
@@ -326,11 +327,11 @@ def undo_step_error(
 ) -> Steps:
     """Undo one error at or before the failed step, or all errors if no step failed.
 
-    Preference goes to the earliest missing step that establishes the required condition, then to
-    the earliest error. Steps added to establish another condition stay as long as there is another
-    error: they answered earlier feedback. A moved step is a single error. Navigation is corrected
-    in passing, since the verifier inserts and removes it by itself. Without errors up to the failed
-    step nothing is undone.
+    The first choice is the earliest missing step that establishes the required condition, then the
+    earliest error. Steps added to establish another condition stay as long as there is another
+    error, since they answered earlier feedback. A moved step is a single error. Navigation is
+    corrected in passing, since the verifier inserts and removes it by itself. If there are no
+    errors up to the failed step, nothing is undone.
 
     Args:
         true: The correct block, with the names that the model knows.
@@ -383,7 +384,7 @@ def _parts(
 def _meant(
     step: GroundAction, true: Sequence[GroundAction], objects: PromptObjects
 ) -> GroundAction:
-    """Return the true step behind a step with a guessed object name."""
+    """Return the true step that a step with a guessed object name stands for."""
     # The mapper may have replaced the guess by an existing object.
     if step in true:
         return step
@@ -397,8 +398,8 @@ def _meant(
 
 
 # Adaptation ---------------------------------------------------------------------------------------
-# A failed earlier block leaves a different state: no knife in the hand, a door still closed. On
-# such feedback a planner fetches the knife; the simulated one adds the ground truth's steps that
+# A failed earlier block leaves a different state: no knife in the hand, a door still closed. Given
+# this feedback, a planner fetches the knife. The simulated one adds the ground truth's steps that
 # establish the condition.
 
 Providers = Mapping[str, tuple[Steps, ...]]
@@ -414,7 +415,7 @@ def providers_of(task: Task, steps: Sequence[GroundAction]) -> Providers:
     bits = task.initial.bits
     walk: list[GroundAction] = []
     for step in steps:
-        # A step comes with the move before it.
+        # include the move before each step
         walk = [step] if is_walk(step) else [*walk[:1], step]
         following = task.ground(step).apply(bits)
         gained = [str(a) for a in task.atoms_in(following & ~bits)]
@@ -441,7 +442,7 @@ def adapted(
     providers: Providers,
     held: Iterable[str],
 ) -> Steps | None:
-    """Return the block with steps for the first missing condition before the failed step.
+    """Return the block, extended by steps for the first missing condition before the failed step.
 
     Args:
         failed: 1-based index of the failed step.
@@ -450,7 +451,7 @@ def adapted(
         held: Objects in the robot's hand according to the prompt.
 
     Returns:
-        The new block; None if the ground truth establishes no condition.
+        The new block; None if the ground truth does not establish the condition.
     """
     if not 1 <= failed <= len(written):
         return None
@@ -573,7 +574,7 @@ class ConditionErrors:
 
 
 def reported_problems(text: str) -> list[str]:
-    """Return the validator's messages on each macro action; the whole text if it names none."""
+    """Return the messages about each macro action; if they name none, the whole text."""
     lines = [line for line in text.splitlines() if line.startswith("macro action ")]
     return lines or [text]
 
@@ -584,8 +585,8 @@ def undo_conditions(
     """Undo the earliest error that explains a problem.
 
     This is the first difference, up to the macro action in the message, that concerns an atom in
-    the message; otherwise the first difference up to there; otherwise the first of all. If the
-    message names no macro action, all differences are undone.
+    the message. Failing that, it is the first difference up to there, and finally the first of all.
+    If the message names no macro action, all differences are undone.
     """
     named = re.search(r"macro action (\d+)", problem, re.IGNORECASE)
     if named is None:

@@ -1,4 +1,4 @@
-"""Tools of public benchmarks, without a model: BFCL's classes and tau2-bench's domains."""
+"""Tools of public benchmarks, called without a model: BFCL's classes and tau2-bench's domains."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ CLASSES: Mapping[str, str] = MappingProxyType(
 _SOURCES = "bfcl_eval.eval_checker.multi_turn_eval.func_source_code"
 _STATELESS = "MathAPI"
 
-# The package's documentation does not say which functions write; this list follows its code.
+# The package does not document which functions write; this list follows its code.
 READING_FUNCTIONS = frozenset(
     """
     pwd ls cat find wc sort grep du tail diff logarithm mean standard_deviation si_unit_conversion
@@ -75,11 +75,11 @@ _IDEMPOTENT = frozenset(
     releaseBrakePedal setCruiseControl set_navigation
     """.split()
 )
-"""Writing functions that leave the state unchanged when repeated, if only because they refuse."""
+"""Writing functions for which a repeated call changes nothing, if only because it is refused."""
 
 
 class BfclTools:
-    """The tools of some BFCL classes in a dialogue's initial state.
+    """The tools of BFCL classes in a dialogue's initial state.
 
     Args:
         classes: Names from `CLASSES`; all classes by default.
@@ -116,10 +116,11 @@ class BfclTools:
         self._objects = {name: self._new_object(name) for name in self._classes}
 
     def call(self, call: ToolCall) -> CallOutcome:
-        """Call a function; it refuses by an exception or by a result with an `error`.
+        """Call a function, which refuses by an exception or by a result with an `error`.
 
-        Argument types are not checked: the package's dialogues pass strings where its schemas say
-        integers. Calls of people and models go through `GuardedTools`, which is strict.
+        Argument types are not checked, because the package's dialogues pass strings where its
+        schemas require integers. Calls by people and models go through `GuardedTools`, which is
+        strict.
         """
         if call.tool not in self._class_of:
             return CallOutcome(call, failure=CallFailure.UNKNOWN_TOOL)
@@ -131,11 +132,12 @@ class BfclTools:
         start = time.perf_counter()
         failure, error, result = None, "", None
         try:
-            # Copy the arguments, and the result by `_plain`: the objects keep and modify them.
+            # Copy the arguments, and convert the result with `_plain`: the objects keep and modify
+            # them.
             result = _plain(function(**copy.deepcopy(dict(call.arguments))))
         except (ValueError, LookupError, PermissionError) as refusal:
             failure, error = CallFailure.REFUSED, str(refusal.args[0] if refusal.args else refusal)
-        except Exception as broken:  # a function may raise anything; the error is data of the run
+        except Exception as broken:  # a function may raise anything; errors become call outcomes
             failure, error = CallFailure.UNAVAILABLE, f"{type(broken).__name__}: {broken}"
         seconds = time.perf_counter() - start
         if isinstance(result, dict) and isinstance(result.get("error"), str) and result["error"]:
@@ -145,7 +147,7 @@ class BfclTools:
         return CallOutcome(call, result, failure, error, seconds)
 
     def state(self) -> Json:
-        """Return the public attributes of each object by class, which BFCL's judge compares."""
+        """Return the public attributes of each object by class, as BFCL's judge compares them."""
         return {name: _plain(one) for name, one in self._objects.items() if name != _STATELESS}
 
     def close(self) -> None:
@@ -177,7 +179,7 @@ def _tools(name: str) -> tuple[ToolSchema, ...]:
 
 
 def _plain(value: Any) -> Json:
-    """Convert a value of the package to JSON: sets sorted, objects by their public attributes."""
+    """Convert a package value to JSON: sets become lists, objects their public attributes."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, Mapping):
@@ -253,7 +255,7 @@ class Tau2Tools:
             result = _as_json(self._environment.to_json_str(returned))
         except (TypeError, AttributeError) as broken:
             failure, error = CallFailure.UNAVAILABLE, f"{type(broken).__name__}: {broken}"
-        except Exception as refusal:  # the package signals refusals by exceptions of any type
+        except Exception as refusal:  # the package reports refusals as exceptions of any type
             failure, error = CallFailure.REFUSED, str(refusal)
         outcome = CallOutcome(call, result, failure, error, time.perf_counter() - start)
         return check_result(tool, outcome)

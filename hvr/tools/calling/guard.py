@@ -1,4 +1,4 @@
-"""Guards around tools: call policy, budget, confirmation, and the provenance of arguments."""
+"""Guards for tools: call policy, budget, confirmation, and provenance of arguments."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ MAX_NAMED_VALUES = 5
 
 @dataclass(frozen=True)
 class CallPolicy:
-    """The policy for calls.
+    """The limits on calls.
 
     Args:
         budget: Maximum number of calls that reach the tools.
-        dry: Whether only tools known to be read-only are called.
-        log: File of the call log; None for no log.
-        secrets: Whether the log keeps values that look like keys.
+        dry: Whether to call only tools known to be read-only.
+        log: Path of the call log; None to keep no log.
+        secrets: Whether to keep values that look like secrets in the log.
     """
 
     budget: int = 100
@@ -76,8 +76,8 @@ class ProposedCall:
     """A call that may write, presented to the user before it is made.
 
     Args:
-        before: An equal call that may have been done, or was done in this request, if any; then
-            approving the call means repeating it.
+        before: An equal call that was or may have been made before, if any. Approving the proposal
+            then means repeating that call.
     """
 
     call: ToolCall
@@ -103,12 +103,14 @@ Approve: TypeAlias = Callable[[ProposedCall], "bool | None"]
 class GuardedTools:
     """An environment that checks, counts and logs calls before they reach the tools.
 
-    A call that is not allowed does not reach the environment; its failure is `NOT_ALLOWED`.
+    A call that is not allowed never reaches the environment; its outcome has the failure
+    `NOT_ALLOWED`.
 
     Args:
-        ledger: Records calls that may write before they are made; in memory by default.
-        approve: Asked before each call that may write. Without it, such calls need no approval, but
-            a call that may have been done before is refused.
+        ledger: Ledger in which writing calls are recorded before they are made; in memory by
+            default.
+        approve: Callback that approves each writing call. Without it, writing calls need no
+            approval, but a call that may have been made before is refused.
     """
 
     def __init__(
@@ -140,24 +142,24 @@ class GuardedTools:
 
     @property
     def waiting(self) -> tuple[ProposedCall, ...]:
-        """Calls that were not made because the user could not be asked for approval."""
+        """Calls that await approval because the user could not be asked."""
         return tuple(self._waiting)
 
     @property
     def uncertain(self) -> tuple[LedgerEntry, ...]:
-        """Calls that may have taken effect, made by this process or equal to a waiting call."""
+        """Calls that may have taken effect: made by this process, or equal to a waiting call."""
         met = [one.before for one in self._waiting if one.before is not None]
         found = (*self._ledger.unclear(), *(one for one in met if one.unclear))
         return tuple({one.id: one for one in found}.values())
 
     def reset(self) -> None:
-        """Reset the environment and restore the whole budget."""
+        """Reset the environment and restore the full budget."""
         self._inner.reset()
         self._ledger.reset()
         self._outcomes, self._failures, self._waiting, self._used = [], {}, [], 0
 
     def call(self, call: ToolCall) -> CallOutcome:
-        """Call a tool with arguments of unknown source; a writing call is refused."""
+        """Call a tool with arguments of unknown source; writing calls are refused."""
         return self.call_with(call, {})
 
     def call_with(
@@ -171,8 +173,8 @@ class GuardedTools:
         """Call a tool if every value that it may write has a sufficient source.
 
         Args:
-            again: Whether to allow a writing call that this process has already made: the request
-                asks for it several times, or the first call proved to have failed.
+            again: Whether to allow a writing call that this process has already made, because the
+                request asks for it several times or the first call is known to have failed.
             request: Values of the request, used to trace arguments in the log.
 
         Raises:
@@ -192,7 +194,7 @@ class GuardedTools:
         return outcome
 
     def refusal(self, call: ToolCall) -> CallOutcome | None:
-        """Return the failure of a call that no approval can allow; None if the call is possible."""
+        """Return the failure of a call that cannot be allowed even with approval, or None."""
         tool = checked_tool(self.catalogue, call)
         return tool if isinstance(tool, CallOutcome) else self._refused(call, tool)
 
@@ -216,7 +218,7 @@ class GuardedTools:
     def _open_entry(
         self, call: ToolCall, tool: ToolSchema, sources: Mapping[Place, Source], again: bool
     ) -> tuple[CallOutcome | None, str | None]:
-        """Return the failure of a writing call that is not made, or its new ledger id."""
+        """Record a writing call and return its ledger id, or the failure that prevents it."""
         asked, approved = None, None
         while True:
             with self._ledger.locked():
@@ -225,7 +227,7 @@ class GuardedTools:
                 ask = before is not None or self._approve is not None
                 if not ask or (approved and asked == proposed):
                     return None, self._ledger.begin(call, sources)
-            # The lock is released while the user thinks, so a changed proposal needs a new answer.
+            # The lock is released while the user decides, so a changed proposal needs a new answer.
             asked, approved = proposed, self._approve(proposed) if self._approve else None
             if not approved:
                 return self._unapproved(proposed, approved), None
@@ -243,7 +245,7 @@ class GuardedTools:
                 "the user must decide whether to repeat it"
             )
         else:
-            error = f"the user must confirm {quoted(call.tool)}, which is not known to be read-only"
+            error = f"{quoted(call.tool)} is not known to be read-only, so the user must confirm it"
         return CallOutcome(call, failure=CallFailure.NOT_ALLOWED, error=error)
 
     def _perform(
@@ -257,7 +259,7 @@ class GuardedTools:
         self._used += 1
         try:
             outcome = self._inner.call(call)
-        except BaseException as broken:  # such as Ctrl-C: the tool may have done its work
+        except BaseException as broken:  # on Ctrl-C, for example, the tool may have finished
             error = f"interrupted ({type(broken).__name__}): it may have been done"
             interrupted = CallOutcome(call, None, CallFailure.TIMED_OUT, error, sources=sources)
             if entry is not None:
@@ -267,7 +269,7 @@ class GuardedTools:
         if entry is not None:
             self._ledger.close(entry, outcome)
             if outcome.ok:
-                self._failures.clear()  # calls that failed may work in the new state
+                self._failures.clear()  # the new state may allow calls that failed before
         key = _key(outcome.call)
         self._failures[key] = 0 if outcome.ok else self._failures.get(key, 0) + 1
         return outcome
@@ -281,9 +283,9 @@ class GuardedTools:
     def _refused(self, call: ToolCall, tool: ToolSchema) -> CallOutcome | None:
         error = ""
         if self._used >= self._policy.budget:
-            error = f"the budget of {self._policy.budget} calls is spent"
+            error = f"the budget of {self._policy.budget} calls is exhausted"
         elif self._policy.dry and tool.effect is not Effect.READS:
-            error = f"{quoted(call.tool)} is not known to be read-only, and this is a dry run"
+            error = f"{quoted(call.tool)} is not known to be read-only: not called in a dry run"
         elif self._failures.get(_key(call), 0) >= MAX_EQUAL_FAILURES:
             error = f"this call has failed {MAX_EQUAL_FAILURES} times in a row"
         return CallOutcome(call, failure=CallFailure.NOT_ALLOWED, error=error) if error else None
@@ -292,7 +294,7 @@ class GuardedTools:
 def _unsupported(
     call: ToolCall, tool: ToolSchema, sources: Mapping[Place, Source]
 ) -> CallOutcome | None:
-    # The only place that enforces the rule.
+    # Provenance is enforced only here.
     wrong = () if tool.effect is Effect.READS else unsupported(call, sources)
     if not wrong:
         return None
@@ -314,13 +316,13 @@ _SHOWN = 300
 
 @dataclass(frozen=True)
 class Question:
-    """A question before a call; approving the call confirms its `wrong`, unsupported values."""
+    """A question to ask before a call; approval also confirms the unsupported values in `wrong`."""
 
     proposed: ProposedCall
     wrong: tuple[Unsupported, ...] = ()
 
     def text(self) -> str:
-        """Return the question for people: the call with the source of each argument."""
+        """Return the question for the user: the call with the source of each argument."""
         proposed = self.proposed
         data = proposed.to_json()
         effect = "of unknown effect" if proposed.effect is Effect.UNKNOWN else proposed.effect.value
@@ -336,7 +338,7 @@ class Question:
         return without_keys("\n".join(short(one_line(line), _SHOWN) for line in lines))
 
     def reason(self, why: str) -> str:
-        """Return the explanation for the agent if the call is not made."""
+        """Return the message to the agent if the call is not made."""
         wrong = "; ".join(map(str, self.wrong))
         before = self.proposed.before
         parts = [f"Not called: {why}."]
@@ -352,7 +354,7 @@ class AgentGuard:
     """Tools for a third-party agent: each call is made, refused, or put to the user.
 
     Args:
-        schemas: JSON Schemas of the arguments, by tool.
+        schemas: JSON Schema of the arguments, by tool.
         allowed: Effects that need no confirmation if the user has stated every value.
     """
 
@@ -377,8 +379,8 @@ class AgentGuard:
     def call(self, call: ToolCall, confirmed: Question | None = None) -> CallOutcome | Question:
         """Make a call, or return its refusal or the question to ask first.
 
-        `confirmed` is the question that the user has approved; one about another call does not
-        count.
+        `confirmed` is the question that the user has approved; it is ignored if it concerns another
+        call.
         """
         if confirmed is not None and confirmed.proposed.call != call:
             confirmed = None
@@ -420,9 +422,9 @@ _CONFIRMED = Source(Provenance.CONFIRMED, "the user has confirmed it")
 # Guard server -------------------------------------------------------------------------------------
 # `AgentGuard` as an MCP server, through which any agent calls the tools of other servers.
 #
-# Questions to the user are elicitations. In older protocol versions they are sent within the call;
-# since 2026-07-28 the client answers with a second call. Clients without elicitation get a refusal
-# with its reason.
+# Questions to the user are elicitations. Older protocol versions send them within the call; since
+# 2026-07-28 the client answers with a second call. Clients without elicitation get a refusal that
+# states the reason.
 
 USER_STATEMENT_KEY = "hvr-said"
 """Key in a call's `_meta` for the user's statements: a text, or a list of texts and values."""
@@ -445,8 +447,9 @@ class GuardServer:
     """An MCP server for the tools of a guard.
 
     Args:
-        tools: The tools to list, in the protocol's format.
-        last: Returns the upstream server's last reply, if any, which is forwarded unchanged.
+        tools: The tools to list, in MCP format.
+        last: Callback that returns the upstream server's last reply, if any, which is forwarded
+            unchanged.
     """
 
     def __init__(self, guard: AgentGuard, tools: Sequence[Mapping[str, Any]], last: Any) -> None:
@@ -456,7 +459,7 @@ class GuardServer:
         self._guard, self._tools, self._last = guard, tools, last
         self._seen: Any = None
         self._pending: dict[str, tuple[str, Question]] = {}
-        # One call at a time: budget, ledger and session values are shared.
+        # One call at a time, because calls share budget, ledger and session values.
         self._turn = anyio.Lock()
 
     def server(self) -> Any:
@@ -503,7 +506,7 @@ class GuardServer:
         import anyio.to_thread
 
         self._seen = self._last()
-        # Not cancelled when the client disconnects: the ledger must record what may have been done.
+        # Do not cancel when the client disconnects: the ledger must record what may have been done.
         return await anyio.to_thread.run_sync(self._guard.call, call, confirmed)
 
     def _question(self, call: ToolCall, question: Question) -> Any:
@@ -521,7 +524,7 @@ class GuardServer:
         state = getattr(params, "request_state", None)
         if state is None:
             return None
-        # A state is valid once, and only for the call it was issued for.
+        # A state is valid once, and only for the call for which it was issued.
         key, question = self._pending.pop(state, ("", None))
         if question is None or key != key_of(call):
             return None
@@ -560,7 +563,7 @@ class GuardServer:
 
 
 def mcp_tools(catalogue: Catalogue) -> list[dict[str, Any]]:
-    """Return tools in the protocol's format, as far as their schemas are known."""
+    """Return tools in MCP format, as far as their schemas are known."""
     return [
         {"name": one.name, "description": one.description, "inputSchema": _input_schema(one)}
         for one in catalogue.tools
@@ -590,7 +593,7 @@ def _declared(meta: Any) -> list[Json]:
 def _can_ask(ctx: Any) -> bool:
     capabilities = ctx.session.client_capabilities
     asks = capabilities.elicitation if capabilities is not None else None
-    # A client that specifies no elicitation mode supports forms.
+    # a client that specifies no elicitation mode supports forms
     return asks is not None and (asks.form is not None or asks.url is None)
 
 

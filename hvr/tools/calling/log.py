@@ -55,8 +55,8 @@ class ValueOrigin:
 
     Args:
         call: 0-based index of the call whose result has the value, if any.
-        path: Path of the value in that result: object keys and list indexes. Keys are arbitrary
-            data, so they are never joined to a string.
+        path: Path of the value in that result: object keys and list indexes. The path is never
+            joined to a string, because keys may contain any text.
     """
 
     source: ValueSource
@@ -69,8 +69,8 @@ def trace(
 ) -> dict[str, ValueOrigin]:
     """Return the origin of each argument.
 
-    Values of the request precede results, and later results precede earlier ones. Equal values of
-    different types are different.
+    The request takes precedence over results, and later results over earlier ones. Values of
+    different types are never equal.
     """
     return {name: _origin(value, outcomes, request) for name, value in arguments.items()}
 
@@ -87,14 +87,14 @@ def _origin(value: Json, outcomes: Sequence[CallOutcome], request: Sequence[Json
 
 
 def same_value(one: Json, other: Json) -> bool:
-    """Return whether two values are equal in JSON: `true` differs from 1, and 1.0 equals 1."""
+    """Return whether two values are equal in JSON: `true` differs from 1, but 1.0 equals 1."""
     return isinstance(one, bool) == isinstance(other, bool) and one == other
 
 
 def places(
     result: Json, most: int = MAX_RESULT_PLACES
 ) -> Iterator[tuple[tuple[str | int, ...], Json]]:
-    """Yield the values in a result with their paths, outermost first and without recursion."""
+    """Yield the values in a result with their paths, breadth first and without recursion."""
     todo: list[tuple[tuple[str | int, ...], Json]] = [((), result)]
     for path, value in todo:
         yield path, value
@@ -126,7 +126,7 @@ def log_line(
     *,
     secrets: bool = False,
 ) -> dict[str, Json]:
-    """Return the log entry of a call; it has the shape of the result, not its values."""
+    """Return the log entry of a call, which contains the shape of the result but not its values."""
     arguments: Json = dict(outcome.call.arguments)
     return {
         "time": time.astimezone(UTC).isoformat(),
@@ -144,13 +144,13 @@ def log_line(
 
 def error_text(outcome: CallOutcome, *, secrets: bool = False) -> str:
     """Return the error message of a failure on one line, shortened and with secrets redacted."""
-    # Redact before shortening; a key that starts before the cut is shorter than the margin.
+    # Redact before shortening: a secret cut off at the limit might no longer be recognised.
     text = outcome.error[: 2 * MAX_LOGGED_ERROR]
     return short(one_line(text if secrets else without_keys(text)), MAX_LOGGED_ERROR)
 
 
 def redacted(value: Json, depth: int = 0) -> Json:
-    """Return a value with keys redacted, and without the parts deeper than `MAX_KEPT_DEPTH`."""
+    """Return a value with secrets redacted and parts deeper than `MAX_KEPT_DEPTH` removed."""
     if isinstance(value, str):
         return without_keys(value)
     if isinstance(value, (list, dict)) and depth >= MAX_KEPT_DEPTH:
@@ -168,7 +168,7 @@ def redacted(value: Json, depth: int = 0) -> Json:
 
 
 def excerpt(value: Json, characters: int, depth: int = 0) -> Json:
-    """Return a shortened value: the first characters of strings, the first items of containers."""
+    """Return a shortened value: the start of each string, the first items of each container."""
     if isinstance(value, str):
         return value[:characters]
     if isinstance(value, (list, dict)) and depth >= MAX_SHOWN_DEPTH:
@@ -209,8 +209,9 @@ def _origin_as_json(origin: ValueOrigin) -> Json:
 
 # Session values -----------------------------------------------------------------------------------
 # hvr does not see the request, only the values that the client declares as said by the user. A
-# value is said if it was declared, identified if it is the only id returned by a query with said
-# values, and a default if the schema has it; any other value was found in a result or is unknown.
+# declared value counts as stated. It is identified if it is the only id returned by a query with
+# stated values, and a default if the schema says so. Any other value was found in a result or is
+# unknown.
 
 _IDS = frozenset({"id", "ids", "uuid", "guid", "identifier"})
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -218,7 +219,7 @@ _NUMBER = re.compile(r"(?<![\w.-])-?\d+(?:\.\d+)?(?![\w-]|\.\d)")
 
 
 class SessionValues:
-    """The values in a session's requests and results, and the defaults of the schemas."""
+    """The values in a session's requests and results, and the defaults in the schemas."""
 
     def __init__(self, schemas: Mapping[str, Mapping[str, Any]]) -> None:
         self._schemas = schemas
@@ -227,11 +228,11 @@ class SessionValues:
         self._found: dict[tuple[str, str], str] = {}
 
     def say(self, values: Iterable[Json]) -> None:
-        """Record what the user said: values, and texts whose words count as values."""
+        """Record statements of the user: values, or texts whose words count as values."""
         self._statements += [value for value in values if value not in self._statements]
 
     def observe(self, outcome: CallOutcome) -> None:
-        """Record a result, whose values become found and whose only id becomes identified."""
+        """Record a result: its values count as found, and its only id as identified."""
         if not outcome.ok:
             return
         tool = outcome.call.tool
@@ -249,7 +250,7 @@ class SessionValues:
             if all(same_value(value, values[0]) for value in values):
                 # The entity is named by the id's key, the enclosing object, or the tool.
                 names = frozenset(_nouns(*keys[-2:]) or _nouns(tool))
-                self._ids.append((names, values[0], f"the only {keys[-1]} that {tool} gave"))
+                self._ids.append((names, values[0], f"the only {keys[-1]} that {tool} returned"))
 
     def sources(self, call: ToolCall) -> dict[Place, Source]:
         """Return the sources of a call's values, by path."""
@@ -259,7 +260,7 @@ class SessionValues:
         if any(_is_stated(statement, value) for statement in self._statements):
             return Source(Provenance.SAID, "the client declares that the user said it")
         if self._is_default(call, place):
-            return Source(Provenance.DEFAULT, "the default of the tool's schema")
+            return Source(Provenance.DEFAULT, "the default in the tool's schema")
         for names, known, why in self._ids:
             if same_value(known, value) and _takes_id(call, place, names):
                 return Source(Provenance.IDENTIFIED, why)
@@ -333,18 +334,18 @@ def _key(value: Json) -> tuple[str, str]:
 # flushed to disk.
 
 _NOT_DONE = frozenset({CallFailure.REFUSED, CallFailure.BAD_ARGUMENTS, CallFailure.UNKNOWN_TOOL})
-"""Failures that guarantee that nothing was done; after any other, the call may have been done."""
+"""Failures after which the call certainly had no effect; after any other it may have had one."""
 
 
 class CallState(StrEnum):
     """The known state of a call that may write."""
 
     OPEN = "open"
-    """The call began but its end is not recorded: its process was killed or is still running."""
+    """The start is recorded but not the end: the process was killed or is still running."""
     DONE = "done"
     NOT_DONE = "not done"
     UNCERTAIN = "uncertain"
-    """The call failed in a way that leaves open whether it was done."""
+    """The call failed, but may have taken effect."""
 
 
 @dataclass(frozen=True)
@@ -354,7 +355,7 @@ class LedgerEntry(JsonObject):
     Args:
         key: Idempotency key, derived from tool and arguments.
         arguments: Arguments with secrets redacted.
-        time: Start of the call, in ISO 8601.
+        time: Start time of the call, in ISO 8601.
         error: Error message of the tool, if it failed.
     """
 
@@ -371,7 +372,7 @@ class LedgerEntry(JsonObject):
 
     @property
     def unclear(self) -> bool:
-        """Whether the call may have been done but is not known to be."""
+        """Whether it is uncertain that the call was done."""
         return self.state in (CallState.OPEN, CallState.UNCERTAIN)
 
 
@@ -379,24 +380,25 @@ class CallLedger:
     """The calls that may write, in a file or only in memory.
 
     Args:
-        path: The file, created with the first entry; None to keep the entries in memory.
-        request: The current request. A call that was done for another request may be made again,
-            but not one that was done for this request.
-        secrets: Whether arguments keep values that look like keys.
+        path: Path of the ledger file, created with the first entry; None to keep the entries in
+            memory.
+        request: Id of the current request. A call may be repeated for another request, but not for
+            the request it was made for.
+        secrets: Whether to keep values that look like secrets in the arguments.
     """
 
     def __init__(self, path: Path | None = None, request: str = "", *, secrets: bool = False):
         self._path = path
         self._request = without_keys(request)
         self._secrets = secrets
-        # The file only grows, so each line is read once.
+        # The file only grows, so read each line once.
         self._entries: dict[str, LedgerEntry] = {}
         self._read = self._lines = 0
         self._own: set[str] = set()
 
     @property
     def path(self) -> Path | None:
-        """The file; None if the entries are in memory."""
+        """Path of the ledger file; None if the entries are in memory."""
         return self._path
 
     def for_request(self, request: str) -> CallLedger:
@@ -407,32 +409,32 @@ class CallLedger:
         return other
 
     def reset(self) -> None:
-        """Forget entries that are only in memory."""
+        """Discard entries that are only in memory."""
         if self._path is None:
             self._entries.clear()
             self._own.clear()
 
     def entries(self) -> tuple[LedgerEntry, ...]:
-        """Return all entries in the order in which they began."""
+        """Return all entries in the order in which the calls began."""
         lines, rest, end = self._new_lines()
         for number, line in enumerate(lines, self._lines + 1):
             self._take(line, number, self._entries)
-        # Advance only after success, so that a ledger with an invalid line keeps failing.
+        # Advance only after success, so that a ledger with an invalid line fails again.
         self._read, self._lines = end, self._lines + len(lines)
-        # A killed process leaves at most the last line incomplete, and its call was not made yet.
+        # A killed process leaves at most the last line incomplete; its call was not made yet.
         found = dict(self._entries)
         if rest and _parsed(rest) is not None:
             self._take(rest, self._lines + 1, found)
         return tuple(found.values())
 
     def unclear(self) -> tuple[LedgerEntry, ...]:
-        """Return this process's calls that may have been done."""
+        """Return this process's calls that may have taken effect."""
         return tuple(one for one in self.entries() if one.unclear and one.id in self._own)
 
     def before(self, call: ToolCall, *, own: bool = True) -> LedgerEntry | None:
-        """Return the last equal call that must not be repeated silently, if any.
+        """Return the last equal call that must not be repeated without asking, if any.
 
-        Such a call may have been done in any request, or was done in this request.
+        This is a call that may have taken effect in any request, or that was made for this request.
 
         Args:
             own: Whether to include calls of this process.
@@ -447,7 +449,7 @@ class CallLedger:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep other processes from beginning a call between a check and an entry."""
+        """Hold the lock that keeps other processes from starting a call between check and entry."""
         if self._path is None:
             yield
             return
@@ -496,7 +498,7 @@ class CallLedger:
         )
 
     def settle(self, call: ToolCall, by: str, *, done: bool) -> None:
-        """Record in all its entries whether an uncertain call was done, with the evidence."""
+        """Record whether an uncertain call was done, with the evidence, in all its entries."""
         state = CallState.DONE if done else CallState.NOT_DONE
         for one in self.entries():
             if one.key == key_of(call) and one.unclear:
@@ -559,7 +561,7 @@ def _parsed(line: bytes) -> dict[str, Any] | None:
 
 
 def key_of(call: ToolCall) -> str:
-    """Return the idempotency key of a call; null arguments count as missing, and 5.0 equals 5."""
+    """Return the idempotency key of a call: null arguments count as missing, and 5.0 equals 5."""
     given = {name: _plain(value) for name, value in call.arguments.items() if value is not None}
     text = json.dumps([call.tool, given], sort_keys=True)
     return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()

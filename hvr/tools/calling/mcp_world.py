@@ -34,18 +34,18 @@ from hvr.tools.catalogue.formats import read_tool
 from hvr.tools.catalogue.schema import Catalogue, ToolSchema, quoted
 
 # Tool lists ---------------------------------------------------------------------------------------
-# The official client rejects a whole list because of one tool that violates the protocol, so such
-# tools are removed from the server's reply before the client reads it.
+# The official client rejects the whole list if one tool violates the protocol, so invalid tools are
+# removed from the server's reply before the client reads it.
 
 _SHOWN = 200
 
 
 class ToolListFilter:
-    """Removes tools that the client would reject from the lists that a transport receives."""
+    """Removes invalid tools from the tool lists that a transport receives."""
 
     def __init__(self) -> None:
         self.version = ""
-        """Negotiated protocol version, which determines the schema of a tool."""
+        """Negotiated protocol version, which determines the schema of tools."""
         self._sent: tuple[tuple[str, str], ...] = ()
 
     @asynccontextmanager
@@ -69,19 +69,19 @@ class ToolListFilter:
         return item
 
     def restored(self, tools: Iterable[Any]) -> Iterator[Any]:
-        """Yield the tools of the last list in the server's order, or why a tool is left out."""
+        """Yield the tools of the last list in the server's order, or why one is left out."""
         rest = deque(tools)
         for name, wrong in self._sent:
             if wrong:
                 yield wrong
             elif rest and rest[0].name == name:
                 yield rest.popleft()
-            else:  # the client drops tools that name HTTP headers forbidden by the protocol
-                yield f"{quoted(name)}: the MCP client refuses its x-mcp-header"
+            else:  # the client drops tools with x-mcp-header values that the protocol forbids
+                yield f"{quoted(name)}: the MCP client rejects its x-mcp-header"
 
 
 class _Filtered:
-    """A stream of received messages with the interface of the `mcp` package."""
+    """A stream of received messages, with the stream interface of the `mcp` package."""
 
     def __init__(self, inner: Any, keeper: ToolListFilter) -> None:
         self._inner, self._keeper = inner, keeper
@@ -136,7 +136,7 @@ def _wrong(tool: Any, result: dict[str, Any], version: str) -> str:
 # Server -------------------------------------------------------------------------------------------
 
 MAX_PAGES = 100
-"""Maximum number of `tools/list` pages; guards against a server whose list never ends."""
+"""Maximum number of `tools/list` pages, in case a server's list never ends."""
 MAX_RESULT_CHARACTERS = 20_000_000
 """Maximum number of characters in a result."""
 
@@ -149,11 +149,11 @@ class McpServer:
     """An MCP server to start or to connect to.
 
     Args:
-        command: Program and arguments that start the server; empty if it is already running.
-        url: Address of a running server, for streamable HTTP; empty if it is started.
-        env: Additional environment variables; the program inherits few from this process.
-        trusted: Whether to trust its annotations about effects. Annotations of an untrusted server
-            can only make its tools more dangerous.
+        command: Program and arguments that start the server; empty to connect to a running one.
+        url: URL of a running server (streamable HTTP); empty to start the server here.
+        env: Additional environment variables; the server inherits only a few from this process.
+        trusted: Whether to trust the server's annotations about effects. Annotations of an
+            untrusted server can only make its tools count as more dangerous.
     """
 
     command: tuple[str, ...] = ()
@@ -183,7 +183,7 @@ def open_server(value: Any, folder: Path, place: str) -> McpTools:
 
 
 class McpTools:
-    """The tools of an MCP server, which is started or connected to immediately.
+    """The tools of an MCP server; the constructor starts the server or connects to it.
 
     Raises:
         SimulatorError: The server cannot be reached, or does not list its tools in time.
@@ -199,9 +199,9 @@ class McpTools:
         self._stack = ExitStack()
         self._stderr: IO[str] | None = None
         self.listed: list[dict[str, Any]] = []
-        """The tools as the server described them, in the protocol's format."""
+        """The tools as the server described them, in MCP format."""
         self.answer: Any = None
-        """The server's reply to the last call, as decoded by the client of `mcp`."""
+        """The server's reply to the last call, as decoded by the `mcp` client."""
         self._touched = self._broken = self._closed = False
         load("mcp.client.client", "mcp", "mcp")
         self._open()
@@ -213,16 +213,16 @@ class McpTools:
 
     @property
     def catalogue(self) -> Catalogue:
-        """The tools that the server listed when it was opened, with its hints."""
+        """The tools that the server listed when it was opened, with the effects it declares."""
         return self._catalogue
 
     def reset(self) -> None:
-        """Restart a server that was started here; a remote server keeps its state."""
+        """Restart a local server; a remote server keeps its state."""
         if self._server.command and self._touched:
             self._reopen()
 
     def call(self, call: ToolCall) -> CallOutcome:
-        """Call a tool; failures of the tool or the server are part of the outcome."""
+        """Call a tool; a failure of the tool or the server becomes part of the outcome."""
         tool = checked_tool(self._catalogue, call)
         if isinstance(tool, CallOutcome):
             return tool
@@ -251,7 +251,7 @@ class McpTools:
         except TimeoutError:
             failure = CallFailure.TIMED_OUT
             error = f"no answer within {self._server.seconds:g} s"
-        except Exception as broken:  # whatever the client raises, the server has failed
+        except Exception as broken:  # any exception of the client means that the server has failed
             failure, error = _classified(broken)
             self._broken = failure is CallFailure.UNAVAILABLE
         seconds = time.perf_counter() - start
@@ -264,7 +264,7 @@ class McpTools:
         return None
 
     def close(self) -> None:
-        """Close the connection, and stop a server that was started here."""
+        """Close the connection, and stop the server if it was started here."""
         self._closed = True
         self._end()
 
@@ -300,8 +300,8 @@ class McpTools:
             stderr = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
             self._stderr = self._stack.enter_context(stderr)
             target = stdio_client(parameters, errlog=self._stderr)
-        # The client logs a traceback per malformed line and a warning per dropped tool; silence
-        # both.
+        # Silence the client, which logs a traceback per malformed line and a warning per dropped
+        # tool.
         for log in map(logging.getLogger, ("mcp", "client")):
             if not log.handlers:
                 log.addHandler(logging.NullHandler())
@@ -351,7 +351,9 @@ class McpTools:
             cursor = page.next_cursor
             if not cursor:
                 return Catalogue(tuple(tools), tuple(left_out))
-        raise SimulatorError(f"{self._where}: the server's list of tools does not end", exit_code=2)
+        raise SimulatorError(
+            f"{self._where}: the server's tool list has more than {MAX_PAGES} pages", exit_code=2
+        )
 
     def _ask(self, what: Callable[[Any], Awaitable[_Result]]) -> _Result:
         client = self._client
@@ -383,9 +385,9 @@ class McpTools:
 
 
 def content_of(answer: Any) -> Json:
-    """Return the content of a result: structured content, else its texts, decoded if they are JSON.
+    """Return a result's structured content, or else its texts, decoded if they are JSON.
 
-    Images and audio are represented by their type, links and resources by their address.
+    Images and audio are represented by their type, links and resources by their URI.
     """
     structured: Json = answer.structured_content
     texts = [block.text for block in answer.content if block.type == "text"]
@@ -440,7 +442,7 @@ def _innermost(error: BaseException) -> BaseException:
 
 @asynccontextmanager
 async def _connected(client: Any, seconds: float) -> AsyncIterator[Any]:
-    # The client's own limit applies to each of several attempts.
+    # The client's timeout applies per attempt, and it makes several attempts.
     import anyio
 
     with anyio.CancelScope(deadline=anyio.current_time() + seconds) as scope:

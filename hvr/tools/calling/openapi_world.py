@@ -46,7 +46,7 @@ from hvr.tools.catalogue.reading import read_document
 from hvr.tools.catalogue.schema import Catalogue, quoted
 
 # HTTP exchange ------------------------------------------------------------------------------------
-# Calls of OpenAPI operations as HTTP requests, and the exchange with the server.
+# Build HTTP requests for OpenAPI operations, and exchange them with the server.
 
 MAX_BYTES = 20_000_000
 """Maximum size of a reply in bytes."""
@@ -64,7 +64,7 @@ class HttpRequest:
 
 @dataclass(frozen=True)
 class HttpAnswer:
-    """An HTTP response, with its header fields by lower-case name."""
+    """An HTTP response; header names are in lower case."""
 
     status: int
     reason: str
@@ -73,15 +73,16 @@ class HttpAnswer:
 
 
 class NotSentError(OSError):
-    """No connection was made, so the server did not receive the request."""
+    """Could not connect, so the server did not receive the request."""
 
 
 def exchange(request: HttpRequest, seconds: float) -> HttpAnswer:
     """Send a request and return the response; redirects are not followed.
 
     Args:
-        request: The request; proxies of the environment apply, except for local servers.
-        seconds: Time limit from connecting to the last byte.
+        request: The request. It goes through the proxies of the environment, except to local
+            servers.
+        seconds: Time limit in seconds, from connecting to the last byte.
 
     Raises:
         NotSentError: No connection could be made.
@@ -109,7 +110,7 @@ def exchange(request: HttpRequest, seconds: float) -> HttpAnswer:
         body = response.read(MAX_BYTES + 1)
         if len(body) > MAX_BYTES:
             raise OSError(f"the answer is longer than {MAX_BYTES} bytes")
-        if time.monotonic() >= end:  # the timer shut the connection, which looks like the end
+        if time.monotonic() >= end:  # the timeout closed the connection, which looks like its end
             raise TimeoutError
         if response.length:  # the connection ended before the announced length
             raise OSError("the connection ended in the middle of the answer")
@@ -179,7 +180,7 @@ _SEPARATORS = {"spaceDelimited": "%20", "pipeDelimited": "|"}
 
 
 def sendable(media: str) -> bool:
-    """Return whether hvr can encode bodies of a media type: JSON, forms and text."""
+    """Return whether hvr can encode bodies of a media type: JSON, forms or text."""
     kind = _kind(media)
     return not media or kind in (FORM, MULTIPART) or _is_json(kind) or kind.startswith("text/")
 
@@ -188,10 +189,10 @@ def request_of(operation: ApiOperation, server: str, arguments: Mapping[str, Jso
     """Return the HTTP request for a call of an operation.
 
     Args:
-        arguments: Values by parameter; null values are sent only in the body.
+        arguments: Values by parameter; nulls are sent only in the body.
 
     Raises:
-        ValueError: A value cannot be encoded in its place.
+        ValueError: A value cannot be encoded at its location in the request.
     """
     path, query, cookies = operation.path, list[str](), list[str]()
     headers = {"Accept": "application/json, */*;q=0.5", "User-Agent": "hvr"}
@@ -243,7 +244,7 @@ def _in_header(field: RequestField, value: Json) -> str:
     plain = json.dumps(value) if field.as_json else _joined(field, value, ",", bool(field.explode))
     text = plain if field.as_json or not isinstance(value, str) else value
     if any(ord(sign) < 32 or ord(sign) > 255 or ord(sign) == 127 for sign in text):
-        raise ValueError(f"{quoted(field.name)} cannot be {quoted(value)}: it is a header")
+        raise ValueError(f"{quoted(field.name)} cannot be {quoted(value)}: it is a reserved header")
     return text
 
 
@@ -339,12 +340,12 @@ _SAFE = ("GET", "HEAD", "OPTIONS", "TRACE")
 
 @dataclass(frozen=True)
 class OpenApiServer:
-    """An OpenAPI document and how to reach its server.
+    """An OpenAPI document and the way to reach its server.
 
     Args:
-        server: Base URL; if empty, the first server of the document.
-        seconds: Time limit for one call, including redirects.
-        auth: Name of the environment variable with the secret, by security scheme.
+        server: Base URL; empty to use the first server in the document.
+        seconds: Time limit for one call in seconds, including redirects.
+        auth: Name of the environment variable that holds the secret, by security scheme.
     """
 
     file: Path
@@ -402,8 +403,8 @@ def _described(server: OpenApiServer) -> tuple[Any, tuple[ApiOperation, ...], Ca
 class OpenApiTools:
     """The operations of a document as tools.
 
-    Nothing is sent until a tool is called. Secrets go only to the server of the document or world,
-    never to another one that an operation or redirect names.
+    Nothing is sent until a tool is called. Secrets go only to the server named by the document or
+    world, never to one named by an operation or a redirect.
 
     Raises:
         DataFileError: The document cannot be read, or names no server.
@@ -425,7 +426,7 @@ class OpenApiTools:
         """Do nothing, since a remote server cannot be reset."""
 
     def call(self, call: ToolCall) -> CallOutcome:
-        """Call an operation; a status other than success is a failed outcome."""
+        """Call an operation; any status except success is a failed outcome."""
         tool = checked_tool(self._catalogue, call)
         if isinstance(tool, CallOutcome):
             return tool
@@ -517,7 +518,7 @@ class _Secrets:
             self._values[name] = value
 
     def added(self, request: HttpRequest, operation: ApiOperation) -> HttpRequest:
-        """Add the secrets of the first alternative for which all are known."""
+        """Add the secrets of the first security alternative whose secrets are all known."""
         for names in self._alternatives(operation):
             if names and all(name in self._values for name in names):
                 for name in names:
@@ -567,10 +568,8 @@ def _redirected(request: HttpRequest, status: int, place: str) -> HttpRequest:
     if urlsplit(place).scheme not in ("http", "https") or (
         urlsplit(request.url).scheme == "https" and urlsplit(place).scheme != "https"
     ):
-        raise _RefusedError(
-            f"the server redirects to {_shown(place)}; hvr does not follow this redirect"
-        )
-    # Only a safe request without secrets or a body may go to another server.
+        raise _RefusedError(f"the server redirects to {_shown(place)}, which hvr does not follow")
+    # Only safe requests without secrets and body may go to another server.
     plain = {name: request.headers[name] for name in ("Accept", "User-Agent")}
     if status == 303 and request.method not in _SAFE:
         return HttpRequest("GET", place, dict(request.headers) if same else plain)

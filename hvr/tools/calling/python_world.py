@@ -1,4 +1,4 @@
-"""The functions of a Python module as tools that share the module's object `state`."""
+"""The functions of a Python module as tools that share the module's `state` object."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _PLAIN = {
 
 
 class TypedFunction:
-    """A function that is called with JSON values."""
+    """A function that accepts JSON values."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
@@ -64,7 +64,7 @@ class TypedFunction:
         self._by_place = [p.name for p in parameters if p.kind is p.POSITIONAL_ONLY]
 
     def converted(self, arguments: Mapping[str, Json]) -> dict[str, Any]:
-        """Convert arguments to the types of the hints; raise ValueError if that is impossible."""
+        """Convert arguments to the hinted types; raise ValueError if that is impossible."""
         found = {}
         for name, value in arguments.items():
             try:
@@ -74,7 +74,7 @@ class TypedFunction:
         return found
 
     def call(self, arguments: Mapping[str, Any]) -> Any:
-        """Call the function; a coroutine is run to completion."""
+        """Call the function; a coroutine runs to completion."""
         named = dict(arguments)
         placed = []
         for name in self._by_place:
@@ -86,7 +86,7 @@ class TypedFunction:
 
 
 def plain(value: Any) -> Any:
-    """Convert a value that JSON does not support; `default` of `json.dumps`.
+    """Convert a value that `json.dumps` does not support, for its parameter `default`.
 
     Raises:
         TypeError: The value has no JSON form.
@@ -145,7 +145,7 @@ def _any_of(hints: tuple[Any, ...], value: Json) -> Any:
             continue
         try:
             return _made(hint, value)
-        except Exception as error:  # of errors in user classes, the last one is reported
+        except Exception as error:  # for errors in user classes, report the last one
             faults.append(error)
     if faults:
         raise faults[-1]
@@ -187,13 +187,13 @@ def _fields(kind: type, value: dict[str, Json]) -> dict[str, Any]:
 
 
 class PythonTools:
-    """Functions that are called in this process.
+    """Functions called in this process.
 
-    A function refuses by raising `ValueError`, `LookupError` or `PermissionError`; any other error
-    means that it is broken.
+    A function refuses a call by raising `ValueError`, `LookupError` or `PermissionError`; any other
+    exception means that it is broken.
 
     Args:
-        state: The shared state, copied for resets; None if the functions are stateless.
+        state: Shared state, copied for resets; None if the functions are stateless.
     """
 
     def __init__(
@@ -221,7 +221,7 @@ class PythonTools:
             self._state.update(copy.deepcopy(self._first))
 
     def call(self, call: ToolCall) -> CallOutcome:
-        """Call a function if the arguments match its schema; if it fails, the state is restored."""
+        """Call a function if the arguments match its schema, and restore the state if it fails."""
         tool = checked_tool(self._catalogue, call)
         if isinstance(tool, CallOutcome):
             return tool
@@ -234,7 +234,7 @@ class PythonTools:
         start = time_.perf_counter()
         failure, error, returned = None, "", None
         try:
-            # Redirect prints, which would mix with the output of the command.
+            # Redirect printed text, which would mix with the command's output.
             with redirect_stdout(sys.stderr):
                 returned = function.call(arguments)
         except (ValueError, LookupError, PermissionError) as refusal:
@@ -255,7 +255,7 @@ class PythonTools:
         return check_result(tool, CallOutcome(call, result, seconds=seconds))
 
     def state(self) -> Json:
-        """Return a copy of the state; None if the functions are stateless."""
+        """Return a copy of the shared state; None if the functions are stateless."""
         copied: Json = copy.deepcopy(self._state)
         return copied
 
@@ -267,7 +267,7 @@ def open_module(module: Any) -> PythonTools:
     """Return the public functions of an imported module as tools that share its dictionary `state`.
 
     Raises:
-        UsageError: The source code is not available.
+        UsageError: The module's source code is not available.
         DataFileError: The module has no public function.
     """
     name = module.__name__

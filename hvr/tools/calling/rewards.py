@@ -1,11 +1,10 @@
-"""Rewards for language models that call tools, based on the resulting state.
+"""Rewards for language models that call tools, computed from the resulting state.
 
 ```python
 from hvr.tools.calling.rewards import ToolRewards
 
-rewards = ToolRewards(environment, reference=calls)
-(score,) = rewards.scores([completion])
-```
+Each completion is executed after a reset of the environment. Use an environment that simulates its
+tools, never one with lasting effects.
 
 Each completion is executed in the environment after a reset. Use an environment that simulates
 tools, never one with lasting effects.
@@ -30,13 +29,13 @@ class ToolScore(Value):
     """The score of one completion.
 
     Attributes:
-        reward: Reward from 0 to 1: 1 if the calls reach the goal state, else at most `MISSED`.
+        reward: Reward from 0 to 1: 1 if the calls reach the goal state, otherwise at most `MISSED`.
         reached: Whether the final state is the goal state.
         rewards: Potential-based shaping reward of each call, from -1 to 1.
-        right: Number of required changes that were made.
+        right: Number of required changes made.
         needed: Number of required changes.
         wrong: Number of other values that differ from the goal state.
-        says: Explanation for the model; empty if the goal state is reached.
+        says: Feedback for the model; empty if the goal state is reached.
     """
 
     reward: float
@@ -85,7 +84,7 @@ class ToolRewards:
     def scores(
         self, completions: Sequence[str | Sequence[Mapping[str, Any]]], *, discount: float = 1.0
     ) -> list[ToolScore]:
-        """Return the scores of completions (texts, or message lists of any format), in order."""
+        """Score completions (texts, or message lists in any format), in order."""
         return [self._score(completion, discount) for completion in completions]
 
     def _score(self, completion: str | Sequence[Mapping[str, Any]], discount: float) -> ToolScore:

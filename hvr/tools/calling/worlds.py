@@ -1,4 +1,4 @@
-"""Tool worlds: the `[tools]` table of a `world.toml`, its sources and stated effects."""
+"""Tool worlds: the `[tools]` table of a `world.toml`, its sources and declared effects."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _entries(world: WorldFile) -> Iterator[tuple[str, Any]]:
 
 
 def _label(kind: str, value: Any) -> tuple[str, Any]:
-    """Return a source's name, given or derived from its value, and the value without the name."""
+    """Return a source's name, stated or derived from its value, and the value without it."""
     if isinstance(value, dict):
         value = dict(value)
         if isinstance(value.get("name"), str) and value["name"].strip():
@@ -132,7 +132,7 @@ def _label(kind: str, value: Any) -> tuple[str, Any]:
 # ```
 
 EFFECTS = (Effect.READS, Effect.WRITES, Effect.DESTROYS)
-"""Effects that a world can state, each in an entry named after it."""
+"""Effects that a world can declare, each under a key of the same name."""
 
 _LISTS = (*(effect.value for effect in EFFECTS), "idempotent")
 _ENTRY_TYPES = {**dict.fromkeys(_LISTS, list), "meanings": str, "decisions": str}
@@ -151,7 +151,7 @@ def open_tools(world: WorldFile) -> ToolEnvironment:
         raise UsageError(f"{world.name} is not a tool world: it has no [tools]", field="world")
     sources = _sources(world)
     for source in sources:
-        if source.kind != "openapi":  # reading a document runs no code
+        if source.kind != "openapi":  # documents are read without running code
             world.check_trusted(f"{source.kind} = {source.value!r}", source.kind)
     with ExitStack() as stack:
         parts = []
@@ -173,8 +173,8 @@ def listed_tools(world: WorldFile) -> Catalogue | None:
     """Return the tools of a world without running any of its code.
 
     Returns:
-        The functions of its modules, from their source code, and the operations of its OpenAPI
-        documents; None if some of its tools can only be listed by a program.
+        The functions in the source code of its modules and the operations of its OpenAPI documents;
+        None if some tools can be listed only by running a program.
 
     Raises:
         DataFileError: The `[tools]` table is invalid, or a module is not Python.
@@ -193,13 +193,13 @@ def _hints(world: WorldFile) -> dict[str, tuple[str, ...]]:
 
 
 def meanings_file(world: WorldFile) -> Path | None:
-    """Return the file of parameters with the same meaning, if the world has one."""
+    """Return the file that lists parameters with the same meaning, if the world has one."""
     name = world.tools.get("meanings")
     return world.folder / name if isinstance(name, str) else None
 
 
 class _AnnotatedTools:
-    """An environment whose catalogue includes the effects that its world states."""
+    """An environment whose catalogue includes the effects declared by its world."""
 
     def __init__(self, inner: ToolEnvironment, catalogue: Catalogue) -> None:
         self._inner = inner
@@ -353,7 +353,7 @@ def _with_stated_effects(
 def _effect(tool: ToolSchema, stated: Mapping[str, Effect]) -> Effect:
     if tool.name in stated:
         return stated[tool.name]
-    # A world that lists its reading tools implies that the others write.
+    # If a world lists its read-only tools, all others write.
     lists_readers = Effect.READS in stated.values()
     known = Effect.WRITES if lists_readers and tool.effect is Effect.UNKNOWN else tool.effect
     return escalated_effect(known, tool.name, tool.description)
@@ -366,12 +366,12 @@ _HEADER = re.compile(r"^\s*\[")
 
 
 def remember_effects(world: WorldFile, effects: Mapping[str, Effect]) -> None:
-    """Add effects of tools to the `[tools]` table of a world, atomically.
+    """Declare effects of tools in the `[tools]` table of a world, atomically.
 
-    The rest of the file, including comments, stays unchanged.
+    The rest of the file stays unchanged, including comments.
 
     Args:
-        effects: Effect by tool name, never `UNKNOWN`.
+        effects: Effect of each tool by name; never `UNKNOWN`.
 
     Raises:
         DataFileError: The file cannot be written, or its layout has no place for the entries.
@@ -397,8 +397,8 @@ def remember_effects(world: WorldFile, effects: Mapping[str, Effect]) -> None:
                 for effect in EFFECTS
             )
             raise DataFileError(
-                f"{world.file}: cannot add the effects of tools to this file; add below "
-                f"[tools]: {listed}"
+                f"{world.file}: cannot add the effects of tools to this file;"
+                f" add these lines below [tools]: {listed}"
             )
         write_whole(world.file, changed, durable=True)
 
@@ -439,8 +439,8 @@ def check_tools(world: WorldFile, *, run: bool = False) -> tuple[str, ...]:
     """Return the problems of a tool world, one located message each.
 
     Args:
-        run: Whether to open its tools to list them; none is called. Otherwise only tools that can
-            be listed without running code are checked.
+        run: Whether to open the tools in order to list them; no tool is called. Otherwise only
+            tools that can be listed without running code are checked.
     """
     try:
         catalogue, found = _inspect(world, run)
@@ -482,7 +482,7 @@ def code_of(world: WorldFile) -> str:
 def overview(world: WorldFile, *, run: bool = False) -> dict[str, Any]:
     """Return an overview of a tool world as JSON.
 
-    Unless `run` allows opening the tools, `tools` is null if only a program can list them.
+    `tools` is null if listing the tools requires running a program and `run` is false.
     """
     catalogue, found = _inspect(world, run)
     return {

@@ -1,4 +1,4 @@
-"""Tools from lists of function schemas (OpenAI, Anthropic, MCP, plain) and their JSON Schemas."""
+"""Tools in lists of function schemas (OpenAI, Anthropic, MCP, plain), and their JSON Schemas."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ MAX_OBJECT_DEPTH = 6
 MAX_PARAMETERS = 500
 """Maximum number of parameters per schema; optional ones are dropped first."""
 MAX_SCHEMA_VALUES = 200
-"""Maximum number of values named in a result; the most deeply nested ones are dropped."""
+"""Maximum number of values in a result; the most deeply nested ones are dropped first."""
 
 
 def parameters(schema: Any, root: Any) -> tuple[ToolParameter, ...]:
     """Return the properties of an object schema as the parameters of a call.
 
-    `readOnly` properties are not sent. A nullable required property needs no value.
+    `readOnly` properties are left out. A nullable required property needs no value.
     """
     flat = _resolved(schema, root)
     found = []
@@ -54,17 +54,17 @@ def parameters(schema: Any, root: Any) -> tuple[ToolParameter, ...]:
 
 
 def parameter(name: str, schema: Any, root: Any) -> ToolParameter:
-    """Return the value that a schema describes as an optional parameter."""
+    """Return the value described by a schema, as an optional parameter."""
     return _parameter(name, _resolved(schema, root), required=False)
 
 
 def schema_name(schema: Any) -> str:
-    """Return the entity name of a schema from a reference or title, alternatives joined by `|`."""
+    """Return a schema's entity name from its `$ref` or title; alternatives are joined by `|`."""
     return "|".join(dict.fromkeys(_names(schema, 0)))
 
 
 def listed_name(schema: Any, root: Any) -> str:
-    """Return the entity name of the objects in a list, or in the only list of a wrapper object."""
+    """Return the entity name of the items of a list, or of the only list in a wrapper object."""
     flat, marks = _parts(_resolved(schema, root), root)
     if marks:
         return str(flat["named"])
@@ -74,10 +74,10 @@ def listed_name(schema: Any, root: Any) -> str:
 
 
 def result_parameters(schema: Any, root: Any) -> tuple[ToolParameter, ...]:
-    """Return all values nested in a result as the outputs of a call.
+    """Return all values nested in a result as outputs of a call.
 
     A result that is neither an object nor a list of objects is one parameter named `result`.
-    Nullable values count as optional, and `writeOnly` values are not given.
+    Nullable values count as optional; `writeOnly` values are left out.
     """
     found: list[tuple[tuple[int, ...], ToolParameter]] = []
     todo = deque([_Place(_resolved(schema, root), "", True, (), (), "")])
@@ -99,7 +99,7 @@ def result_parameters(schema: Any, root: Any) -> tuple[ToolParameter, ...]:
                     order = (*place.order, number)
                     todo.append(_Place(flat, path, required, above, order, entity))
         elif place.name or place.flat["type"]:
-            # `[]` stands for the items of a list, so use their type and description.
+            # The name `[]` stands for the items of a list, so use their type and description.
             inner["description"] = inner["description"] or place.flat["description"]
             always = place.required and not place.flat["nullable"] and not inner["nullable"]
             name = (place.name or "result") + marks
@@ -132,8 +132,8 @@ def _parameter(name: str, flat: _Flat, required: bool, resource: str = "") -> To
 class _Flat(dict[str, Any]):
     """A schema with its references and alternatives merged.
 
-    `objects` identifies the objects in the document that the properties come from, which reveals
-    recursion even where several are merged.
+    `objects` identifies the schema objects that contributed the properties, which reveals recursion
+    even if several are merged.
     """
 
 
@@ -228,7 +228,7 @@ def _required(schema: Any, root: Any, above: frozenset[int]) -> frozenset[str]:
         found |= _required(part, root, above)
     for key in ("anyOf", "oneOf"):
         some = schema.get(key)
-        # An alternative of null does not make properties optional.
+        # An alternative of type null does not make the properties optional.
         some = [s for s in some if s != {"type": "null"}] if isinstance(some, list) else []
         if some:
             found |= frozenset.intersection(*(_required(s, root, above) for s in some))
@@ -267,7 +267,7 @@ def referred(reference: str, root: Any) -> Any:
 Record = Mapping[str, Any]
 
 _SCHEMAS = ("parameters", "inputSchema", "input_schema")
-"""Keys of the argument schema in the formats of OpenAI, MCP and Anthropic."""
+"""Keys of the argument schema in OpenAI's, MCP's and Anthropic's formats."""
 
 
 def tool_list(value: Any) -> list[Any] | None:
@@ -288,7 +288,7 @@ def tool_list(value: Any) -> list[Any] | None:
 
 
 def is_schema(record: Any) -> bool:
-    """Return whether an entry has an argument schema rather than type names."""
+    """Return whether an entry has a schema of its arguments rather than type names."""
     body = record.get("function", record) if isinstance(record, dict) else None
     return isinstance(body, dict) and any(isinstance(body.get(n), dict) for n in _SCHEMAS)
 
@@ -297,8 +297,8 @@ def read_tool(record: Any, place: str, *, trusted: bool = True) -> ToolSchema:
     """Decode an entry of a tool list.
 
     Args:
-        trusted: Whether to trust the tool's statements about its effects; if not, they can only
-            move it to a more dangerous class.
+        trusted: Whether to trust the tool's statements about its effects. An untrusted statement
+            can only move the tool to a more dangerous class.
 
     Raises:
         DataFileError: The entry is not an object, has no name, or its schema is invalid.
@@ -374,7 +374,7 @@ def _effect(body: Record, hints: Record, trusted: bool) -> Effect:
 
 def _idempotent(hints: Record, trusted: bool) -> bool | None:
     value = hints.get("idempotentHint")
-    # A claim by an untrusted server must not cause a call to be repeated.
+    # A claim by an untrusted server must never cause a repeated call.
     return value if isinstance(value, bool) and (trusted or not value) else None
 
 

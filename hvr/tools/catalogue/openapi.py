@@ -1,4 +1,4 @@
-"""Tools from an OpenAPI 3 document: one per operation, with its request encoding.
+"""Tools from an OpenAPI 3 document: one per operation, with the encoding of its request.
 
 https://spec.openapis.org/oas/v3.1.0
 """
@@ -40,13 +40,13 @@ _SLOT = re.compile(r"\{[^{}]*\}")
 class PathResources:
     """The kinds of entities that path parameters identify, such as an issue in `/issues/{number}`.
 
-    A parameter that ends a segment identifies an item of the preceding collection. Its kind is what
-    that path returns, else what the collection lists, else the name of the collection if the
-    parameter's name matches it, such as `id` or `petId` below `pets`.
+    A path parameter identifies an item of the preceding collection. Its kind is the schema returned
+    for that path, or else the schema listed for the collection. Failing both, it is the
+    collection's name if the parameter's name fits, as `id` or `petId` below `pets`.
 
     Args:
-        returned: Schema name of the object returned for a path, by path template.
-        listed: Schema name of the objects listed for a path, by path template.
+        returned: Schema name of the object that a path returns, by path template.
+        listed: Schema name of the objects that a path lists, by path template.
     """
 
     def __init__(self, returned: Mapping[str, str], listed: Mapping[str, str]) -> None:
@@ -81,14 +81,14 @@ _IDEMPOTENT = ("get", "head", "options", "trace", "put", "delete")
 
 
 class RequestPart(StrEnum):
-    """The part of a request that holds a value."""
+    """The part of a request that contains a value."""
 
     PATH = "path"
     QUERY = "query"
     HEADER = "header"
     COOKIE = "cookie"
     BODY = "body"
-    """One property of the body."""
+    """A single property of the body."""
     WHOLE = "whole body"
 
 
@@ -98,8 +98,8 @@ class RequestField:
 
     Args:
         style: OpenAPI's serialisation style; empty for the default of its part.
-        explode: Whether each item of a list or object is written separately; None for the default.
-        as_json: Whether the value is written as JSON, as for parameters described by `content`.
+        explode: Whether to write each item of a list or object separately; None for the default.
+        as_json: Whether to write the value as JSON, as for parameters described by `content`.
     """
 
     name: str
@@ -115,10 +115,10 @@ class ApiOperation:
 
     Args:
         path: Path template, relative to the server's URL.
-        media: Media type of the body; empty for no body.
-        servers: Server URLs of the operation or its path, with the defaults of their variables; the
-            document's servers apply if empty.
-        security: Alternative sets of security schemes; the document's apply if None.
+        media: Media type of the body; empty if there is no body.
+        servers: Server URLs of the operation or its path, with the defaults of their variables. If
+            empty, the document's servers apply.
+        security: Alternative sets of security schemes; if None, the document's sets apply.
     """
 
     tool: ToolSchema
@@ -139,18 +139,18 @@ class ApiDescription:
 
 
 def is_openapi(document: Any) -> bool:
-    """Return whether a document is OpenAPI, of any version."""
+    """Return whether a document is an OpenAPI document, of any version."""
     return isinstance(document, dict) and ("openapi" in document or "swagger" in document)
 
 
 def read_openapi(document: Mapping[str, Any], place: str) -> ApiDescription:
     """Return the operations of a document, named by `operationId` or by method and path.
 
-    A tool takes the parameters of path, query, headers, cookies and body, and gives the values of
-    the first successful response.
+    A tool takes the path, query, header, cookie and body parameters, and gives the values of the
+    first successful response.
 
     Raises:
-        DataFileError: The document has another version, or no operation.
+        DataFileError: The document's version is not supported, or it has no operation.
     """
     version = str(document.get("openapi", document.get("swagger")))
     if not version.startswith("3."):
@@ -181,7 +181,7 @@ class _Reader:
         self._resources = PathResources(*self._schema_names())
 
     def operations(self) -> Iterator[tuple[ApiOperation, bool]]:
-        """Yield the operations, and whether the document names each of them."""
+        """Yield the operations, each with whether the document itself names it."""
         for path, item in self._paths.items():
             for method in _METHODS:
                 operation = item.get(method)
@@ -250,7 +250,7 @@ class _Reader:
                     f"does not give the location ('in') of its parameter {quoted(name)}"
                 )
             if where == "header" and name.lower() in ("accept", "content-type", "authorization"):
-                continue  # the specification leaves these headers to the client
+                continue  # according to the specification, clients set these headers themselves
             # Parameters are always sent; `readOnly` in their schema applies only to results.
             schema, as_json = _schema_of(value)
             read = parameter(name, schema, self._root)
@@ -324,7 +324,7 @@ def _tool(
 
 
 def _with_resources(tool: ToolSchema) -> ToolSchema:
-    """Copy the resource of each returned property to the parameter of the same name and type."""
+    """Copy the entity kind of each returned property to the parameter of the same name and type."""
     given = {one.leaf: one for one in reversed(tool.gives) if one.name.lstrip("[].") == one.leaf}
     return replace(
         tool,
@@ -367,7 +367,7 @@ def read_servers(servers: Any) -> tuple[str, ...]:
 
 
 def read_security(value: Any) -> tuple[tuple[str, ...], ...] | None:
-    """Return the alternative sets of security schemes; None if they are not specified."""
+    """Return the alternative sets of security schemes; None if the document specifies none."""
     if not isinstance(value, list):
         return None
     return tuple(tuple(map(str, one)) for one in value if isinstance(one, dict))

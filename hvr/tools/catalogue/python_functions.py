@@ -1,4 +1,4 @@
-"""Tools from type-hinted Python functions, read from source code without executing it."""
+"""Tools from Python functions with type hints, read from source code without executing it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _NO_TOOLS = ("property", "cached_property", "setter", "deleter", "overload")
 """Decorators of methods that are not tools."""
 
 MAX_RECORD_DEPTH = 4
-"""Maximum nesting depth of records; deeper ones are one value of type object."""
+"""Maximum nesting depth of records; a deeper record is one value of type object."""
 _ALIASES = 10
 """Maximum length of a chain of aliases or base classes."""
 
@@ -48,9 +48,9 @@ def read_functions(source: str, place: str) -> tuple[ToolSchema, ...]:
     """Return the public functions of a module and the public methods of its public classes.
 
     Parameters have the types of their hints, the choices of `Literal` and enums, and descriptions
-    from the docstring (in Google, NumPy or reST style). A result that is a class of the module with
-    typed fields (a dataclass, `TypedDict` or pydantic model) gives these fields. Hints that cannot
-    be resolved allow every value.
+    from the docstring (Google, NumPy or reST style). If the result is a class of the module with
+    typed fields (a dataclass, `TypedDict` or pydantic model), these fields are the tool's results.
+    An unresolvable hint allows every value.
     """
     try:
         module = ast.parse(source)
@@ -123,8 +123,8 @@ class _Hint:
     Args:
         types: JSON Schema types; empty if every value is allowed.
         choices: Allowed values as JSON.
-        nullable: Whether None is allowed.
-        record: Name of the class, if it has typed fields.
+        nullable: Whether the hint allows None.
+        record: Name of the class, if it has typed fields; otherwise empty.
     """
 
     types: tuple[str, ...] = ()
@@ -245,7 +245,7 @@ def _chosen(values: list[Any]) -> _Hint:
 
 
 def _members(node: ast.ClassDef) -> list[Any]:
-    # Empty if the source does not determine all values.
+    # Empty if the source code does not determine all values.
     bases = set(map(_name, node.bases))
     values: list[Any] = []
     for part in node.body:

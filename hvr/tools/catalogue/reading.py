@@ -23,7 +23,7 @@ KNOWN = (
 
 
 def read_catalogue(paths: Sequence[Path]) -> Catalogue:
-    """Return the tools of several files, in order.
+    """Return the tools of several files, in the order of the files.
 
     Raises:
         DataFileError: A file cannot be read, or its format is unknown.
@@ -42,10 +42,10 @@ def read_tools(path: Path) -> tuple[ToolSchema, ...]:
 
 
 def read_file(path: Path) -> Catalogue:
-    """Return the tools of a file, without those whose description is invalid.
+    """Return the tools of a file, leaving out those with an invalid description.
 
     Raises:
-        DataFileError: The file cannot be read, its format is unknown, or no tool is valid.
+        DataFileError: The file cannot be read, its format is unknown, or it has no valid tool.
         UsageError: Two tools have the same name.
     """
     if path.suffix == ".py":
@@ -68,11 +68,11 @@ def read_file(path: Path) -> Catalogue:
 def read_tool_graph(path: Path, encoder: TextVectors | None = None) -> ToolGraph:
     """Return the tools of a file with the links between them.
 
-    The links are those listed in the file. In a file of schemas, a tool is linked to each tool that
-    takes what it gives, according to the meanings of their parameters.
+    The links are those listed in the file. For a file of schemas, they are derived: a tool is
+    linked to each tool that takes one of its results, matched by the meanings of parameters.
 
     Args:
-        encoder: Encodes descriptions to match parameters; by spelling if None.
+        encoder: Encoder of descriptions, used to match parameters. If None, spelling decides.
 
     Raises:
         DataFileError: The file cannot be read, or its format is unknown.

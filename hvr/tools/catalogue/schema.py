@@ -29,7 +29,7 @@ class Effect(Enum):
     DESTROYS = "destroys"
     """It writes, and existing data is lost."""
     UNKNOWN = "unknown"
-    """Nothing is known; treated as writing and possibly destructive."""
+    """The effect is unknown; the call counts as writing and possibly destructive."""
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,10 @@ class ToolParameter:
     """A value that a tool takes or gives.
 
     Args:
-        name: Name in the schema. A nested value of a result has a path with dots, and `[]` after
-            the name of a list: `flights[].id`.
+        name: Name in the schema. The name of a nested result value is its path, with dots and with
+            `[]` after the name of each list: `flights[].id`.
         type: JSON Schema types joined by `|`; empty if unknown.
-        required: Whether a call needs a value, or a result always has one.
+        required: Whether every call needs the value, or every result has it.
         choices: Allowed values as JSON; empty if not restricted.
         or_null: Whether a call must send the parameter but may send null.
         items: JSON Schema type of the items of a list; empty if unknown.
@@ -88,7 +88,7 @@ class ToolSchema:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Tools with unique names, and one error message per tool with an invalid description.
+    """Tools with unique names, and one error message for each tool with an invalid description.
 
     Raises:
         UsageError: Two tools have the same name.
@@ -112,8 +112,8 @@ def quoted(name: object) -> str:
 
 
 # Effects ------------------------------------------------------------------------------------------
-# Names and descriptions can only make a tool more dangerous: no tool counts as read-only because
-# of its name.
+# Names and descriptions can only raise the danger level: no tool counts as read-only because of its
+# name.
 
 _DESTROYING = frozenset(
     (
@@ -145,7 +145,7 @@ def effect_of_hints(hints: Mapping[str, Any], *, trusted: bool) -> Effect:
     `destructiveHint` is false.
 
     Args:
-        trusted: Whether the server is trusted; otherwise its hints can only warn.
+        trusted: Whether the server is trusted. Hints of an untrusted server can only warn.
     """
     if hints.get("readOnlyHint") is True and hints.get("destructiveHint") is not True:
         return Effect.READS if trusted else Effect.UNKNOWN
@@ -164,18 +164,18 @@ def effect_of_method(method: str) -> Effect:
 
 
 def escalated_effect(effect: Effect, name: str, description: str = "") -> Effect:
-    """Return an effect, or destructive if the name or the description's first two words say so."""
+    """Return the effect, raised to destructive if the name or description says so."""
     words = _words(name)
     first_words = _words(" ".join(description.split()[:2]))
     if effect is Effect.READS:
-        # Readers may mention deleted objects, as `list_deleted_files` does, so only the verb
-        # counts.
+        # Read-only tools may mention deleted objects, as `list_deleted_files` does, so only the
+        # verb counts.
         words, first_words = words[:1], first_words[:1]
     return Effect.DESTROYS if {*words, *first_words} & _DESTROYING else effect
 
 
 def guessed_effect(name: str, description: str = "") -> Effect:
-    """Return the effect that a name suggests; use it only to ask the user."""
+    """Return the effect suggested by a name; use it only in questions to the user."""
     worst = escalated_effect(Effect.UNKNOWN, name, description)
     if worst is not Effect.UNKNOWN:
         return worst
@@ -195,7 +195,7 @@ def _infinitive(word: str) -> str:
 # Descriptions -------------------------------------------------------------------------------------
 
 MIN_SHARED_DESCRIPTIONS = 3
-"""Number of descriptions that share a sentence from which the sentence is dropped as generic."""
+"""A sentence shared by at least this many descriptions is dropped as generic."""
 
 _ENDS = re.compile(r"(?<=[.!?:;])\s+")
 
@@ -203,8 +203,8 @@ _ENDS = re.compile(r"(?<=[.!?:;])\s+")
 def own_descriptions(descriptions: Sequence[str]) -> list[str]:
     """Return the descriptions of a catalogue without the sentences that many of them share.
 
-    Schema generators often repeat a sentence about the whole service. A description with nothing
-    else stays unchanged.
+    Schema generators often repeat a sentence about the whole service. A description that contains
+    nothing else stays unchanged.
     """
     parts = [_ENDS.split(text.strip()) for text in descriptions]
     counts = Counter(part for some in parts for part in set(some))
@@ -215,7 +215,7 @@ def own_descriptions(descriptions: Sequence[str]) -> list[str]:
 
 
 # Words of names -----------------------------------------------------------------------------------
-# The property and the kind of entity that each parameter holds, derived from names.
+# Derive from names which property of which kind of entity each parameter holds.
 
 BARE_NAMES = frozenset(
     (
@@ -223,17 +223,17 @@ BARE_NAMES = frozenset(
         "number date time text content title description url list item items query count amount"
     ).split()
 )
-"""Names that are meaningless without their entity."""
+"""Names that mean nothing without the name of an entity."""
 
 
 def name_words(name: str) -> tuple[str, ...]:
-    """Return the words of a name in lower case: `newItemIDs[]` has "new", "item", "ids"."""
+    """Return the words of a name in lower case: "new", "item", "ids" for `newItemIDs[]`."""
     apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})", " ", name)
     return tuple(re.findall(r"[^\W_]+", apart.lower()))
 
 
 def entity_words(name: str) -> tuple[str, ...]:
-    """Return the words of an entity's name, with the last one in the singular."""
+    """Return the words of an entity's name, with the last word in the singular."""
     found = name_words(name)
     return (*found[:-1], singular(found[-1])) if found else ()
 
@@ -248,20 +248,20 @@ IDENTIFIERS = frozenset(("id", "uuid", "guid", "sid", "number", "key", "code", "
 
 _PLURALS = {f"{word}s": word for word in IDENTIFIERS}
 _SURROGATES = frozenset(("id", "uuid", "guid", "sid"))
-"""Names that are always identifiers, so the words before one name a kind of entity."""
+"""Names that are always identifiers; the words before one name a kind of entity."""
 _LABELS = frozenset(("name", "title"))
 """Names of properties by which entities are commonly looked up."""
 _JOINTS = frozenset(
     ("by", "for", "of", "from", "to", "in", "into", "with", "on", "at", "and", "as", "using")
 )
-"""Words that end the entity in a tool's name, as in `find_user_by_email`."""
+"""Words that end the entity name in a tool's name, as in `find_user_by_email`."""
 
 Words = tuple[str, ...]
 
 
 @dataclass(frozen=True, order=True)
 class Slot:
-    """A place for a value: a parameter or, with `gives`, a result value of a tool."""
+    """A parameter of a tool or, if `gives` is true, a value in its result."""
 
     tool: str
     name: str
@@ -273,13 +273,13 @@ class Slot:
 
 @dataclass(frozen=True)
 class ParameterSubject:
-    """The property that a parameter holds.
+    """The property that a parameter holds, such as the id of an account.
 
     Args:
         resource: Kind of entity, in words; empty if unknown.
-        role: Words that distinguish two entities of one kind: "from" in `from_account_id`.
-        stated: Whether the schema or the parameter's name, rather than the tool's name, states the
-            entity.
+        role: Words that distinguish two entities of the same kind: "from" in `from_account_id`.
+        stated: Whether the schema or the parameter's name states the entity, rather than only the
+            tool's name.
     """
 
     resource: str
@@ -293,7 +293,7 @@ class ParameterSubject:
 
 
 def slots_of(catalogue: Catalogue) -> Iterator[tuple[ToolSchema, ToolParameter, Slot]]:
-    """Yield the slots of a catalogue, in its order."""
+    """Yield all parameters and result values of a catalogue, in its order."""
     for tool in catalogue.tools:
         for parameter in tool.takes:
             yield tool, parameter, Slot(tool.name, parameter.name)
@@ -316,8 +316,8 @@ class _Entities:
             for _, one, _ in slots
             if len(words := _leaf(one)) > 1 and words[-1] in _SURROGATES
         }
-        # A word that is an entity by itself distinguishes kinds ("issue comment"); any other word
-        # only describes the level of detail ("simple user", "full repository").
+        # A word that is itself an entity distinguishes kinds ("issue comment"). Any other word only
+        # describes the level of detail ("simple user", "full repository").
         whole = {entity_words(name) for name in stated}
         self._nouns = {name[0] for name in whole if len(name) == 1}
         self._nouns |= {name[-1] for name in prefixes}
@@ -329,7 +329,7 @@ class _Entities:
             for start in range(len(kind)):
                 self._ending[kind[start:]].add(kind)
         for kind in sorted((_singular(name) for name in prefixes), key=len):
-            # Other words before a known kind only state a role: "source account".
+            # Other words before a known kind only describe a role: "source account".
             role = kind[1:] in self._ending and kind[0] not in self._nouns
             if kind not in self._ending and not role:
                 self._kinds.add(kind)
@@ -360,7 +360,7 @@ class _Entities:
         )
 
     def _by_name(self, leaf: Words, own: Words, *, stated: bool = True) -> ParameterSubject | None:
-        """Return the subject stated by a name alone: a kind of entity and its property."""
+        """Return the entity kind and property stated by a name alone."""
         for start in range(len(leaf) - 1):
             for end in range(len(leaf) - 1, start, -1):
                 name, rest = _singular(leaf[start:end]), leaf[end:]
@@ -439,15 +439,16 @@ MIN_SPELLING_SIMILARITY = 0.8
 
 
 def meaning_of(name: str, found: Sequence[ParameterMeaning], goals: Collection[str] = ()) -> str:
-    """Return the meaning with a name, or of a parameter (`TOOL.PARAMETER`, or its name alone).
+    """Return the meaning that has a name, or to which a parameter of that name belongs.
 
-    An unknown name is returned unchanged: it may name a property that only results have.
+    A parameter is written as `TOOL.PARAMETER` or by its name alone. An unknown name is returned
+    unchanged, since it may name a property that occurs only in results.
 
     Args:
         goals: Goal tools, whose parameters take precedence.
 
     Raises:
-        UsageError: The name is ambiguous or a likely misspelling.
+        UsageError: The name is ambiguous, or likely a misspelling of a parameter.
     """
     names = [meaning.name for meaning in found]
     if name in names:

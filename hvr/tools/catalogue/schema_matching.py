@@ -1,4 +1,4 @@
-"""Schema matching: which parameters of a catalogue share a meaning and can feed each other."""
+"""Schema matching: finds parameters with the same meaning, which can feed each other."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 Vectors = NDArray[np.float32]
 Similarities = NDArray[np.int16]
 LeastCosine = Callable[[slice, slice], NDArray[np.float32]]
-"""Returns the minimum cosine that lets two rows join a cluster, for blocks of rows."""
+"""Returns the minimum cosine at which two rows may join a cluster, for blocks of rows."""
 
 MAX_ROWS = 6_000
 """Maximum number of rows clustered together; their similarities take 72 MB at 2 bytes per pair."""
@@ -54,7 +54,7 @@ _BLOCK = 512
 
 
 def complete_linkage(vectors: Vectors, least: LeastCosine) -> list[tuple[list[int], float]]:
-    """Return clusters of rows in which every pair is similar enough.
+    """Return clusters of rows in which all pairs are similar enough.
 
     More than `MAX_ROWS` rows are clustered in consecutive parts, so related rows should be
     adjacent.
@@ -64,8 +64,8 @@ def complete_linkage(vectors: Vectors, least: LeastCosine) -> list[tuple[list[in
         least: Minimum cosine for two rows to share a cluster; more than 1 separates them.
 
     Returns:
-        The rows of each cluster in ascending order with their minimum pairwise cosine (1 for a
-        single row), ordered by first row.
+        The row indexes of each cluster in ascending order, with their minimum pairwise cosine (1
+        for a single row). The clusters are ordered by their first row.
     """
     clusters = [
         cluster
@@ -76,7 +76,7 @@ def complete_linkage(vectors: Vectors, least: LeastCosine) -> list[tuple[list[in
 
 
 def _similarities(vectors: Vectors, least: LeastCosine, start: int) -> Similarities:
-    """Return the pairwise similarities of one part, 0 for rows that must stay apart."""
+    """Return the pairwise similarities of one part; 0 for rows that must stay apart."""
     part = vectors[start : start + MAX_ROWS]
     found = np.zeros((len(part), len(part)), dtype=np.int16)
     for first in range(0, len(part), _BLOCK):
@@ -90,7 +90,7 @@ def _similarities(vectors: Vectors, least: LeastCosine, start: int) -> Similarit
 
 
 def _chain(similar: Similarities, start: int) -> Iterator[tuple[list[int], float]]:
-    """Yield the clusters; modifies the matrix."""
+    """Yield the clusters; the similarity matrix is modified."""
     members = {row: [row] for row in range(len(similar))}
     lowest = dict.fromkeys(members, _SCALE)
     chain: list[int] = []
@@ -129,23 +129,23 @@ def _merge(similar: Similarities, kept: int, removed: int) -> None:
 
 
 # Meanings -----------------------------------------------------------------------------------------
-# Parameters are distinguished by their types and by the similarity of their descriptions. A file
-# can override both decisions, and each group keeps the similarity behind it for inspection.
+# Types and the similarity of descriptions distinguish parameters. The user's file can override both
+# decisions, and each group records the similarity behind it for inspection.
 
 MIN_DESCRIPTION_COSINE = 0.8
 """Minimum cosine of two descriptions with the same meaning."""
 
 MIN_SAME_NAME_COSINE = 0.6
-"""The minimum if both parameters have the same informative name."""
+"""The minimum cosine if both parameters also have the same informative name."""
 
 
 @dataclass(frozen=True)
 class ParameterMeaning:
-    """Slots that hold the same kind of value.
+    """Slots (parameters and results) that hold the same kind of value.
 
     Args:
         min_cosine: Minimum cosine between their descriptions; 1 if they are equal.
-        by_user: Whether the user defined the meaning.
+        by_user: Whether the user, rather than similarity, defined the meaning.
         subject: Property that all slots hold, such as "id of pet"; empty if they are only similar.
     """
 
@@ -158,7 +158,7 @@ class ParameterMeaning:
 
 @dataclass(frozen=True)
 class Overrides:
-    """The user's decisions on meanings: slots (`tool.parameter`) to join, and to keep apart."""
+    """The user's decisions about which slots (`tool.parameter`) to join and which to keep apart."""
 
     same: Mapping[str, tuple[str, ...]]
     apart: tuple[tuple[str, ...], ...] = ()
@@ -168,7 +168,7 @@ NO_OVERRIDES = Overrides({})
 
 
 def read_overrides(path: Path) -> Overrides:
-    """Read the user's decisions on meanings: a table `[same]` and a list `apart`, both of lists.
+    """Read the user's decisions on meanings: a table `same` and a list `apart`, both of lists.
 
     Raises:
         DataFileError: The file cannot be read, or its content is invalid.
@@ -197,19 +197,20 @@ def meanings(
     min_cosine: float = MIN_DESCRIPTION_COSINE,
     overrides: Overrides = NO_OVERRIDES,
 ) -> tuple[ParameterMeaning, ...]:
-    """Return the meanings of a catalogue's parameters; each slot has exactly one.
+    """Return the meanings of a catalogue's parameters; each slot belongs to exactly one.
 
-    Slots of one subject (`hvr.tools.catalogue.schema`) share a meaning, and properties of
-    different entities never do if schemas or names identify the entities. Similarity decides the
-    rest.
+    Slots with the same subject (`hvr.tools.catalogue.schema`) share a meaning. Properties of
+    different entities never do, if schemas or names identify the entities. Similarity of
+    descriptions decides all other cases.
 
-    Groups grow from the most similar pair (complete linkage): all members must be similar and of
-    compatible types, and no tool may take two of them, since it would not ask for the same value
-    under two names.
+    Groups grow from the most similar pair (complete linkage). All members must be similar and have
+    compatible types. No tool may take two of them, since it would not ask for one value under two
+    names.
 
     Args:
         encoder: Encodes the descriptions, each distinct text once.
-        min_cosine: Minimum cosine within a group; it is lower for parameters with the same name.
+        min_cosine: Minimum cosine within a group; a lower one applies to parameters with the same
+            name.
 
     Raises:
         UsageError: The overrides mention an unknown parameter.
@@ -251,9 +252,9 @@ def meanings(
 
 
 def tool_graph(catalogue: Catalogue, found: Iterable[ParameterMeaning]) -> ToolGraph:
-    """Return the tools with meanings as types, linked where one gives what another takes.
+    """Return the tools with meanings as types, linked if one gives what the other takes.
 
-    A value that a tool receives and returns makes no link, since it is not new.
+    A value that a tool both takes and returns makes no link, since it is not new.
     """
     meaning = {slot: m.name for m in found for slot in m.slots}
     tools = []
@@ -280,7 +281,7 @@ def tool_graph(catalogue: Catalogue, found: Iterable[ParameterMeaning]) -> ToolG
 def _overridden(
     catalogue: Catalogue, overrides: Overrides
 ) -> tuple[dict[str, list[Slot]], list[list[set[Slot]]]]:
-    """Return the slots that the user declares the same, and those to keep apart."""
+    """Return the slots that the user declared the same, and those to keep apart."""
     called: dict[str, list[Slot]] = defaultdict(list)
     for _, _, slot in slots_of(catalogue):
         called[f"{slot.tool}.{slot.name}"].append(slot)
@@ -346,7 +347,7 @@ def _sides(slots: Iterable[Slot]) -> frozenset[tuple[str, str]]:
 def _clusters(
     vectors: NDArray[np.float32], kinds: Sequence[_Kind], min_cosine: float
 ) -> list[tuple[list[int], float]]:
-    """Return groups of kinds, each with the minimum cosine between two of its members."""
+    """Return groups of kinds, each with the minimum cosine between any two members."""
     # Sort by name, so that a limit on rows cuts between names.
     order = sorted(range(len(kinds)), key=lambda k: (kinds[k].leaf, k))
     leaves = _codes(kinds[k].leaf for k in order)
@@ -359,7 +360,7 @@ def _clusters(
     subjects = [kinds[k].subject for k in order]
     entities = _codes(_describe(subject) for subject in subjects)
     known = np.array([bool(subject.resource) for subject in subjects], dtype=bool)
-    # The entity is certain if the schema states it, or if a bare name can only refer to an entity.
+    # The entity is certain if the schema states it, or if a bare name can only refer to it.
     sure = known & (np.array([subject.stated for subject in subjects], dtype=bool) | ~informative)
 
     def least(rows: slice, columns: slice) -> NDArray[np.float32]:
@@ -382,7 +383,7 @@ def _clusters(
 
 
 _ANY, _NEVER = 0.001, 2.0
-"""Thresholds that every pair and no pair of rows satisfies."""
+"""Thresholds that every pair and no pair, respectively, satisfies."""
 
 
 def _codes(values: Iterable[str]) -> NDArray[np.int64]:
@@ -402,7 +403,7 @@ def _same_object(sides: Sequence[frozenset[tuple[str, str]]]) -> list[NDArray[np
 
 
 def _parted(slots: list[Slot], apart: list[list[set[Slot]]]) -> list[list[Slot]]:
-    """Split a group so that no part contains two slots to keep apart."""
+    """Split a group so that no part contains two slots that must stay apart."""
     labels: dict[Slot, set[tuple[int, int]]] = defaultdict(set)
     for number, group in enumerate(apart):
         for member, some in enumerate(group):
@@ -444,7 +445,7 @@ def _named(found: list[ParameterMeaning]) -> tuple[ParameterMeaning, ...]:
 def _candidates(
     leaf: str, of: str, tried: dict[str, Iterator[int]], *, bare: bool
 ) -> Iterator[str]:
-    """Yield possible names; numbering continues where `tried` left off."""
+    """Yield candidate names; numbering continues where `tried` left off."""
     if not bare:
         yield leaf
     yield f"{of}.{leaf}"

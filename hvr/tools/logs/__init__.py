@@ -1,1 +1,1 @@
-"""Logs of agents in the formats of their frameworks, read as plans over tools."""
+"""Logs of agents, in the formats of their frameworks, read as tool plans."""

@@ -1,4 +1,4 @@
-"""Messages in agents' logs, the events they contain, and calls written as Python text."""
+"""Messages in agents' logs, the events in them, and calls written as Python text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class CallEvent:
     Args:
         arguments: JSON values by parameter; None if the log does not give them.
         unnamed: Positional arguments.
-        key: Identifier that the result repeats; empty if the format has none.
+        key: Identifier repeated by the result; empty if the format has none.
     """
 
     tool: str
@@ -43,7 +43,8 @@ class ResultEvent:
 
     Args:
         key: Identifier of the call; empty if the format has none.
-        tool: Name of the tool, for formats without identifiers; empty for the earliest open call.
+        tool: Name of the tool, for formats without identifiers; empty if the result belongs to the
+            earliest open call.
         failed: Whether the log marks the result as an error.
     """
 
@@ -60,7 +61,7 @@ class SkippedPart:
 
 @dataclass(frozen=True)
 class Format:
-    """The format of the events that follow."""
+    """The log format of the events that follow."""
 
     name: str
 
@@ -70,7 +71,7 @@ Event = UserMessage | CallEvent | ResultEvent | SkippedPart | Format
 
 @dataclass(frozen=True)
 class Trace:
-    """The combined events of one log, and descriptions of the skipped parts, with counts."""
+    """The combined events of a log, and descriptions of its skipped parts, with counts."""
 
     said: tuple[str, ...]
     calls: tuple[LoggedCall, ...]
@@ -88,7 +89,7 @@ def trace(events: Iterable[Event]) -> Trace:
     for event in events:
         match event:
             case UserMessage(text):
-                # Frameworks may repeat the request at the start of the messages.
+                # Some frameworks repeat the request at the start of the messages.
                 if text and (not said or text != said[-1]):
                     said.append(text)
             case CallEvent(tool, arguments, unnamed, key):
@@ -114,7 +115,7 @@ def trace(events: Iterable[Event]) -> Trace:
 def reports_error(value: Any) -> bool:
     """Return whether a result has the form of an error.
 
-    An error is an object that contains little else, or a text that begins with "error".
+    An error is an object that contains little else, or a text that starts with "error".
     """
     if isinstance(value, dict):
         return any(value.get(k) for k in ("error", "Error")) and len(value) <= _ERROR_KEYS
@@ -133,8 +134,8 @@ def _answered(event: ResultEvent, calls: list[LoggedCall], keys: list[str]) -> i
 
 
 # Call text ----------------------------------------------------------------------------------------
-# Calls written as Python text: BFCL's `[f(a=1), g(b="x")]`, and the code of code agents. The text
-# is parsed, never executed; arguments that are not literals stay unknown.
+# Calls written as Python text: BFCL's `[f(a=1), g(b="x")]`, and the programs of code agents. The
+# text is parsed, never executed; arguments other than literals stay unknown.
 
 _JSON_WORDS = {"true": True, "false": False, "null": None}
 _FENCE = re.compile(r"^\s*```\w*\n|\n```\s*$")
@@ -142,9 +143,9 @@ _BUILTINS = frozenset(dir(builtins))
 
 
 def calls_in_text(text: str) -> tuple[CallEvent, ...] | None:
-    """Return the calls in a text of only calls; None for any other text.
+    """Return the calls in a text that contains nothing else; None for any other text.
 
-    Several calls stand in square brackets, or are separated by line breaks or semicolons.
+    Several calls are enclosed in square brackets, or separated by line breaks or semicolons.
     """
     parsed = _parsed(_FENCE.sub("", text).strip())
     if parsed is None:
@@ -163,8 +164,8 @@ def calls_in_text(text: str) -> tuple[CallEvent, ...] | None:
 def calls_in_code(code: str) -> tuple[CallEvent, ...] | None:
     """Return the tool calls in Python code, in textual order; None if the text is not Python.
 
-    Calls of built-in functions, of functions that the code defines or imports, and of methods are
-    not tool calls.
+    Calls of methods, built-in functions, and functions that the code defines or imports are not
+    tool calls.
     """
     parsed = _parsed(_FENCE.sub("", code))
     if parsed is None:
@@ -261,11 +262,11 @@ _BODIES = ("content", "value", "parts", "data", "tool_calls", "function_call", "
 _HERMES = "<tool_call>", "</tool_call>"
 _REACT = "\nAction:", "\nAction Input:", "\nObservation"
 _OBSERVATION_PREFIX = "Observation:"
-"""Start of a user message in which ReAct prompts report a result."""
+"""Start of a user message that reports a result in ReAct prompts."""
 
 
 def role_of(value: Record) -> str | None:
-    """Return the role of a message (user, assistant, tool or system), if it is one."""
+    """Return the role of a message (user, assistant, tool or system), or None."""
     for key in ("role", "from", "type"):
         name = value.get(key)
         if isinstance(name, str) and name.lower() in _ROLES:
@@ -274,7 +275,7 @@ def role_of(value: Record) -> str | None:
 
 
 def decoded(text: Any) -> Any:
-    """Decode a text that is JSON or a Python literal; return any other value unchanged."""
+    """Decode a text that is JSON or a Python literal; return anything else unchanged."""
     if not isinstance(text, str):
         return text
     try:
@@ -292,7 +293,7 @@ def decoded(text: Any) -> Any:
 
 
 def arguments_of(given: Any) -> tuple[Mapping[str, Any] | None, tuple[Any, ...]]:
-    """Return arguments by name and by position; the names are None if they are unreadable."""
+    """Return named and positional arguments; the named ones are None if they are unreadable."""
     value = decoded(given)
     if value is None or value == "":
         return {}, ()
@@ -302,7 +303,7 @@ def arguments_of(given: Any) -> tuple[Mapping[str, Any] | None, tuple[Any, ...]]
 
 
 def called(name: Any, given: Any, key: Any = "") -> Iterator[Event]:
-    """Yield a call, or a skipped part if it has no name."""
+    """Yield a call, or a skipped part if the call has no name."""
     if not isinstance(name, str) or not name:
         yield SkippedPart("call without a name")
         return
@@ -361,7 +362,7 @@ def _user(value: Record) -> Iterator[Event]:
 
 
 def _assistant(value: Record) -> Iterator[Event]:
-    """Yield the calls of a message, which frameworks may repeat in a second form."""
+    """Yield the calls in a message; some frameworks repeat them in a second form."""
     extra = value.get("additional_kwargs")
     extra = extra if isinstance(extra, dict) else {}
     found = list(_listed_calls(value) or _listed_calls(extra))

@@ -124,7 +124,7 @@ def _code(code: Any) -> list[Event]:
 
 
 def action_of(value: Any) -> CallEvent | None:
-    """Return the call of a LangChain AgentAction, plain or serialised; None for anything else."""
+    """Return the call in a LangChain AgentAction, plain or serialised; None for anything else."""
     if isinstance(value, dict) and value.get("lc") == 1:
         value = value.get("kwargs")
     if not isinstance(value, dict) or "tool_input" not in value:
@@ -135,7 +135,7 @@ def action_of(value: Any) -> CallEvent | None:
 
 
 def observed(action: CallEvent, observation: Any) -> Iterator[Event]:
-    """Yield the call of an action and its observation, if any."""
+    """Yield the call in an action and its observation, if any."""
     if action.tool.startswith("_"):  # LangChain's `_Exception`: the answer could not be parsed
         yield SkippedPart("unparsed answer")
         return
@@ -163,7 +163,7 @@ def tool_run(value: Record) -> Iterator[Event]:
 
 
 def plain_call(value: Any) -> CallEvent | None:
-    """Return the call of an object with a name and arguments; None for anything else."""
+    """Return the call in an object with a name and arguments; None for anything else."""
     if not isinstance(value, dict) or "description" in value:
         return None  # a tool's schema also has a name and parameters
     function = value.get("function")
@@ -179,7 +179,7 @@ def plain_call(value: Any) -> CallEvent | None:
 
 
 def plain_result(value: Record) -> Iterator[Event]:
-    """Yield the result beside the arguments of a plain call, if any."""
+    """Yield the result stored beside the arguments of a plain call, if any."""
     for key in _RESULTS:
         if value.get(key) is not None or (key == "result" and key in value):
             yield ResultEvent(
@@ -189,9 +189,9 @@ def plain_result(value: Record) -> Iterator[Event]:
 
 
 # Records by shape ---------------------------------------------------------------------------------
-# Frameworks nest a few shapes in their own wrappers: messages with roles, items with types,
-# contents with parts, agent steps, plain calls. Shapes are recognised by their keys at any depth,
-# so one reader covers a framework's responses, states, dumps and conversations.
+# Frameworks wrap a few shapes differently: messages with roles, items with types, contents with
+# parts, agent steps, plain calls. Shapes are recognised by their keys at any depth, so one reader
+# covers a framework's responses, states, dumps and conversations.
 
 CALL_TEXT = "BFCL calls"
 
@@ -226,7 +226,7 @@ def events(value: Any, depth: int = 0) -> Iterator[Event]:
 
 
 def is_event(value: Any) -> bool:
-    """Return whether a value is part of a log rather than a complete log."""
+    """Return whether a value is a part of a log rather than a complete one."""
     if isinstance(value, str):
         return calls_in_text(value) is not None
     if not isinstance(value, dict):

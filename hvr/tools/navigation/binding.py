@@ -1,7 +1,7 @@
 """The values of a goal call: stated, identified, still to be found, or asked for.
 
-A call is made only with values that the user stated or that identify the one entity meeting what
-the user stated. Every other value is a question to the user.
+hvr makes a call only with values that the user stated, or that identify the only entity matching
+the user's statements. Every other value becomes a question to the user.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class QuestionKind(StrEnum):
     """The reason for a question to the user."""
 
     MISSING = "missing"
-    """Not stated, and it cannot be looked up."""
+    """The user did not state it, and no query can find it."""
     SEVERAL = "several"
     """Several values match the request."""
     CONFIRM = "confirm"
@@ -91,8 +91,8 @@ class Binder:
 
     Args:
         conditions: Learnt preconditions of tools.
-        readers: Tools that are known to only read.
-        made: Calls of goals that are done, by goal index.
+        readers: Tools known to be read-only.
+        made: Calls made for completed goals, by goal index.
     """
 
     request: ToolRequest
@@ -117,16 +117,16 @@ class Binder:
         self._facts = tuple(one for one in self.request.said if key(one.value) not in direct)
 
     def pending(self, number: int) -> tuple[Json, ...]:
-        """Return the entities for which a goal about "every …" still has calls to make."""
+        """Return the entities of an "every …" goal for which calls are still to be made."""
         gone = {key(value) for value in self._passed.get(number, ())}
         return tuple(one for one in self._every.get(number, ()) if key(one) not in gone)
 
     def count(self, number: int) -> int:
-        """Return the number of entities of a goal about "every …"; 0 for other goals."""
+        """Return the number of entities of an "every …" goal; 0 for other goals."""
         return len(self._every.get(number, ()))
 
     def finish_entity(self, number: int, call: ToolCall) -> None:
-        """Mark the entity of a call as finished, if the goal is about "every …"."""
+        """Mark the entity of a call as finished, if its goal is an "every …" goal."""
         place = self._every_place(number)
         if place is not None:
             self._passed.setdefault(number, []).append(at(call.arguments, place))
@@ -150,9 +150,9 @@ class Binder:
         query: EntityQuery,
         found: Identification,
     ) -> tuple[UserQuestion | None, Json]:
-        """Return the next entity of a goal about "every …", or a question about one of them."""
+        """Return the next entity of an "every …" goal, or a question about one of them."""
         if number not in self._passed:
-            # Fix the entities at the start: the calls themselves may change what matches.
+            # Determine the entities once, at the start: the calls may change what matches.
             self._every[number] = [one.found.value for one in found.chosen]
             for one in found.chosen:
                 alone = replace(found, chosen=(one,))
@@ -168,19 +168,19 @@ class Binder:
         for number, goal in enumerate(self.request.goals):
             for place, name, query in leaves(goal.arguments):
                 if isinstance(query, EntityQuery) and not self._can_find(goal, place, query):
-                    why = f"{quoted(goal.tool)} needs it, but it is not stated"
+                    why = f"{quoted(goal.tool)} needs it, but the request does not state it"
                     found.append(UserQuestion(QuestionKind.MISSING, number, name, why))
         return tuple(found)
 
     def bind(self, number: int, *, final: bool) -> BoundValues:
         """Return the known and missing values of a goal call.
 
-        Values are bound in order, since earlier arguments name the entity of later ones. `final`
-        means that no query can reveal more.
+        Values are bound in order, because earlier arguments name the entity of later ones. `final`
+        means that no query can find anything more.
         """
         goal = self.request.goals[number]
         known: dict[Place, Json] = {p: v for p, _, v in given_leaves(goal.arguments)}
-        said = Source(Provenance.SAID, "the request says it")
+        said = Source(Provenance.SAID, "the request states it")
         sources = dict.fromkeys([*known, *_wholly_said(goal)], said)
         searches: list[QueryTarget] = []
         questions: list[UserQuestion] = []
@@ -208,7 +208,7 @@ class Binder:
                 name, goal.tool, query, open_facts, ties, taken, final=final
             )
             knowledge, met = knowledge + found.knowledge, met + found.met
-            # Query first: a better match may still be unknown.
+            # query first, since a better match may still be unknown
             if found.open or not found.chosen:
                 near = self._near([one.entity for one in found.open])
                 searches.append(
@@ -260,7 +260,7 @@ class Binder:
         chosen = self._allowed(goal, name, found.chosen)
         values = [one.found.value for one in chosen]
         if not goal.tool:
-            # A value that a query took led to the answer, even if the entity does not show it.
+            # A value used by a query led to the result, even if the entity does not show it.
             unconfirmed = [
                 one
                 for one in chosen
@@ -328,7 +328,7 @@ class Binder:
     def _unused(
         self, number: int, goal: GoalCall, known: Mapping[Place, Json], *, final: bool
     ) -> tuple[list[QueryTarget], list[UserQuestion]]:
-        # A writing call must respect every statement of the user.
+        # A writing call must respect everything that the user stated.
         goals = self.request.goals
         others = [n for n, one in enumerate(goals) if one.tool and n not in {number, *self.made}]
         queries = any(
@@ -424,7 +424,7 @@ class Binder:
     def _allowed(
         self, goal: GoalCall, name: str, chosen: tuple[EntityCandidate, ...]
     ) -> tuple[EntityCandidate, ...]:
-        # If every candidate violates a precondition, all of them stay.
+        # If every candidate violates a precondition, keep them all.
         if not self._writes(goal):
             return chosen
         broken: Callable[..., object] = self.conditions.violated
@@ -445,7 +445,7 @@ class Binder:
 
 
 def readers_of(tools: Iterable[ToolSchema]) -> tuple[ToolSchema, ...]:
-    """Return the tools for queries: those known to only read."""
+    """Return the tools that may serve as queries: those known to be read-only."""
     return tuple(tool for tool in tools if tool.effect is Effect.READS)
 
 

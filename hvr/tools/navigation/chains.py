@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 # exceeds the upper bound, pruning the tool is safe.
 
 Fact = tuple[str, str]
-"""("known", a meaning) or ("done", a tool)."""
+"""Either ("known", meaning) or ("done", tool)."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class _PricedStep:
 
 @dataclass(frozen=True)
 class _Reached:
-    """Costs of facts, costs of each step's needs, and the cheapest step for each fact."""
+    """Costs of facts and of each step's needs, and the cheapest step for each fact."""
 
     facts: Mapping[Fact, int]
     before: Mapping[int, int]
@@ -57,7 +57,7 @@ def affordable_tools(
     costs: Mapping[str, int],
     asking: Mapping[str, int],
 ) -> tuple[NavigationTool, ...]:
-    """Return the tools that a cheapest chain can contain, in order; none if it cannot be reached.
+    """Return the tools that can occur in a cheapest chain, in order; empty if there is no chain.
 
     Args:
         costs: Cost of a call per tool; at least 1.
@@ -76,7 +76,7 @@ def affordable_tools(
     least, added = _forward(steps, max), _forward(steps, lambda one, other: one + other)
     if not wanted <= least.facts.keys():
         return ()
-    # Both relaxed plans are real plans here; the cheaper one is the tighter upper bound.
+    # Both relaxed plans are real plans here; the cheaper one gives the tighter upper bound.
     most = min(_plan_cost(steps, wanted, way.giver) for way in (least, added))
     onward = _backward(steps, wanted)
     return tuple(
@@ -91,8 +91,8 @@ def _known(meanings: Iterable[str]) -> frozenset[Fact]:
 
 
 def _forward(steps: Sequence[_PricedStep], together: Callable[[int, int], int]) -> _Reached:
-    # Knuth's generalised Dijkstra (1977). `together` combines the costs of a step's needs: max for
-    # h_max, the sum for h_add.
+    # Knuth's generalisation of Dijkstra's algorithm (1977). `together` combines the costs of a
+    # step's needs: their maximum for h_max, their sum for h_add.
     takers: dict[Fact, list[int]] = defaultdict(list)
     missing = [len(step.needs) for step in steps]
     cost = [0] * len(steps)
@@ -110,7 +110,7 @@ def _forward(steps: Sequence[_PricedStep], together: Callable[[int, int], int]) 
             continue
         facts[fact], giver[fact] = spent, by
         for taker in takers.get(fact, ()):
-            # Facts leave the queue in order of cost, so this one is final (Knuth 1977).
+            # Facts leave the queue in order of cost, so this cost is final (Knuth 1977).
             cost[taker] = together(cost[taker], spent)
             missing[taker] -= 1
             if not missing[taker]:
@@ -135,7 +135,7 @@ def _plan_cost(
 
 
 def _backward(steps: Sequence[_PricedStep], wanted: Collection[Fact]) -> dict[int, int]:
-    """Return the cheapest cost from each step's results to the goal along a single path."""
+    """Return the cheapest cost of a single path from each step's results to the goal."""
     givers: dict[Fact, list[int]] = defaultdict(list)
     for number, step in enumerate(steps):
         for fact in step.gives:
@@ -151,7 +151,7 @@ def _backward(steps: Sequence[_PricedStep], wanted: Collection[Fact]) -> dict[in
         seen.add(fact)
         for number in givers.get(fact, ()):
             if number not in onward:
-                # One path is a lower bound: other needs of the later steps are ignored.
+                # A single path gives a lower bound, because it ignores other needs of later steps.
                 onward[number] = spent
                 for need in steps[number].needs - seen:
                     heapq.heappush(queue, (spent + steps[number].cost, need))
@@ -170,7 +170,7 @@ QUESTION_COST = 1_000_000
 
 @dataclass(frozen=True)
 class CallCounts:
-    """Successes and failures of a tool's calls, and the probability that it is the next one."""
+    """Successes and failures of a tool's calls, and the probability that it is called next."""
 
     successes: int = 0
     failures: int = 0
@@ -178,7 +178,7 @@ class CallCounts:
 
     @property
     def probability(self) -> float:
-        """Probability that the next call succeeds, with a Beta(1, 1) prior."""
+        """Probability that the next call succeeds, under a Beta(1, 1) prior."""
         return (self.successes + 1) / (self.successes + self.failures + 2)
 
     @property
@@ -189,7 +189,7 @@ class CallCounts:
 
 @dataclass(frozen=True)
 class NavigationTool:
-    """A tool as a planning step from the meanings that it needs to those that it gives."""
+    """A tool as a planning step, from the meanings it needs to the meanings it gives."""
 
     name: str
     needs: frozenset[str]
@@ -198,7 +198,7 @@ class NavigationTool:
 
 @dataclass(frozen=True)
 class CallFacts:
-    """A state between calls: the meanings with a known value, and the tools called successfully."""
+    """A state between calls: meanings with a known value, and tools called successfully."""
 
     known: frozenset[str] = frozenset()
     done: frozenset[str] = frozenset()
@@ -214,7 +214,7 @@ class CallFacts:
 
 @dataclass(frozen=True)
 class ToolChain:
-    """A proven plan, and the meanings to ask the user for first."""
+    """A proven plan, and the meanings that the user must supply first."""
 
     asked: tuple[str, ...] = ()
     calls: tuple[str, ...] = ()
@@ -224,7 +224,7 @@ class ToolChain:
 def navigation_tools(
     catalogue: Catalogue, found: Iterable[ParameterMeaning]
 ) -> tuple[NavigationTool, ...]:
-    """Return the tools of a catalogue as steps; optional parameters are not needs."""
+    """Return the tools of a catalogue as planning steps; optional parameters are not needs."""
     from hvr.tools.catalogue.schema import Slot
 
     meaning = {slot: m.name for m in found for slot in m.slots}
@@ -241,7 +241,7 @@ def navigation_tools(
 def with_enablers(
     tools: Iterable[NavigationTool], enablers: Mapping[str, Collection[str]]
 ) -> tuple[NavigationTool, ...]:
-    """Return the tools, where each refused tool needs one of its `enablers` first."""
+    """Return the tools, adding to each refused tool the need for one of its `enablers`."""
     possible = {tool: f"{tool} is possible" for tool, makers in enablers.items() if makers}
     gives: dict[str, set[str]] = defaultdict(set)
     for tool, meaning in possible.items():
@@ -258,7 +258,7 @@ def with_enablers(
 
 
 def reachable(facts: CallFacts, tools: Iterable[NavigationTool]) -> CallFacts:
-    """Return all facts that calls of the tools can achieve if none fails."""
+    """Return all facts that calls of the tools can achieve if no call fails."""
     made = callable_tools(facts, tools)
     return CallFacts(
         facts.known.union(*(tool.gives for tool in made)),
@@ -267,7 +267,7 @@ def reachable(facts: CallFacts, tools: Iterable[NavigationTool]) -> CallFacts:
 
 
 def callable_tools(facts: CallFacts, tools: Iterable[NavigationTool]) -> list[NavigationTool]:
-    """Return the tools that can eventually be called, in an order that satisfies their needs."""
+    """Return the tools that can eventually be called, ordered so that each tool's needs are met."""
     missing: list[int] = []
     takers: dict[str, list[int]] = defaultdict(list)
     known, listed = set(facts.known), list(tools)
@@ -277,7 +277,7 @@ def callable_tools(facts: CallFacts, tools: Iterable[NavigationTool]) -> list[Na
         for meaning in lacking:
             takers[meaning].append(number)
     ready = [number for number, count in enumerate(missing) if not count]
-    for number in ready:  # grows while it is read: a fixed point in linear time
+    for number in ready:  # the list grows during iteration: a fixed point in linear time
         for meaning in sorted(listed[number].gives - known):
             known.add(meaning)
             for taker in takers.get(meaning, ()):
@@ -295,7 +295,7 @@ def useful_tools(
 ) -> tuple[NavigationTool, ...]:
     """Return the callable tools that may contribute to the goal.
 
-    No chain without redundant calls needs another tool.
+    A chain without redundant calls uses only these tools.
     """
     ready = callable_tools(CallFacts(facts.known.union(askable)), tools)
     givers: dict[str, list[NavigationTool]] = defaultdict(list)
@@ -303,7 +303,7 @@ def useful_tools(
         for meaning in tool.gives:
             givers[meaning].append(tool)
     wanted = set(goal.known - facts.known)
-    # Chain backwards from the goal: a tool is useful if it gives something still needed.
+    # Chain backwards from the goal: a tool is useful if it gives something that is still needed.
     queue = sorted(wanted)
     kept = {tool.name for tool in ready if tool.name in goal.done - facts.done}
     for tool in ready:
@@ -326,14 +326,14 @@ def cheapest_chain(
     askable: Collection[str] = (),
     seconds: float = 10.0,
 ) -> ToolChain | None:
-    """Return the chain with the fewest questions and, among these, the highest success probability.
+    """Return the chain with the fewest questions and, among those, the highest success probability.
 
     The result is None if the goal cannot be reached.
 
     Args:
-        counts: Call statistics by tool; missing tools are unknown.
+        counts: Call statistics by tool; a missing tool has no statistics.
         askable: Meanings that the user may be asked for.
-        seconds: Time limit of the search.
+        seconds: Time limit of the search in seconds.
 
     Raises:
         UsageError: Two tools have the same name.
@@ -347,7 +347,7 @@ def cheapest_chain(
     if facts.covers(goal):
         return ToolChain()
     start = CallFacts(facts.known | frozenset(askable), facts.done)
-    # The delete-free reachability check is exact and spares the planner unsolvable problems.
+    # This exact reachability check spares the planner unsolvable problems.
     if not reachable(start, tools).covers(goal):
         return None
     asked = tuple(sorted(set(askable) - facts.known))
@@ -378,7 +378,7 @@ def _pddl(
     counts: Mapping[str, CallCounts],
     asked: tuple[str, ...],
 ) -> tuple[str, str]:
-    # Foreign names are numbered, so they cannot inject PDDL.
+    # Replace external names by numbers, so they cannot inject PDDL.
     meanings = set(facts.known | goal.known).union(asked, *(t.needs | t.gives for t in tools))
     known = {m: f"(known m{i}-{_slug(m)})" for i, m in enumerate(sorted(meanings))}
     apis = sorted({t.name for t in tools} | facts.done | goal.done)
@@ -454,10 +454,10 @@ class Decision:
 
     Args:
         why: The reason, as a sentence for people.
-        chain: The plan behind it; None without one.
+        chain: The plan behind the decision; None if there is no plan.
         ask: Meanings to ask the user for.
         find: Tools of the plan that are not among the candidates.
-        call: The tool to call now; empty for other moves.
+        call: The tool to call now; empty unless the move is a call.
     """
 
     move: NextMove
@@ -479,8 +479,8 @@ def decide(
 ) -> Decision:
     """Decide on the next move.
 
-    Ask only for values that no chain of calls gives, values that no tool gives first. Look for
-    further tools only if the candidates do not suffice.
+    It asks only for values that no chain of calls gives, and first for values that no tool gives.
+    It looks for further tools only if the candidates do not suffice.
 
     Args:
         candidates: Names of the offered tools.
@@ -505,7 +505,7 @@ def decide(
         return Decision(NextMove.FIND, why, chain, find=far)
     can = reachable(facts, usable).known
     missing = frozenset().union(goal.known, *(tool.needs for tool in usable)) - can
-    # People seldom know values that tools give, so ask for these last.
+    # People rarely know values that tools give, so ask for these last.
     given = frozenset().union(*(tool.gives for tool in every))
     for askable in (missing - given, missing):
         if chain := cheapest_chain(facts, goal, usable, counts, askable):

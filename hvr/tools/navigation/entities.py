@@ -1,10 +1,10 @@
-"""A graph of the entities in results of calls, their properties and links.
+"""A graph of the entities in call results, with their properties and links.
 
-Each object in a result is an entity. Its id joins what several results say about it; a later
-result replaces the earlier values of a property. A link leads up from an entity to its owner or
-to an entity that it refers to: from a nested object to the enclosing one, from an object with a
-`user_id` to that user, and from a call's result to the entity that its argument names. An entity
-is described by its own properties, then by those above and below it, never by its siblings.
+Each object in a result is an entity. Results about the same id are merged; a later result replaces
+the earlier values of a property. A link leads from an entity up to its owner or to an entity that
+it refers to: from a nested object to the enclosing one, from an object with a `user_id` to that
+user, and from a call's result to the entity that an argument names. An entity is described by its
+own properties, then by those above and below it, never by its siblings.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _Place = tuple[str, ...]
 _Todo = deque[tuple[Json, Words, "int | None", Json, _Place]]
 
 _PART: Any = object()
-"""Replaces the key of an object without an id: its properties belong to the enclosing entity."""
+"""Replaces the key of an object without an id, whose properties belong to the enclosing entity."""
 
 
 class ConstraintMatch(Enum):
@@ -63,15 +63,15 @@ class ConstraintMatch(Enum):
 
 @dataclass
 class ResultEntity:
-    """An entity in results of calls. Only its graph modifies it.
+    """An entity in call results. Only its graph modifies it.
 
     Args:
         kind: Words of its kind, such as `order`.
         properties: Values of each property, by the words of the property's name.
-        above: Indices of the entities that it belongs to or refers to.
-        below: Indices of the entities that belong or refer to the entity.
+        above: Indexes of the entities that it belongs to or refers to.
+        below: Indexes of the entities that belong or refer to it.
         updated: Index of the last call whose result gave each property.
-        places: Places in results that hold it: a tool and the path of the object.
+        places: Places where results contain it: a tool and the path of the object.
         shown: The places that gave each property.
     """
 
@@ -89,7 +89,7 @@ class EntityGraph:
     """The entities in the results so far."""
 
     cut: bool
-    """Whether a result was too long to be read whole, so that entities may be missing."""
+    """Whether a result was too long to be read completely, so that entities may be missing."""
 
     def __init__(self) -> None:
         self.cut = False
@@ -123,7 +123,7 @@ class EntityGraph:
                     self._set_property(number, name, value)
 
     def holders(self, value: Json) -> tuple[int, ...]:
-        """Return the entities with an id, or else the entities with such a property."""
+        """Return the entities with this id, or else those with this value as a property."""
         found = self._holders.get(_same(value), {})
         named = tuple(n for n in found if _same(self._entities[n].id) == _same(value))
         return named or tuple(
@@ -139,7 +139,7 @@ class EntityGraph:
         return tuple(self._holders.get(_same(value), ()))
 
     def fit(self, number: int, constraint: NamedValue) -> ConstraintMatch:
-        """Return whether an entity meets a constraint, by its nearest related property.
+        """Return whether an entity meets a constraint, judged by its nearest related property.
 
         If the constraint has no name, any property may have its value.
         """
@@ -158,20 +158,20 @@ class EntityGraph:
         )
 
     def shown_alike(self, one: int, other: int, name: str) -> bool:
-        """Return whether the object that gave one entity a property also describes the other.
+        """Return whether the object that gave one entity a property also describes another entity.
 
-        Objects at one place in the results of a tool have the same set of properties.
+        Objects at the same place in a tool's results are assumed to have the same properties.
         """
         words, entity = singular_words(leaf_of(name)), self._entities[one]
         places = (p for own, p in entity.shown.items() if _one_name(words, own, entity.kind))
         return any(some & self._entities[other].places for some in places)
 
     def property(self, number: int, name: str) -> tuple[Json, ...]:
-        """Return the values of a property of an entity or its nearest relative that has it."""
+        """Return a property's values, from the entity or its nearest relative that has it."""
         return tuple(next(self._described(number, singular_words(leaf_of(name))), ()))
 
     def known_of(self, value: Json) -> frozenset[EntityProperty]:
-        """Return the properties of the entities that a value names, and of their nearest links."""
+        """Return the properties of the entities named by a value, and of their nearest links."""
         known: dict[Words, list[Json]] = {}
         for number in self.holders(value):
             for level in self.levels(number):
@@ -184,7 +184,7 @@ class EntityGraph:
         return frozenset((words, plain(value)) for words, vs in known.items() for value in vs)
 
     def known_by(self, arguments: Mapping[str, Json]) -> dict[str, frozenset[EntityProperty]]:
-        """Return the properties of the entities that arguments name, by argument name."""
+        """Return the properties of the entities named by arguments, by argument name."""
         known: dict[str, frozenset[EntityProperty]] = {}
         for _, name, value in given_leaves(arguments):
             known[name] = known.get(name, frozenset()) | self.known_of(value)
@@ -214,7 +214,7 @@ class EntityGraph:
         return levels
 
     def described(self, number: int) -> dict[str, Json]:
-        """Return the single-valued properties of an entity, to describe it to people."""
+        """Return the single-valued properties of an entity, for a description shown to people."""
         return {
             " ".join(sorted(words)): values[0]
             for words, values in self._entities[number].properties.items()
@@ -222,7 +222,7 @@ class EntityGraph:
         }
 
     def _described(self, number: int, words: Words, *, like: bool = False) -> Iterator[list[Json]]:
-        """Yield an entity's values under a name, one list per distance."""
+        """Yield an entity's values for a property name, one list per distance."""
         upward, downward = self.levels(number), self.levels(number, up=False)
         for up, down in zip(upward, downward, strict=True):
             found = [
@@ -272,10 +272,10 @@ class EntityGraph:
         return roots
 
     def _occurrence(self, number: int, value: dict[str, Json]) -> int:
-        # One result that contradicts itself splits the entity: a flight number on two days refers
-        # to two flights.
+        # A result that contradicts itself splits the entity: a flight number on two days denotes
+        # two flights.
         entity = self._entities[number]
-        # Only within one result: a later result may well report a changed value.
+        # Only within one result, since a later result may report a changed value.
         if number in self._read_now and any(
             not _has_parts(inner) and has and _same(inner) not in map(_same, has)
             for name, inner in value.items()
@@ -349,7 +349,7 @@ class EntityGraph:
 
 
 def _own_id(value: dict[str, Json], kind: Words, whole: tuple[str, Json] | None) -> str:
-    """Return the name of the property that identifies an object; empty if none does."""
+    """Return the name of the property that identifies an object; empty if there is none."""
     plain_values = {n: v for n, v in value.items() if v is not None and not _has_parts(v)}
     ids = [name for name in plain_values if last_word(name) in KEY_WORDS]
     if whole is not None:

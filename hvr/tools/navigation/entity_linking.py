@@ -1,8 +1,8 @@
-"""Entity linking: find the entity that a request means among the entities in results.
+"""Entity linking: finds the entity that a request means among the entities in results.
 
-A missing argument of a call is the id of the one entity that meets the constraints of its query
-and all other facts of the request. Amounts, addresses, dates and free texts are not ids: results
-contain them, but the user did not necessarily mean them.
+A missing argument is the id of the only entity that meets the constraints of its query and all
+other facts of the request. Amounts, addresses, dates and free texts are not ids: results contain
+them, but the user did not necessarily mean them.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ class Identification:
     """The result of identifying the value of a query.
 
     Args:
-        chosen: Best candidates, one per value; the value is identified if there is only one.
-        open: Candidates that need further queries first, most likely first.
+        chosen: Best candidates, one per value. The value is identified if there is only one.
+        open: Candidates about which further queries are needed first, most likely first.
         lacking: Names of the unknown properties of the `open` candidates.
         matched: Whether some candidate is known to meet the query.
         knowledge: Amount of knowledge about the candidates.
@@ -81,7 +81,7 @@ class Identification:
 
     @property
     def value(self) -> Json:
-        """The identified value; None if there is none or several remain."""
+        """The identified value; None unless exactly one remains."""
         return self.chosen[0].found.value if len(self.chosen) == 1 else None
 
 
@@ -107,13 +107,13 @@ class EntityLinker:
 
         Args:
             name: The parameter that takes the value, or the name of the value to find.
-            tool: The tool that takes the value; empty if it is only to be found.
+            tool: The tool that takes the value; empty if the value is only to be found.
             said: Other facts of the request, possibly about other entities.
-            bound: The known values of the same call.
+            bound: Known values of the same call.
         """
         candidates = self._candidates(name, tool, query, said, taken, final=final)
         strong = [one for one in candidates if one.fit > SIMILAR_NAME_COMPATIBILITY]
-        # Ignore merely similar names as long as queries may find a better match.
+        # Ignore merely similar names while queries may still find a better match.
         candidates = strong or (candidates if final else [])
         demanded = frozenset(query.constraints)
         knowledge = sum(1 + len(one.met) + len(one.broken) for one in candidates)
@@ -139,9 +139,9 @@ class EntityLinker:
         bound: Iterable[Json],
     ) -> list[EntityCandidate]:
         """Return the candidates that need further queries before one is chosen."""
-        # Once some candidates meet the query, others are dropped if a result of the same kind would
-        # show that they meet it, if they match the parameter less well, or if they do not belong to
-        # the entities that the call names.
+        # Once some candidates meet the query, drop the others in three cases: a result of the same
+        # kind would show that they meet it, they match the parameter less well, or they do not
+        # belong to the entities that the call names.
         full = [one for one in candidates if demanded <= one.met]
         best = self._of_same_owner(full, bound)
         owners = self._owners(best, bound)
@@ -224,7 +224,7 @@ class EntityLinker:
             if constraint in query.constraints and not final and self.graph.is_bare(entity):
                 judged = ConstraintMatch.UNKNOWN
             by[judged].add(constraint)
-        # The request may state several values of one name; an entity needs to have only one.
+        # The request may state several values for one name; an entity needs only one of them.
         names = {constraint.name for constraint in by[ConstraintMatch.MET]}
         by[ConstraintMatch.BROKEN] -= {
             one
@@ -245,7 +245,8 @@ class EntityLinker:
         query: EntityQuery,
         bound: Iterable[Json],
     ) -> tuple[EntityCandidate, ...]:
-        # Lexicographic: the query's own constraints count before other facts of the request.
+        # Lexicographic: the query's own constraints take precedence over other facts of the
+        # request.
         some = _least(candidates, lambda one: len(demanded - one.met))
         some = _least(some, lambda one: len(one.broken))
         some = _least(some, lambda one: -len(one.met))
@@ -264,7 +265,7 @@ class EntityLinker:
                 return some  # not comparable
             some = sorted(some, key=measures.__getitem__, reverse=selection.order is Order.MOST)
             ties = [one for one in some if measures[one] == measures[some[0]]]
-            # "The cheapest" is ambiguous if two are equally cheap.
+            # "The cheapest" is ambiguous if two entities are equally cheap.
             if selection.position == 1 and len(ties) > 1:
                 return ties
         place = selection.position - 1 if selection.position > 0 else selection.position
@@ -286,13 +287,13 @@ def _least(
 
 
 def names_entity(name: str, parameter: ToolParameter | None, readers: Iterable[ToolSchema]) -> bool:
-    """Return whether a value identifies an entity, rather than being a property of one.
+    """Return whether a value identifies an entity, rather than being one of its properties.
 
-    Either its name indicates this, or some tool looks up entities by this parameter alone.
+    It does if its name says so, or if some tool looks up entities by this parameter alone.
 
     Args:
         name: Name of the parameter, or of a key in an object that a parameter takes.
-        parameter: The parameter; None for a key.
+        parameter: The parameter; None if the name is a key.
     """
     words = singular_words(name)
     if last_word(name) in ID_WORDS:

@@ -1,4 +1,4 @@
-"""Execution of a request in a world of tools, by the executor of all worlds."""
+"""Execution of requests to tools, by the executor that all worlds share."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ from hvr.worlds.facts.environment import Observation, base_atoms
 from hvr.worlds.facts.lexicon import lexicon_for
 
 MAX_PLANS = 1_000
-"""Maximum number of replans; the budget of calls ends a run earlier."""
+"""Maximum number of replans; the call budget usually ends a run earlier."""
 
 COST_TOLERANCE = 25
 """Cost difference below which a cached chain still counts as the cheapest."""
@@ -101,17 +101,18 @@ def carry_out(
     was_done: ConfirmDone | None = None,
     listen: Callable[[Event], None] | None = None,
 ) -> ToolRun:
-    """Achieve the goals of a request: decide, plan, call, compare and recover.
+    """Achieve the goals of a request in a loop of deciding, planning, calling and recovering.
 
-    `TaskSteps` chooses the next call and its arguments. The executor takes it as the first step of
-    the cheapest proven chain, and replans when an outcome differs from what was expected or another
-    call comes next.
+    `TaskSteps` chooses the next call and its arguments. The executor makes it as the first step of
+    the cheapest proven chain. It replans when an outcome differs from the prediction or another
+    call should come next.
 
     Args:
-        learnt: Knowledge from earlier runs; updated by these calls.
+        learnt: Knowledge from earlier runs, which these calls extend.
         retrying: Policy for failed calls.
-        was_done: Asks the user about uncertain calls; None if the user cannot be asked.
-        listen: Called with each event as it happens.
+        was_done: Callback that asks the user about uncertain calls; None if the user cannot be
+            asked.
+        listen: Callback that receives each event as it happens.
     """
     steps = TaskSteps(tools, request, learnt, retrying=retrying, was_done=was_done)
     chain = TaskChain(steps, tools.catalogue.tools)
@@ -123,7 +124,7 @@ def carry_out(
         return ToolRun(first, steps, domain)
     env = ToolFacts(steps, chain, domain)
     world = _ToolWorld(env, domain)
-    # A retry is planned like any call; its tool just costs more.
+    # A retry is planned like any other call; its tool just costs more.
     policy = FactPolicy(domain.domain, _ChainPlanner(env), RecoveryStrategies((), ("satisfy",)))
     run = run_in_world(world, policy, domain.problem, max_replans=MAX_PLANS, listen=listen)
     questions = () if steps.complete else steps.questions
@@ -131,7 +132,7 @@ def carry_out(
 
 
 def decision_of(chain: TaskChain, banned: Collection[str] = ()) -> Decision:
-    """Return the next move of a request, with the cheapest proven chain if it is a call."""
+    """Return the next move for a request, with the cheapest proven chain if the move is a call."""
     names = [tool.name for tool in chain.tools]
     facts = chain.facts
     if not banned and (direct := direct_chain(facts, chain.goal, chain.tools, chain.counts)):
@@ -151,7 +152,7 @@ def direct_chain(
     tools: Sequence[NavigationTool],
     counts: Mapping[str, CallCounts],
 ) -> ToolChain | None:
-    """Return the chain of only the goal calls; None if they need further values.
+    """Return the chain of the goal calls alone; None if they need further values.
 
     Every chain contains the goal calls, so none is cheaper.
     """
@@ -174,12 +175,12 @@ class ToolFacts:
         """Do nothing: tools keep their state."""
 
     def step(self, name: str, args: tuple[str, ...]) -> str:
-        """Make the call of an action; return the error, or an empty text."""
+        """Make the call of an action; return the error message, or an empty text."""
         del args
         label = self.label_of(name)
         found = self.next_of(label)
         if found is None:
-            error = f"no further call of {quoted(self.chain.tool(label))} is possible"
+            error = f"{quoted(self.chain.tool(label))} cannot be called again"
             self._sent = {"action": label, "success": False, "error": error}
             return error
         call = found.call
@@ -207,7 +208,7 @@ class ToolFacts:
         return self._labels[action]
 
     def sent(self) -> dict[str, Any]:
-        """Return the last call as an action record for the run's events."""
+        """Return the last call as an action record for the events of the run."""
         return self._sent
 
     def observe(self) -> Observation:
@@ -237,8 +238,8 @@ class _ToolWatch(FactMonitor):
         self, number: int, action: GroundAction, block: int, before: State, report: StepReport
     ) -> StepDone:
         # Two deviations are expected. A successful call may reveal more than its schema states,
-        # which is not a change by others. A result may lack values that were only assumed, and a
-        # goal about "every …" is not done after the first call.
+        # which no other agent caused. A result may lack values that were only assumed, and an
+        # "every …" goal is not done after its first call.
         done = super().step(number, action, block, before, report)
         if not done.success:
             return done
@@ -266,7 +267,7 @@ class _ToolWatch(FactMonitor):
         return "" if rest[0].name == env.domain.action(label) else f"Next is {label}: {found.why}."
 
     def unmet_goal(self) -> tuple[Expression, ...]:
-        # A plan may cover less than the whole request.
+        # a plan may cover only a part of the request
         whole = self.world.task
         state = whole.state_with(base_atoms(self.state), self.state.numbers())
         return failed_literals(Validator(whole, state=state).goal_failure())
@@ -328,7 +329,7 @@ def _ended(chain: TaskChain, steps: TaskSteps, questions: Sequence[UserQuestion]
     banned = {*steps.given_up, *(chain.labels[number] for number in steps.left)}
     last = decision_of(chain, banned)
     why = "; ".join(dict.fromkeys(one_line(said) for said in steps.why_not().values()))
-    # After a refusal other values would be another request, so there is nothing to ask.
+    # After a refusal, other values would amount to another request, so there is nothing to ask.
     if last.move is NextMove.ASK and not banned:
         return replace(last, why=f"{last.why} {why}")
     return Decision(NextMove.STOP, f"Nothing else leads to the goal: {why}")
@@ -341,7 +342,7 @@ def _asking(chain: TaskChain, questions: Sequence[UserQuestion]) -> Decision:
 
 
 # Proposals ----------------------------------------------------------------------------------------
-# Writing calls that would enable a refused goal are proposed to the user, never made on their own.
+# Writing calls that would enable a refused goal are proposed to the user, never made unasked.
 
 
 def proposed_calls(
@@ -397,10 +398,7 @@ def _shown(outcomes: Iterable[CallOutcome], found: Iterable[ParameterMeaning]) -
 
 
 def proposal(calls: Sequence[str], goals: Sequence[str]) -> str:
-    """Return the question whether to make the enabling calls, with the options that confirm it."""
+    """Return the question whether to make the enabling calls, with the options that approve it."""
     before, after = (", ".join(map(quoted, names)) for names in (calls, goals))
     options = " ".join(f"--goal {name}" for name in (*calls, *goals))
-    return (
-        f"{before} made {after} possible before: to confirm that it is to be called, too, give "
-        f"{options}."
-    )
+    return f"{before} made {after} possible before: to approve this call too, give {options}."

@@ -1,4 +1,4 @@
-"""Experience from calls: success rates, result shapes, and values passed on."""
+"""Experience from calls: success rates, shapes of results, and values passed on."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ from hvr.tools.navigation.request import given_leaves
 # Experience ---------------------------------------------------------------------------------------
 
 ValueFlow: TypeAlias = "tuple[str, str, tuple[str, ...]]"
-"""A parameter that took a value, and the tool and result path that gave it."""
+"""A parameter that took a value, and the tool and result path that supplied it."""
 
 UNKNOWN_COST = 200
 """Extra cost of a call whose results are unknown."""
 
 
 class Experience(Protocol):
-    """Experience that the search for queries relies on."""
+    """The experience used when choosing queries."""
 
     def cost(self, tool: str) -> int:
-        """Return the cost of a call; higher if the tool is less likely to succeed."""
+        """Return the cost of a call, which rises as its success probability falls."""
         ...
 
     def shape(self, tool: str) -> Shape | None:
-        """Return the paths seen in a tool's results; None if there were none."""
+        """Return the paths seen in a tool's results; None if none have been seen."""
         ...
 
     def flow(self, parameter: str, tool: str, path: tuple[str, ...]) -> float:
@@ -53,7 +53,7 @@ class Experience(Protocol):
         ...
 
     def idle(self, tool: str) -> bool:
-        """Return whether a tool is resting."""
+        """Return whether a tool is resting, that is, not called for a while after a failure."""
         ...
 
     def counts(self, tool: str) -> CallCounts:
@@ -65,17 +65,17 @@ class Experience(Protocol):
         ...
 
     def changed(self) -> None:
-        """Wake tools that refused: the state has changed."""
+        """Let tools that refused calls be tried again, because the state has changed."""
         ...
 
 
 class CountedExperience:
-    """Call counts by tool. A tool that failed rests for some calls before its next attempt.
+    """Experience as call counts by tool. After a failure, a tool rests for some calls.
 
     Args:
         past: Sessions of earlier calls from a log, each with its outcomes in order.
-        rest: Number of calls to rest after the first failure; doubles with each consecutive
-            failure, up to `LONGEST`.
+        rest: Number of calls that a tool rests after its first failure. It doubles with each
+            consecutive failure, up to `LONGEST`.
     """
 
     LONGEST = 8
@@ -108,7 +108,7 @@ class CountedExperience:
         return self._shapes.get(tool)
 
     def flow(self, parameter: str, tool: str, path: tuple[str, ...]) -> float:
-        """Return n / (n + 1) for n values passed on this way."""
+        """Return n / (n + 1), where n values have been passed on this way."""
         times = self._flows.get((parameter, tool, path), 0)
         return times / (times + 1)
 
@@ -146,17 +146,17 @@ class CountedExperience:
 
 
 class Passing:
-    """Tracks values that are passed from results to later calls in a session.
+    """Tracks values passed from results to later calls in a session.
 
-    Equal values are attributed to the latest result. Short texts and small numbers are ignored,
-    since they are often equal by chance.
+    A value is attributed to the latest result that contains it. Short texts and small numbers are
+    ignored, since they are often equal by chance.
     """
 
     def __init__(self) -> None:
         self._seen: dict[str, tuple[str, tuple[str, ...]]] = {}
 
     def take(self, outcome: CallOutcome) -> list[ValueFlow]:
-        """Return the flows into a call: parameter, tool and result path."""
+        """Return the values that a call took from results: parameter, tool and result path."""
         found = [
             (name, *self._seen[key(value)])
             for _, name, value in given_leaves(outcome.call.arguments)
@@ -177,14 +177,14 @@ def _is_distinctive(value: Json) -> bool:
 
 
 # Learnt tools -------------------------------------------------------------------------------------
-# Planning steps and costs, based on observed calls.
+# Planning steps and costs, learnt from observed calls.
 
 MIN_PASSES = 1
 """Number of times a value must be passed on before two parameters count as equivalent."""
 
 
 def learnt_tools(graph: NavigationGraph, least: int = MIN_PASSES) -> Iterator[NavigationTool]:
-    """Yield the usable tools with every meaning that their results were passed on to."""
+    """Yield the usable tools, with every meaning to which their results were passed on."""
     for tool in graph.usable_tools():
         yield NavigationTool(tool.name, tool.needs, tool.gives | passed_on(graph, tool, least))
 
@@ -202,14 +202,15 @@ def passed_on(graph: NavigationGraph, tool: GraphTool, least: int = MIN_PASSES) 
 def learnt_counts(
     graph: NavigationGraph, before: str = "", names: Iterable[str] | None = None
 ) -> dict[str, CallCounts]:
-    """Return call statistics that determine the costs of chains.
+    """Return the call statistics that determine the costs of chains.
 
     A call costs -100 ln(p_link p_success). p_success is the tool's own success rate. p_link is the
-    weight of the link from `before`, or of the best link from any tool; 1 without observations.
+    weight of the link from `before`, or the highest weight of any incoming link; it is 1 without
+    observations.
 
     Args:
-        before: The tool called last; empty for any.
-        names: Names of tools; None for all usable ones.
+        before: The tool called last; empty if unknown.
+        names: Names of tools; None for all usable tools.
     """
     if names is None:
         names = (tool.name for tool in graph.usable_tools())
@@ -236,17 +237,18 @@ NOT_THE_TOOL = frozenset(
 
 
 class GraphExperience:
-    """Experience stored in a `NavigationGraph`, where each result path of a tool is a parameter.
+    """Experience stored in a `NavigationGraph`; each result path of a tool is a parameter there.
 
-    A tool is idle if the graph has removed it or if it rests after a failure.
+    A tool is idle if it was removed from the graph or rests after a failure.
 
     Args:
         past: Sessions of earlier observations, in order (`observed_session`).
-        rest: Number of calls to rest after the first failure.
-        look: Number of calls between reviews that prune the graph (`evolved`); 0 for none.
+        rest: Number of calls that a tool rests after its first failure.
+        look: Number of calls between reviews that prune the graph (`evolved`); 0 to disable
+            reviews.
         graph: The initial graph; None to start empty.
-        log: Log of the graph (`hvr.tools.navigation.graph_log`), extended with everything learnt
-            and with real times; None to keep no log and use the number of calls as the time.
+        log: Path of the graph's log (`hvr.tools.navigation.graph_log`), to which everything learnt
+            is appended with real times. Without a log, the number of calls serves as the time.
     """
 
     def __init__(
@@ -290,7 +292,7 @@ class GraphExperience:
         return evidence.successes / (evidence.successes + 1) if evidence else 0.0
 
     def idle(self, tool: str) -> bool:
-        """Return whether the graph has removed a tool or it is resting."""
+        """Return whether a tool was removed from the graph or is resting."""
         gone = tool in self.graph.tools and not self.graph.usable(tool)
         return (gone and tool not in self._awake) or self._resting.idle(tool)
 
@@ -342,10 +344,10 @@ def opened_experience(
 ) -> GraphExperience:
     """Return the experience in a graph's log, updated to a catalogue.
 
-    New and changed tools are added to the graph, and missing ones marked as gone.
+    New and changed tools are added to the graph, and missing ones are marked as gone.
 
     Args:
-        log: The log, created if missing; None to start from nothing.
+        log: Path of the log, created if missing; None to start without experience.
         write: Whether to append to the log.
 
     Raises:

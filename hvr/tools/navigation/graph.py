@@ -19,16 +19,16 @@ from hvr.tools.navigation.chains import NavigationTool
 # eq. 14: w <- e w + (1 - e) times the success rate since the last review.
 
 WEIGHT_DECAY = 0.7
-"""e of eq. 14: the share of the old weight that remains. The paper gives no value."""
+"""The share e of the old weight in eq. 14. The paper gives no value."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallEvidence:
-    """Counts of successes and failures, independent of their order.
+    """Counts of successes and failures; the order of the attempts does not matter.
 
     Args:
         last_success: Time of the last success, in seconds since 1970, UTC; 0 if none.
-        last_failure: Time of the last failure; 0 if none.
+        last_failure: Time of the last failure, in seconds since 1970, UTC; 0 if none.
         aged: The weight at the last review; None before the first one.
         new_successes: Number of successes since the last review.
         new_failures: Number of failures since the last review.
@@ -59,7 +59,7 @@ class CallEvidence:
 
     @property
     def weight(self) -> float:
-        """The success probability, between 0 and 1; 0.5 without attempts."""
+        """The success probability, strictly between 0 and 1; 0.5 without attempts."""
         if self.aged is None:
             return success_rate(self.successes, self.failures)
         if not self.new_successes + self.new_failures:
@@ -81,7 +81,7 @@ class CallEvidence:
         )
 
     def older(self) -> CallEvidence:
-        """Return the evidence after a review that stores the current weight (eq. 14)."""
+        """Return the evidence after a review, which stores the current weight (eq. 14)."""
         if not self.new_successes + self.new_failures:
             return self
         return CallEvidence(
@@ -93,7 +93,7 @@ UNTRIED = CallEvidence()
 
 
 def success_rate(successes: float, failures: float) -> float:
-    """Return the success rate with a Beta(1, 1) prior."""
+    """Return the success rate under a Beta(1, 1) prior."""
     return (successes + 1) / (successes + failures + 2)
 
 
@@ -102,7 +102,7 @@ def success_rate(successes: float, failures: float) -> float:
 
 @dataclass(frozen=True)
 class Links:
-    """Links of one kind between names, indexed in both directions; immutable.
+    """Immutable links of one kind between names, indexed in both directions.
 
     An update costs O(log n). A new link also copies the list of its target's sources.
 
@@ -137,7 +137,7 @@ class Links:
             yield from ((source, target, targets[target]) for target in sorted(targets))
 
     def get(self, source: str, target: str) -> CallEvidence | None:
-        """Return the evidence of a link; None if there is no such link."""
+        """Return the evidence of a link; None if the link does not exist."""
         targets = self.after.get(source)
         return None if targets is None else targets.get(target)
 
@@ -150,7 +150,7 @@ class Links:
         return self.before.get(target, ())
 
     def put(self, source: str, target: str, evidence: CallEvidence) -> Links:
-        """Return the links with one added or replaced."""
+        """Return the links with one link added or its evidence replaced."""
         targets = self.after.get(source, Map())
         after = self.after.set(source, targets.set(target, evidence))
         if target in targets:
@@ -160,7 +160,7 @@ class Links:
         return Links(after, self.before.set(target, (*sources[:at], source, *sources[at:])))
 
     def add(self, source: str, target: str) -> Links:
-        """Return the links with this one, without evidence if it is new."""
+        """Return the links including this one, without evidence if it is new."""
         return self if self.get(source, target) is not None else self.put(source, target, UNTRIED)
 
     def drop(self, source: str, target: str) -> Links:
@@ -175,12 +175,12 @@ class Links:
         return Links(after, before)
 
     def tried(self, source: str, target: str, ok: bool, time: float) -> Links:
-        """Return the links after an attempt at this one, added if it is new."""
+        """Return the links after an attempt at this one, which is added if it is new."""
         evidence = self.get(source, target) or UNTRIED
         return self.put(source, target, evidence.after(ok, time))
 
     def changed(self, change: Callable[[CallEvidence], CallEvidence]) -> Links:
-        """Return the links with a function applied to each evidence; costs O(links)."""
+        """Return the links with a function applied to the evidence of each; costs O(links)."""
         after = self.after
         for source, targets in self.after.items():
             new = targets
@@ -210,8 +210,8 @@ class GraphTool:
 
     Args:
         needs: Meanings that a call requires.
-        takes: Meanings that a call accepts, required or not.
-        gives: Meanings in its results, by its schema or as observed.
+        takes: Meanings that a call accepts, whether required or optional.
+        gives: Meanings in its results, according to its schema or to observations.
     """
 
     name: str
@@ -227,11 +227,11 @@ class GraphTool:
 
 @dataclass(frozen=True)
 class Absence:
-    """The state of a removed tool.
+    """The status of a removed tool.
 
     Args:
         since: Time of the removal, in seconds since 1970, UTC.
-        tried: Start of the last trial; `since` if there was none.
+        tried: Start of the last trial; equals `since` if there was none.
         trial: Whether the tool is on trial now.
         gone: Whether the tool no longer exists, so that no trial helps.
     """
@@ -244,15 +244,15 @@ class Absence:
 
 @dataclass(frozen=True)
 class ObservedCall:
-    """An observation of a call, with names but no values.
+    """An observed call: names without values.
 
     Args:
         time: Time of the call, in seconds since 1970, UTC.
-        before: The last successful tool of the same run; empty if none.
+        before: The tool of the last successful call in the same run; empty if none.
         given: Meanings of the arguments.
         returned: Meanings in the result.
-        missing: Meanings that the schema promises but the result lacks.
-        passed: Pairs of meanings, in an earlier result and here, of values that were passed on.
+        missing: Meanings that the schema declares but the result lacks.
+        passed: Values passed on, as pairs of the meaning in an earlier result and the meaning here.
     """
 
     tool: str
@@ -286,7 +286,7 @@ class NavigationGraph:
 
     @staticmethod
     def of(tools: Iterable[GraphTool]) -> NavigationGraph:
-        """Return the graph of tools without calls; for equal names, the last tool wins."""
+        """Return the graph of tools without calls; if names repeat, the last tool wins."""
         made = {tool.name: tool for tool in tools}
         return NavigationGraph(
             Map(made),
@@ -300,7 +300,7 @@ class NavigationGraph:
         yield from sorted(names)
 
     def usable(self, name: str) -> bool:
-        """Return whether a tool exists and is either not removed or on trial."""
+        """Return whether a tool exists and has not been removed, or is on trial."""
         absence = self.absent.get(name)
         return name in self.tools and (absence is None or absence.trial)
 
@@ -309,10 +309,10 @@ class NavigationGraph:
         yield from (self.tools[name] for name in sorted(self.tools) if self.usable(name))
 
     def with_tool(self, tool: GraphTool) -> NavigationGraph:
-        """Return the graph with a tool added or its schema replaced.
+        """Return the graph with a tool added, or with its schema replaced.
 
         Observations are kept, except for parameters that the tool no longer takes. A tool that was
-        gone becomes usable. Costs O(degree).
+        gone becomes usable again. Costs O(degree).
         """
         old = self.tools.get(tool.name)
         inputs, outputs = self.inputs, self.outputs
@@ -344,10 +344,10 @@ class NavigationGraph:
         return replace(self, absent=self.absent.set(name, Absence(time, time, gone=True)))
 
     def observe(self, seen: ObservedCall) -> NavigationGraph:
-        """Return the graph after a call.
+        """Return the graph after an observed call.
 
-        The result is independent of the order of calls. Unknown tools and results that no schema
-        names are added, and a removed tool that works is restored. Costs O(degree).
+        The result does not depend on the order of calls. Unknown tools and undeclared results are
+        added to the graph, and a removed tool is restored if its call succeeds. Costs O(degree).
         """
         tool = self.tools.get(seen.tool) or GraphTool(seen.tool)
         ok, time = seen.ok, seen.time
@@ -368,7 +368,7 @@ class NavigationGraph:
             evidence=tool.evidence.after(ok, time),
         )
         absence = self.absent.get(seen.tool)
-        # A success on trial restores the tool; a tool that no longer exists stays marked.
+        # Success on trial restores a tool, but a tool that no longer exists stays marked as gone.
         back = ok and absence is not None and not absence.gone
         absent = self.absent.delete(seen.tool) if back else self.absent
         tools = self.tools.set(seen.tool, tool)
@@ -376,9 +376,9 @@ class NavigationGraph:
 
 
 # Evolution ----------------------------------------------------------------------------------------
-# NaviAgent, eq. 13 and 14 with appendix F.2: failing tools are removed, some are tried again, and
-# weights age. The threshold and the share of trials are the paper's; it gives no balance for eq.
-# 13.
+# NaviAgent, eq. 13 and 14 with appendix F.2: failing tools are removed, some removed tools are
+# tried again, and weights age. The threshold and the share of trials are the paper's values; it
+# gives no balance for eq. 13.
 
 
 @dataclass(frozen=True)
@@ -386,10 +386,10 @@ class Pruning:
     """The parameters of eq. 13.
 
     Args:
-        balance: b, the weight of failures against rare use. hvr's value is above the threshold, so
-            that even the most used tool is removed if it always fails.
-        threshold: Tools with a higher score are removed.
-        again: Share of the removed tools that gets a trial per review.
+        balance: The weight b of failures, against that of rare use. hvr's value exceeds the
+            threshold, so that even the most used tool is removed if it always fails.
+        threshold: Score above which a tool is removed.
+        again: Share of the removed tools that are tried again per review.
     """
 
     balance: float = 0.8
@@ -403,25 +403,26 @@ PRUNING = Pruning()
 def prune_score(tool: GraphTool, most: int, pruning: Pruning = PRUNING) -> float:
     """Return eq. 13: b (failure rate) + (1 - b) (1 - calls / calls of the most used tool).
 
-    The failure rate is 1 minus the tool's weight, which is smoothed and ages.
+    The failure rate is 1 minus the tool's weight, which is smoothed and ages over time.
     """
     seldom = 1 - tool.evidence.count / most if most else 1.0
     return pruning.balance * (1 - tool.evidence.weight) + (1 - pruning.balance) * seldom
 
 
 def evolved(graph: NavigationGraph, time: float, pruning: Pruning = PRUNING) -> NavigationGraph:
-    """Return the graph after a review, to be made at intervals such as a week.
+    """Return the graph after a review, which should take place regularly, such as once a week.
 
     First, tools that score above the threshold are removed unless their last call succeeded. Next,
-    a share of all removed tools, at least one, gets a trial until the next review, longest waiting
-    first. Last, the weights are stored, so that later calls count for 1 - e of them. Costs O(nodes
-    + links). `time` is in seconds since 1970, UTC, never before an earlier review.
+    a share of all removed tools, at least one, is put on trial until the next review, longest
+    waiting first. Finally, the weights are stored, so that later calls count for 1 - e of them.
+    Costs O(nodes + links). `time` is in seconds since 1970, UTC, and must not precede an earlier
+    review.
     """
     most = max((tool.evidence.count for tool in graph.tools.values()), default=0)
     # A trial ends with the next review; a tool that worked has already been restored.
     absent = Map({name: replace(a, trial=False) for name, a in graph.absent.items()})
     for name, tool in graph.tools.items():
-        # A tool that works again is spared, whatever its history.
+        # A tool that works again is kept, whatever its history.
         bad = tool.evidence.failures and not tool.evidence.worked_last
         if bad and name not in absent and prune_score(tool, most, pruning) > pruning.threshold:
             absent = absent.set(name, Absence(time, time))

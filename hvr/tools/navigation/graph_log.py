@@ -1,4 +1,4 @@
-"""The append-only log of a navigation graph: events, observations of calls, and opening it."""
+"""The append-only log of a navigation graph, its events, and how to open it."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 
 # Graph log ----------------------------------------------------------------------------------------
-# One JSON object a line for each event: a tool added or removed, a call, or a review. The log holds
-# names, never values. The graph can be rebuilt from it byte for byte, since `graph_text` is a
-# canonical text.
+# The log has one JSON object per line for each event: a tool added or removed, a call, or a review.
+# It contains names, never values. Since `graph_text` is canonical, the graph can be rebuilt from
+# the log byte for byte.
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class ToolRemoved:
 
 @dataclass(frozen=True)
 class GraphReview:
-    """The graph was reviewed: tools removed or put on trial, weights stored."""
+    """The graph was reviewed: tools were removed or put on trial, and weights stored."""
 
     time: float
     pruning: Pruning = PRUNING
@@ -95,7 +95,7 @@ def event_lines(events: Iterable[GraphEvent]) -> str:
 
 
 def read_events(path: Path) -> Iterator[GraphEvent]:
-    """Yield the events of a log; an incomplete last line is ignored.
+    """Yield the events of a log, ignoring an incomplete last line.
 
     Raises:
         DataFileError: The log cannot be read, or a line is not an event.
@@ -140,10 +140,10 @@ def event_record(event: GraphEvent) -> dict[str, Any]:
 
 
 def event_of(record: Any, place: str) -> GraphEvent:
-    """Return the event in a line of a log.
+    """Return the event encoded in a log record.
 
     Raises:
-        DataFileError: The line is not an event; `place` names it in the message.
+        DataFileError: The record is not an event. The message names it by `place`.
     """
     try:
         kind = record["event"]
@@ -190,7 +190,7 @@ def _names(values: Any) -> frozenset[str]:
 
 
 def graph_record(graph: NavigationGraph) -> dict[str, Any]:
-    """Return a graph as sorted JSON values."""
+    """Return a graph as JSON values in sorted order."""
     return {
         "tools": [
             {
@@ -243,10 +243,10 @@ _NOT_THE_TOOL = frozenset(
 
 
 class MeaningNames:
-    """Names of slots in the graph.
+    """The names of slots (parameters and results) in the graph.
 
-    A slot outside the schemas, such as an undeclared result, takes the name of the meaning that has
-    its leaf name, or a name made of its tool and its own.
+    A slot that no schema declares takes the name of the meaning with its leaf name, or else a name
+    made of its tool's name and its own.
     """
 
     def __init__(self, catalogue: Catalogue, found: Iterable[ParameterMeaning] = ()) -> None:
@@ -281,10 +281,10 @@ class MeaningNames:
 
 
 def observations(lines: Iterable[Mapping[str, Any]], names: MeaningNames) -> Iterator[ObservedCall]:
-    """Yield an observation for each logged call that is evidence about its tool.
+    """Yield an observation for each logged call that says something about its tool.
 
     Args:
-        lines: Records of a log (`hvr.tools.calling.log`), in order. Calls with the same `run` and
+        lines: Records of a log (`hvr.tools.calling.log`), in order. Calls with equal `run` and
             `world` belong together; a log without `run` has one run per world.
 
     Raises:
@@ -327,7 +327,7 @@ def _observation(
             passed.append((names.name(giver, place, gives=True), given[name]))
     schema = names.schema(tool)
     expected = [] if schema is None else [p.name for p in schema.gives if p.required or not ok]
-    # Below this depth the log does not show the result.
+    # below this depth the log does not show the result
     missing = [p for p in expected if p not in came and p.count(".") < MAX_SHOWN_DEPTH - 1]
     return ObservedCall(
         tool,
@@ -371,7 +371,7 @@ DAY = 86_400.0
 
 @dataclass(frozen=True)
 class OpenedGraph:
-    """A graph with the names and events from which it was built."""
+    """A graph, with the names and events from which it was built."""
 
     graph: NavigationGraph
     names: MeaningNames
@@ -379,16 +379,16 @@ class OpenedGraph:
 
 
 def open_graph(names: MeaningNames, logs: Sequence[Path], days: float = 0.0) -> OpenedGraph:
-    """Return the graph of a catalogue after the calls or events in logs.
+    """Return the graph of a catalogue after the calls or events in some logs.
 
     Args:
-        logs: Logs of calls (`hvr.tools.calling.log`) or of a graph
-            (`hvr.tools.navigation.graph_log`), which contains its own tools.
-        days: Days between reviews (pruning, trials, ageing) while a log of calls is read; 0 for
-            none. A log of a graph contains its own reviews.
+        logs: Logs of calls (`hvr.tools.calling.log`) or graph logs
+            (`hvr.tools.navigation.graph_log`), which contain their own tools.
+        days: Days between reviews (pruning, trials, ageing) while a log of calls is read; 0 for no
+            reviews. A graph log contains its own reviews.
 
     Raises:
-        DataFileError: A log cannot be read or has a line of neither kind.
+        DataFileError: A log cannot be read, or has a line that is neither a call nor an event.
         UsageError: The number of days is negative.
     """
     if days < 0:
@@ -411,7 +411,7 @@ def open_graph(names: MeaningNames, logs: Sequence[Path], days: float = 0.0) -> 
 
 
 def with_reviews(seen: Iterable[ObservedCall], days: float) -> Iterator[GraphEvent]:
-    """Yield observations, with a review of the graph after each period of days."""
+    """Yield observations, with a review of the graph after each period."""
     due: float | None = None
     for observation in seen:
         if days:

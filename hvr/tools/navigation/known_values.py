@@ -36,8 +36,9 @@ def compatibility(parameter: str, path: tuple[str, ...], tool: str) -> float:
     Args:
         parameter: Name of the parameter, such as `payment_method_id`.
         path: Keys that lead to the value, with `[]` for a list index and `{}` for a key that is
-            data. The path of a value that is itself such a key ends in `{}`.
-        tool: Tool of the result; its name tells the subject of a bare value or a plain `id`.
+            data. If the value is itself such a key, its path ends in `{}`.
+        tool: Tool that returned the result. Its name gives the subject of a bare value or a plain
+            `id`.
     """
     wanted = singular_words(parameter)
     names = [step for step in path if step not in ("[]", "{}")]
@@ -68,13 +69,13 @@ def leaf_of(name: str) -> str:
 
 
 def last_word(name: str) -> str:
-    """Return the head noun of a compound name: its last non-numeric word, in the singular."""
+    """Return the head noun of a name: its last word that is not a number, in the singular."""
     words = [word for word in _WORD.findall(name) if not word.isdigit()]
     return _singular(words[-1].lower()) if words else ""
 
 
 def subject_of(tool: str) -> frozenset[str]:
-    """Return the words for the subject of a tool, from the part of its name before `by`, `for` etc.
+    """Return the words for a tool's subject: those of its name before `by`, `for` and the like.
 
     The first word is dropped, since it is the verb.
     """
@@ -84,7 +85,7 @@ def subject_of(tool: str) -> frozenset[str]:
 
 
 def pattern(path: Sequence[str | int], data_keys: Sequence[int] = ()) -> tuple[str, ...]:
-    """Return a path with `[]` for list indices and `{}` for the keys at `data_keys`."""
+    """Return a path with `[]` for list indexes and `{}` for the keys at `data_keys`."""
     return tuple(
         "[]" if isinstance(step, int) else "{}" if index in data_keys else step
         for index, step in enumerate(path)
@@ -100,10 +101,10 @@ def _singular(word: str) -> str:
 
 
 # Parameter matching -------------------------------------------------------------------------------
-# Match values to parameters by meaning, by name, and by the values passed on before.
+# Match values to parameters by meaning, by name, and by the values passed on earlier.
 
 Flow: TypeAlias = "Callable[[str, str, tuple[str, ...]], float]"
-"""The probability that a parameter accepts the value at a result path."""
+"""Returns the probability that a parameter accepts the value at a result path."""
 
 REQUEST_SOURCE = "the request"
 GOAL_CALL_SOURCE = "a wanted call"
@@ -118,10 +119,10 @@ class ParameterMatcher:
     """Scores how well values match parameters, from 0 to 1.
 
     Meanings that the user declared take precedence over names. Otherwise names and learnt flows
-    count beside the merged meanings.
+    complement the merged meanings.
 
     Args:
-        flow: Learnt flows of values; None if nothing was learnt.
+        flow: Learnt flows of values; None if nothing has been learnt.
         meanings: Meanings of the catalogue's parameters; empty if they were not merged.
     """
 
@@ -144,11 +145,12 @@ class ParameterMatcher:
         """Return how well the value at a path matches a parameter.
 
         Args:
-            taker: The tool that takes it; empty if the value itself is requested, by its meaning.
-            parameter: A parameter of that tool, or the name of the meaning.
-            giver: The tool whose result contains it; `REQUEST_SOURCE` or `GOAL_CALL_SOURCE` if it
-                is stated.
-            path: Pattern of its path (see `pattern`), or its name if stated.
+            taker: The tool that takes the value; empty if the value itself is requested, by its
+                meaning.
+            parameter: The tool's parameter; without a tool, the name of the meaning.
+            giver: The tool whose result contains the value, or `REQUEST_SOURCE` or
+                `GOAL_CALL_SOURCE` if the user stated it.
+            path: Pattern of the value's path (see `pattern`); for a stated value, its name.
         """
         takes = self.meaning(taker, parameter)
         gives = (
@@ -167,7 +169,7 @@ class ParameterMatcher:
         )
 
     def meaning(self, taker: str, parameter: str) -> ParameterMeaning | None:
-        """Return the meaning of a tool's parameter; without a tool, the meaning of that name."""
+        """Return the meaning of a tool's parameter; without a tool, the meaning with that name."""
         if not taker:
             return self._named.get(parameter)
         return self._taken.get((taker, parameter))
@@ -184,7 +186,7 @@ class ParameterMatcher:
 
 
 def path_of(name: str) -> tuple[str, ...]:
-    """Return the path pattern of a name in a schema, such as `flights[].id`."""
+    """Return the path pattern for a name in a schema, such as `flights[].id`."""
     return tuple(part for step in name.split(".") for part in _steps(step))
 
 
@@ -196,7 +198,7 @@ def _steps(step: str) -> Iterator[str]:
 
 
 # Known values -------------------------------------------------------------------------------------
-# Values that the user states and values in results of calls.
+# Values stated by the user, and values in call results.
 
 Shape: TypeAlias = "frozenset[tuple[str, ...]]"
 """The path patterns in a tool's results (see `pattern`)."""
@@ -211,8 +213,8 @@ class KnownValue:
 
     Args:
         path: Pattern of its path in the result, or its name in the request.
-        tool: Tool of the result; `REQUEST_SOURCE` if the request states it, `GOAL_CALL_SOURCE` if
-            it is an argument of a goal call.
+        tool: Tool that returned the value; `REQUEST_SOURCE` if the request states it;
+            `GOAL_CALL_SOURCE` if it is an argument of a goal call.
         call: Index of the result; -1 for the request.
     """
 
@@ -223,7 +225,7 @@ class KnownValue:
 
     @property
     def said(self) -> bool:
-        """Whether the user states it."""
+        """Whether the user stated it."""
         return self.call < 0
 
 
@@ -231,7 +233,7 @@ class KnownValues:
     """The known values, by source and path.
 
     Args:
-        facts: Values that the request states beside its goal calls.
+        facts: Values that the request states besides its goal calls.
         wanted: Values that the request states as arguments of its goal calls.
     """
 
@@ -265,7 +267,7 @@ class KnownValues:
 
     @property
     def said(self) -> tuple[KnownValue, ...]:
-        """The values that the user states."""
+        """The values stated by the user."""
         return tuple(one for some in self._places.values() for one in some if one.said)
 
     def fit(self, found: KnownValue, parameter: str, taker: str = "") -> float:
@@ -322,7 +324,7 @@ def values_in(result: Json) -> Iterator[tuple[tuple[str, ...], Json]]:
 
 
 def plain(value: Json) -> Json:
-    """Return a value in the form used for comparison: texts without case and underscores."""
+    """Return a value in its form for comparison: texts without case and underscores."""
     if isinstance(value, str):
         return value.lower().replace("_", " ").strip()
     if isinstance(value, (list, dict)):
@@ -331,7 +333,7 @@ def plain(value: Json) -> Json:
 
 
 def key(value: Json) -> str:
-    """Return a hashable key for a value; 1 equals 1.0, but not `"1"`."""
+    """Return a hashable key for a value; 1 equals 1.0 but not `"1"`."""
     value = _with_floats(value)
     return f"{type(value).__name__} {value}"
 
@@ -345,7 +347,7 @@ def _with_floats(value: Json) -> Json:
 
 
 def keys_are_data(value: Mapping[str, Json]) -> bool:
-    """Return whether an object is a table: its values are objects and its keys name them."""
+    """Return whether an object is a table: its values are objects, and its keys name them."""
     inner = list(value.values())
     if not inner or not all(isinstance(one, dict) for one in inner):
         return False

@@ -1,4 +1,4 @@
-"""A reader of requests that asks a language model and checks its answer."""
+"""A request reader that asks a language model and checks its answer."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from hvr.tools.navigation.words.vocabulary import (
 # The prompt shows the model the catalogue and the request, but never a result.
 
 MOVES = (NextMove.CALL, NextMove.ASK, NextMove.ANSWER, NextMove.FIND)
-"""The moves among which the model decides."""
+"""The moves from which the model chooses."""
 
 _TEXT = {"type": "string", "maxLength": 20_000}
 _VALUE = {"type": ["string", "number", "boolean", "array", "object"]}
@@ -123,7 +123,7 @@ def messages_for(
 
     Args:
         values: Names of values that tools take or give.
-        given: Names of values that the user gives beside the request.
+        given: Names of values that the user gives in addition to the request.
     """
     prompt = {
         "request": request,
@@ -151,23 +151,24 @@ def _described(tool: ToolSchema) -> dict[str, Any]:
 # Model reading ------------------------------------------------------------------------------------
 # The model chooses between a call, a question, an answer and a search for tools. hvr keeps only
 # what the request supports: it asks for values that are not in the user's words, and drops writing
-# calls that no clause of the request orders.
+# calls that no clause orders.
 
 MAX_ANSWERS = 2
 """Maximum number of answers; each retry tells the model why the last one is unusable."""
 MAX_SHOWN_TOOLS = 150
-"""Maximum number of tools in the prompt; of a larger catalogue, those that share the most words
-with the request.
+"""Maximum number of tools in the prompt.
+
+Of a larger catalogue, the tools that share the most words with the request are shown.
 """
 _SHOWN = 4_000
-"""Maximum length of an unusable answer in the prompt for its correction."""
+"""Maximum number of characters of an unusable answer in the prompt for its correction."""
 _TOKENS = 4_096
 _ALL = re.compile(r"\b(?:all|every|everything|each|both|any|entire|whole)\b", re.IGNORECASE)
 _ORDERS = re.compile(
     rf"\b(?:\w{{2,}}est|most|least|minimum|maximum|\d+th|{'|'.join([*ORDINALS, *SUPERLATIVES])})\b",
     re.IGNORECASE,
 )
-"""Words that select among several entities."""
+"""Words that select one of several entities."""
 
 
 @dataclass(frozen=True)
@@ -179,10 +180,10 @@ class ModelRequestReader:
     meanings: Sequence[ParameterMeaning] = ()
 
     def read(self, text: str, given: Mapping[str, Json] | None = None) -> ReadRequest:
-        """Return the reading of a request; `given` are the user's values by parameter or meaning.
+        """Return the reading of a request; `given` has the user's values by parameter or meaning.
 
         Raises:
-            LLMError: The model gives no usable answer.
+            LLMError: The model gave no usable answer.
         """
         beside = dict(given or {})
         answer = self._answer(text, beside)
@@ -227,14 +228,14 @@ def reading_of(
     text: str,
     given: Mapping[str, Json],
 ) -> ReadRequest:
-    """Return the reading of an answer, restricted to what the request supports."""
+    """Return the reading of an answer, reduced to what the request supports."""
     return _Checker(catalogue, meanings, text, given).read(answer)
 
 
 def faults_of(
     answer: Mapping[str, Any], catalogue: Catalogue, values: Iterable[str]
 ) -> Iterator[str]:
-    """Yield one message per unknown name or invalid argument in an answer of the right form."""
+    """Yield one message per unknown name or invalid argument in a well-formed answer."""
     tools = {tool.name: tool for tool in catalogue.tools}
     move = answer["move"]
     goals, asks, known = (answer.get(key, []) for key in ("goals", "ask", "known"))
@@ -316,7 +317,7 @@ class _Checker:
             return ReadRequest(None, why, tools, move, questions if move is NextMove.ASK else ())
         calls = [self._goal(number, one) for number, one in enumerate(_once(goals))]
         calls += [GoalCall("", {one["name"]: self._query(one)}) for one in answer.get("known", [])]
-        # Constraints of queries are stated, too, and queries start from stated values.
+        # Constraints of queries must be stated as well, and queries start from stated values.
         described = [one for call in calls for one in _constraints(call)]
         said = [
             *self._said(answer.get("said", [])),
@@ -353,7 +354,7 @@ class _Checker:
         )
 
     def _ordered(self, tool: ToolSchema, goal: GoalCall) -> bool:
-        # A call without arguments has no object, so the order must name it.
+        # A call without arguments has no object, so the order must name the tool itself.
         orders = [
             clause
             for clause in self._clauses
@@ -390,7 +391,7 @@ class _Checker:
         self.left_out.append(f"{name} = {shown}")
         parameter = _takes(tool, name)
         assert parameter is not None
-        # Required values are looked up or asked for later anyway.
+        # Required values are queried or asked for later anyway.
         if tool.effect is not Effect.READS and not parameter.required and name not in self.given:
             why = f"the model gives {quoted(name)} a value that the request does not say"
             choices = ((value, ""),)

@@ -1,4 +1,4 @@
-"""Preconditions learnt from refused calls: state conditions, enabling calls, and their file."""
+"""Preconditions learnt from refused calls: state conditions and enabling calls."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ from hvr.tools.navigation.known_values import key, plain
 from hvr.tools.navigation.request import given_leaves, scalars_in
 
 # Enabling calls -----------------------------------------------------------------------------------
-# If a refused call succeeds later and exactly one other call succeeded in between, that call
-# enabled it. A refusal after the same kind of call about the same entity refutes the enabler.
+# If a refused call succeeds later, and exactly one other call succeeded in between, that call
+# enabled it. A refusal that follows the same kind of call about the same entity refutes the
+# enabler.
 
 MIN_CONFIRMED_ENTITIES = 2
 """Number of entities that must confirm an enabler before it is trusted."""
@@ -29,7 +30,7 @@ MIN_CONFIRMED_ENTITIES = 2
 
 @dataclass(frozen=True)
 class Enabler:
-    """A call of `by` that makes a refused call of `tool` possible.
+    """A call of the tool `by` that makes a refused call of `tool` possible.
 
     Args:
         shared: Pairs of a parameter of `tool` and one of `by` that always had the same value.
@@ -45,7 +46,7 @@ class Enabler:
 
     @property
     def confirmed(self) -> bool:
-        """Whether enough entities confirm it and none refutes it."""
+        """Whether enough entities confirm the enabler and none refutes it."""
         return self.well >= MIN_CONFIRMED_ENTITIES and not self.refused
 
 
@@ -55,7 +56,7 @@ class LearntEnablers:
 
     known: dict[tuple[str, str], Enabler] = field(default_factory=dict)
     seen: set[str] = field(default_factory=set)
-    # Refused calls of the current run, each with the successful calls since.
+    # Refused calls of the current run, each with the successful calls since then.
     _waiting: dict[str, tuple[ToolCall, list[ToolCall]]] = field(default_factory=dict)
 
     def observe(self, outcome: CallOutcome) -> None:
@@ -74,7 +75,7 @@ class LearntEnablers:
                 later.append(call)
 
     def of(self, tool: str) -> tuple[Enabler, ...]:
-        """Return the possible enablers of a tool, confirmed ones first."""
+        """Return the possible enablers of a tool, the confirmed ones first."""
         mine = [one for one in self.known.values() if one.tool == tool]
         return tuple(sorted(mine, key=lambda one: (not one.confirmed, one.by)))
 
@@ -100,7 +101,7 @@ class LearntEnablers:
 
 
 def digest(*parts: str) -> str:
-    """Return a digest of texts, so that no ids are stored."""
+    """Return a digest of texts, which avoids storing ids."""
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
@@ -114,23 +115,24 @@ def _shared(call: ToolCall, other: ToolCall) -> frozenset[tuple[str, str]]:
 
 
 # Preconditions ------------------------------------------------------------------------------------
-# Learn state conditions by comparing the entities of successful and refused calls. If a property
-# such as `status` has only a few values in successful calls and another value in a refused call,
-# the candidate condition requires one of these values. Parameters are never mixed:
-# a card has paid orders of every status. A property with several values, such as the colours of the
-# ordered items, is not a state.
+# Learn state conditions by comparing the entities of successful and refused calls. Suppose a
+# property such as `status` has only a few values in successful calls and another value in a refused
+# call. Then the candidate condition requires one of the values seen in successful calls. Properties
+# of different parameters are never mixed: a card has paid orders of every status. A property with
+# several values, such as the colours of the ordered items, is not a state.
 #
-# A candidate must predict. It is trusted once later calls on other entities succeed with one of its
-# values and are refused with another. A success with another value refutes it.
+# A candidate must make correct predictions. It is trusted once later calls on other entities
+# succeed with one of its values and are refused with another. A success with another value refutes
+# it.
 
 MAX_STATE_VALUES = 3
 """Maximum number of values in successful calls; a property with more is a name, not a state."""
 
 MIN_CONFIRMED_SUCCESSES = 2
-"""Number of successful calls, per value, that must be predicted before a candidate is trusted."""
+"""Number of successful calls per value that a candidate must predict to be trusted."""
 
 MIN_CONFIRMED_REFUSALS = 2
-"""Number of refused calls that must be predicted before a candidate is trusted."""
+"""Number of refused calls that a candidate must predict to be trusted."""
 
 
 KnownEntities: TypeAlias = "Mapping[str, frozenset[EntityProperty]]"
@@ -156,7 +158,7 @@ class StateCondition:
 
     @property
     def confirmed(self) -> bool:
-        """Whether enough predictions came true."""
+        """Whether enough of its predictions came true."""
         enough = MIN_CONFIRMED_SUCCESSES * len(self.values)
         return self.well >= enough and self.refused >= MIN_CONFIRMED_REFUSALS
 
@@ -191,10 +193,10 @@ class SeenStates:
         return replace(self, well=tuple((v, n + (key(v) == key(value))) for v, n in self.well))
 
     def candidate(self) -> tuple[Json, ...]:
-        """Return the values of a candidate condition; empty if there is no evidence for one."""
+        """Return the values of a candidate condition; empty if there is no evidence for any."""
         well = self.well or ()
         if len(well) > 1 and all(times == 1 for _, times in well):
-            return ()  # distinct values each time: a name, not a state
+            return ()  # different values each time indicate a name, not a state
         right = {key(value) for value, _ in well}
         wrong = any(key(value) not in right for value in self.refused)
         return tuple(value for value, _ in well) if wrong else ()
@@ -232,12 +234,12 @@ class LearntConditions:
         self._propose(tool)
 
     def conditions(self, tool: str) -> tuple[StateCondition, ...]:
-        """Return the candidates of a tool, confirmed ones first."""
+        """Return the candidate conditions of a tool, the confirmed ones first."""
         mine = [one for one in self.candidates.values() if one.tool == tool]
         return tuple(sorted(mine, key=_order))
 
     def violated(self, tool: str, known: KnownEntities) -> StateCondition | None:
-        """Return a confirmed condition that is violated; None if there is none."""
+        """Return a confirmed condition that a call violates, if any."""
         for condition in self.conditions(tool):
             if condition.confirmed and condition.holds(known) is False:
                 return condition
@@ -255,7 +257,7 @@ class LearntConditions:
         return (*said, *(f"{quoted(by)} made {quoted(tool)} possible" for by in makers))
 
     def _predicted(self, call: ToolCall, known: KnownEntities, *, ok: bool) -> None:
-        """Confirm or refute the existing candidates by a call; each entity counts once."""
+        """Confirm or refute the existing candidates with a call; each entity counts once."""
         things = _things(call, "well" if ok else "refused")
         for place, condition in list(self.candidates.items()):
             holds = condition.holds(known) if condition.tool == call.tool else None
@@ -304,23 +306,23 @@ def _things(call: ToolCall, what: str) -> dict[str, str]:
 
 
 # Conditions file ----------------------------------------------------------------------------------
-# The file lies beside the graph's log. It holds names of tools, parameters and properties, counts,
-# and a few values per property. Ids in calls are stored as digests.
+# The file lies beside the graph's log. It contains the names of tools, parameters and properties,
+# counts, and a few values per property. Ids in calls are stored as digests.
 
 FORM = "hvr-conditions-1"
 """Name and version of the format."""
 
 
 def conditions_path(graph: Path) -> Path:
-    """Return the path of the conditions that belong to a graph's log."""
+    """Return the path of the conditions file that belongs to a graph's log."""
     return graph.with_name(f"{graph.stem}.conditions.json")
 
 
 def read_conditions(path: Path) -> LearntConditions:
-    """Read learnt conditions; none if the file does not exist.
+    """Read learnt conditions; a missing file contains none.
 
     Raises:
-        DataFileError: The file cannot be read or has another format.
+        DataFileError: The file cannot be read, or has another format.
     """
     if not path.exists():
         return LearntConditions()
@@ -339,7 +341,7 @@ def read_conditions(path: Path) -> LearntConditions:
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise DataFileError(
             f"{path}: not a file of learnt conditions ({type(error).__name__}: {error}); move "
-            "the file, or name another graph"
+            "the file, or use another graph"
         ) from None
 
 

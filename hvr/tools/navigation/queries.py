@@ -1,4 +1,4 @@
-"""The next query for an unresolved argument, and the retry policy for failed calls."""
+"""The choice of the next query for an unresolved argument, and the retry policy."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from hvr.tools.navigation.request import EntityQuery, scalars_in
 # Queries ------------------------------------------------------------------------------------------
 # Choose the query that starts the cheapest chain to a value, for the most likely entity.
 #
-# Arguments of a query are stated values, or values of one entity and its owners. Values of
+# The arguments of a query are stated values, or values of one entity and its owners. Values of
 # unrelated entities are never combined.
 
 CALL_COST = 100
 """Base cost of a call, besides the cost of its failure probability."""
 
 UNSHOWN_CONSTRAINT_COST = 60
-"""Cost of each constraint that a tool's results do not show, since it may need another call."""
+"""Cost of each constraint that a tool's results do not show, since it may take another call."""
 
 MAX_QUERY_CHAIN = 5
 """Maximum length of a planned chain of queries."""
@@ -49,12 +49,12 @@ class QueryTarget:
     Args:
         name: The parameter that takes the value, or the name of the value to find.
         bound: The known values of the same goal call.
-        ties: The bound values most closely related to this one.
+        ties: The bound values that are most closely related to this one.
         tool: The tool that takes the value; empty if the value is only to be found.
         near: Ids of entities to learn more about, most likely first.
         lacking: Names of unknown properties of the entities in `near`.
         found: Whether only these entities need a query.
-        seen: Whether candidate values are known.
+        seen: Whether candidate values are already known.
     """
 
     name: str
@@ -87,8 +87,8 @@ def next_query(
     """Return the next query; None if no query helps.
 
     Args:
-        searches: The values to find, in the order of the tool's parameters: the first one names the
-            entity of the others.
+        searches: The values to find, in the order of the tool's parameters, since the first one
+            names the entity of the others.
         experience: Costs of calls and shapes of results.
         tried: Keys (`call_key`) of calls not to repeat.
     """
@@ -122,7 +122,8 @@ def _checking(
     words = {singular_words(leaf_of(name)) for name in lacking}
     near = {key(value): place for place, value in enumerate(search.near)}
     for tool in readers:
-        # A stated value of the missing property, such as an e-mail address, may find its entity.
+        # A stated value of the missing property, such as an e-mail address, may identify the
+        # entity.
         if any(
             found.tool == REQUEST_SOURCE
             for p in tool.takes
@@ -159,7 +160,7 @@ def _costs(
             costs[tool.name] = own + UNKNOWN_COST
         elif at_hand.gives(tool.name, shape, search.name, search.tool):
             costs[tool.name] = own + UNSHOWN_CONSTRAINT_COST * _unshown(features, tool, shape)
-    # Bellman-Ford from the value backwards: each round allows chains one call longer.
+    # Bellman-Ford, backwards from the value: each round allows chains that are one call longer.
     for _ in range(MAX_QUERY_CHAIN):
         for tool in readers:
             shape = shape_of(tool, experience) or frozenset()
@@ -181,9 +182,9 @@ def _costs(
 
 
 def shape_of(tool: ToolSchema, experience: Experience) -> Shape | None:
-    """Return the paths in a tool's results, as observed or by its schema; None if unknown.
+    """Return the paths in a tool's results, as observed or declared; None if unknown.
 
-    A schema that declares an object without fields counts as unknown.
+    A result declared as an object without fields counts as unknown.
     """
     seen = experience.shape(tool.name)
     if seen is not None or all(set(given.type.split("|")) <= OPEN_TYPES for given in tool.gives):
@@ -229,7 +230,7 @@ class _Values:
             for values in product(*said.values(), *some.values()):
                 arguments = dict(zip((*said, *some), values, strict=True))
                 if not argument_faults(tool, arguments):
-                    # The same value twice, such as a route from a place to itself, is seldom meant.
+                    # Two equal values, such as a route from a place to itself, are rarely meant.
                     twice = len(set(map(key, arguments.values()))) < len(arguments)
                     unrelated, untied, unmet = self._rank(entity)
                     rank = (unrelated, untied, twice, cost, unmet, -len(said))
@@ -238,7 +239,7 @@ class _Values:
     def _of_one_entity(
         self, found: Mapping[str, Sequence[tuple[float, Json]]]
     ) -> Iterator[tuple[int | None, Mapping[str, Sequence[Json]]]]:
-        """Yield the values per parameter that belong to one entity or its owners."""
+        """Yield, per parameter, the values that belong to one entity or its owners."""
         if not found:
             yield None, {}
             return
@@ -259,9 +260,9 @@ class _Values:
                 yield entity, own
 
     def _rank(self, entity: int | None) -> tuple[float, float, float]:
-        """Return the distance of an entity from the target; lower is better."""
-        # Entities unrelated to stated values come last, then those unrelated to the bound values.
-        # The rest is ordered by the number of constraints met.
+        """Return the rank of an entity for the target; lower is better."""
+        # Entities unrelated to the stated values come last, preceded by those unrelated to the
+        # bound values. The others are ordered by the number of constraints met.
         if entity is None:
             return (0.0, 0.0, 0.0)
         if entity not in self._ranks:
@@ -289,10 +290,10 @@ def _nearest(
 # Find the query whose result shows whether a failed writing call took effect.
 
 MIN_SHARED_FIELDS = 0.8
-"""Share of a writing tool's result fields that a query must return to confirm the write."""
+"""Share of a writing tool's result fields that a query must return to confirm a write."""
 
 MIN_FIELDS = 3
-"""Results with fewer fields say too little about a write."""
+"""Minimum number of fields in a result that can confirm a write."""
 
 
 def confirming_query(
@@ -332,22 +333,22 @@ MAX_TOOL_FAILURES = 2 * MAX_CALL_ATTEMPTS
 """Maximum number of consecutive failures of a query tool, whatever its arguments."""
 
 MAX_REPEATED_FAILURES = 8
-"""Maximum number of repeated failures while nothing changes.
+"""Maximum number of failures of repeated calls while nothing changes.
 
 A repeated call that finally succeeds resets the count, since its tool has recovered.
 """
 
 MAX_FRUITLESS_QUERIES = 15
-"""Maximum number of queries for one goal that succeed without progress."""
+"""Maximum number of successful queries without progress for one goal."""
 
 UNCERTAIN_FAILURES = frozenset(
     {CallFailure.TIMED_OUT, CallFailure.UNAVAILABLE, CallFailure.WRONG_TYPE, CallFailure.EMPTY}
 )
-"""Transient failures of the tool itself, after which a write may have taken effect."""
+"""Failures of the tool itself that are transient, but after which a write may have taken effect."""
 
 
 class RetryLevel(Enum):
-    """The calls allowed at each stage; every level includes the earlier ones."""
+    """The calls allowed at each stage; each level includes the earlier ones."""
 
     FRESH = "new calls of tools that are not resting"
     RESTING_TOOLS = "new calls of resting tools"
@@ -357,7 +358,7 @@ class RetryLevel(Enum):
 
 
 class CallAttempts:
-    """Attempts at the calls of a task. `done` is the number of goals done so far.
+    """The attempts at the calls of a task. `done` is the number of goals completed so far.
 
     A refused call is tried `refusals` times while nothing has changed.
     """
@@ -377,12 +378,12 @@ class CallAttempts:
 
     @property
     def given_up(self) -> frozenset[str]:
-        """The query tools that failed too often in a row."""
+        """The query tools that have failed too often in a row."""
         return frozenset(name for name, times in self._row.items() if times >= MAX_TOOL_FAILURES)
 
     @property
     def failing(self) -> bool:
-        """Whether the last call of some tool failed."""
+        """Whether the last call of any tool failed."""
         return any(self._row.values())
 
     def count(self, outcome: CallOutcome, goal: int | None, done: int) -> None:
@@ -393,7 +394,7 @@ class CallAttempts:
             self._futile_tries = 0 if name in self._failed_in else self._futile_tries
             self._failed_in.pop(name, None)
             self._row[tool] = 0
-            # The tool works again, so its failed calls get one more attempt.
+            # The tool works again, so its failed calls may be attempted once more.
             self._back |= self._broken.pop(tool, set())
             if goal is None:
                 self._answered[name] = done
@@ -411,25 +412,25 @@ class CallAttempts:
             self._refused[name] = goal
 
     def exhausted(self, call: ToolCall, failure: CallFailure | None = None) -> bool:
-        """Return whether a call has no attempts left, given the kind of failure."""
+        """Return whether a call has no attempts left, given the kind of its failure."""
         most = self._refusals if failure is CallFailure.REFUSED else MAX_CALL_ATTEMPTS
         return self._failed.get(call_key(call), 0) >= most
 
     def is_futile(self, call: ToolCall, done: int) -> bool:
-        """Return whether repeating a failed call is pointless since nothing has changed."""
+        """Return whether repeating a failed call is pointless because nothing has changed."""
         return (
             self._futile_tries >= MAX_REPEATED_FAILURES
             and self._failed_in.get(call_key(call)) == done
         )
 
     def resting(self, tool: str) -> bool:
-        """Return whether a failed tool still rests, for 1, 2, 4 … calls."""
+        """Return whether a failed tool is still resting; rests last 1, 2, 4 … calls."""
         return self._rests.get(tool, 0) > self._made
 
     def tried(self, level: RetryLevel, done: int) -> set[str]:
         """Return the keys of queries not to repeat."""
         attempts = 1 if level in (RetryLevel.FRESH, RetryLevel.RESTING_TOOLS) else MAX_CALL_ATTEMPTS
-        # A write may have changed values that were read before it.
+        # A write may have changed values that were read before.
         old = -1 if attempts == 1 else done
         tried = {name for name, when in self._answered.items() if old < 0 or when >= old}
         for name, times in self._failed.items():
@@ -441,7 +442,7 @@ class CallAttempts:
         return tried
 
     def allow_refused(self, left: Collection[int]) -> list[int]:
-        """Allow refused calls once more after a change of state; return the goals to retry."""
+        """Allow refused calls once more after a change of state, and return the goals to retry."""
         again = []
         for name, goal in self._refused.items():
             if goal is None:
@@ -461,15 +462,15 @@ class QueryProgress:
         self._fruitless: dict[int, tuple[int, int]] = {}
 
     def record(self, goal: int, knowledge: int, met: int, *, guess: bool) -> bool:
-        """Record a successful query; return whether too many brought no progress.
+        """Record a successful query, and return whether too many made no progress.
 
-        A query with a combination of values that were not all stated is a guess. There are many
-        guesses, and each brings new candidates, so a guess counts as progress only if more
+        A query that combines values not all of which were stated is a guess. There are many
+        possible guesses, and each finds new candidates, so a guess counts as progress only if more
         constraints are met.
         """
         known_before, met_before = self._best.get(goal, (0, 0))
         times, guesses = self._fruitless.get(goal, (0, 0))
-        # More knowledge resets the first count, more constraints met the count of guesses.
+        # New knowledge resets the first count; more constraints met reset the count of guesses.
         times = 0 if knowledge > known_before else times + 1
         guesses = 0 if met > met_before else guesses + guess
         self._best[goal] = max(knowledge, known_before), max(met, met_before)

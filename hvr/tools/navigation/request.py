@@ -1,7 +1,7 @@
-"""A request to a world of tools: goal calls to make and values to find.
+"""Requests to a tool world: goal calls to make and values to find.
 
-A goal call gives the arguments that the user stated and describes the others as queries. A query
-identifies the one entity that meets its constraints. Values that are neither stated nor
+A goal call contains the arguments that the user stated, and describes the others as queries. A
+query identifies the only entity that meets its constraints. Values that are neither stated nor
 identified become questions to the user.
 """
 
@@ -18,9 +18,9 @@ from hvr.tools.catalogue.schema import ToolParameter
 
 @dataclass(frozen=True)
 class NamedValue:
-    """A value under a name: stated by the user, or a property of an entity.
+    """A named value, stated by the user or found as a property of an entity.
 
-    The name is from a schema or a result; it is empty if the user gives none.
+    The name comes from a schema or a result; it is empty if the user states none.
     """
 
     name: str
@@ -28,10 +28,10 @@ class NamedValue:
 
 
 class Order(Enum):
-    """Order in which an entity is selected from several."""
+    """The order by which one of several entities is selected."""
 
     LEAST = "least"
-    """The one with the least value of a property, as in "the cheapest"."""
+    """The one with the smallest value of a property, as in "the cheapest"."""
     MOST = "most"
     """The one with the largest value of a property, as in "the latest"."""
     LISTED = "listed"
@@ -40,7 +40,7 @@ class Order(Enum):
 
 @dataclass(frozen=True)
 class Selection:
-    """Choice of one among the entities that meet the constraints.
+    """The selection of one of the entities that meet the constraints.
 
     Args:
         by: Property to order by; empty for the order of the list.
@@ -54,11 +54,11 @@ class Selection:
 
 @dataclass(frozen=True)
 class EntityQuery:
-    """An argument to be looked up: the value of the one entity that meets these constraints.
+    """An argument to be looked up: the only entity that meets these constraints.
 
     Args:
-        constraints: Properties of the entity itself or of a linked one.
-        selection: Choice among several matching entities; None if exactly one must match.
+        constraints: Required properties of the entity itself or of a linked one.
+        selection: Selection among several matching entities; None if exactly one must match.
         every: Whether to make the call for each matching entity.
     """
 
@@ -77,7 +77,7 @@ class GoalCall:
 
     Args:
         tool: Name of the tool; empty if the values are only to be found.
-        arguments: Arguments by parameter name; without a tool, by the name of the value to find.
+        arguments: Arguments by parameter name or, without a tool, by the name of the value to find.
     """
 
     tool: str
@@ -92,7 +92,7 @@ class ToolRequest:
         said: Stated facts that are not arguments, such as a name or an address. Each constrains the
             entities that queries find, and a writing call must use them all.
         ordered: Whether a goal call waits for the earlier ones, as long as these can still be made.
-        text: The request in words; empty if it was given in another form.
+        text: The request in words; empty if it was not given in words.
     """
 
     goals: tuple[GoalCall, ...]
@@ -105,7 +105,7 @@ Place: TypeAlias = "tuple[str | int, ...]"
 
 
 def open_argument(parameter: ToolParameter, query: EntityQuery | None = None) -> Argument:
-    """Return the argument for a missing value: a query, in a list if the parameter takes one."""
+    """Return the argument for a missing value: a query, in a list if the parameter is one."""
     argument: Argument = query or EntityQuery()
     return [argument] if parameter.is_list else argument
 
@@ -131,12 +131,12 @@ def given_leaves(arguments: Mapping[str, Argument]) -> Iterator[tuple[Place, str
 
 
 def scalars_in(arguments: Mapping[str, Argument]) -> Iterator[Json]:
-    """Return the given texts, numbers and booleans in arguments."""
+    """Return the texts, numbers and booleans in arguments."""
     return (value for _, _, value in given_leaves(arguments) if value is not None)
 
 
 def peers_of(place: Place, values: Mapping[Place, Json]) -> list[Json]:
-    """Return the earlier `values` in the same object, or row of parallel lists, as a place."""
+    """Return the earlier `values` in the object, or row of parallel lists, of a place."""
     row = row_of(place)
     return [
         value
@@ -151,7 +151,7 @@ def row_of(place: Place) -> int | None:
 
 
 def at(arguments: Mapping[str, Json], place: Place) -> Json:
-    """Return the value at a path (keys and indices) in the arguments of a call."""
+    """Return the value at a path (keys and indexes) in the arguments of a call."""
     value: Any = arguments
     for step in place:
         value = value[step]
@@ -160,7 +160,7 @@ def at(arguments: Mapping[str, Json], place: Place) -> Json:
 
 
 def filled(arguments: Mapping[str, Argument], found: Mapping[Place, Json]) -> dict[str, Argument]:
-    """Return arguments with found values in place of their queries."""
+    """Return the arguments with found values in place of their queries."""
     return {name: _filled(value, found, (name,)) for name, value in arguments.items()}
 
 

@@ -1,4 +1,4 @@
-"""A task as planning steps between facts, and as a PDDL domain and problem."""
+"""Tasks as planning steps between facts, and as PDDL domains and problems."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _UNKNOWN_RESULT_PROBABILITY = 0.2
 """Probability that a tool with unknown results gives the value."""
 
 Consumer = tuple[str, str]
-"""A tool and one of its parameters; an empty tool if the value is only to be found."""
+"""A tool and one of its parameters; the tool is empty if the value is only to be found."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,10 @@ class _Slot:
 class TaskChain:
     """The planning steps and facts of a task.
 
-    A query is a step from its tool's needs to the contents of its results, known from its schema
-    or from earlier calls; unknown results are assumed to contain everything. A goal call is a step
-    from the values that must be found for it. `(known m)` holds for an argument of a query if any
-    known value matches it, and for an argument of a goal call if its value is found.
+    A query is a step from its tool's needs to the contents of its results, known from its schema or
+    from earlier calls; unknown results are assumed to contain everything. A goal call is a step
+    from the values that must be found for it. For an argument of a query, `(known m)` holds if any
+    known value matches it; for an argument of a goal call, if its value is found.
     """
 
     def __init__(self, steps: TaskSteps, tools: Iterable[ToolSchema]) -> None:
@@ -74,7 +74,7 @@ class TaskChain:
             for slot in self._slots
             if slot.place in bound[slot.goal] or slot.goal in steps.done
         }
-        # Queries that are goals themselves are separate steps.
+        # Queries that are themselves goals become separate steps.
         called = Counter(outcome.call.tool for outcome in steps.outcomes if outcome.ok)
         called -= Counter(steps.request.goals[n].tool for n in steps.done)
         looked = {tool.name for tool in steps.readers if tool.name in called}
@@ -98,7 +98,7 @@ class TaskChain:
 
     @property
     def open(self) -> CallFacts:
-        """The goal facts that may still be reached."""
+        """The goal facts that are not given up."""
         gone = self._steps.left
         out = {self.labels[n] for n in gone}
         slots = {slot.name for slot in self._slots if slot.goal in gone}
@@ -121,12 +121,12 @@ class TaskChain:
         return label if number is None else self._steps.request.goals[number].tool
 
     def asked(self, name: str) -> str:
-        """Return the name to use in a question about a missing value."""
+        """Return the name by which a question refers to a missing value."""
         slot = next((slot for slot in self._slots if slot.name == name), None)
         return name if slot is None else self._meaning(*slot.taker)
 
     def meaning_of(self, number: int, name: str) -> str:
-        """Return the meaning of a goal call's parameter, or its name."""
+        """Return the meaning of a goal call's parameter, or else the parameter's name."""
         return self._meaning(self._steps.request.goals[number].tool, name)
 
     def _slots_of(self, goals: tuple[GoalCall, ...]) -> Iterable[_Slot]:
@@ -199,7 +199,7 @@ def _labels(goals: tuple[GoalCall, ...], readers: set[str]) -> Mapping[int, str]
 class ToolDomain:
     """The PDDL domain and problem of a task, with the names in them.
 
-    The name of an action is `call-` and the tool's name.
+    A tool's action is named `call-` followed by the tool's name.
     """
 
     domain: Domain
@@ -228,7 +228,7 @@ class ToolDomain:
 def tool_domain(tools: Collection[NavigationTool], facts: CallFacts, goal: CallFacts) -> ToolDomain:
     """Return the domain and the problem of a request.
 
-    Foreign names are replaced by unique PDDL names of letters, digits and `_`, so they cannot
+    External names are replaced by unique PDDL names of letters, digits and `_`, so they cannot
     inject PDDL.
     """
     every = set(facts.known | goal.known).union(*(t.needs | t.gives for t in tools))

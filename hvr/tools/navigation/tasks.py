@@ -1,4 +1,4 @@
-"""A task in a world of tools: its goal calls, the next call to make, and the outcomes so far."""
+"""The progress of a task in a tool world: its goal calls, the next call, and past outcomes."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ from hvr.tools.navigation.request import (
 )
 
 # Task steps ---------------------------------------------------------------------------------------
-# Choose the calls of a task one after another, and keep track of their outcomes.
+# Choose the calls of a task one by one, and record their outcomes.
 
 MAX_ERROR_CHARACTERS = 300
 """Maximum length of a reported tool error message."""
 
 ConfirmDone = Callable[[ToolCall], "bool | None"]
-"""Ask the user whether a failed call took effect; None if unknown."""
+"""Asks the user whether a failed call took effect; returns None if the user does not know."""
 
 
 @dataclass(frozen=True)
@@ -59,10 +59,10 @@ class NextCall:
     """A call to make now.
 
     Args:
-        goal: Index of the goal call that it makes; None for a query.
-        why: The reason, as a clause for people.
-        serves: Index of the goal call for which a query is made.
-        sources: Source of each value of a goal call, by place.
+        goal: Index of the goal call that it makes; None if it is a query.
+        why: The reason for the call, as a clause for people.
+        serves: Index of the goal call that needs this query.
+        sources: The source of each value of a goal call, by place.
     """
 
     call: ToolCall
@@ -78,7 +78,7 @@ class Learnt:
 
     Args:
         conditions: States in which tools refuse calls.
-        meanings: Parameters that share a meaning; empty to compare by name alone.
+        meanings: Parameters that share a meaning; if empty, parameters are compared by name alone.
     """
 
     experience: Experience = field(default_factory=CountedExperience)
@@ -91,9 +91,9 @@ class FailureHandling:
     """The policy for failed calls.
 
     Args:
-        recombine: Whether to try another way; otherwise only the same call is repeated.
-        refusals: Number of attempts at a refused call while nothing has changed; more than one
-            where refusals are transient.
+        recombine: Whether to try alternatives; otherwise only the same call is repeated.
+        refusals: Number of attempts at a refused call while nothing has changed. Use more than one
+            only where refusals are transient.
     """
 
     recombine: bool = True
@@ -103,17 +103,19 @@ class FailureHandling:
 class TaskSteps:
     """The progress of a task, call by call.
 
-    `next` chooses each call anew. A tool that failed rests for 1, 2, 4 … calls, and other tools
-    that lead to the same value are called instead; without an alternative it is tried again, at
-    most `MAX_REPEATED_FAILURES` times in all. A refused call waits until something else has
-    changed. A writing call that failed but may have taken effect is repeated only if its tool is
-    idempotent, an earlier query shows that nothing has changed, or the user says that it was not
-    done. `Binder` supplies the values of goal calls; what it cannot identify becomes a question.
+    `next` chooses each call anew. After a failure, a tool rests for 1, 2, 4 … calls while other
+    tools that lead to the same value are called instead. Without an alternative it is tried again,
+    at most `MAX_REPEATED_FAILURES` times in all. A refused call waits until something else has
+    changed. A failed writing call that may have taken effect is repeated in three cases: its tool
+    is idempotent, an earlier query shows that nothing has changed, or the user says that it was not
+    done. `Binder` supplies the values of goal calls; values that it cannot identify become
+    questions.
 
     Args:
-        learnt: Knowledge from earlier runs; updated by these calls.
+        learnt: Knowledge from earlier runs, which these calls extend.
         retrying: Policy for failed calls.
-        was_done: Asks the user about uncertain calls; None if the user cannot be asked.
+        was_done: Callback that asks the user about uncertain calls; None if the user cannot be
+            asked.
     """
 
     def __init__(
@@ -170,12 +172,12 @@ class TaskSteps:
 
     @property
     def given_up(self) -> frozenset[str]:
-        """The query tools that failed too often."""
+        """The query tools that have failed too often."""
         return self._attempts.given_up
 
     @property
     def questions(self) -> tuple[UserQuestion, ...]:
-        """The open questions to the user about goals that are not done."""
+        """The open questions to the user about unfinished goals."""
         asked = [one for n, some in self._questions.items() if n not in self.done for one in some]
         return tuple(dict.fromkeys((*self.missing, *asked)))
 
@@ -186,7 +188,7 @@ class TaskSteps:
         return {n: self.left.get(n, self._why.get(n, none)) for n in numbers}
 
     def next(self, tool: str = "") -> NextCall | None:
-        """Return the call to make next, only of `tool` if given; None if no call helps."""
+        """Return the next call, restricted to `tool` if given; None if no call helps."""
         if self._spent:
             return None
         for number, call in list(self._uncertain.items()):
@@ -198,7 +200,7 @@ class TaskSteps:
             if last.tool in self._reading:
                 over = self._attempts.exhausted(last) or self._is_futile(last)
                 return None if over else NextCall(last, None, "it failed")
-        # Levels first: a fresh call for any goal is better than a retry for the first goal.
+        # Levels are the outer loop: a fresh call for any goal is better than a retry for the first.
         for level in RetryLevel:
             for number in self._open(level):
                 step = self._step(number, level, tool)
@@ -208,7 +210,7 @@ class TaskSteps:
         return None
 
     def make(self, step: NextCall) -> CallOutcome:
-        """Make the call that `next` returned and record its outcome."""
+        """Make a call that `next` returned, and record its outcome."""
         number, call = step.goal, step.call
         again = number is not None and sum(
             call_key(outcome.call) == call_key(call) for outcome in self.outcomes if outcome.ok
@@ -264,7 +266,7 @@ class TaskSteps:
                 self._questions[step.serves] = (asked,)
 
     def continues(self, number: int) -> bool:
-        """Return whether a goal about "every …" has calls left to make."""
+        """Return whether an "every …" goal has calls left to make."""
         return bool(self._binder.pending(number))
 
     def bound(self, number: int) -> Mapping[Place, Json]:
@@ -337,7 +339,7 @@ class TaskSteps:
             if number in self.done or number in self.left or number in self._uncertain:
                 continue
             if not goal.tool and level is not RetryLevel.ANY_ORDER and self._calls_left():
-                continue  # values read before a write may be outdated after it
+                continue  # Values read before a write may be outdated after it.
             if self._waits.get(number, -1) < len(self.done) or level in (
                 RetryLevel.ALL_CALLS,
                 RetryLevel.ANY_ORDER,
@@ -349,7 +351,7 @@ class TaskSteps:
         return any(g.tool and n not in self.done and n not in self.left for n, g in goals)
 
     def _refuses(self, number: int, call: ToolCall) -> bool:
-        # A violating value that a query found is excluded: another one may satisfy the goal.
+        # Exclude a value found by a query that violates the precondition: another may satisfy it.
         broken = self._conditions.violated(call.tool, self.graph.known_by(call.arguments))
         if broken is None:
             return False
@@ -393,7 +395,7 @@ class TaskSteps:
             self._give_up(number)
             return
         self.done.append(number)
-        # A finished goal may have changed what made other calls be refused.
+        # A completed goal may have changed the state in which other calls were refused.
         single = {n for n in self.left if not self._binder.count(n)}
         for again in self._attempts.allow_refused(single - set(self.done)):
             self.left.pop(again, None)
@@ -469,17 +471,17 @@ def _plain(arguments: Mapping[str, Argument]) -> dict[str, Json]:
 
 
 # Goals by meaning ---------------------------------------------------------------------------------
-# Translate goals given by meaning into goal calls.
+# Translate goals that are given by meaning into goal calls.
 
 
 @dataclass(frozen=True)
 class ToolGoals:
-    """Goals in a world of tools, by meaning.
+    """Goals in a tool world, given by meaning.
 
     Args:
         done: Tools to call, by default in this order.
-        known: Meanings for which a value must be found.
-        values: Values that the request gives, by meaning.
+        known: Meanings for which values must be found.
+        values: Values given by the request, by meaning.
         request: The request in words, for people.
     """
 
@@ -490,7 +492,7 @@ class ToolGoals:
 
 
 def tool_request(asked: ToolGoals, catalogue: Catalogue, matcher: ParameterMatcher) -> ToolRequest:
-    """Return the request whose goal calls achieve the goals; values not given become queries."""
+    """Return a request whose goal calls achieve the goals, with queries for missing values."""
     schemas = {tool.name: tool for tool in catalogue.tools}
     goals = [goal_call(schemas[name], asked.values, matcher) for name in asked.done]
     goals += [GoalCall("", {name: asked.values.get(name, EntityQuery())}) for name in asked.known]
@@ -499,7 +501,7 @@ def tool_request(asked: ToolGoals, catalogue: Catalogue, matcher: ParameterMatch
 
 
 def goal_call(tool: ToolSchema, values: Mapping[str, Json], matcher: ParameterMatcher) -> GoalCall:
-    """Return the goal call of a tool, with a query for each required value that is not given."""
+    """Return the goal call of a tool, with a query for each required value that is missing."""
     arguments: dict[str, Argument] = {}
     for parameter in tool.takes:
         called = _called(tool.name, parameter.name, matcher)
@@ -513,7 +515,7 @@ def goal_call(tool: ToolSchema, values: Mapping[str, Json], matcher: ParameterMa
 def with_answers(
     request: ToolRequest, values: Mapping[str, Json], matcher: ParameterMatcher
 ) -> ToolRequest:
-    """Return a request completed by the user's answers, given by meaning."""
+    """Return a request extended by the user's answers, which are given by meaning."""
     goals = []
     for goal in request.goals:
         given = {
@@ -528,7 +530,7 @@ def with_answers(
 
 
 def values_of(request: ToolRequest, matcher: ParameterMatcher) -> dict[str, Json]:
-    """Return the values that a request gives, by meaning."""
+    """Return the values given by a request, by meaning."""
     found = {one.name: one.value for one in request.said if one.name}
     for goal in request.goals:
         for place, name, value in given_leaves(goal.arguments):

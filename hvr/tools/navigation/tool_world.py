@@ -1,4 +1,4 @@
-"""Worlds of tools in Python: `hvr.open_tools(world)` plans requests and makes the calls.
+"""Tool worlds in Python: `hvr.open_tools(world)` plans requests and makes the calls.
 
 ```python
 with hvr.open_tools("./library") as library:
@@ -70,7 +70,7 @@ class ToolResult:
 
     @property
     def answers(self) -> Mapping[str, Json]:
-        """The requested values."""
+        """The values that the request asked for."""
         return self.run.steps.answers
 
     @property
@@ -80,21 +80,21 @@ class ToolResult:
 
     @property
     def ask(self) -> tuple[str, ...]:
-        """The values that only the user can give."""
+        """The values that only the user can supply."""
         return self.run.decision.ask
 
     @property
     def why(self) -> str:
-        """The reason for the decision, in a sentence."""
+        """The reason for the decision, as a sentence."""
         return self.run.decision.why
 
 
 class ToolPlanner:
-    """Plans requests to tools without calling them.
+    """Plans requests to tools without calling any tool.
 
     Args:
-        tasks: The tasks of their world, by name.
-        file: File of parameters with the same meaning, if any.
+        tasks: The tasks defined by the world, by name.
+        file: File that lists parameters with the same meaning, if any.
     """
 
     def __init__(
@@ -133,7 +133,7 @@ class ToolPlanner:
     def request(
         self, goals: tuple[str, ...], values: Mapping[str, Json]
     ) -> tuple[ToolRequest, Learnt, str]:
-        """Return the request for goals and values, the known facts, and its text."""
+        """Return the request for goals and values, the known facts, and the request's text."""
         found, text = self._meanings, ", ".join(goals)
         learnt = Learnt(meanings=found)
         matcher = ParameterMatcher(learnt.experience.flow, found)
@@ -162,14 +162,14 @@ class ToolPlanner:
 
 
 class ToolWorld:
-    """An open world of tools; see `open_world`."""
+    """An open tool world; see `open_world`."""
 
     def __init__(self, world: WorldFile, ledger: Path | None = None) -> None:
         self._world = world
         self._tools = open_tools(world)
         try:
-            # A world that shows its state starts anew in each process, so an old ledger would be
-            # wrong.
+            # An observable state means that the world restarts in each process, so an old ledger
+            # would be wrong.
             lasting = self._tools.state() is None
             path = world.folder / "ledger.jsonl" if ledger is None and lasting else ledger
             self._ledger = CallLedger(path)
@@ -186,7 +186,7 @@ class ToolWorld:
 
     @property
     def environment(self) -> ToolEnvironment:
-        """The environment that holds the tools."""
+        """The environment that provides the tools."""
         return self._tools
 
     @property
@@ -198,8 +198,8 @@ class ToolWorld:
         """Return a guard for an agent that calls the tools itself.
 
         Args:
-            policy: The budget, the dry-run mode, and the log.
-            session: Purpose of the calls; the same writing call is made once per session.
+            policy: The call budget, the dry-run mode, and the log.
+            session: Identifies the session: each writing call is made at most once per session.
         """
         schemas = {one["name"]: one["inputSchema"] for one in self.listed}
         ledger = self._ledger.for_request(session)
@@ -224,7 +224,8 @@ class ToolWorld:
         """Return the next move and the cheapest proven chain, without calling a tool.
 
         Args:
-            goals: Tools to call, values to find, one task of the world, or one request in words.
+            goals: Tools to call, values to find, the name of one task of the world, or one request
+                in words.
             values: Values that the user gives, by parameter or meaning.
 
         Raises:
@@ -244,13 +245,13 @@ class ToolWorld:
 
         Args:
             goals: See `plan`.
-            approve: Asked before each writing call; None to leave such calls waiting.
-            policy: The budget, the dry-run mode, and the log.
-            listen: Called with each event as it happens.
+            approve: Callback that approves each writing call; None to leave these calls waiting.
+            policy: The call budget, the dry-run mode, and the log.
+            listen: Callback that receives each event as it happens.
             values: See `plan`.
 
         Raises:
-            UsageError: A tool or value does not exist, or the words alone lead to no call.
+            UsageError: A tool or value does not exist, or the words of the request lead to no call.
             DataFileError: The ledger cannot be read or written.
         """
         request, learnt, text = self._planner.request(goals, values)
@@ -273,7 +274,7 @@ class ToolWorld:
     ) -> ToolResult:
         """Carry out a request without blocking the event loop; see `run`.
 
-        If the task is cancelled, the run ends before its next writing call.
+        If the task is cancelled, the run stops before its next writing call.
         """
         events = self.events(*goals, approve=approve, policy=policy, **values)
         try:
@@ -289,7 +290,7 @@ class ToolWorld:
         policy: CallPolicy | None = None,
         **values: Json,
     ) -> RunEvents:
-        """Carry out a request in another thread and return its events; see `run`."""
+        """Carry out a request in another thread, and return its events; see `run`."""
 
         def carry(listen: Callable[[Event], None], go_on: Callable[[], None]) -> ToolResult:
             def asked(proposed: ProposedCall) -> bool | None:
@@ -306,8 +307,9 @@ class RunEvents:
     """The events of a run in another thread, followed by its result.
 
     Args:
-        carry: Carries out the request. It calls its first argument with each event, and its second
-            before each writing call; the second raises once the run is closed.
+        carry: Function that carries out the request. Its arguments are a callback for each event
+            and a callback before each writing call. The latter raises an exception once the run is
+            closed.
     """
 
     def __init__(
@@ -325,11 +327,11 @@ class RunEvents:
         """Yield the events as they happen.
 
         Raises:
-            HvrError: The run failed; raised after its last event.
+            HvrError: The run failed. The error is raised after the last event.
         """
         while (event := self._events.get()) is not None:
             yield event
-        self._events.put(None)  # lets further iterators end, too
+        self._events.put(None)  # lets other iterators end, too
         if self._error is not None:
             raise self._error
 
@@ -368,14 +370,14 @@ class RunEvents:
 
 
 def open_world(world: str | Path, *, ledger: Path | None = None, trust: bool = False) -> ToolWorld:
-    """Open a world of tools.
+    """Open a tool world.
 
     Args:
-        world: A folder whose `world.toml` has `[tools]`, or the name of a world that comes with
+        world: A folder whose `world.toml` has a `[tools]` table, or the name of a world included in
             hvr.
-        ledger: Path of the ledger. The default is `ledger.jsonl` beside the world file, or memory
-            if the world starts anew with each process.
-        trust: Whether to run code that the world file names.
+        ledger: Path of the ledger. By default it is `ledger.jsonl` beside the world file, or in
+            memory if the world restarts in each process.
+        trust: Whether to run the code that the world file names.
 
     Raises:
         HvrError: The world cannot be opened.

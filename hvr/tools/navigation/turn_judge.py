@@ -43,10 +43,10 @@ from hvr.tools.navigation.turns import (
 from hvr.tools.navigation.words.reading import ReadRequest
 
 ADMISSIBLE = 0.1
-"""Minimum probability of a move that a language model may choose."""
+"""Minimum probability at which a language model may choose a move."""
 
 FOLDS = 5
-"""Number of folds; features of a fold's texts are learnt from the others."""
+"""Number of folds; features of the texts in a fold are learnt from the other folds."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class TurnDecision:
 
     @property
     def admissible(self) -> tuple[NextMove, ...]:
-        """The moves that may be chosen, most likely first."""
+        """The moves that a language model may choose, most likely first."""
         ranked = sorted(self.chances, key=lambda move: -self.chances[move])
         return tuple(m for m in ranked if m is self.move or self.chances[m] >= ADMISSIBLE)
 
@@ -74,7 +74,7 @@ class TurnJudge:
     """A classifier of turns, trained on judged turns.
 
     Args:
-        turns: Training turns; folds never split a dialogue.
+        turns: Training turns; the turns of a dialogue stay in one fold.
         encode: Encodes texts as vectors, such as `TextVectors().encode`.
 
     Raises:
@@ -98,7 +98,7 @@ class TurnJudge:
             )
             wording[inside] = rest.scores([r for r, i in zip(requests, inside, strict=True) if i])
         self._wording = _Wording(requests, asks, encode)
-        # Features from models that saw the same dialogue would be overconfident.
+        # Features from models trained on the same dialogue would be overconfident.
         held = self._needs.held_out(parts.tolist())
         rows = np.array(
             [
@@ -113,7 +113,7 @@ class TurnJudge:
         return self.decide_all([turn])[0]
 
     def decide_all(self, turns: Sequence[Turn]) -> list[TurnDecision]:
-        """Return the decisions for several turns; cheaper than one by one."""
+        """Return the decisions for several turns, which is cheaper than deciding one by one."""
         if not turns:
             return []
         seen = [self._row(turn, self._needs.chances) for turn in turns]
@@ -139,8 +139,8 @@ class TurnJudge:
     def _row(
         self, turn: Turn, chances: Chances, dialogue: str = ""
     ) -> tuple[Vectors, Vectors, Vectors]:
-        """Return the features of a turn, and the probabilities of available and other tools."""
-        # Some features compare a tool with all others, so compute them together.
+        """Return a turn's features, and the probabilities of the available and the other tools."""
+        # Compute the features of all tools together, since some compare a tool with all others.
         found = chances(self._needs.features(turn, (*turn.at_hand, *turn.outside), dialogue))
         at_hand, outside = found[: len(turn.at_hand)], found[len(turn.at_hand) :]
         services = {tool.service for tool in turn.at_hand if tool.service}
@@ -172,7 +172,7 @@ class TurnJudge:
 
 
 class _Wording:
-    """Classifier of whether a request, judged by similar ones, needs a question to the user."""
+    """Classifier of whether a request needs a question to the user, judged by similar requests."""
 
     def __init__(self, requests: Sequence[str], asks: Vectors, encode: Encoder) -> None:
         text: Any = load("sklearn.feature_extraction.text", "scikit-learn", "embeddings")
@@ -254,9 +254,9 @@ def _why(move: NextMove, turn: Turn, needed: Sequence[tuple[str, float]]) -> str
 
 
 # Opinion on a reading -----------------------------------------------------------------------------
-# Judged dialogues weigh in on a request that was read without a language model.
+# Judged dialogues give an opinion on a request that was read without a language model.
 #
-# Only calls of a proven plan are made. The opinion can hold them back, report that no tool serves
+# Only calls of a proven plan are made. The opinion can hold back calls, report that no tool serves
 # the request, or pick one of the candidate tools. It adds neither tools nor values.
 
 MIN_TOOL_PROBABILITY = 0.5
@@ -270,8 +270,8 @@ class WeighedRequest:
     """A reading of a request, combined with the opinion of judged dialogues.
 
     Args:
-        read: The reading. The opinion decides the move where the words leave it open.
-        doubted: Whether the user must confirm the reading before any call.
+        read: The reading of the request. Where its words leave the move open, the opinion decides.
+        doubted: Whether the user must confirm the reading before any call is made.
     """
 
     read: ReadRequest
@@ -288,7 +288,7 @@ def with_dialogue_opinion(
     chances = ", ".join(f"{move.value} {opinion.chances[move]:.0%}" for move in opinion.admissible)
     text = f"Judged dialogues say: {chances}. {opinion.why}"
     if read.request is not None:
-        # The plan decides between CALL and ASK; the reading is in doubt if both are unlikely.
+        # The plan decides between CALL and ASK; if both are unlikely, the reading is in doubt.
         doubted = not {NextMove.CALL, NextMove.ASK} & set(opinion.admissible)
         return WeighedRequest(replace(read, why=f"{read.why} {text}"), doubted, opinion)
     if opinion.move in (NextMove.ANSWER, NextMove.FIND):
@@ -308,8 +308,8 @@ def _meant(opinion: TurnDecision) -> str:
 
 
 # Learnt moves -------------------------------------------------------------------------------------
-# The file holds the judged dialogues and their scores. The classifier is trained again on reading,
-# so nothing in the file is executed or unpickled.
+# The file contains the judged dialogues and their scores. The classifier is retrained when the file
+# is read, so nothing in the file is executed or unpickled.
 
 FORM = "hvr judged dialogues 1"
 MIN_DIALOGUES = 20
@@ -320,7 +320,7 @@ MAX_P_VALUE = 0.05
 
 @dataclass(frozen=True)
 class LearntMoves:
-    """Judged dialogues with the accuracy of the next move, measured by cross-validation."""
+    """Judged dialogues, with the cross-validated accuracy of the next move."""
 
     dialogues: tuple[Dialogue, ...]
     encoder: str
@@ -329,13 +329,13 @@ class LearntMoves:
 
     @property
     def better(self) -> bool:
-        """Whether the classifier beats the most common move significantly (sign test)."""
+        """Whether the classifier is significantly better than the most common move (sign test)."""
         return self.figures["by_chance"] <= MAX_P_VALUE
 
     def decide(self, turn: Turn, catalogue: Catalogue, encode: Encoder) -> TurnDecision:
         """Return the decision for a turn with the tools of a catalogue.
 
-        Dialogues that use other tools are left out.
+        Dialogues with tools outside the catalogue are left out.
 
         Raises:
             UsageError: Too few dialogues remain.
@@ -393,7 +393,7 @@ def learn_moves(
 def one_thread() -> AbstractContextManager[Any]:
     """Return a context that limits numerical libraries to one thread.
 
-    The models are small: on a busy machine, threads mostly wait for each other.
+    The models are so small that, on a busy machine, threads mostly wait for each other.
 
     Raises:
         MissingExtraError: scikit-learn, which brings threadpoolctl, is not installed.
@@ -422,7 +422,7 @@ def fitted(turns: Sequence[JudgedTurn], encode: Encoder, seed: int) -> TurnJudge
 
 
 def figures_of(decided: Sequence[tuple[NextMove, NextMove]]) -> dict[str, float]:
-    """Return the scores of pairs of correct and predicted moves."""
+    """Return the scores for pairs of correct and predicted moves."""
     right = Counter(truth for truth, _ in decided)
     commonest = max(MOVES, key=lambda move: right[move])
     scores = []
@@ -460,7 +460,7 @@ def read_moves(path: Path) -> LearntMoves:
     """Read a file written by `write_moves`.
 
     Raises:
-        DataFileError: The file cannot be read or has another form.
+        DataFileError: The file cannot be read, or has another format.
     """
     record: Any = read_json(path)
     try:

@@ -19,7 +19,7 @@ from hvr.tools.catalogue.schema import ToolParameter, ToolSchema, own_descriptio
 from hvr.tools.navigation.chains import NextMove
 
 # Turns --------------------------------------------------------------------------------------------
-# Turns of a dialogue and the decisions made in them.
+# Turns of a dialogue, and the decisions made in them.
 
 
 MOVES = (NextMove.CALL, NextMove.FIND, NextMove.ASK, NextMove.ANSWER)
@@ -30,11 +30,12 @@ _ENDS = re.compile(r"(?<=[.!?])\s+|;\s+|,\s+(?:and|then)\s+|\s+and then\s+")
 
 @dataclass(frozen=True)
 class OfferedTool:
-    """A tool as seen when it is compared with requests.
+    """A tool, in the form in which it is compared with requests.
 
     Args:
         service: The service that it belongs to; empty if unknown.
-        about: The part of its description that is its own; empty for the whole description.
+        about: The part of its description that other tools do not share; empty to use the whole
+            description.
     """
 
     schema: ToolSchema
@@ -48,7 +49,7 @@ class OfferedTool:
 
 
 def offered(schemas: Sequence[ToolSchema], services: Sequence[str] = ()) -> list[OfferedTool]:
-    """Return the tools of a catalogue without the text that many of their descriptions share."""
+    """Return the tools of a catalogue, without the text that many descriptions share."""
     about = own_descriptions([schema.description for schema in schemas])
     return [
         OfferedTool(schema, service, own)
@@ -60,13 +61,13 @@ def offered(schemas: Sequence[ToolSchema], services: Sequence[str] = ()) -> list
 
 @dataclass(frozen=True)
 class Turn:
-    """The information on which the next move is decided.
+    """The information used to decide the next move.
 
     Args:
         text: The user's message; empty if only the tools have changed.
-        outside: Other known tools.
+        outside: Other known tools, which are not at hand.
         earlier: The user's earlier messages.
-        idle: Whether the previous turn ended without a call, waiting for an answer or a tool.
+        idle: Whether the previous turn ended without a call and waits for an answer or a tool.
     """
 
     text: str
@@ -83,7 +84,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class JudgedTurn:
-    """A turn with the correct move; training on a dialogue excludes it from evaluation."""
+    """A turn with the correct move. A dialogue used for training is excluded from evaluation."""
 
     turn: Turn
     move: NextMove
@@ -92,7 +93,7 @@ class JudgedTurn:
 
 
 def sentences(text: str) -> list[str]:
-    """Split a text into sentences, also at "then" and similar connectives."""
+    """Split a text into sentences, and at connectives such as "then"."""
     return [part for part in map(str.strip, _ENDS.split(text)) if len(part) > 3] or [text]
 
 
@@ -105,9 +106,9 @@ def sentences(text: str) -> list[str]:
 #   {"user": "I am bob@example.org", "calls": ["find_customer", "list_parcels"]}]}
 # ```
 #
-# `move` is call, find, ask or answer (no tool helps); a turn with `calls` is a call. `tools`, for a
-# dialogue or from one turn onwards, lists the tools at hand: names, or schemas of tools outside the
-# catalogue. Without it the whole catalogue is at hand. Other tools are known but not at hand.
+# `move` is call, find, ask or answer (no tool helps); a turn with `calls` is a call. `tools` lists
+# the tools at hand, for a dialogue or from one turn onwards: names, or schemas of tools outside the
+# catalogue. Without it, the whole catalogue is at hand. Other tools are known but not at hand.
 
 Dialogue = Mapping[str, Any]
 
@@ -195,14 +196,15 @@ def _at_hand(listed: Any, known: dict[str, OfferedTool], place: str) -> tuple[st
 
 
 # Tool needs ---------------------------------------------------------------------------------------
-# The probability that a request needs a tool, from its description and from requests it served.
+# The probability that a request needs a tool, from the tool's description and the requests it
+# served.
 
 Vectors = NDArray[Any]
 Encoder = Callable[[Sequence[str]], Vectors]
-"""Encode texts as unit vectors of shape (texts, dimension)."""
+"""Encodes texts as unit vectors of shape (texts, dimension)."""
 
 Chances = Callable[[Vectors], Vectors]
-"""Map features of tools to the probability that each is needed."""
+"""Maps the features of tools to the probabilities that they are needed."""
 
 FEATURES = 12
 NEAREST = 3
@@ -212,7 +214,7 @@ VOTERS = 8
 """Number of nearest requests or sentences whose tools vote."""
 
 _SHARPNESS = 10.0
-"""A voter has the weight exp(sharpness x cosine)."""
+"""Sharpness of votes: a vote has the weight exp(sharpness x cosine)."""
 
 _FALSE = 25
 """Number of unused tools sampled per turn; half of them are the most similar ones."""
@@ -222,9 +224,9 @@ _COMMON = frozenset("the and for with this that from your you could please tool 
 
 
 class ToolNeeds:
-    """A model of the tools that a request needs.
+    """A model of which tools a request needs.
 
-    A turn is never compared with its own dialogue. `seed` is for sampling unused tools.
+    A turn is never compared with its own dialogue. `seed` determines the sampling of unused tools.
     """
 
     def __init__(self, turns: Sequence[JudgedTurn], encode: Encoder, seed: int = 0) -> None:
@@ -236,7 +238,7 @@ class ToolNeeds:
         self.chances = self._fitted(self._examples)
 
     def held_out(self, parts: Sequence[int]) -> Mapping[int, Chances]:
-        """Return a model per fold that is trained on the other folds.
+        """Return one model per fold, trained on the other folds.
 
         A model is overconfident on its own training turns.
         """
@@ -264,7 +266,7 @@ class ToolNeeds:
         return np.stack(columns, axis=1).astype(np.float64)
 
     def _example(self, one: JudgedTurn, random: np.random.Generator) -> tuple[Vectors, Vectors]:
-        """Return features of all used and some unused tools, with their labels."""
+        """Return the features and labels of all used tools and a sample of unused ones."""
         tools = (*one.turn.at_hand, *one.turn.outside)
         used = np.array([tool.schema.name in one.used for tool in tools], dtype=bool)
         if not used.any():
@@ -306,10 +308,11 @@ class _Served:
             self._used[row, [self._column[name] for name in some]] = True
 
     def evidence(self, parts: Vectors, names: Sequence[str], dialogue: str) -> tuple[Vectors, ...]:
-        """Return seven feature columns, one row per tool."""
-        # They hold the most similar served request and the mean of the three most similar ones, by
-        # whole request and by sentence; the number of served requests; and the tool's share of the
-        # votes of the nearest requests, and of the nearest sentences for its best sentence.
+        """Return seven columns of features, one row per tool."""
+        # The columns are the highest similarity to a served request and the mean of the three
+        # highest, by whole request and by sentence; the number of served requests; and the tool's
+        # share of the votes of the nearest requests, and of the nearest sentences for its best
+        # sentence.
         allowed = self._dialogues != dialogue
         whole = np.where(allowed, self._whole @ parts[0], -np.inf)
         each = np.where(allowed[self._owner], parts[1:] @ self._inner.T, -np.inf)
@@ -353,7 +356,7 @@ def _shared(text: str, said: frozenset[str]) -> float:
 # Spans in a request that may state values of parameters, and words that leave values open.
 
 KINDS = ("choice", "number", "switch", "file", "text", "name", "other")
-"""Kinds of parameters, by the spans that state them."""
+"""Kinds of parameters, distinguished by the text spans that state their values."""
 
 _QUOTED = re.compile(r"'[^']+'|\"[^\"]+\"")
 _NUMBER = re.compile(
@@ -479,7 +482,7 @@ def nouns(tool: ToolSchema) -> frozenset[str]:
 
 
 def left_open(text: str, known: Collection[str]) -> list[int]:
-    """Return the numbers of nouns without a value near them.
+    """Count the nouns in a text that have no value near them.
 
     Returns:
         Five counts: nouns after each kind of determiner (`_DETERMINERS`), and people without a
@@ -499,7 +502,7 @@ def left_open(text: str, known: Collection[str]) -> list[int]:
 
 
 def _noun_after(tokens: list[str], place: int, known: Collection[str]) -> int:
-    """Return the index of the first noun in the next three words; 0 if there is none."""
+    """Return the index of the first noun among the next three words; 0 if there is none."""
     for at in range(place + 1, min(place + 4, len(tokens))):
         word = tokens[at].lower()
         one = word.removesuffix("s")

@@ -1,4 +1,4 @@
-"""Decoding: from scores of tools for steps to a sequence of tools, and the choice of settings."""
+"""Decoding: turns scores of tools per step into a sequence of tools, and chooses the settings."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from hvr.values import cached_property
 # greedy     argmax over the out-neighbours of the previous tool (GNN4Plan, section 4.2)
 # viterbi    the sequence with the highest total score, by dynamic programming (hvr's own)
 #
-# All take scores (steps, tools) and return indexes of tools.
+# All decoders take scores (steps, tools) and return tool indexes.
 
 Scores = NDArray[np.floating]
 Matrix = NDArray[np.floating]
 
 
 def adjacency(graph: ToolGraph) -> NDArray[np.bool_]:
-    """Return the adjacency matrix A (tools, tools): A[u, v] is true for each link u -> v."""
+    """Return the adjacency matrix A (tools, tools), where A[u, v] is true for each link u -> v."""
     linked = np.zeros((len(graph), len(graph)), dtype=np.bool_)
     for source, target in graph.links:
         linked[graph.index(source), graph.index(target)] = True
@@ -36,7 +36,7 @@ def adjacency(graph: ToolGraph) -> NDArray[np.bool_]:
 
 
 def nearest(scores: Scores) -> list[int]:
-    """Return the best tool of each step, the first one on ties."""
+    """Return the best tool of each step; on ties, the first one."""
     return [int(t) for t in scores.argmax(axis=1)] if scores.size else []
 
 
@@ -44,8 +44,8 @@ def greedy(scores: Scores, linked: NDArray[np.bool_]) -> list[int]:
     """Decode greedily along the links (GNN4Plan, section 4.2).
 
     t_1 = argmax_t S[1, t] over all tools, then t_i = argmax_t S[i, t] over the out-neighbours of
-    t_(i-1). A tool does not follow itself but may return later. A step is skipped if the previous
-    tool has no other out-neighbour.
+    t_(i-1). A tool never follows itself but may recur later. A step is skipped if the previous tool
+    has no other out-neighbour.
     """
     sequence: list[int] = []
     for row in scores:
@@ -69,9 +69,9 @@ def viterbi(
 ) -> list[int]:
     """Return the sequence of tools with the highest total score, by exact dynamic programming.
 
-    Each step i does one of three things: it calls a new tool t after s, worth
-    S[i, t] + follow[s, t]; it continues the previous call of s, worth S[i, s] + stay; or it is
-    skipped, worth `skip`. A sequence may therefore have fewer tools than steps.
+    Each step i takes one of three forms. It calls a new tool t after s, worth S[i, t] + follow[s,
+    t]. Or it continues the previous call of s, worth S[i, s] + stay. Or it is skipped, worth
+    `skip`. A sequence may therefore have fewer tools than steps.
 
         V_i(t) = max(S[i, t] + max_(s != t) (V_(i-1)(s) + follow[s, t]),   a new call
                      S[i, t] + V_(i-1)(t) + stay,                          the same call
@@ -80,14 +80,14 @@ def viterbi(
 
     Args:
         scores: S (steps, tools), ideally log-probabilities.
-        follow: Value of the column's tool directly after the row's (tools, tools); -inf forbids it.
-            The diagonal is ignored in favour of `stay`.
-        start: Value of beginning with a tool (tools,); 0 if None.
+        follow: Value of the column's tool directly after the row's tool (tools, tools); -inf
+            forbids it. The diagonal is ignored in favour of `stay`.
+        start: Value of starting with a tool (tools,); None means 0.
         stay: Value of continuing the same call; -inf forbids it.
 
     Returns:
-        Indexes of tools. If every sequence is forbidden, only the best tool of the first step. Ties
-        go to the lower index.
+        Tool indexes. If every sequence is forbidden, only the best tool of the first step. Ties go
+        to the lower index.
     """
     steps, tools = scores.shape
     if not steps or not tools:
@@ -101,7 +101,7 @@ def viterbi(
 
 
 _CONTINUE, _FIRST = -1, -2
-"""Back pointers other than a tool: no new call at this step, and the first call of the sequence."""
+"""Back pointers other than tools: no new call at this step, and the first call of the sequence."""
 
 
 def _forward(
@@ -109,9 +109,9 @@ def _forward(
 ) -> tuple[Matrix, list[NDArray[np.int64]]]:
     """Return V after the last step (tools,) and the back pointers of each step (tools,)."""
     tools = rows.shape[1]
-    # With targets as rows, the maximum over sources runs along contiguous memory.
+    # With targets as rows, the maximum over sources reads contiguous memory.
     into = follow.T
-    # Before the first call there is a single state, worth the skipped steps.
+    # Before the first call there is a single state, worth the steps skipped so far.
     idle = 0.0
     value = np.full(tools, -np.inf)
     back: list[NDArray[np.int64]] = []
@@ -148,12 +148,12 @@ def _trace_back(last: int, back: Sequence[NDArray[np.int64]]) -> list[int]:
 
 
 def distinct(sequence: Sequence[int]) -> list[int]:
-    """Return a sequence without repetitions, keeping first occurrences."""
+    """Return a sequence without repetitions, keeping the first occurrences."""
     return list(dict.fromkeys(sequence))
 
 
 def as_plan(plan: ToolPlan, graph: ToolGraph, sequence: Sequence[int]) -> ToolPlan:
-    """Return a plan as a chain of the tools of a sequence."""
+    """Return a plan whose tools are a chain in the order of a sequence."""
     tools = tuple(graph.tools[i].id for i in sequence)
     return ToolPlan(plan.id, plan.request, plan.steps, tools, tuple(pairwise(tools)))
 
@@ -163,17 +163,17 @@ def as_plan(plan: ToolPlan, graph: ToolGraph, sequence: Sequence[int]) -> ToolPl
 LINK_PSEUDO_COUNT = 0.5
 """Pseudo-count of each link of the graph, and of each tool as the first one."""
 ANY_PSEUDO_COUNT = 0.01
-"""Pseudo-count of every pair, so that unseen pairs without a link stay possible."""
+"""Pseudo-count of every pair, so that unseen pairs without a link remain possible."""
 STAY_PSEUDO_COUNT = 0.02
 """Pseudo-count of steps that continue the previous call."""
 
 
 @dataclass(frozen=True)
 class Transitions:
-    """Transition counts of plans and the smoothed probabilities estimated from them.
+    """Transition counts from plans, and the smoothed probabilities estimated from them.
 
-    p(v | u) is proportional to count(u, v) + 0.5 [u -> v is a link] + 0.01: without counts the
-    links alone decide, and an unseen pair without a link stays possible.
+    p(v | u) is proportional to count(u, v) + 0.5 [u -> v is a link] + 0.01. Without counts the
+    links alone decide, and an unseen pair without a link remains possible.
 
     Args:
         links: Number of times that a tool directly followed another.
@@ -215,7 +215,7 @@ class Transitions:
 
 
 def count_transitions(graph: ToolGraph, plans: Iterable[ToolPlan]) -> Transitions:
-    """Count the transitions between tools in plans; the retriever ignores those of other tools."""
+    """Count the transitions between tools in plans, ignoring tools that the retriever lacks."""
     links: Counter[Link] = Counter()
     starts: Counter[str] = Counter()
     steps = stays = 0
@@ -238,7 +238,7 @@ SKIPS = (-math.inf, -7.0, -5.0)
 
 @dataclass(frozen=True)
 class Decoder:
-    """A decoding rule from the scores of a plan's steps to a sequence of tools.
+    """A decoding rule, from the scores of a plan's steps to a sequence of tools.
 
     `viterbi` runs on log softmax(S / temperature), with transitions weight * log p(v | u).
 
@@ -246,8 +246,8 @@ class Decoder:
         weight: Weight of the log transition probabilities for `viterbi`.
         temperature: Temperature of the softmax over tools for `viterbi`.
         skip: Log-probability that a step calls nothing, for `viterbi`.
-        once: Whether to keep only the first call of a tool. This suits data whose plans name each
-            tool once, such as UltraTool's, but loses repeated calls ("at 7 and at 9").
+        once: Whether to keep only the first call of each tool. This suits data whose plans name
+            each tool once, such as UltraTool's, but loses repeated calls ("at 7 and at 9").
     """
 
     transitions: Transitions
@@ -303,7 +303,7 @@ def decode(
     plans: Sequence[ToolPlan],
     transitions: Transitions,
 ) -> dict[str, ToolPlan]:
-    """Decode the scores of many plans; return plans by the id of their request."""
+    """Decode the scores of many plans; return plans keyed by the id of their request."""
     return {
         plan.id: as_plan(plan, transitions.graph, decoder(rows))
         for plan, rows in zip(plans, scores, strict=True)
@@ -319,10 +319,10 @@ def choose_decoder(
     """Return the settings of `viterbi` that agree best with true plans.
 
     Args:
-        plans: True plans, used to fit neither scores nor transitions.
+        plans: True plans that served to fit neither the scores nor the transitions.
 
     Returns:
-        The decoder with the highest `overall`, the first one on ties. Temperature and weight are
+        The decoder with the highest `overall`; on ties, the first one. Temperature and weight are
         chosen together, then whether steps may be skipped, then whether repeats are removed.
     """
 
@@ -338,5 +338,5 @@ def choose_decoder(
 
 
 def overall(scores: Agreement) -> float:
-    """Return the selection criterion: the mean of both F1 scores and both accuracies."""
+    """Return the criterion for the choice: the mean of both F1 scores and both accuracies."""
     return (scores.node_f1 + scores.link_f1 + scores.node_accuracy + scores.plan_accuracy) / 4

@@ -1,4 +1,4 @@
-"""Retrievers of tools for the steps of plans: settings, training samples and score sources."""
+"""Retrievers of tools for the steps of plans, with their settings and training samples."""
 
 from __future__ import annotations
 
@@ -41,24 +41,24 @@ LAYERS: tuple[Layer, ...] = get_args(Layer)
 class RetrieverConfig:
     """Settings of a scorer and its training.
 
-    The defaults follow GNN4Plan (sections 4.3, E.1 and F.1), except for the encoder: the
-    paper's e5-large is `encoder="st:intfloat/e5-large"`. `own` returns hvr's settings.
+    The defaults follow GNN4Plan (sections 4.3, E.1 and F.1), except for the encoder; the paper's
+    e5-large is `encoder="st:intfloat/e5-large"`. `own` returns hvr's settings.
 
     Args:
         hidden: Width of the context MLP.
         dropout: Dropout probability of the context MLP.
         loss: `bpr`, against `negatives` other tools, or `softmax`, over all tools.
         negatives: Number of negatives per step and epoch for `bpr`.
-        near: Number of neighbours for hard negatives: half of the negatives are drawn from the
-            `near` tools with the most similar text.
-        scale: Factor on inner products. GNN4Plan uses e5's unnormalised vectors; for unit vectors,
-            as used here, differences of scores would be too small for either loss.
+        near: Number of neighbours used for hard negatives: half of the negatives are drawn from the
+            `near` tools with the most similar texts.
+        scale: Factor applied to inner products. GNN4Plan uses e5's unnormalised vectors; with unit
+            vectors, as here, score differences would otherwise be too small for either loss.
         context: Whether an MLP adds the request and the neighbouring steps to the step's vector.
-        free: Whether to learn a vector per tool in addition to its text; such a model is limited to
-            the tools of its training.
-        unnamed: Probability that a step is shown without the tool's name.
+        free: Whether to learn a vector per tool in addition to its text. The model is then limited
+            to the tools seen in training.
+        unnamed: Probability of removing the tool's name from a step.
         epochs: Maximum number of epochs.
-        patience: Epochs without improvement on the held-out part before training stops.
+        patience: Number of epochs without improvement on the held-out part before training stops.
         lr: Learning rate of AdamW.
         weight_decay: Decoupled weight decay of AdamW.
         held_out: Fraction of the training plans used for early stopping.
@@ -133,7 +133,7 @@ class TextList:
     _numbers: dict[str, int] = field(default_factory=dict)
 
     def number(self, text: str) -> int:
-        """Return the index of a text, assigned on first use; -1 for a blank one."""
+        """Return the index of a text, assigning one on first use; -1 for a blank text."""
         if not text.strip():
             return -1
         if text not in self._numbers:
@@ -147,7 +147,7 @@ class Sample:
     """The input and label of a scorer for one step.
 
     Args:
-        read: Text indexes of the step, the request, the previous and the next step; -1 for none.
+        read: Text indexes of the step, the request, and the previous and next steps; -1 if missing.
         tool: Index of the true tool; -1 if unknown.
     """
 
@@ -157,7 +157,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Encodable:
-    """Texts of tools and steps with common indexes."""
+    """The texts of tools and steps, with common indexes."""
 
     graph: ToolGraph
     list: TextList = field(default_factory=TextList)
@@ -169,7 +169,7 @@ class Encodable:
     def samples(
         self, plan: ToolPlan, tools: Sequence[str | None] | None = None, *, names: bool = True
     ) -> tuple[Sample, ...]:
-        """Return a sample for each step of a plan; `names` keeps the tools' names in the steps."""
+        """Return a sample for each step of a plan; if `names` keeps tool names in the steps."""
         clean = without_number if names else self._unnamed
         steps = [self.list.number(clean(s)) for s in plan.steps]
         request = self.list.number(plan.request)
@@ -194,8 +194,8 @@ class Encodable:
 def paired(plan: ToolPlan) -> tuple[str, ...] | None:
     """Return the tool of each step by GNN4Plan's rule; None if the rule excludes the plan.
 
-    A plan must have as many steps as tools, no repeated tool, and links that form a single path
-    through all tools. The tools are taken in the order of the path.
+    The rule requires as many steps as tools, no repeated tool, and links that form a single path
+    through all tools. The path determines the order of the tools.
     """
     tools = plan.tools
     if not tools or len(plan.steps) != len(tools) or len(set(tools)) != len(tools):
@@ -211,10 +211,10 @@ def paired(plan: ToolPlan) -> tuple[str, ...] | None:
 
 
 def aligned(plan: ToolPlan) -> tuple[str | None, ...]:
-    """Return the tool of each step of any plan (hvr's own rule), None where it is unclear.
+    """Return the tool of each step by hvr's rule, which covers any plan; None where it is unclear.
 
-    A step that names exactly one of the plan's tools calls it. The other steps are paired by
-    position if there are as many steps as tools.
+    A step that names exactly one of the plan's tools calls it. If there are as many steps as tools,
+    the other steps are paired by position.
     """
     same = len(plan.steps) == len(plan.tools)
     labels: list[str | None] = []
@@ -230,7 +230,7 @@ def aligned(plan: ToolPlan) -> tuple[str | None, ...]:
 def hold_out(
     plans: Sequence[ToolPlan], fraction: float, seed: int
 ) -> tuple[tuple[ToolPlan, ...], tuple[ToolPlan, ...]]:
-    """Split plans at random into a training part and a held-out part, a `fraction` of them.
+    """Split plans at random into a training part and a held-out part of the given fraction.
 
     At least one plan stays in the training part.
     """
@@ -257,14 +257,14 @@ without seeing the tools.
 
 
 class ScoreSource(Protocol):
-    """A source of scores of all tools of a graph for the steps of plans."""
+    """A source of scores for all tools of a graph, for each step of a plan."""
 
     @property
     def graph(self) -> ToolGraph:
         """The graph whose tools are the columns of the scores."""
 
     def scores(self, plans: Sequence[ToolPlan], *, names: bool = True) -> list[Scores]:
-        """Return the scores of each plan (steps, tools), read with or without tools' `names`."""
+        """Return the scores of each plan (steps, tools); `names` keeps tool names in the steps."""
 
 
 @dataclass(frozen=True)
@@ -291,7 +291,7 @@ class TextScores:
 
 @dataclass(frozen=True)
 class Retriever:
-    """Retrieves the tools of plans whose steps are given."""
+    """Retrieves the tools for plans whose steps are given."""
 
     source: ScoreSource
     decoder: Decoder
@@ -299,13 +299,13 @@ class Retriever:
     def retrieve(self, plans: Sequence[ToolPlan], *, names: bool = True) -> list[ToolPlan]:
         """Return the plans with the tools retrieved for their steps, as chains.
 
-        The plans' own tools are ignored; a plan without steps gets no tools. `names` keeps the
-        names of tools in the steps.
+        The plans' own tools are ignored, and a plan without steps gets no tools. If `names` is
+        true, steps keep tool names.
         """
         decoded = decode(
             self.decoder,
             self.source.scores(plans, names=names),
-            # Ids of requests may repeat, so use positions.
+            # Request ids may repeat, so use positions.
             [replace(p, id=str(i)) for i, p in enumerate(plans)],
             self.decoder.transitions,
         )
@@ -315,11 +315,11 @@ class Retriever:
 def untrained_retriever(graph: ToolGraph, encoder: TextVectors, *, fine: bool = False) -> Retriever:
     """Return a retriever that needs no training plans, for any number of tools.
 
-    It compares the texts of steps and tools and takes the best sequence along the links. Steps that
-    continue a call are merged with it.
+    It compares the texts of steps and tools, and takes the best sequence along the links. A step
+    that continues a call is merged with it.
 
     Args:
-        graph: The tools; without links only their texts count.
+        graph: The tools; if there are no links, only the texts count.
         fine: Whether steps may be finer than tools, so that steps without a match are skipped.
     """
     weight = UNTRAINED.weight if graph.links else 0.0
@@ -346,12 +346,12 @@ def fit_retriever(
 ) -> Retriever:
     """Train a scorer and choose the decoder's settings on true plans.
 
-    A held-out part of the plans serves for early stopping and for the choice of settings. With
-    `config.refit` the scorer is then retrained on all plans. Transitions are counted in all plans.
+    A held-out part of the plans serves for early stopping and for choosing the settings. With
+    `config.refit`, the scorer is then retrained on all plans. Transitions are counted in all plans.
 
     Args:
-        seen_links: Whether to keep only links that occur in the training plans. While settings are
-            chosen, the held-out part does not count, so that the links do not leak it.
+        seen_links: Whether to keep only links that occur in the training plans. The held-out part
+            does not count while settings are chosen, so that its links do not leak.
 
     Returns:
         The retriever, whose source is a `TrainedScores`.
@@ -375,7 +375,8 @@ def fit_retriever(
         scores = TrainedScores(first, config, trained.scorer, encoder)
         shown = [n for n in (True, False) if (config.unnamed < 1 if n else config.unnamed > 0)]
         rows = [row for n in shown for row in scores.scores(held, names=n)]
-        # `choose_decoder` identifies plans by id, so a plan shown both ways needs two ids.
+        # `choose_decoder` identifies plans by id, so a plan used with and without names needs two
+        # ids.
         twice = [replace(p, id=f"{p.id} {n}") for n in shown for p in held]
         decoder = choose_decoder(rows, twice, decoder.transitions)
     if config.refit and held:

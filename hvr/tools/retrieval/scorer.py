@@ -39,7 +39,7 @@ from hvr.tools.tool_plans import Tool, ToolGraph, ToolPlan
 # Network ------------------------------------------------------------------------------------------
 
 _CONTEXT_TEXTS = 4
-"""Number of texts that `context` reads: the step, the request, the previous and the next step."""
+"""Number of texts that `context` reads: the step, the request, and the previous and next steps."""
 
 
 class ToolEncoder(nn.Module):
@@ -63,7 +63,7 @@ class ToolEncoder(nn.Module):
 
 
 class Scorer(nn.Module):
-    """Scores S (steps, tools) of all tools for steps.
+    """Scores S (steps, tools) of all tools for each step.
 
     - without `context`:  S[i, t] = scale <h_t, x_i>  (GNN4Plan, section 4.3; there scale = 1)
     - with `context`:     S[i, t] = scale cos(h_t, x_i + MLP([x_i; r; x_(i-1); x_(i+1)]))
@@ -94,7 +94,7 @@ class Scorer(nn.Module):
             self.register_buffer("scale", scale)
 
     def tools(self, vectors: Tensor, links: Tensor) -> Tensor:
-        """Return h of all tools (tools, d); see `ToolEncoder.forward` for the arguments."""
+        """Return the vectors h of all tools (tools, d); arguments as in `ToolEncoder.forward`."""
         encoded: Tensor = self.encoder(vectors, links)
         return encoded if self.own is None else encoded + self.own
 
@@ -102,8 +102,8 @@ class Scorer(nn.Module):
         """Return S (steps, tools).
 
         Args:
-            tools: Output of `tools` (tools, d).
-            read: Vectors of the step, the request, the previous and the next step, zeros for
+            tools: Result of the method `tools` (tools, d).
+            read: Vectors of the step, the request, and the previous and next steps, with zeros for
                 missing ones (steps, 4, d).
         """
         step = read[:, 0]
@@ -122,7 +122,7 @@ def vectors_of(encoder: TextVectors, texts: Sequence[str]) -> Tensor:
 
 
 def gather(vectors: Tensor, numbers: Tensor) -> Tensor:
-    """Return the vectors of texts by index (…, d), zeros for the index -1."""
+    """Return the vectors of texts by index (…, d); zeros for the index -1."""
     return vectors[numbers.clamp(min=0)] * (numbers >= 0).unsqueeze(-1)
 
 
@@ -162,7 +162,7 @@ class TrainedScorer:
 
 @dataclass(frozen=True)
 class _StepTensors:
-    """Training steps as indexes of their texts, with and without the tool's name (steps, 4)."""
+    """Training steps as text indexes, with and without the tool's name (steps, 4)."""
 
     named: Tensor
     unnamed: Tensor
@@ -200,7 +200,7 @@ def train_scorer(
     device: str = "cpu",
     progress: ProgressCallback | None = None,
 ) -> TrainedScorer:
-    """Train on true plans; stop early if plans are held out, else keep the last epoch.
+    """Train on true plans, stopping early if plans are held out; otherwise keep the last epoch.
 
     Raises:
         UsageError: No step of the plans can be paired with a tool of the graph, or the device is
@@ -291,7 +291,7 @@ class _Trainer:
 
     @torch.no_grad()
     def accuracy(self, part: _StepTensors) -> float:
-        # Steps with and without tool names are weighted as in training.
+        # Weight steps with and without tool names as in training.
         self.scorer.eval()
         unnamed = self.config.unnamed
         variants = [(1 - unnamed, part.named), (unnamed, part.unnamed)]
@@ -321,7 +321,7 @@ class _Trainer:
         size = (len(tools), self.config.negatives)
         count = len(self.tools)
         shift = torch.randint(1, max(2, count), size, generator=self.random)
-        # A shift by 1 to count - 1 never yields the true tool itself.
+        # a shift by 1 to count - 1 never yields the true tool itself
         anything = (tools.unsqueeze(1) + shift) % count
         if not self.near.shape[1]:
             return anything
@@ -343,9 +343,9 @@ _CHUNK = 2048
 
 
 class TrainedScores:
-    """Scores of a trained network; see `ScoreSource`.
+    """The scores of a trained network; see `ScoreSource`.
 
-    Tools and links may differ from those in training only if `config.free` is false.
+    Tools and links may differ from those used in training only if `config.free` is false.
     """
 
     def __init__(
@@ -377,7 +377,7 @@ class TrainedScores:
 
 
 # Checkpoints --------------------------------------------------------------------------------------
-# A checkpoint is a self-contained folder; `retriever.json` names the other file.
+# A checkpoint is a self-contained folder; `retriever.json` names the file of parameters.
 #
 # retriever.json        format, settings, tools and links, transition counts, decoder, fingerprints
 # model-….safetensors   the parameters of the network
@@ -450,7 +450,7 @@ def load_retriever(
     """Read a checkpoint.
 
     Args:
-        graph: Other tools or links than in training, which requires `free` to be off.
+        graph: Other tools or links than those used in training; this requires `free` to be off.
 
     Raises:
         DataFileError: The folder or a file is missing, damaged, or not a checkpoint.
@@ -475,8 +475,8 @@ def _load(folder: Path, graph: ToolGraph | None, encoder: TextVectors | None) ->
         raise DataFileError(f"{path}: its tools were changed after training")
     if config.free and graph is not None and graph.tools != trained.tools:
         raise UsageError(
-            f"{folder} supports only the {len(trained)} tools that it was trained on: train it on "
-            "the given tools, or with `free` off"
+            f"{folder} supports only the {len(trained)} tools it was trained on: train it on the "
+            "given tools, or with `free` off"
         )
     _load_parameters(scorer, folder, str(values.get("parameters")))
     encoder = encoder or TextVectors(config.encoder)

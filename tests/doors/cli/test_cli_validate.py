@@ -534,7 +534,7 @@ def test_values_of_a_plan_without_numbers_are_none(call: Call) -> None:
 def test_a_picture_is_of_one_plan(call: Call, tmp_path: Path) -> None:
     code, _, err = call(*garden("plan.txt", "late.txt"), "--values", "levels.svg")
     assert code == 2
-    assert "--values requires one plan" in err
+    assert "--values requires exactly one plan" in err
     assert not (tmp_path / "levels.svg").exists()
     code, _, err = call(*garden("plan.txt"), "--values", "nowhere/levels.svg")
     assert code == 2

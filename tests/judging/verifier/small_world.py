@@ -1,4 +1,4 @@
-"""A small world of tools and plans for the tests of plan graphs."""
+"""A small tool world and plans for the tests of plan graphs."""
 
 from __future__ import annotations
 

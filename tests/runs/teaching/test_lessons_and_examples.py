@@ -139,7 +139,7 @@ def test_the_command_replaces_no_file(tmp_path: Path, hvr_: Hvr) -> None:
     assert all(json.loads(line)["licence"] for line in lines)
     again = hvr_(*call)
     assert again.code == 2
-    assert "exists already" in again.err
+    assert "already exists" in again.err
     assert out.read_text(encoding="utf-8").splitlines() == lines
 
 

@@ -164,7 +164,7 @@ def test_tools_that_the_client_drops_by_itself_are_named(capfd: pytest.CaptureFi
     tools.close()
     assert [tool.name for tool in tools.catalogue.tools] == ["first", "third"]
     (left_out,) = tools.catalogue.left_out
-    assert left_out.endswith("tool 2: 'second': the MCP client refuses its x-mcp-header")
+    assert left_out.endswith("tool 2: 'second': the MCP client rejects its x-mcp-header")
     assert capfd.readouterr() == ("", "")
 
 

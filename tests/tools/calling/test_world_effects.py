@@ -77,7 +77,7 @@ def test_the_file_says_what_was_said_and_all_that_it_said_before(
 @pytest.mark.parametrize("text", ['tools = { module = "desk" }\n', 'tools.module = "desk"\n'])
 def test_a_file_without_a_place_stays_as_it_is(tmp_path: Path, text: str) -> None:
     opened = world(tmp_path / "w", text)
-    with pytest.raises(DataFileError, match=r'add below \[tools\]: reads = \["a"\]'):
+    with pytest.raises(DataFileError, match=r'add these lines below \[tools\]: reads = \["a"\]'):
         remember_effects(opened, {"a": Effect.READS})
     assert opened.file.read_text() == text
 

@@ -41,7 +41,7 @@ def test_entries_that_lead_to_nothing_are_all_named(hvr_: Hvr, blocks: Path) -> 
     ended = hvr_("world", "check", blocks)
     assert ended.code == 1
     assert f"{blocks}/world.toml:3: task_files: no file matches 'tasks/*.toml'" in ended.out
-    assert f"{blocks}/world.toml:2: prompts: there is no folder {blocks}/sayings" in ended.out
+    assert f"{blocks}/world.toml:2: prompts: no folder named {blocks}/sayings" in ended.out
 
 
 @pytest.mark.slow

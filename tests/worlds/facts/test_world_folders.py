@@ -153,8 +153,8 @@ def test_environments_that_raise_are_named_with_the_line(
         ("words.ttl", "@prefix owl", "@prefx owl", "not valid Turtle"),
         ("domain.pddl", "(decrease (battery) 1)", "(decrease (fuel) 1)", "fuel"),
         ("problems/two.pddl", "(hands-free)", "(hand-free)", "hand-free"),
-        ("world.toml", '"words.ttl"', '"word.ttl"', "there is no file"),
-        ("world.toml", '"domain.pddl"', '"dom.pddl"', "there is no file"),
+        ("world.toml", '"words.ttl"', '"word.ttl"', "no file named"),
+        ("world.toml", '"domain.pddl"', '"dom.pddl"', "no file named"),
     ],
 )
 def test_what_does_not_fit_is_named_with_file_and_line(

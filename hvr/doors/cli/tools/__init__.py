@@ -1,1 +1,1 @@
-"""`hvr tools`: plan and run requests to worlds of tools; find the tools for a plan."""
+"""`hvr tools`: plan and run requests to tool worlds; find the tools for a plan."""

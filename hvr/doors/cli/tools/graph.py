@@ -1,4 +1,4 @@
-"""`hvr tools graph`, `serve-stats` and `learn`: tools, parameters, and statistics of logs."""
+"""`hvr tools graph`, `serve-stats` and `learn`: tools, parameters, and statistics from logs."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def add_tool_graph_options(parser: argparse.ArgumentParser) -> None:
 
 
 def meaning_names(args: argparse.Namespace) -> MeaningNames:
-    """Return the names of the catalogue's slots."""
+    """Return the names of the slots of the catalogue."""
     from hvr.tools.catalogue.schema import Catalogue
     from hvr.tools.navigation.graph_log import MeaningNames
 
@@ -99,7 +99,7 @@ def described_tools(names: Sequence[str]) -> tuple[Catalogue, Path | None]:
 
 
 def open_graph_of_tools(args: argparse.Namespace) -> OpenedGraph:
-    """Return the graph of the tools after the logs."""
+    """Return the graph of the tools after the logged calls."""
     from hvr.tools.navigation.graph_log import open_graph
 
     return open_graph(meaning_names(args), args.log, args.look)
@@ -267,7 +267,7 @@ def run_learn(args: argparse.Namespace) -> int:
 
 
 # Ingest -------------------------------------------------------------------------------------------
-# `hvr tools import`: read tools from their descriptions.
+# `hvr tools import` reads tools from their descriptions.
 
 _DESCRIPTION = """\
 Read tools from lists of function schemas (OpenAI, Anthropic), MCP's tools/list, OpenAPI 3 (JSON or

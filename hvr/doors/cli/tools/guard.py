@@ -55,7 +55,7 @@ def add_guard_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--world",
         metavar="FOLDER",
-        help="a world of tools behind the guard; its [tools] declares which ones only read",
+        help="a tool world behind the guard; its [tools] declares which ones only read",
     )
     parser.add_argument(
         "--trusted",
@@ -169,7 +169,7 @@ def _opened(args: argparse.Namespace) -> tuple[str, ToolEnvironment]:
 
 
 class _Readers:
-    """An environment in which the user declares some tools as read-only."""
+    """An environment in which the user declares some tools to be read-only."""
 
     def __init__(self, inner: ToolEnvironment, reads: list[str]) -> None:
         from dataclasses import replace
@@ -222,14 +222,14 @@ LEDGER = "ledger.jsonl"
 
 @dataclass(frozen=True)
 class Approvals:
-    """Approvals given by options, and by the user on a terminal.
+    """Approvals given by options or, on a terminal, by the user.
 
     Args:
         writes: Whether writing calls are approved.
         destroys: Whether calls that destroy or have an unknown effect are approved.
-        repeats: Whether to repeat calls that were or may have been done.
-        terminal: Whether the user can be asked on the terminal.
-        ask: Shows a prompt and returns the answer.
+        repeats: Whether to repeat calls that were or may have been made before.
+        terminal: Whether the user can be asked on a terminal.
+        ask: Function that shows a prompt and returns the answer.
     """
 
     writes: bool = False
@@ -282,14 +282,14 @@ def approvals(*, writes: bool, destroys: bool, repeats: bool, silent: bool) -> A
 def ledger_path(
     world: WorldFile, tools: ToolEnvironment, chosen: Path | None, folder: Path | None
 ) -> Path | None:
-    """Return the path of the ledger; None to keep it in memory.
+    """Return the path of the ledger; None to keep the ledger in memory.
 
-    A world that shows its state starts anew in each process, so its ledger belongs to the run. Any
+    A world with an observable state restarts in each process, so its ledger belongs to the run. Any
     other ledger lies beside the world file.
 
     Args:
-        chosen: The file that the user names, if any.
-        folder: The folder of the run, if it is saved.
+        chosen: The file named by the user, if any.
+        folder: The folder of the run, if the run is saved.
     """
     if chosen is not None:
         return chosen
@@ -330,8 +330,8 @@ _LETTERS = {"r": Effect.READS, "w": Effect.WRITES, "d": Effect.DESTROYS}
 def ask_effects(world: WorldFile, tools: Sequence[ToolSchema]) -> bool:
     """Ask on the terminal for the unknown effects of tools, and save the answers.
 
-    Tools are grouped by the effect that their names suggest. The user can confirm a whole group,
-    or answer for each tool.
+    Tools are grouped by the effect that their names suggest. The user can confirm a whole group, or
+    answer for each tool separately.
 
     Returns:
         Whether any answer was saved.

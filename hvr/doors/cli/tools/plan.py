@@ -40,12 +40,12 @@ if TYPE_CHECKING:
 
 
 # Request ------------------------------------------------------------------------------------------
-# The request of `hvr tools plan` and `run`: a world of tools, a goal or words, known values.
+# The request of `hvr tools plan` and `run`: a tool world, a goal or words, known values.
 
 
 @dataclass(frozen=True)
 class OpenedRequest:
-    """A request to an open world of tools.
+    """A request to an open tool world.
 
     Args:
         tools: The open tools; the caller closes them.
@@ -61,7 +61,7 @@ class OpenedRequest:
 
     @property
     def matcher(self) -> ParameterMatcher:
-        """Matches parameters by meaning and name, without learnt flows."""
+        """Matches parameters by meaning and name, without learnt flows of values."""
         from hvr.tools.navigation.known_values import ParameterMatcher
 
         return ParameterMatcher(None, self.meanings)
@@ -129,7 +129,7 @@ def _add_learnt_options(parser: argparse.ArgumentParser) -> None:
 
 
 def open_request(args: argparse.Namespace) -> OpenedRequest:
-    """Open the world and read the goals."""
+    """Open the world, and read the goals."""
     from hvr.knowledge.retrieval.embedders import TextVectors
     from hvr.knowledge.world_file import load_world
     from hvr.tools.calling.worlds import meanings_file, open_tools
@@ -166,7 +166,7 @@ def load_experience(opened: OpenedRequest, graph: Path | None, *, write: bool = 
 
     Args:
         graph: Log of a graph, if any.
-        write: Whether to add this run to the log.
+        write: Whether to append this run to the log.
     """
     from hvr.tools.navigation.experience import opened_experience
     from hvr.tools.navigation.preconditions import conditions_path, read_conditions
@@ -182,7 +182,7 @@ def load_experience(opened: OpenedRequest, graph: Path | None, *, write: bool = 
 def given_values(
     texts: Sequence[str], found: Sequence[ParameterMeaning], goals: Collection[str] = ()
 ) -> dict[str, Any]:
-    """Return the values that options give, by meaning."""
+    """Return the values given by options, by meaning."""
     values = {}
     for text in texts:
         name, equals, value = text.partition("=")
@@ -193,7 +193,7 @@ def given_values(
 
 
 def values_text(values: Mapping[str, Any]) -> str:
-    """Return values in one line, with secrets redacted."""
+    """Return values on one line, with secrets redacted."""
     from hvr.tools.calling.log import redacted
 
     plain: Any = redacted(dict(values))
@@ -239,7 +239,7 @@ def _value(text: str) -> Any:
 
 
 def add_reader(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the model that reads requests."""
+    """Add the options for the model that reads requests."""
     add_model_options(
         parser,
         (
@@ -256,7 +256,7 @@ def add_reader(parser: argparse.ArgumentParser) -> None:
 
 
 def connect_model(args: argparse.Namespace, transcript: Path | None = None) -> Meter | None:
-    """Return the model that the options name; None if they name none."""
+    """Return the model named by the options, if any."""
     if not hasattr(args, "spec"):
         refuse_model_options(args, "none is used: name one with --llm")
         return None
@@ -271,8 +271,8 @@ def read_request_in_words(
     """Return the reading of a request in words.
 
     Args:
-        args: The options, with the values that the user gives beside the words.
-        model: The model that reads it; None to read it by rules.
+        args: The options, including the values that the user gives besides the words.
+        model: The model that reads the request; None to read it by rules.
     """
     from hvr.tools.navigation.model_reader import ModelRequestReader
     from hvr.tools.navigation.turn_judge import WeighedRequest, with_dialogue_opinion
@@ -338,7 +338,7 @@ def question_json(one: UserQuestion) -> dict[str, Any]:
 
 
 def _by_rules(opened: OpenedRequest, beside: Mapping[str, Any], tool: str = "") -> ReadRequest:
-    """Read the request by rules, completed by the values beside the words."""
+    """Read the request by rules, completed by the values given besides the words."""
     from hvr.tools.navigation.tasks import with_answers
     from hvr.tools.navigation.words.request_reader import RequestReader
 
@@ -350,7 +350,7 @@ def _by_rules(opened: OpenedRequest, beside: Mapping[str, Any], tool: str = "") 
 
 
 def _opinion(opened: OpenedRequest, decisions: Path | None) -> TurnDecision | None:
-    """Return the opinion of judged dialogues; None without a file that beats chance."""
+    """Return the opinion of judged dialogues; None without a file that is better than chance."""
     named = opened.world.tools.get("decisions")
     path = opened.world.folder / named if decisions is None and named else decisions
     if path is None:
@@ -374,7 +374,7 @@ def _opinion(opened: OpenedRequest, decisions: Path | None) -> TurnDecision | No
 # --------------------------------------------------------------------------------------------------
 
 _DESCRIPTION = """\
-Show the next move for a request to a world of tools (answer, ask, call, or stop), the reason, and
+Show the next move for a request to a tool world (answer, ask, call, or stop), the reason, and
 the cheapest chain of calls to the goal, proven by hvr's validator. No tool is called.
 """
 

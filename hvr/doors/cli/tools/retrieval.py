@@ -1,4 +1,4 @@
-"""`hvr tools retrieve`, `train` and `evaluate`: find the tools for the steps of a plan."""
+"""`hvr tools retrieve`, `train` and `evaluate`: finds the tools for the steps of a plan."""
 
 from __future__ import annotations
 

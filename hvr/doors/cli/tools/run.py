@@ -1,4 +1,4 @@
-"""`hvr tools run`: carry out a request by calling tools, with monitoring and repair."""
+"""`hvr tools run`: carries out a request by calling tools, with monitoring and repair."""
 
 from __future__ import annotations
 
@@ -60,13 +60,13 @@ _TRACE = "trace.jsonl"
 
 @dataclass(frozen=True)
 class ToolRunFolder:
-    """A folder that records a run as it happens."""
+    """A folder that records a run while it happens."""
 
     folder: Path
     about: Mapping[str, Any]
 
     def begin(self) -> None:
-        """Record the start of the run, and remove the events of an earlier one."""
+        """Record the start of the run, removing the events of an earlier run."""
         with writing(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
             (self.folder / _TRACE).unlink(missing_ok=True)
@@ -98,7 +98,7 @@ class ToolRunFolder:
 
 @contextmanager
 def keep_run(folder: Path | None, about: Mapping[str, Any]) -> Iterator[ToolRunFolder | None]:
-    """Record a run in a folder, even if it is aborted; without a folder, record nothing."""
+    """Record a run in a folder, even if the run is aborted; without a folder, record nothing."""
     if folder is None:
         yield None
         return
@@ -107,14 +107,14 @@ def keep_run(folder: Path | None, about: Mapping[str, Any]) -> Iterator[ToolRunF
     try:
         yield run
     except BaseException as error:
-        # Errors in recording must not hide the original error.
+        # Errors during recording must not hide the original error.
         with suppress(HvrError):
             run.break_off(error)
         raise
 
 
 _DESCRIPTION = """\
-Carry out a request in a world of tools: plan the cheapest proven chain of calls, make the calls,
+Carry out a request in a tool world: plan the cheapest proven chain of calls, make the calls,
 compare results with expectations, and replan after failures. Arguments are checked and traced to
 their source. A writing call is never repeated by accident and never made with a guessed value. It
 is shown with the source of each argument and must be confirmed. It is entered in a ledger before it
@@ -149,7 +149,7 @@ _ENDED = {0: "goal reached", 1: "impossible", 2: "asked", 4: "not reached", 5: "
 
 @dataclass(frozen=True)
 class RequestOutcome:
-    """The result of a request, with its open writing calls.
+    """The result of a request, with the writing calls that are still open.
 
     Args:
         waiting: Calls that wait for the user's approval.
@@ -188,7 +188,7 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     add_request_arguments(parser)
     parser.add_argument(
-        "--dry-run", action="store_true", help="call only tools that are known to only read"
+        "--dry-run", action="store_true", help="call only tools known to be read-only"
     )
     parser.add_argument(
         "--yes",
@@ -203,7 +203,7 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--repeat",
         action="store_true",
-        help="repeat calls that the ledger records as done or possibly done",
+        help="repeat calls that the ledger lists as done or possibly done",
     )
     add_path(
         parser,
@@ -266,7 +266,7 @@ def run_run(args: argparse.Namespace) -> int:
 
 
 def _confirmed(args: argparse.Namespace, found: WeighedRequest) -> None:
-    # Writing calls are confirmed one by one.
+    # writing calls are confirmed one by one
     if not args.json and not args.quiet:
         print(one_line(found.read.why))
     if args.yes or args.yes_destructive or not found.doubted:
@@ -443,7 +443,7 @@ def _save(folder: Path, opened: OpenedRequest, wanted: ToolRequest, done: ToolRu
 
     world = done.world
     if world is None:
-        # Without calls, the decision is the run.
+        # If there were no calls, the decision is the whole run.
         finished = Finished(done.exit_code == 0, 0, 0, done.decision.why)
         world = WorldRun(finished, done.exit_code == 1, (), (finished,))
     about = {

@@ -1,6 +1,6 @@
-"""Parsers of a language model's answers: pure functions from messy text to plain values.
+"""Parsers for a language model's answers: pure functions from messy text to plain values.
 
-They are independent of the planning task, never raise, and take linear time.
+They are independent of the planning task, never raise exceptions, and take linear time.
 """
 
 from hvr.policies.llm.answers.conditions import (

@@ -1,4 +1,4 @@
-"""Parser of the conditions of macro actions: more or less well-formed PDDL literals."""
+"""A parser for the conditions of macro actions: more or less well-formed PDDL literals."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class LiteralText:
     """A literal as written.
 
     Args:
-        positive: False for a negated literal.
+        positive: Whether the literal is not negated.
         text: The literal in PDDL notation, with the names as written.
         words: All words except negations, in lower case. They allow an exact match with the domain,
             in which `a` may be an object and `has` a predicate.
@@ -63,7 +63,7 @@ def read_literals(text: str) -> tuple[tuple[LiteralText, ...], tuple[str, ...]]:
 
 
 def _tree(text: str) -> list[Node]:
-    # A word directly before a parenthesis moves inside: `on(a b)` becomes `(on a b)`.
+    # A word directly before a parenthesis belongs inside: `on(a b)` becomes `(on a b)`.
     top: list[Node] = []
     stack = [top]
     text = re.sub(r"(?:^|(?<=\n))\s*(?:[-*•+]|\d+[.)])\s+", "", text)
@@ -104,7 +104,7 @@ def _parts(nodes: list[Node]) -> list[tuple[list[Node], bool]]:
             run.clear()
             positive = True
 
-    # A disjunction stays whole, to be reported as a problem.
+    # Keep a disjunction whole, so that it is reported as a problem.
     other = any(isinstance(n, str) and n.lower() in {"or", "||"} for n in nodes)
     if other:
         return [(list(nodes), True)]
@@ -203,7 +203,7 @@ def _shown(part: list[Node], depth: int = 0) -> str:
 
 @dataclass(frozen=True)
 class MacroConditions:
-    """The conditions of one macro action; `problems` are the parts that are not literals."""
+    """The conditions of one macro action; `problems` lists the parts that are not literals."""
 
     precondition: tuple[LiteralText, ...] = ()
     postcondition: tuple[LiteralText, ...] = ()
@@ -212,7 +212,7 @@ class MacroConditions:
 
 _SIDE = re.compile(
     r"(?<![\w(])(?P<side>:?pre(?:[ _-]?conditions?)?|:?post(?:[ _-]?conditions?)?|:?effects?"
-    # Possessive quantifiers: backtracking over many blanks would take quadratic time.
+    # Possessive quantifiers, because backtracking over many blanks would take quadratic time.
     r"|requirements|requires|results?|before|after)\b\s*+(?:\([^()]*\)\s*+)?(?:\*\*)?\s*+"
     r"(?::|=|(?=\())",
     re.IGNORECASE,
@@ -240,11 +240,11 @@ class _Entry:
 
 
 def read_conditions(text: str, count: int) -> tuple[MacroConditions, ...]:
-    """Return the conditions of each macro action, always `count` of them.
+    """Return the conditions of `count` macro actions.
 
-    Conditions are matched by number if the numbers are consistent, otherwise by order; missing ones
-    are empty. Accepted forms are `(and …)`, `(not (x a))`, `not x(a)`, `x(a, b)`, `(x, a, b)`, `x a
-    b` and JSON. Parts with `or`, `when` or a quantifier are reported as problems.
+    Conditions are matched by number if the numbers are consistent, otherwise by order. Missing
+    conditions are empty. Accepted forms are `(and …)`, `(not (x a))`, `not x(a)`, `x(a, b)`, `(x,
+    a, b)`, `x a b` and JSON. Parts with `or`, `when` or a quantifier are reported as problems.
     """
     text = clean(text)
     entries = _from_json(text) or _from_lines(text)
@@ -261,7 +261,7 @@ def read_conditions(text: str, count: int) -> tuple[MacroConditions, ...]:
 
 
 def says_nothing(text: str) -> bool:
-    """Return whether a line says that there are no conditions, as in `Preconditions: none`."""
+    """Return whether a line states that there are no conditions, as in `Preconditions: none`."""
     lines = (_SIDE.sub("", line).strip(" \t.*-") for line in text.lower().splitlines())
     return any(line and line in _NOTHING for line in lines)
 
@@ -291,7 +291,7 @@ def _from_lines(text: str) -> list[_Entry]:
             getattr(entries[-1], side).append(head)
         for name, body in pieces[1:]:
             side = name
-            # A repeated side, or a precondition after a postcondition, begins a new macro action.
+            # A repeated side, or a precondition after a postcondition, starts a new macro action.
             if (
                 not entries
                 or side in entries[-1].sides
@@ -304,7 +304,7 @@ def _from_lines(text: str) -> list[_Entry]:
 
 
 def _pieces(text: str) -> Iterator[tuple[str, str]]:
-    # The first piece is the text before any label; the others are sides with their texts.
+    # The first piece is the text before any label; the others are sides and their texts.
     pattern = _PDDL_SIDE if ":precondition" in text.lower() or ":effect" in text.lower() else _SIDE
     position, name = 0, ""
     for label in pattern.finditer(text):

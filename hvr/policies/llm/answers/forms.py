@@ -1,4 +1,4 @@
-"""The notations of an action in one line: `(a, b)`, `a(b)`, `(a b)`, `a b`, tables, JSON."""
+"""The notations for an action on one line: `(a, b)`, `a(b)`, `(a b)`, `a b`, tables, JSON."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def unlabelled(text: str) -> str:
 
 
 def at_start(text: str) -> Order | None:
-    """Return the action that a line begins with, in any notation except English."""
+    """Return the action with which a line begins, in any notation except English."""
     text = unlabelled(text)
     group = _GROUP.match(text)
     if group is not None:
@@ -97,7 +97,7 @@ def in_line(text: str) -> list[Order]:
 
 
 def in_prose(text: str) -> list[Order]:
-    """Return the calls with objects in running text, as a last resort."""
+    """Return the calls with objects in running text; used as a last resort."""
     calls = (_group(group, strict=True) for group in _GROUP.finditer(text))
     return [o for o in calls if o is not None and any(map(INSTANCE.fullmatch, o[1]))]
 
@@ -225,14 +225,14 @@ def _row(text: str) -> list[Order]:
 
 
 def from_json(text: str) -> list[tuple[Order, str]]:
-    """Return the actions of the last JSON value that has any, with their texts."""
+    """Return the actions in the last JSON value that contains any, with their texts."""
     actions: list[tuple[Order, str]] = []
     pieces = False
     for value in json_values(text):
         orders = [(order, f"{order[0]}({', '.join(order[1])})") for order in _value(value)]
         if not orders:
             continue
-        # Consecutive single objects form one plan; of several lists the last one counts.
+        # Consecutive single objects form one plan; among several lists, the last one counts.
         single = isinstance(value, dict) and not any(str(k).lower() in _LIST_KEYS for k in value)
         single = single or (isinstance(value, list) and len(orders) == 1)
         if not (single and pieces):

@@ -60,8 +60,8 @@ class Actions:
     """The actions found in an answer.
 
     Args:
-        unread: Unreadable lines in places where actions are expected.
-        note: Remark on the extraction and ignored parts; empty for the usual format.
+        unread: Lines that could not be read although actions are expected there.
+        note: Remark on the extraction and the ignored parts; empty for the usual format.
     """
 
     actions: tuple[ActionText, ...]
@@ -101,12 +101,12 @@ _FINISHED = re.compile(
 
 
 _ASIDES = frozenset({"thought", "thoughts", "observation", "comment", "remark"})
-"""Headings that cover a single line; the plan continues after it."""
+"""Headings that cover a single line, after which the plan continues."""
 
 
 @dataclass
 class _Block:
-    """Lines that may be a plan; `headed` if a heading announced them as one."""
+    """Lines that may be a plan; `headed` tells whether a heading announced them as one."""
 
     headed: bool
     lines: list[Line] = field(default_factory=list)
@@ -114,7 +114,7 @@ class _Block:
 
 
 def read_actions(text: str) -> Actions:
-    """Return the actions of an answer.
+    """Return the actions in an answer.
 
     Accepted forms are `(a, b)`, `a(b)`, `(a b)`, `a b`, English imperatives, tables and JSON, with
     any numbering and with or without code fences, comments and chat. Text under `Description:` is
@@ -127,7 +127,7 @@ def read_actions(text: str) -> Actions:
     blocks = _blocks(lines(text))
     ranked = [b for b in reversed(blocks) if b.headed] + [b for b in blocks[::-1] if not b.headed]
     unread: tuple[str, ...] = ()
-    # Loose sentences count only if no block has anything clearer, since most of them are chat.
+    # Loose sentences count only if no block contains anything clearer, since most of them are chat.
     for alone in (False, True):
         for block in ranked:
             result = _read(block, alone)
@@ -261,10 +261,10 @@ def _should_be_action(line: Line, following: Line | None, headed: bool, begun: b
 # Exact actions ------------------------------------------------------------------------------------
 # Actions in exact notation: `(stack a b)`, `(charge)`, `fly(plane, x, y)`.
 #
-# The parser of English treats `a` as an article and rejects names that are not household verbs.
+# The English parser treats `a` as an article and rejects names that are not household verbs.
 # Actions that match the domain exactly are therefore marked before the answer is read. A plan that
-# is exact throughout is also read by `hvr.validation.extraction`, in the same way as for rewards,
-# `hvr judge` and `hvr validate --extract`.
+# is exact throughout is also read by `hvr.validation.extraction`, just as for rewards, `hvr judge`
+# and `hvr validate --extract`.
 
 ACTION_MARK = "do_"
 """Prefix that turns any action name into a verb."""
@@ -278,10 +278,10 @@ _CALL = re.compile(r"(?P<before>[\w-]+)?\((?P<body>[^()\n]{0,500})\)")
 def read_exact_actions(
     text: str, arities: Mapping[str, int], predicates: Collection[str], objects: Collection[str]
 ) -> Actions:
-    """Return the actions of an answer, with a note if its format is unusual.
+    """Return the actions in an answer, with a note if its format is unusual.
 
-    The parser of English takes precedence unless it finds only part of an exactly written plan.
-    Facts of the `predicates` are not steps.
+    The English parser takes precedence, unless it finds only part of a plan in exact notation.
+    Facts with one of the `predicates` are not steps.
     """
     read = unmark_actions(read_actions(mark_actions(text, arities, objects)))
     calls = [(action.name.lower(), tuple(map(str.lower, action.args))) for action in read.actions]
@@ -309,7 +309,7 @@ def read_exact_actions(
 
 
 def mark_actions(text: str, arities: Mapping[str, int], objects: Container[str]) -> str:
-    """Return an answer whose exact actions (by `arities`) are marked for the parser of English."""
+    """Return an answer in which exact actions (by `arities`) are marked for the English parser."""
 
     def plain(match: re.Match[str]) -> str:
         words = [w for w in re.split(r"[\s,]+", match["body"].strip().lower()) if w]
@@ -350,7 +350,7 @@ def _plain(text: str) -> str:
 # Macro plans --------------------------------------------------------------------------------------
 
 _LONGEST = 200
-"""Maximum length of a macro action; its name appears in every later prompt."""
+"""Maximum number of characters in a macro action, whose name appears in every later prompt."""
 
 _KEYS = ("macro_plan", "macro_actions", "plan", "steps", "actions")
 _STEP_KEYS = ("macro_action", "action", "step", "name", "description", "task", "text")
@@ -376,12 +376,12 @@ _SENTENCE = re.compile(
 
 
 def read_macro_plan(text: str) -> tuple[str, ...]:
-    """Return the macro actions of an answer, one phrase each, in order.
+    """Return the macro actions in an answer, one phrase each, in order.
 
     Numbers, bullets, `Step 1:`, bold type, code fences and JSON are accepted. Nested items explain
-    the step above them and are ignored, as is chat around the list. A later plan headed as
-    corrected or final replaces the earlier one. An answer in one paragraph ("First, …, then …") is
-    split.
+    the step above them and are ignored, as is chat around the list. A later plan with a heading
+    such as "corrected" or "final" replaces the earlier one. A single paragraph ("First, …, then …")
+    is split into steps.
     """
     text = _IN_ONE_LINE.sub(lambda line: _NUMBER.sub("\n", line[0]), clean(text))
     for value in reversed(json_values(text)):
@@ -415,7 +415,7 @@ def _from_json(value: Any) -> list[str]:
 
 
 def _from_list(answer_lines: Sequence[Line]) -> list[str]:
-    """Return the outermost items of the last list; only the numbered ones if there are any."""
+    """Return the outermost items of the last list, or only the numbered ones if there are any."""
     plans: list[list[Line]] = [[]]
     ended = False
     for line in answer_lines:
@@ -460,7 +460,7 @@ def _from_paragraph(answer_lines: Sequence[Line]) -> list[str]:
 
 
 def _step(text: str) -> str:
-    """Return a step without label and explanation; empty if the text is not a step."""
+    """Return a step without its label and explanation; empty if the text is not a step."""
     text = text.strip().strip("\"'").strip()[:_LONGEST]
     title, colon, rest = text.partition(":")
     if colon:
@@ -485,10 +485,10 @@ _PLAIN = re.compile(r"^[#*_ \t]{0,6}(?P<number>\d{1,3})[.):][ \t*]*(?=[A-Z])[^\n
 
 
 def read_blocks(text: str, count: int) -> tuple[str | None, ...]:
-    """Return the part of an answer for each macro action; None for missing parts.
+    """Return the part of an answer for each macro action; None if a part is missing.
 
-    Headings are `Macro action 2: …`, or numbered sentences if there are none. If a number occurs
-    twice, the later part counts, since corrections come last.
+    Headings have the form `Macro action 2: …`; without them, numbered sentences serve as headings.
+    If a number occurs twice, the later part counts, since corrections come last.
     """
     text = clean(text)
     headings = list(_HEADING.finditer(text)) or list(_PLAIN.finditer(text))
@@ -531,7 +531,7 @@ _CHAT = words(
 
 
 def read_objects(text: str) -> tuple[str, ...]:
-    """Return the distinct names in an answer, as written and in order, at most `MAX_NAMES`.
+    """Return the distinct names in an answer as written, in order, at most `MAX_NAMES`.
 
     Commas, bullets, numbers, JSON, code fences and headings are accepted. Explanations after a dash
     or colon or in parentheses are ignored, as is chat around the list.
@@ -562,7 +562,7 @@ def _objects_from_json(value: Any, nested: bool = True) -> Iterator[str]:
 
 
 def _from_lines(answer_lines: list[Line]) -> Iterator[str]:
-    # Beside a list, running text is chat.
+    # running text beside a list is chat
     headed = False
     has_list = any(line.listed for line in answer_lines)
     for line in answer_lines:

@@ -1,4 +1,4 @@
-"""Normalisation of answers: characters, thoughts, Markdown, JSON, and English imperatives."""
+"""Normalisation of answers: characters, thoughts, Markdown, JSON and English imperatives."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from hvr.knowledge.wording import load_action_annotations, load_wording
 # Text ---------------------------------------------------------------------------------------------
 
 MAX_ANSWER_CHARACTERS = 200_000
-"""Maximum length of an answer with its thoughts."""
+"""Maximum number of characters in an answer including its thoughts."""
 
 MAX_READ_CHARACTERS = 20_000
-"""Maximum length of an answer without its thoughts; no sensible answer is longer."""
+"""Maximum number of characters in an answer without its thoughts; no sensible answer is longer."""
 
 MAX_LINE_CHARACTERS = 2_000
-"""Maximum length of a line."""
+"""Maximum number of characters in a line."""
 
 MAX_ANSWER_LINES = 4_000
 """Maximum number of lines."""
@@ -38,7 +38,7 @@ _TURN = re.compile(
     r"|(?:user|human) *:)",
     re.IGNORECASE | re.MULTILINE,
 )
-# Long runs of blanks are shortened: patterns that retry from each blank take quadratic time.
+# Shorten long runs of blanks: patterns that retry from each blank take quadratic time.
 _WIDE = re.compile(r" {20,}")
 _BLANK = re.compile(r"^\s*$")
 _MARKER = re.compile(
@@ -65,7 +65,7 @@ class Line:
     Args:
         listed: Whether the line is a list item.
         indent: Number of leading spaces.
-        heading: Whether the line starts with `#`, is all bold, or ends in a colon.
+        heading: Whether the line starts with `#`, is entirely bold, or ends with a colon.
         fenced: Whether the line is inside a code fence.
     """
 
@@ -80,7 +80,7 @@ class Line:
 def clean(text: str) -> str:
     """Normalise characters and line ends, and remove thoughts and further turns.
 
-    An unclosed thought extends to the end of the text. The answer ends where the model begins to
+    An unclosed thought extends to the end of the text. The answer ends where the model starts to
     speak for the user.
     """
     text = text[:MAX_ANSWER_CHARACTERS].replace("\r\n", "\n").replace("\r", "\n")
@@ -166,7 +166,7 @@ def json_values(text: str) -> list[Any]:
     decoder = json.JSONDecoder()
     values: list[Any] = []
     position = 0
-    # Each failed attempt may read to the end of the text, so only a few are allowed.
+    # Each failed attempt may read to the end of the text, so allow only a few.
     failures = 0
     while failures < 20:
         start = re.compile(r"[\[{]").search(text, position)
@@ -206,7 +206,7 @@ ENDS = words(
     """with using for while because since until where which who so before after if when as via from
     without again order make ensure making allowing to_"""
 )
-"""Words after which no object of the action follows."""
+"""Words that no object of the action follows."""
 
 _LEADING = re.compile(
     r"^(?:(?:and|then|next|now|first|firstly|second|third|finally|lastly|afterwards|also|please"
@@ -219,7 +219,7 @@ _LEADING = re.compile(
 
 
 def without_leading(text: str) -> str:
-    """Remove a leading `Then`, `The robot should` and the like."""
+    """Remove leading words such as `Then` or `The robot should`."""
     for _ in range(4):
         shorter = _LEADING.sub("", text, count=1)
         if shorter == text:
@@ -266,7 +266,7 @@ Order = tuple[str, tuple[str, ...]]
 """A verb with its particle, and its noun phrases."""
 
 INSTANCE = re.compile(r"(?<![A-Za-z])[A-Za-z][A-Za-z_]*+[-_ |#]?\d+")
-"""Pattern of an object name, such as `mug-1`, `Mug_1` or `Mug 1`."""
+"""Pattern of an object's name, such as `mug-1`, `Mug_1` or `Mug 1`."""
 
 _COMMENT = re.compile(r"(?:\s+[-–—]+\s|\s#|\s//|:\s).*$")
 _CLAUSES = re.compile(r",?\s+and\s+(?:then\s+)?|,?\s+then\s+|;\s+|\.\s+(?=[A-Z])|,\s+(?=then\b)")
@@ -275,9 +275,9 @@ _NEAR = frozenset({"next", "near", "beside", "by"})
 
 
 def read_order(text: str) -> list[Order]:
-    """Return the imperatives of a sentence; empty if it does not begin with a verb.
+    """Return the imperatives in a sentence; empty if it does not begin with a verb.
 
-    `from …` and `with …` are ignored, and `it` refers to the first object of the previous
+    Phrases with `from` and `with` are ignored, and `it` refers to the first object of the previous
     imperative.
     """
     text = re.sub(r"\([^()]*\)", " ", text)

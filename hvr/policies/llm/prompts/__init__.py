@@ -1,6 +1,6 @@
-"""Prompt templates, one file each, which users may copy and change.
+"""Prompt templates, one per file, which users may copy and change.
 
-A file contains a conversation: a line `[system]`, `[user]` or `[assistant]` begins a turn, and
+Each file contains a conversation: a line `[system]`, `[user]` or `[assistant]` starts a turn, and
 `$name` is a placeholder.
 """
 
@@ -49,13 +49,13 @@ STRUCTURED_NAMES: Mapping[str, frozenset[str]] = {
     **NAMES,
     **{name: frozenset(values.split()) for name, values in _MORE_VALUES.items()},
 }
-"""The same with the templates that exist only for structured answers."""
+"""Placeholders as in `NAMES`, plus the templates that exist only for structured answers."""
 
 DEFAULT_PROMPTS = Path(__file__).parent
-"""Templates for any world, except for a goal in JSON, which depends on the world's words."""
+"""Templates for any world; not the one for a goal in JSON, which uses the world's words."""
 
 STRUCTURED = "structured"
-"""Subfolder of templates that ask for JSON by a schema, and are shorter."""
+"""Subfolder of templates that ask for JSON by a schema, which are shorter."""
 
 _TURN = re.compile(r"^\[(system|user|assistant)\][ \t]*\n", re.MULTILINE)
 
@@ -98,7 +98,7 @@ class Prompts:
 def load_prompts(
     folder: Path | None = None, *, world: Path | None = None, structured: bool = False
 ) -> Prompts:
-    """Read the templates; the user's override the world's, which override the default ones.
+    """Read the templates. The user's override the world's, which override the default ones.
 
     Args:
         world: Folder with the world's templates; None for the default world.

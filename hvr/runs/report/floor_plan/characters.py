@@ -1,4 +1,4 @@
-"""A floor plan in characters, for a terminal."""
+"""A floor plan drawn with characters, for a terminal."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class CharacterPlan:
 
     Args:
         rows: Rows of equal length, from +z to -z.
-        unlettered: Names of small objects drawn as `+` for lack of letters.
+        unlettered: Names of small objects drawn as `+` because no letter was left.
     """
 
     rows: tuple[tuple[CharacterCell, ...], ...]
@@ -63,7 +63,7 @@ def character_plan(plan: FloorPlan, width: int = 80, *, plain: bool = False) -> 
 
     Args:
         width: Maximum number of characters per line, at least 20.
-        plain: Whether to use ASCII only.
+        plain: Whether to use only ASCII characters.
     """
     canvas = _Canvas(plan, min(max(width, _NARROWEST), _WIDEST))
     bases = [s for s in plan.shapes if s.kind is ObjectKind.SURFACE and not s.overhead]
@@ -76,7 +76,7 @@ def character_plan(plan: FloorPlan, width: int = 80, *, plain: bool = False) -> 
     )
     for shape in sorted(bases, key=_large_first):
         canvas.fill(shape)
-    # Over the surfaces, whose bounding boxes may cover floor, but under everything else.
+    # Draw over the surfaces, whose bounding boxes may cover floor, but under everything else.
     canvas.walkable()
     for kind in order:
         for shape in sorted((s for s in plan.shapes if s.kind is kind), key=_large_first):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 PIXELS_PER_METRE = 110.0
 LETTER = 6.2
-"""Typical width of a letter of a label, in pixels."""
+"""Average width of a letter in a label, in pixels."""
 
 _BODY = 0.2
 _CELL = 0.26
@@ -44,8 +44,8 @@ class Mark:
         look: Style class.
         points: Pixel coordinates, x to the right and y down.
         title: Description for the tooltip.
-        steps: Numbers of the steps that it represents.
-        size: Edge of a cell or diameter of a dot, in pixels.
+        steps: Numbers of the steps that the mark represents.
+        size: Edge length of a cell or diameter of a dot, in pixels.
     """
 
     shape: str
@@ -59,7 +59,7 @@ class Mark:
 
     @property
     def rounded(self) -> bool:
-        """Whether the mark is a rectangle with round ends, which marks a stop."""
+        """Whether the mark is a rectangle with rounded ends, which represents a stop."""
         return self.look in ("stop", "bad")
 
 
@@ -97,7 +97,7 @@ def draw_floor_plan(
     """Lay out a floor plan, with +z up and +x to the right.
 
     Args:
-        route: Route of the robot to draw on top.
+        route: Route of the robot, drawn on top.
         labels: `main` for large objects, `all`, `none`, or the names to write.
     """
     x0, z0, x1, z1 = plan.bounds
@@ -125,7 +125,7 @@ def draw_floor_plan(
 
 
 def _ground(plan: FloorPlan, sheet: Drawing) -> Iterator[Mark]:
-    # The bounding box of a counter around a corner also covers floor; walkable points show it.
+    # The bounding box of an L-shaped counter also covers floor, which walkable points show.
     yield Mark("rect", "ground", ((0.0, 0.0), (sheet.width, sheet.height)))
     low = [
         s
@@ -371,8 +371,8 @@ def svg(drawing: Drawing, *, standalone: bool = True) -> str:
     """Return the drawing as an `<svg>` element with tooltips.
 
     Args:
-        standalone: True for a file with its own style and fixed size; False for a part of a page
-            that includes `css()` and scales it.
+        standalone: True for a file with its own style and fixed size; False for part of a page that
+            includes `css()` and scales the drawing.
     """
     width, height = f"{drawing.width:.0f}", f"{drawing.height:.0f}"
     groups = (
@@ -397,7 +397,7 @@ def svg(drawing: Drawing, *, standalone: bool = True) -> str:
 
 
 def mark_element(mark: Mark, *inner: str) -> str:
-    """Return a mark as an SVG element around others."""
+    """Return a mark as an SVG element, which may enclose others."""
     name, geometry = _geometry(mark)
     markup = [*inner, escaped(mark.text)] if mark.text else [*inner]
     if mark.title:
@@ -418,7 +418,7 @@ def _geometry(mark: Mark) -> tuple[str, dict[str, Any]]:
     match mark.shape:
         case "rect":
             right, bottom = points[1]
-            # Anything thinner than a pixel would vanish.
+            # lines thinner than a pixel would vanish
             size = {"width": max(right - x, 1.0), "height": max(bottom - y, 1.0)}
             return "rect", {"x": x, "y": y, **size, "rx": 9 if mark.rounded else None}
         case "disc":
@@ -513,7 +513,7 @@ def _write(pen: Any, at: Point, mark: Mark) -> None:
 
     look = LIGHT[mark.look]
     font = ImageFont.load_default(size=11 * _FINER)
-    # Only characters of the built-in font; others would become boxes.
+    # Use only characters of the built-in font; others would become boxes.
     text = mark.text.replace("–", "-").encode("latin-1", "replace").decode("latin-1")
     halo = {"stroke_width": 2, "stroke_fill": "#fbfaf6"} if mark.look == "label" else {}
     pen.text(at, text, fill=look.fill, font=font, anchor="mm", **halo)

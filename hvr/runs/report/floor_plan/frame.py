@@ -1,6 +1,6 @@
-"""A small, fast top view of a scene in flat colours that replaces a camera image.
+"""A fast, small top view of a scene in flat colours, in place of a camera image.
 
-Fixed objects are painted once and cached; small and movable objects and the agent are painted in
+Fixed objects are painted once and cached. Small and movable objects and the agent are painted in
 every call.
 """
 
@@ -34,11 +34,11 @@ class _Thing(NamedTuple):
 
 
 def frame(metadata: Mapping[str, Any], width: int, height: int) -> bytes:
-    """Return the scene from above as raw RGB.
+    """Return the scene from above as raw RGB bytes.
 
     Returns:
-        `width * height * 3` bytes, row by row, the bottom row (lowest z) first, as Unity sends
-        them. Equal metadata gives equal bytes.
+        `width * height * 3` bytes, row by row, starting with the bottom row (lowest z), as Unity
+        sends them. Equal metadata gives equal bytes.
 
     Raises:
         UsageError: The size is not between 1 and 8192.
@@ -133,7 +133,7 @@ def _view(fixed: tuple[_Thing, ...], scene: str, width: int, height: int) -> _Vi
 
 @lru_cache(maxsize=4)
 def _background(fixed: tuple[_Thing, ...], scene: str, width: int, height: int) -> Image:
-    """Return the fixed parts: floor, surfaces, walkable points, then the rest by height."""
+    """Return the fixed parts: floor, surfaces, walkable points, then all else by height."""
     import numpy as np
 
     view = _view(fixed, scene, width, height)
@@ -142,7 +142,7 @@ def _background(fixed: tuple[_Thing, ...], scene: str, width: int, height: int) 
     for thing in sorted(fixed, key=_floor_first):
         if thing.kind in (ObjectKind.FLOOR, ObjectKind.SURFACE):
             _paint(image, view, thing)
-    # The bounding box of a counter around a corner also covers floor: walkable points show it.
+    # The bounding box of an L-shaped counter also covers floor, which walkable points show.
     for x, z in _grid(scene):
         cell = _square(x, z, _CELL)
         view.box(image, cell, _colour("walkable"))

@@ -19,7 +19,7 @@ from hvr.worlds.thor.types import BASINS, FLOOR, TABLES
 
 
 class ObjectKind(StrEnum):
-    """Kinds of objects in drawing order: later ones are on top."""
+    """Kinds of objects in drawing order; later ones are drawn on top."""
 
     FLOOR = "floor"
     SURFACE = "surface"
@@ -34,7 +34,7 @@ class ObjectKind(StrEnum):
 DESCRIPTIONS: Mapping[ObjectKind, str] = {
     ObjectKind.FLOOR: "floor",
     ObjectKind.SURFACE: "surface",
-    ObjectKind.FURNITURE: "furniture and other moveable things",
+    ObjectKind.FURNITURE: "furniture and other movable things",
     ObjectKind.STORAGE: "container with a door or lid",
     ObjectKind.BASIN: "basin",
     ObjectKind.APPLIANCE: "appliance or switch",
@@ -45,7 +45,7 @@ DESCRIPTIONS: Mapping[ObjectKind, str] = {
 
 
 def kind_of(entry: Mapping[str, Any]) -> ObjectKind:
-    """Return the kind of an object, from `objectType` and the property fields of its metadata."""
+    """Return the kind of an object, from `objectType` and the properties in its metadata."""
     kind = ObjectKind.FIXTURE
     if entry["objectType"] == FLOOR:
         kind = ObjectKind.FLOOR
@@ -65,11 +65,11 @@ def kind_of(entry: Mapping[str, Any]) -> ObjectKind:
 
 
 OVERHEAD = 1.35
-"""Height in metres above which objects hang over the counters."""
+"""Height above which objects hang over the counters, in metres."""
 
 _MARGIN = 0.2
 _LARGEST = 10_000.0
-"""Limit of plausible metres and degrees; larger values indicate a damaged file."""
+"""Limit of plausible values in metres and degrees; larger ones indicate a damaged file."""
 _FLAGS = (
     *("isPickedUp", "isOpen", "isToggled", "isSliced", "isBroken", "isCooked", "isDirty"),
     "isUsedUp",
@@ -79,7 +79,7 @@ _FLAG_WORDS = {"isPickedUp": "held", "isToggled": "on", "isUsedUp": "used up"}
 
 
 class Pose(NamedTuple):
-    """Pose of the agent: metres, and a yaw of 0 along +z and 90 along +x."""
+    """Pose of the agent: metres, and a yaw in degrees, where 0 is along +z and 90 along +x."""
 
     x: float
     z: float
@@ -91,9 +91,9 @@ class Shape(Value):
 
     Args:
         box: Axis-aligned bounding box in metres.
-        state: Words for its notable states: `open`, `on`, `dirty`, `hot`, …
-        place: Name of the object that holds it; empty if none.
-        enclosed: Whether the object is inside a closed one and therefore invisible.
+        state: Words for its visible states: `open`, `on`, `dirty`, `hot`, …
+        place: Name of the object that holds it; empty if there is none.
+        enclosed: Whether the object is inside a closed object and therefore invisible.
     """
 
     name: str
@@ -129,7 +129,7 @@ class FloorPlan(Value):
     """A scene from above.
 
     Args:
-        grid: (x, z) of the agent's walkable points in metres; may be empty.
+        grid: (x, z) of the points where the agent can walk, in metres; may be empty.
         held: Name of the object in the agent's hand, if any.
     """
 
@@ -147,7 +147,7 @@ class FloorPlan(Value):
 
     @property
     def bounds(self) -> tuple[float, float, float, float]:
-        """x0, z0, x1, z1 of the whole plan in metres, with a margin."""
+        """Bounds of the whole plan (x0, z0, x1, z1) in metres, with a margin."""
         xs = [self.agent.x, *(x for x, _ in self.grid)]
         zs = [self.agent.z, *(z for _, z in self.grid)]
         for shape in self.shapes:
@@ -157,7 +157,7 @@ class FloorPlan(Value):
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any], source: str) -> FloorPlan:
-        """Return the plan from the result of `to_json`.
+        """Return the plan encoded by `to_json`.
 
         Args:
             source: File name for error messages.
@@ -206,15 +206,15 @@ def floor_plan(
     names: Names | None = None,
     grid: Iterable[tuple[float, float]] | None = None,
 ) -> FloorPlan:
-    """Return the floor plan of an event; sliced objects are replaced by their pieces.
+    """Return the floor plan of an event, in which pieces replace sliced objects.
 
     Args:
         metadata: Metadata of an event of the kitchen or of AI2-THOR.
         names: Names of the scene's objects; None to derive them from this event.
-        grid: Walkable points; None for the packaged scene's grid, if any.
+        grid: Walkable points; None for the grid of the packaged scene, if any.
 
     Raises:
-        UnknownObjectError: The names lack an object of the event.
+        UnknownObjectError: The names lack an object in the event.
     """
     names = names or Names.from_metadata(metadata)
     scene = str(metadata.get("sceneName", "")).removesuffix("_physics")
@@ -256,7 +256,7 @@ def scene_plan(name: str) -> FloorPlan:
 
 
 def box_of(entry: Mapping[str, Any]) -> Box | None:
-    """Return the axis-aligned bounding box of an object, or None without usable metadata."""
+    """Return the axis-aligned bounding box of an object; None without usable metadata."""
     raw = entry.get("axisAlignedBoundingBox")
     if not raw or not raw.get("size"):
         return None
@@ -323,8 +323,8 @@ def route(start: Pose, steps: Iterable[Mapping[str, Any]], failed: Iterable[int]
     """Return the robot's route during a run.
 
     Args:
-        steps: Step events of a trace. The pose after a step is its `agent`, or else computed from
-            the actions in `sent`.
+        steps: Step events of a trace. The pose after a step is its `agent` or, if missing, computed
+            from the actions in `sent`.
         failed: Numbers of further failed steps.
     """
     pose, visits, wrong = start, [], set(failed)
@@ -392,7 +392,7 @@ class Stop:
 
     Args:
         steps: Ascending numbers of the steps after which the robot was there.
-        failed: Numbers of the failed ones.
+        failed: Numbers of the failed steps among them.
     """
 
     x: float
@@ -402,12 +402,12 @@ class Stop:
 
     @property
     def text(self) -> str:
-        """The step numbers with ranges: `1–3, 7`."""
+        """The step numbers, with ranges: `1–3, 7`."""
         return joined_numbers(self.steps)
 
 
 def stops(route: Route) -> tuple[Stop, ...]:
-    """Return the places of a route by first visit; places within a centimetre are equal."""
+    """Return the places of a route by first visit; places within a centimetre count as equal."""
     steps: dict[tuple[float, float], list[int]] = {}
     failed: dict[tuple[float, float], list[int]] = {}
     for visit in route.visits:

@@ -1,8 +1,8 @@
-"""Arguments that a clause states, bound to the parameters of one tool.
+"""The arguments stated in a clause, bound to the parameters of one tool.
 
-A value is bound by its form, the neighbouring words and its position. Each value
-goes to one parameter, and the most certain pairs come first. A value without a recognisable form,
-such as "milk" in "search for milk", is bound only if one parameter and one run of words remain.
+The form, neighbouring words and position of a value determine its parameter. Each value is bound to
+one parameter, the most certain pairs first. A value without a recognisable form, such as "milk" in
+"search for milk", is bound only if exactly one parameter and one run of words remain.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ MIN_FORM_SCORE = 0.9
 """Minimum score at which the form of a value alone determines its parameter."""
 
 NAMED_PARAMETER_SCORE = 0.6
-"""Score for the name of a parameter beside a value."""
+"""Score for a parameter's name beside a value."""
 
 MIN_BINDING_SCORE = 0.5
 """Minimum score at which a value is bound to a parameter."""
 
 REASON_STEMS = frozenset(map(stem, ("reason", "why", "cause", "note", "comment")))
-"""Stems of parameter names that take a reason, as stated after "because"."""
+"""Stems in the names of parameters that take a reason, as stated after "because"."""
 
 _NEAR = 3
 """Number of words before a value that may describe it."""
@@ -55,11 +55,11 @@ _NEAR = 3
 
 @dataclass
 class ReadCall:
-    """A call as stated by one clause.
+    """A call, as one clause states it.
 
     Args:
-        used: Positions of the words and values that the call accounts for.
-        quality: Match between each value and its parameter, by position, from 0 to 1.
+        used: Positions of the words and values that the call explains.
+        quality: Match between each value and its parameter, from 0 to 1, by position.
     """
 
     tool: ToolSchema
@@ -73,7 +73,7 @@ class ReadCall:
         return [p for p in self.tool.takes if p.required and p.name not in self.arguments]
 
     def put(self, parameter: ToolParameter, value: Json, text: str, form: str) -> None:
-        """Set a parameter; append to it if it takes a list."""
+        """Set a parameter, or append to it if it takes a list."""
         if parameter.is_list:
             listed = self.arguments.setdefault(parameter.name, [])
             assert isinstance(listed, list)
@@ -93,7 +93,7 @@ class _Pair:
 
 @dataclass(frozen=True)
 class RequestContext:
-    """The rest of the request around a clause; `about` are its statements before any order."""
+    """The rest of the request around a clause; `about` holds the statements before any order."""
 
     text: str
     facts: tuple[ValueSpan, ...] = ()
@@ -128,7 +128,7 @@ def read_call(
         order.setdefault(pair.parameter.name, []).append((pair.index, pair.value))
     for name, values in order.items():
         if len(values) == 1 and isinstance(call.arguments[name], list):
-            # Prefer a tool that takes a single value to one that takes a list of one.
+            # Prefer a tool that takes a single value to one that takes a one-element list.
             call.quality[clause.tokens[values[0][0]].start] *= 0.7
         if len(values) > 1:
             call.arguments[name] = [value for _, value in sorted(values, key=lambda one: one[0])]
@@ -214,7 +214,7 @@ def cue_of(tokens: Sequence[Token], index: int, parameter: ToolParameter) -> flo
     cue = 0.6 * len(near & names) / max(1, min(2, len(names))) + 0.2 * min(
         3, len((near & described) - names)
     )
-    # In "the file in /tmp" the noun before the preposition is weaker evidence.
+    # In "the file in /tmp", the noun before the preposition is weaker evidence.
     cue += 0.2 * bool({stem(token.lower) for token in other[:1]} & names)
     nearest = next((t.lower for t in before if t.lower not in DETERMINERS), "")
     preposition = next((t.lower for t in before if t.lower in TO_WORDS | FROM_WORDS), "")
@@ -296,7 +296,7 @@ _LISTED = re.compile(
 
 
 def options_in(description: str) -> list[str]:
-    """Return the values that a description enumerates; empty if fewer than two."""
+    """Return the values that a description enumerates; empty if it lists fewer than two."""
     found = _QUOTED.findall(description)
     if len(set(found)) < 2 and (listed := _LISTED.search(description)):
         found = re.findall(r"\w+", listed[1]) if "," in listed[1] or " or " in listed[1] else []
@@ -344,7 +344,7 @@ _FLAG_WORDS = frozenset(
 def _phrase(
     call: ReadCall, words: ToolVocabulary, clause: RequestClause, verb: str, context: RequestContext
 ) -> None:
-    """Bind a run of words to the parameter that still needs a text, if both are unique."""
+    """Bind the only remaining run of words to the only parameter that still needs a text."""
     worded = [
         p
         for p in call.tool.takes
@@ -392,7 +392,7 @@ def _after_colon(call: ReadCall, clause: RequestClause) -> list[list[Token]]:
 
 
 def _remainder(clause: RequestClause, parameter: ToolParameter, verb: str) -> list[list[Token]]:
-    """Return everything after the verb and the parameter's name: "echo hello there"."""
+    """Return all words after the verb and the parameter's name: "echo hello there"."""
     names = stems_of(parameter.name)
     rest = list(clause.tokens[_verb_length(clause, verb) :])
     while rest and (rest[0].lower in DETERMINERS or stem(rest[0].lower or "x") in names):
@@ -422,7 +422,7 @@ def _introduced(
     verb: str,
     words: ToolVocabulary,
 ) -> bool:
-    # Free text is the object of the verb, or follows "about", "saying" or a colon. A name follows a
+    # Free text is the object of the verb, or follows "about", "saying" or a colon; a name follows a
     # preposition.
     if _named_by(clause, run, parameter):
         return True
@@ -445,7 +445,7 @@ def _introduced(
 def _runs(
     call: ReadCall, words: ToolVocabulary, clause: RequestClause, verb: str
 ) -> Iterator[list[Token]]:
-    """Yield the runs of words that neither the tool nor a bound value accounts for."""
+    """Yield the runs of words that neither the tool nor a bound value explains."""
     run: list[Token] = []
     pending: list[Token] = []
     for token in (*clause.tokens[_verb_length(clause, verb) :], None):

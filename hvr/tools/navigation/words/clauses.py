@@ -1,4 +1,4 @@
-"""The clauses of a request: their moods, and the entities that they refer to."""
+"""The clauses of a request: their moods and references to entities."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Mood(StrEnum):
     FORBIDDEN = "forbidden"
     """It forbids something."""
     CONDITIONAL = "conditional"
-    """It orders something on a condition or as an alternative."""
+    """It contains an order that is conditional or one of several alternatives."""
     STATEMENT = "statement"
 
 
@@ -59,7 +59,7 @@ class RequestClause:
         opener: The subordinating word, such as "because"; empty for a main clause.
         borrowed: Positions of pronouns that were replaced by values of another clause.
         fragment: Whether it has no verb of its own ("no wait, O-12", "or maybe not"), so that it
-            may correct the clause before.
+            may correct the preceding clause.
     """
 
     tokens: tuple[Token, ...]
@@ -190,13 +190,13 @@ def stripped(tokens: Sequence[Token]) -> list[Token]:
 
 
 def is_open_order(tokens: Sequence[Token]) -> bool:
-    """Return whether words explicitly introduce an order, as "please" and "I want to" do."""
+    """Return whether words such as "please" or "I want to" explicitly introduce an order."""
     said = [token for token in tokens if token.lower not in ("and", "or")]
     return bool(said) and _OPENER.match(written(said)) is not None
 
 
 def is_wish(tokens: Sequence[Token]) -> bool:
-    """Return whether a statement reports a wish or an utterance."""
+    """Return whether a statement reports a wish or what someone said."""
     said = written(tokens)
     return bool(_REPORTS.match(said) or re.search(r"\bto \w+", said)) or any(
         token.lower in _WISHES for token in tokens[1:4]
@@ -206,14 +206,14 @@ def is_wish(tokens: Sequence[Token]) -> bool:
 def with_mood(
     tokens: Sequence[Token], end: str, verbs: Collection[str], before: Sequence[RequestClause]
 ) -> RequestClause:
-    """Return a clause with its mood, without the words that only mark a request.
+    """Return a clause with its mood, without the words that only mark it as a request.
 
     Args:
         end: The punctuation mark that ends its sentence.
         verbs: The stems of known verbs.
         before: The earlier clauses of its sentence.
     """
-    # "Could you look it up and cancel it?": the opening holds for the whole sentence.
+    # In "Could you look it up and cancel it?", the opening applies to the whole sentence.
     ordered = end == "?" and bool(before) and before[-1].mood is Mood.ORDER
     some = list(tokens)
     while True:
@@ -227,7 +227,7 @@ def with_mood(
         ordered = True
         some = stripped(after(some, opener.end()))
     if (asks := _ASKS_BACK.match(written(some))) is not None:
-        # Drop the asking phrase except its last word, such as "whether".
+        # Drop the asking phrase except for its last word, such as "whether".
         length = len(asks[0].split()) - 1
         return RequestClause(tuple(stripped(some[length:]) or some), Mood.QUESTION)
     correction = _CORRECTS.match(written(some))
@@ -276,8 +276,8 @@ def _finite(tokens: Sequence[Token]) -> bool:
 
 
 # Clauses ------------------------------------------------------------------------------------------
-# Only an order may lead to a writing call. A question leads to reading calls, and a prohibition or
-# a statement leads to none.
+# Only an order may lead to a writing call. A question leads to read-only calls; a prohibition or a
+# statement leads to none.
 
 
 def clauses_of(text: str, verbs: Collection[str] = ()) -> tuple[RequestClause, ...]:
@@ -356,7 +356,7 @@ def _clauses(tokens: list[Token], end: str, verbs: frozenset[str]) -> list[Reque
         if inverted or (opener in _CONDITIONS and not polite):
             found.append(RequestClause(tuple(body), Mood.STATEMENT, opener))
             orders = [clause for clause in found if clause.mood is Mood.ORDER]
-            # "Cancel it if it is late": the condition follows the order it restricts.
+            # In "Cancel it if it is late", the condition follows the order that it restricts.
             found = [replace(c, mood=Mood.CONDITIONAL) if c in orders else c for c in found]
             condition = not orders
             conditions = body if opener in ("if", "when") and not orders else []
@@ -371,7 +371,7 @@ def _clauses(tokens: list[Token], end: str, verbs: frozenset[str]) -> list[Reque
             if any(token.lower in _SALUTES for token in part):
                 clause = replace(clause, fragment=False)
             if opener == "or" and clause.mood is Mood.ORDER and found[-1:] != []:
-                # "Cancel it or redirect it": only one of the two is wanted.
+                # "Cancel it or redirect it" asks for only one of the two.
                 found[-1] = _held(found[-1])
                 clause = _held(clause)
             if condition and clause.mood is Mood.ORDER:
@@ -397,7 +397,7 @@ def _goes_on(before: RequestClause, opener: str, body: Sequence[Token]) -> bool:
 
 
 def _parts(tokens: list[Token], verbs: frozenset[str]) -> list[tuple[list[Token], str]]:
-    """Split a sentence before each clause; return each part with its opening word."""
+    """Split a sentence before each clause; return the parts with their opening words."""
     parts: list[tuple[list[Token], str]] = []
     part: list[Token] = []
     opener = ""
@@ -437,7 +437,7 @@ def _gerund(rest: Sequence[Token]) -> bool:
 
 
 def _opens(word: str, rest: Sequence[Token], before: Sequence[Token]) -> bool:
-    """Return whether a word opens a clause here, rather than being a preposition or an adverb."""
+    """Return whether a word opens a clause here, rather than being a preposition or adverb."""
     if not rest:
         return False
     first = rest[0].lower
@@ -462,7 +462,7 @@ def _opens(word: str, rest: Sequence[Token], before: Sequence[Token]) -> bool:
 
 
 def _starts_clause(rest: Sequence[Token], verbs: frozenset[str]) -> bool:
-    """Return whether a clause begins here, rather than the next item of an enumeration."""
+    """Return whether a clause begins here, rather than the next item in an enumeration."""
     rest = list(rest)
     while rest and (rest[0].lower in ADVERBS or rest[0].lower in _JOINERS | {","}):
         rest.pop(0)
@@ -484,8 +484,8 @@ def _starts_clause(rest: Sequence[Token], verbs: frozenset[str]) -> bool:
 
 
 # References ---------------------------------------------------------------------------------------
-# Entities that are named without an id: all of them, the first, the cheapest. Constraints come from
-# the values in the clause; the words here only select.
+# Entities referred to without an id: all of them, the first, the cheapest. The values in the clause
+# give the constraints; the words here only select.
 
 _EVERY = frozenset(["all", "every", "each", "both"])
 _BARE = frozenset(map(stem, ("id", "number", "key", "code", "name", "reference")))
@@ -497,7 +497,7 @@ class Reference:
 
     Args:
         used: Positions of the words that express it.
-        unknown: A superlative without a known property; otherwise empty.
+        unknown: A superlative that matches no known property; otherwise empty.
     """
 
     query: EntityQuery
@@ -547,7 +547,7 @@ def _superlative(token: Token, catalogue: Catalogue) -> Reference:
 
 
 def refers_back(clause: RequestClause, parameter: ToolParameter) -> bool:
-    """Return whether a clause refers to an entity named before: "it", "the parcel"."""
+    """Return whether a clause refers to an entity named earlier: "it", "the parcel"."""
     nouns = stems_of(parameter.name) - _BARE
     tokens = clause.tokens
     for index, token in enumerate(tokens):

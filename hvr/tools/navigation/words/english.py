@@ -1,4 +1,4 @@
-"""English words of requests that belong to no world of tools, and word stems."""
+"""English words that requests use independently of any tool world, and word stems."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MONTHS: Mapping[str, int] = {
     **{name[:3]: number for number, name in enumerate(_MONTHS, 1)},
     "sept": 9,
 }
-"""Numbers of the months, by full and short name."""
+"""Month numbers, by full and abbreviated name."""
 
 _SMALL = """one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
 sixteen seventeen eighteen nineteen""".split()
@@ -35,7 +35,7 @@ NUMBER_WORDS: Mapping[str, int] = {
     "thousand": 1000,
     "million": 1_000_000,
 }
-"""Words that make up numbers."""
+"""Words that form numbers."""
 
 ORDINALS: Mapping[str, int] = {
     "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7,
@@ -57,7 +57,7 @@ UNITS: Mapping[str, str] = {
     }.items()
     for alias in aliases.split()
 }  # fmt: skip
-"""Units by spelling, without a plural s."""
+"""Units by spelling, without the plural s."""
 
 CONVERSIONS: Mapping[tuple[str, str], float] = {
     ("kilogram", "gram"): 1000, ("gram", "kilogram"): 0.001, ("kilometer", "meter"): 1000,
@@ -180,7 +180,7 @@ ACTIONS: tuple[frozenset[str], ...] = tuple(
         "grant allow", "block", "import", "export", "merge", "rate", "review",
     )
 )  # fmt: skip
-"""Groups of verbs for the same kind of action; a verb may be in several groups."""
+"""Groups of verbs for similar actions; a verb may be in several groups."""
 
 PHRASAL: Mapping[str, str] = {
     "call off": "cancel", "look up": "lookup", "look for": "find", "look at": "view",
@@ -200,7 +200,7 @@ RESTRICTIONS = frozenset(
     """not no nothing nobody none never only except but else other others everything anything
     neither nor without unless else""".split()
 )
-"""Words that restrict a request; a writing call must account for each of them."""
+"""Words that restrict a request. A writing call must account for each of them."""
 
 TO_WORDS = frozenset("to into onto toward towards as".split())
 FROM_WORDS = frozenset("from off".split())
@@ -231,7 +231,7 @@ SENSES: Mapping[str, tuple[str, ...]] = {
     "price": ("cost",), "late": ("time",), "plus": ("sum", "add"), "minus": ("subtract",),
     "times": ("multiply",), "temperature": ("weather",),
 }  # fmt: skip
-"""Nouns that a word in a question implies."""
+"""Nouns implied by a question word."""
 
 SUPERLATIVES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "cheapest": ("least", ("price", "cost", "amount", "fee")),
@@ -250,7 +250,7 @@ SUPERLATIVES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "fastest": ("least", ("duration", "time")), "best": ("most", ("rating", "score")),
     "worst": ("least", ("rating", "score")),
 }  # fmt: skip
-"""Superlatives, each with its end of the order and the properties that it may compare."""
+"""Superlatives, with the end of the order that each selects and the properties it may compare."""
 
 
 # Stems --------------------------------------------------------------------------------------------
@@ -285,7 +285,7 @@ _PARTICIPLES = frozenset(
 
 
 def is_participle(word: str) -> bool:
-    """Return whether a lower-case word is an irregular past form that is not also an imperative."""
+    """Return whether a lower-case word is an irregular past form but not also an imperative."""
     return word in _PARTICIPLES
 
 

@@ -1,4 +1,4 @@
-"""The kinds of values that parameters take, and how well a stated value matches one."""
+"""The kinds of values that parameters take, and how well a stated value matches each."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ _BARE = frozenset(map(stem, ("name", "number", "value")))
 
 @lru_cache(maxsize=20_000)
 def kind_of(parameter: ToolParameter) -> ValueKind:
-    """Return the kind of value that a parameter takes, by its type, name and description."""
+    """Return the kind of value that a parameter takes, judged by its type, name and description."""
     types = set(parameter.type.split("|")) - {"null"}
     if parameter.choices:
         return ValueKind.CHOICE
@@ -157,13 +157,13 @@ def value_compatibility(span: ValueSpan, parameter: ToolParameter) -> tuple[floa
         if span.unit:
             return 0.0, None
     if span.form is ValueForm.NAME and last_word(parameter.name) in ID_WORDS:
-        # The id of "the depot in Harbourtown" is not "Harbourtown".
+        # In "the depot in Harbourtown", "Harbourtown" is not the depot's id.
         return (0.5, value) if span.text.isupper() else (0.0, None)
     if span.form is ValueForm.PATH and not _surely_path(span.text) and kind is ValueKind.PATH:
         return 0.8, value  # "feature/login" may be a branch
     form = examples_form(parameter.description)
     if form and span.form in (ValueForm.ID, ValueForm.NAME, ValueForm.NUMBER):
-        # The description has an example of the format.
+        # The description contains an example of the format.
         return (1.0, span.text) if re.fullmatch(form, span.text) else (0.0, None)
     return _SUITS.get(kind, {}).get(span.form, 0.0), value
 
@@ -178,7 +178,7 @@ def _as_number(span: ValueSpan, parameter: ToolParameter) -> tuple[float, Json]:
         return 0.0, None
     named = units_of(parameter)
     if span.unit == "percent" and not named and not re.search(r"\b100\b|%", parameter.description):
-        return 0.0, None  # a share of something, which the parameter does not ask for
+        return 0.0, None  # a share such as a percentage, that the parameter does not ask for
     if span.unit and named and span.unit not in named:
         factor = next(
             (CONVERSIONS[span.unit, unit] for unit in named if (span.unit, unit) in CONVERSIONS), 0
@@ -197,7 +197,7 @@ def _as_number(span: ValueSpan, parameter: ToolParameter) -> tuple[float, Json]:
 
 @lru_cache(maxsize=20_000)
 def units_of(parameter: ToolParameter) -> frozenset[str]:
-    """Return the units in a parameter's name, or else in its description."""
+    """Return the units named in a parameter's name or, failing that, in its description."""
     for text in (parameter.name, parameter.description):
         words = (word for word in words_in(text) if len(word) > 2)
         found = frozenset(
@@ -213,7 +213,7 @@ _EXAMPLE = re.compile(r"(?:such as|e\.g\.,?|like|for example,?|format:?)\s+['\"]
 
 @lru_cache(maxsize=20_000)
 def examples_form(description: str) -> str:
-    """Return a pattern for values that look like the example in a description; empty if none."""
+    """Return a pattern of values that look like a description's example; empty if it has none."""
     match = _EXAMPLE.search(description)
     example = match[1].rstrip(".") if match else ""
     if not re.search(r"\d", example) or not re.search(r"[A-Za-z#]", example):

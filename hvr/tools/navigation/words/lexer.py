@@ -34,7 +34,7 @@ from hvr.tools.navigation.words.english import (
 
 # Values -------------------------------------------------------------------------------------------
 # A span is a part of the text together with its value. Spans never overlap: if several forms match,
-# the first one in `_FORMS` wins, since it is the most specific.
+# the first one in `_FORMS` wins, because it is the most specific.
 
 
 class ValueForm(StrEnum):
@@ -63,7 +63,7 @@ class ValueSpan:
     Args:
         start: Index of the first character.
         end: Index after the last character.
-        unit: Unit of a number in the singular; empty if it has none.
+        unit: Unit of a number, in the singular; empty if it has none.
     """
 
     start: int
@@ -155,7 +155,7 @@ def _date(text: str, start: int, end: int, form: ValueForm) -> ValueSpan | None:
 
 
 def read_date(said: str) -> str:
-    """Return a date in ISO 8601, or unchanged if it has no year; empty if it is not a date."""
+    """Return a date in ISO 8601; unchanged if it lacks a year, and empty if it is not a date."""
     iso = re.fullmatch(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})", said)
     if iso:
         return _iso(*map(int, iso.groups()))
@@ -233,7 +233,7 @@ def _number(text: str, start: int, end: int, form: ValueForm) -> ValueSpan | Non
 
 
 def _pronoun(text: str, start: int, end: int) -> bool:
-    """Return whether "one" is a pronoun: "the last one", "one of them"."""
+    """Return whether "one" is a pronoun here: "the last one", "one of them"."""
     before = re.search(r"([A-Za-z]+)\s+$", text[:start])
     after = re.match(r"\s+([A-Za-z]+)", text[end:])
     follows = after[1].lower() if after else ""
@@ -268,7 +268,7 @@ def _worded(said: str) -> int | None:
 
 
 def _names(text: str, free: list[bool]) -> Iterator[ValueSpan]:
-    """Yield proper names: capitalised words, except at the beginning of a sentence."""
+    """Yield proper names: capitalised words that do not begin a sentence."""
     pattern = re.compile(
         r"[A-Z][\w&.-]*(?:'(?!s\b)[A-Za-z]+)?(?:\s+(?:of\s+|de\s+|van\s+|the\s+)?"
         r"(?=[A-Z])[A-Z][\w&.-]*)*"
@@ -449,7 +449,7 @@ _FORMS = _compiled()
 # Tokens -------------------------------------------------------------------------------------------
 
 GENERAL_VERBS = frozenset(stem(verb) for group in ACTIONS for verb in group)
-"""Stems of the verbs that any request may use."""
+"""Stems of verbs that any request may use."""
 
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*(?:'[a-z]+)?|\d+\w*|[^\w\s]|_+")
 _NO_VERBS = DETERMINERS | PRONOUNS | PREPOSITIONS | AUXILIARIES | QUESTION_WORDS | SUBJECTS
@@ -490,12 +490,12 @@ def tokens_of(text: str) -> list[Token]:
 
 
 def written(tokens: Sequence[Token]) -> str:
-    """Return the words of tokens in lower case, joined by spaces; values become squares."""
+    """Return the words of tokens in lower case, joined by spaces, with squares for values."""
     return " ".join("\N{WHITE SQUARE}" if t.span is not None else t.text.lower() for t in tokens)
 
 
 def after(tokens: Sequence[Token], length: int) -> list[Token]:
-    """Return the tokens after a prefix of the text that `written` returns."""
+    """Return the tokens after a prefix of the text returned by `written`."""
     at = 0
     for index, token in enumerate(tokens):
         if at >= length:
@@ -507,7 +507,8 @@ def after(tokens: Sequence[Token], length: int) -> list[Token]:
 def is_verb(tokens: Sequence[Token], verbs: Collection[str]) -> bool:
     """Return whether the first token is probably a verb in the imperative.
 
-    Any word before a determiner counts as a verb; a known verb also before other possible objects.
+    Any word before a determiner counts as a verb; a known verb also counts before other possible
+    objects.
     """
     first = tokens[0]
     following = tokens[1].lower if len(tokens) > 1 else ""

@@ -1,4 +1,4 @@
-"""The reading of a request in words, and checks that hold for every reader."""
+"""The reading of a request in words, and checks that apply to every reader."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ReadValue:
     """A value that a request states in words.
 
     Args:
-        name: The parameter that takes it, or the property that it constrains; may be empty.
+        name: The parameter that takes it, or the property that it constrains; empty if unknown.
         form: The recognised form, such as "file path" or "choice of the schema".
     """
 
@@ -41,13 +41,13 @@ class ReadRequest:
 
     Args:
         request: The goal calls and further facts; None if no call is possible yet.
-        why: The reading, or the reason to call nothing, in a sentence or two for people.
+        why: How the request was read, or why nothing is called, in a sentence or two for people.
         tools: The candidate tools, most likely first.
-        move: The move if the words alone determine it: ASK with questions, FIND if no tool serves,
-            ANSWER if there is nothing to call. None if the plan decides.
-        questions: Questions that only the user can answer. A question about the tool has the name
-            "tool" and names of tools as choices.
-        unread: Content words that the reading does not account for.
+        move: The move, if the words alone determine it: ASK with questions, FIND if no tool serves
+            the request, ANSWER if there is nothing to call. None if the plan decides.
+        questions: Questions that only the user can answer. A question about the choice of a tool
+            has the name "tool", with tool names as choices.
+        unread: Content words that the reading does not explain.
     """
 
     request: ToolRequest | None
@@ -60,8 +60,8 @@ class ReadRequest:
 
 
 # Guard --------------------------------------------------------------------------------------------
-# Nothing is written that the request does not order, whichever reader read it: a writing goal call
-# is kept only if a clause orders it. Orders on a condition are confirmed first.
+# hvr writes only what the request orders, whichever reader read it: a writing goal call is kept
+# only if a clause orders it. Conditional orders must be confirmed first.
 
 
 def guarded(read: ReadRequest, text: str, catalogue: Catalogue) -> ReadRequest:
@@ -111,7 +111,7 @@ _REASONS = {
 
 
 def mood_of(tool: ToolSchema, clauses: Sequence[RequestClause]) -> Mood:
-    """Return the mood of the clause about a tool; if unclear, the more cautious one."""
+    """Return the mood of the clause about a tool or, if unclear, the more cautious mood."""
     about = [(_about(tool, clause), clause.mood) for clause in clauses]
     most = max((score for score, _ in about), default=0.0)
     moods = {mood for score, mood in about if score == most}
@@ -138,14 +138,14 @@ _WHOLE = (
     ValueForm.ID,
     ValueForm.NUMBER,
 )
-"""Forms whose parts are not values: a stated 10 does not state a 1."""
+"""Forms whose parts are not values themselves: a stated 10 does not state a 1."""
 
 
 def is_stated(value: Json, text: str, given: Collection[Json] = ()) -> bool:
-    """Return whether a text states a value, or the user gives it beside the text.
+    """Return whether a text, or the user beside the text, states a value.
 
-    A list or object is stated if each of its parts is; booleans, null, and empty lists and objects
-    are never stated in words.
+    A list or object is stated if each of its parts is. Words never state booleans, nulls, or empty
+    lists and objects.
     """
     if any(same_value(value, one) for one in given):
         return True

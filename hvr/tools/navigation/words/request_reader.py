@@ -1,8 +1,8 @@
-"""A reader of requests in words that needs no language model.
+"""A request reader that needs no language model.
 
-Each clause that is an order or a question leads to at most one goal call. A writing call requires
-a matching verb, a clear lead over every other tool, and a reading that accounts for every word of
-the clause. Otherwise hvr asks the user.
+Each order or question leads to at most one goal call. A writing call requires a matching verb, a
+clear lead over every other tool, and a reading that explains every word of the clause. Otherwise
+hvr asks the user.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ from hvr.tools.navigation.words.vocabulary import (
 )
 
 # Names of stated values ---------------------------------------------------------------------------
-# A value that no goal call takes constrains an entity: find the property that it stands for.
+# A value that no goal call takes constrains an entity; find the property that it refers to.
 
 _SURE = 1.0
 _LOOSE = frozenset([ValueKind.TEXT, ValueKind.ANY, ValueKind.PATH])
@@ -90,11 +90,11 @@ class ValueNames:
         ]
 
     def of(self, tool: str, parameter: str) -> str:
-        """Return the meaning of a parameter, or its name."""
+        """Return the meaning of a parameter, or else its name."""
         return self._slots.get((tool, parameter), parameter)
 
     def named(self, span: ValueSpan, clause: RequestClause | None) -> ReadValue | None:
-        """Return a value with the name it is stated under; an empty name if none is clear."""
+        """Return a value with the name under which it is stated; the name is empty if unclear."""
         tokens = clause.tokens if clause is not None else ()
         index = next((i for i, t in enumerate(tokens) if t.start == span.start), None)
         best: tuple[float, str] = (0.0, "")
@@ -105,7 +105,7 @@ class ValueNames:
                 continue
             cue = cue_of(tokens, index, parameter) if index is not None else 0.0
             if span.form in (ValueForm.NAME, ValueForm.NUMBER, ValueForm.QUOTED) and cue <= 0:
-                continue  # the form alone does not tell what it is
+                continue  # the form alone does not determine the meaning
             if kind_of(parameter) in _LOOSE and cue < NAMED_PARAMETER_SCORE:
                 continue
             if (score := fits + cue) > best[0] and score >= _SURE:
@@ -118,23 +118,23 @@ class ValueNames:
 # Request reader -----------------------------------------------------------------------------------
 
 MARGIN = 0.3
-"""Lead in score (of at most 6.5) that a writing tool needs over any other."""
+"""Lead in score (at most 6.5) that a writing tool needs over every other tool."""
 _LIKELY = 12
-"""Number of best tools whose calls are completed from other clauses."""
+"""Number of best tools whose calls may be completed from other clauses."""
 MIN_COVERED_SHARE = 0.5
-"""Share of covered words at which a call that takes every value counts as likely."""
+"""Share of covered words above which a call that takes every value counts as likely."""
 MAX_CHOICES = 4
 """Maximum number of tools offered in a question."""
 
 
 @dataclass
 class _ClauseGoal:
-    """The goal call of a clause, or the reason for having none.
+    """The goal call of a clause, or the reason for its absence.
 
     Args:
         queries: Queries for entity parameters without a value.
         question: A question that must be answered before any call.
-        unread: Content words that nothing accounts for.
+        unread: Content words that nothing explains.
         spans: Values that the call does not take.
     """
 
@@ -160,7 +160,7 @@ class RequestReader:
         self._readers = [tool for tool in catalogue.tools if tool.effect is Effect.READS]
 
     def read(self, text: str, tool: str = "") -> ReadRequest:
-        """Return the goal calls of a request, or the questions that come first."""
+        """Return the goal calls of a request, or the questions to ask first."""
         clauses = clauses_of(text, self._verbs)
         goals: list[_ClauseGoal] = []
         facts = [span for c in clauses if c.mood is Mood.STATEMENT for span in c.spans]
@@ -199,7 +199,7 @@ class RequestReader:
         )
         related = [one for one in ranked if only or self._related(one, clause, verb)]
         related = _best_suited(related, clause)
-        # Without a related tool the clause has no goal; FIND or a question follows.
+        # Without a related tool, the clause has no goal, and FIND or a question follows.
         if not related:
             return _ClauseGoal(clause, unread=_words(clause))
         best = related[0]
@@ -227,7 +227,7 @@ class RequestReader:
             goal.question = UserQuestion(QuestionKind.CONFIRM, 0, "tool", why, _listed(tools[:1]))
         elif writes and (lost := self._lost(goal)):
             goal.call = None
-            why = f"{', '.join(map(quoted, lost))} of the request is not understood"
+            why = f"{', '.join(map(quoted, lost))} of the request could not be understood"
             goal.question = UserQuestion(QuestionKind.CONFIRM, 0, "tool", why, _listed(tools[:1]))
         elif unknown:
             why = f"no result is known to have a property for {quoted(unknown)}"
@@ -276,7 +276,8 @@ class RequestReader:
         shared = [t for t in words if own.has(stem(t.lower))]
         named = one.nouns > 0 or not words
         if shared and len(shared) < len(words):
-            # "Who wrote it?" does not ask for a tool just because the tool has a "name" parameter.
+            # "Who wrote it?" does not ask for a tool merely because the tool has a "name"
+            # parameter.
             named = any(t.lower not in QUESTION_WORDS - {"where", "when"} for t in shared)
         loose = [span for span in clause.spans if span.start not in one.call.used]
         valued = bool(one.call.arguments) and not one.call.open() and not loose
@@ -433,7 +434,8 @@ class RequestReader:
                     constraints or loose or query.every or query.selection
                 )
                 if not found:
-                    why = f"{quoted(goal.call.tool.name)} needs it, but it is not stated"
+                    tool = quoted(goal.call.tool.name)
+                    why = f"{tool} needs it, but the request does not state it"
                     questions.append(
                         UserQuestion(QuestionKind.MISSING, number, parameter.name, why)
                     )
@@ -456,7 +458,7 @@ class RequestReader:
 
 
 def _afterthoughts(clauses: Sequence[RequestClause]) -> list[RequestClause]:
-    """Return the fragments after an order, which may correct it or take it back."""
+    """Return the fragments that follow an order and may correct or withdraw it."""
     first = next((n for n, one in enumerate(clauses) if one.mood is Mood.ORDER), len(clauses))
     return [clause for clause in clauses[first:] if clause.fragment]
 
@@ -468,7 +470,7 @@ def _score(one: ToolEvidence, clause: RequestClause) -> float:
 def _best_suited(related: Sequence[ToolEvidence], clause: RequestClause) -> list[ToolEvidence]:
     named = [o for o in related if o.verb >= SAME_VERB and o.tool.effect is not Effect.READS]
     if named:
-        # "Return Emma" returns the book, although a query "returns" results.
+        # "Return Emma" returns a book, even if a query "returns" results.
         fit = max(one.fit for one in named)
         related = [
             one
@@ -510,10 +512,10 @@ def _from_spans(parameter: ToolParameter, spans: Iterable[ValueSpan]) -> tuple[J
 
 
 def _resolved(clause: RequestClause, before: Sequence[RequestClause]) -> RequestClause:
-    """Replace "it" by the only value of the last clause that states any."""
+    """Replace "it" by the only value in the last clause that states any."""
     said = next((one.spans for one in reversed(before) if one.spans), ())
     if len(said) == 1 and any(t.lower in ("its", "his", "her", "their") for t in clause.tokens):
-        # "Show its status" asks for the status of the value named before.
+        # "Show its status" asks for the status of the value named earlier.
         end = clause.tokens[-1].start + len(clause.tokens[-1].text)
         owner = Token(said[0].text, end + 1, replace(said[0], start=end + 1))
         owned = (*clause.tokens, Token("of", end), owner)
@@ -553,7 +555,7 @@ _BOUNDS = frozenset("about around over under above below near up".split())
 
 
 def _qualifies(tokens: Sequence[Token], index: int) -> bool:
-    """Return whether a function word changes a value or a thing: "up to 50", "the back door"."""
+    """Return whether a function word qualifies a value or a noun: "up to 50", "the back door"."""
     word, before = tokens[index].lower, tokens[index - 1].lower if index else ""
     after = tokens[index + 1 :]
     if word in ADVERBS:
@@ -573,7 +575,7 @@ def _joins_noun(after: Sequence[Token]) -> bool:
 def _in_order(
     parameter: ToolParameter, call: ReadCall, spans: Sequence[ValueSpan]
 ) -> tuple[Json, str]:
-    """Match values to parameters of one kind by position if their numbers agree."""
+    """Match values to parameters of one kind by position, if they are equally many."""
     kind = kind_of(parameter)
     alike = [p for p in call.tool.takes if p.required and kind_of(p) is kind]
     fitting = [span for span in spans if value_compatibility(span, parameter)[0] >= MIN_FORM_SCORE]
@@ -648,7 +650,7 @@ def _explained(
         f"{value.name or 'a value'} = {json.dumps(value.value, ensure_ascii=False)} ({value.form})"
         for value in dict.fromkeys(values)
     )
-    why = f"The request is read as: {read}{f' with {stated}' if stated else ''}."
+    why = f"hvr reads the request as: {read}{f' with {stated}' if stated else ''}."
     if unread:
         why += f" Not understood: {', '.join(map(quoted, unread))}."
     return why

@@ -1,4 +1,4 @@
-"""The tool that a clause asks for, by verb, nouns, values, and similarity of the texts."""
+"""The tool that a clause asks for, by verb, nouns, values, and similarity of texts."""
 
 from __future__ import annotations
 
@@ -32,15 +32,16 @@ MIN_COSINE = 0.3
 
 @dataclass(frozen=True)
 class ToolEvidence:
-    """Evidence for a tool. Each score is between 0 and 1, except `fit`, which is at most 2.5.
+    """Evidence that a clause asks for a tool; scores are from 0 to 1, except `fit` (to 2.5).
 
     Args:
-        call: The call as the clause states it.
+        call: The call that the clause states.
         verb: Match between the clause's verb and the tool's action.
-        nouns: Share of the clause's words that the tool has.
+        nouns: Share of the clause's words that occur in the tool's words.
         name: Share of the tool's name that the clause covers.
         meaning: Similarity between the clause and the tool's description.
-        fit: Twice the share of values that the tool takes, plus half the share of its needs met.
+        fit: Twice the share of values that the tool takes, plus half the share of its needs that
+            are met.
     """
 
     call: ReadCall
@@ -62,7 +63,7 @@ class ToolEvidence:
 
 
 QUESTION_SCORE = 0.4
-"""Minimum verb score of a reading tool for a question."""
+"""Minimum verb score at which a question may use a read-only tool."""
 
 _SHOW = stem("get")
 _GENERAL = frozenset(
@@ -111,7 +112,7 @@ class ToolChooser:
     """Ranks the tools of a catalogue for clauses."""
 
     def __init__(self, catalogue: Catalogue, encode: Encoder) -> None:
-        # A beginning that all descriptions share does not distinguish tools.
+        # A prefix that all descriptions share does not distinguish tools.
         own = own_descriptions([tool.description for tool in catalogue.tools])
         described = zip(catalogue.tools, own, strict=True)
         self._tools = tuple(replace(tool, description=said) for tool, said in described)
@@ -140,7 +141,7 @@ class ToolChooser:
         return sorted(found, key=lambda one: -one.score)
 
     def _negated(self, nouns: frozenset[str], clause: RequestClause) -> frozenset[str]:
-        """Replace "not staged" by "unstaged" if tools use such a word."""
+        """Replace "not staged" by "unstaged", if a tool uses that word."""
         words = [token.lower for token in clause.tokens]
         for index, word in enumerate(words):
             opposite = stem(f"un{word}") if word else ""
@@ -172,10 +173,10 @@ class ToolChooser:
         if verb.nouns & words.name and tool.effect is not Effect.READS:
             said = max(said, SIMILAR_VERB)
         if verb.stem in _GENERAL:
-            said = min(said, SIMILAR_VERB)  # any reading tool can "show" something
+            said = min(said, SIMILAR_VERB)  # any read-only tool can "show" something
         shows = not verb.stem or not is_known(verb.stem) or are_similar_verbs(verb.stem, _SHOW)
         if reads and shows and tool.effect is Effect.READS:
-            # A question asks to show something, whatever its words.
+            # A question asks to be shown something, whatever its words.
             said = max(said, min(SIMILAR_VERB, action_match(tool, _SHOW)), QUESTION_SCORE)
         own = frozenset(verbs_of(tool)[:1]) if said >= SIMILAR_VERB else frozenset()
         return ToolEvidence(

@@ -44,7 +44,7 @@ FUNCTION_WORDS = (
     | _JOINERS
     | frozenset(NAMED)
 ) - RESTRICTIONS
-"""Words that say nothing about an action or its object."""
+"""Words that carry no information about an action or its object."""
 
 _QUESTIONS = QUESTION_WORDS - {"where", "when", "who"}
 
@@ -67,7 +67,7 @@ class ToolVocabulary:
         taken: Stems of the names, descriptions and choices of its parameters.
         given: Stems of the names of its results.
         around: Stems of all tools in its catalogue.
-        things: First words of the names of ids in its catalogue.
+        things: First words of the id names in its catalogue.
     """
 
     name: frozenset[str]
@@ -83,7 +83,7 @@ class ToolVocabulary:
         return self.name | self.described | self.taken | self.given
 
     def weight(self, word: str) -> float:
-        """Return how strongly a stem, or a noun that it implies, points to this tool."""
+        """Return how strongly a stem, or a noun it implies, points to this tool."""
         return max(map(self._weight, (word, *_SENSES.get(word, ()))))
 
     def _weight(self, word: str) -> float:
@@ -92,7 +92,7 @@ class ToolVocabulary:
         return 0.7 if word in self.described else 0.5 if word in self.taken | self.given else 0.0
 
     def has(self, word: str) -> bool:
-        """Return whether the tool has a stem, or a noun that it implies."""
+        """Return whether the tool has a stem, or a noun implied by the stem."""
         return self.weight(word) > 0
 
 
@@ -123,9 +123,9 @@ class CatalogueVocabulary:
         return sum(own.weight(w) * self.rarity(w) for w in words) / whole if whole else 0.0
 
     def recall(self, tool: str, words: Iterable[str], apart: Iterable[str] = ()) -> float:
-        """Return the share of a tool's name that some stems cover, weighted by rarity.
+        """Return the share of a tool's name covered by stems, weighted by rarity.
 
-        Stems `apart` do not count, since others say the same.
+        The stems in `apart` do not count, since other words express the same.
         """
         words = frozenset(words)
         name = self.of[tool].name - frozenset(apart)
@@ -157,7 +157,7 @@ _KNOWN = frozenset().union(*_GROUPS)
 SAME_VERB = 1.0
 """Score of a verb that is the tool's own verb."""
 SIMILAR_VERB = 0.7
-"""Score of a verb for the same kind of action."""
+"""Score of a verb for a similar action."""
 
 
 def _verb(words: list[str]) -> str:
@@ -166,10 +166,10 @@ def _verb(words: list[str]) -> str:
 
 @lru_cache(maxsize=10_000)
 def verbs_of(tool: ToolSchema) -> tuple[str, ...]:
-    """Return the stems of a tool's verbs, first in its name, then in its description."""
+    """Return the stems of a tool's verbs, first from its name, then from its description."""
     names, words = words_in(tool.name), words_in(tool.description)
     described = {stem(word) for word in words[:1]}
-    # "renew_loan: Renew a loan." renews; "loan" is not a verb here.
+    # In "renew_loan: Renew a loan.", "renew" is the verb and "loan" is not.
     known = (
         [word for word in names if stem(word) in described]
         or [word for word in names if stem(word) in _KNOWN]
@@ -188,19 +188,19 @@ def verbs_of_tools(catalogue: Catalogue) -> frozenset[str]:
 
 
 def action_match(tool: ToolSchema, verb: str) -> float:
-    """Return how well a verb asks for a tool's action: `SAME_VERB`, `SIMILAR_VERB`, or 0."""
+    """Return how well a verb asks for a tool's action: `SAME_VERB`, `SIMILAR_VERB` or 0."""
     own = verbs_of(tool)
     if verb in own[:1]:
         return SAME_VERB
     # "git_diff_staged" does not stage anything.
     name = [stem(word) for word in words_in(tool.name) if not word.endswith("ed")]
-    # A reading tool may be named after its result: get_sum adds.
+    # A read-only tool may be named after its result: get_sum adds.
     others = (*own, *name) if tool.effect is Effect.READS else own
     return SIMILAR_VERB if any(are_similar_verbs(verb, one) for one in others) else 0.0
 
 
 def are_similar_verbs(one: str, other: str) -> bool:
-    """Return whether two verb stems ask for the same kind of action."""
+    """Return whether two verb stems ask for similar actions."""
     return one == other or any(one in group and other in group for group in _GROUPS)
 
 
@@ -225,8 +225,8 @@ def is_known(verb: str) -> bool:
 def likely_tools(text: str, catalogue: Catalogue, most: int) -> tuple[ToolSchema, ...]:
     """Return the tools that share the most words with a request, in the order of the catalogue.
 
-    A word counts more if fewer tools have it, and double if it is in the tool's name. A verb for
-    the same kind of action counts like a word of the name.
+    A word counts more the fewer tools have it, and twice as much if it is in the tool's name. A
+    verb for a similar action counts like a word in the name.
     """
     tools = catalogue.tools
     if len(tools) <= most:
