@@ -1,10 +1,10 @@
 """Fuzz plans embedded in other texts: python benchmarks/fuzz_plan_texts.py [FOLDER]
 
 Damages JSON plans, planner output, answers of language models and requests to `hvr validate
---serve` in the ways of fuzz_pddl.py, and reads them. The seeds are built in; the files of a folder
-are added to them. A finding is an unanswered exception, more than 2 seconds of CPU, or memory above
-20 times the input plus 8 MB (measured on one input in 20). The same --first gives the same inputs;
-the exit code is 1 if there are findings.
+--serve` like fuzz_pddl.py, and reads them. The seeds are built in; the files of a folder are added
+to them. A finding is an uncaught exception, more than 2 seconds of CPU, or memory above 20 times
+the input plus 8 MB (measured on one input in 20). The same --first gives the same inputs; the exit
+code is 1 if there are findings.
 """
 
 from __future__ import annotations

@@ -2,11 +2,11 @@
 
     python benchmarks/kitchen_verifier.py [--examples FILE] [--model FOLDER] [--json FILE]
 
-All plans are executable; the wrong ones miss the request: a different object or place, missing
-final or middle steps, or a plan for another request in the same kitchen. The kitchens are held out
+All plans are executable. The wrong plans miss the request: they use a different object or place,
+lack final or middle steps, or serve another request in the same kitchen. The kitchens are held out
 of training; `sentence` also holds out the wordings (training uses nothing from
-benchmarks/sentences.txt), and `new things` the classes of the handled objects. ROC-AUC uses
-the graph score, and each wording of a request counts once.
+benchmarks/sentences.txt), and `new things` the classes of the handled objects. ROC-AUC uses the
+graph score, and each wording of a request counts once.
 
 `--verdicts N` runs `hvr verify` on N of ALFRED's held-out demonstrations, each with one of its
 human descriptions: near misses have another object or place, cut plans lack steps, and far ones

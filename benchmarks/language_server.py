@@ -58,7 +58,7 @@ def domain_of(lines: int) -> str:
 
 
 async def latency(lines: int) -> dict[str, float]:
-    """Return the milliseconds from a change in a domain of about `lines` lines to each answer."""
+    """Return the milliseconds from a change to each answer, in a domain of about `lines` lines."""
     text = domain_of(lines)
     folder = Path("/nowhere")
     took: dict[str, list[float]] = {"hover": [], "completion": [], "diagnostics": []}

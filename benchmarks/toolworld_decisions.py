@@ -7,12 +7,12 @@ No model is larger than MiniLM.
         --test-missing-parameter FILE --test-irrelevance FILE]
 
 The data are turns of the development half of BFCL's multi-turn dialogues (base, missing function,
-missing parameter) and its irrelevance requests. The right move is: call, if correct calls are
-recorded; find, if a required function is withheld; ask, if a parameter is missing; answer, if none
-of the offered functions is useful. Cross-validation keeps the dialogues of one number (all three
-variants) together. With `--part kept`, training uses the whole development half, and the test set
-is the rest of the package bfcl-eval: for a final report, never to choose anything. The `--test-…`
-options judge other files in the format of the shared data.
+missing parameter) and its irrelevance requests. The right move is to call if correct calls are
+recorded, to find tools if a required function is withheld, to ask if a parameter is missing, and to
+answer if none of the offered functions is useful. Cross-validation keeps the dialogues of one
+number (all three variants) together. With `--part kept`, training uses the whole development half,
+and the test set is the rest of the package bfcl-eval: for a final report, never to choose anything.
+The `--test-…` options judge other files in the format of the shared data.
 
 A decision sees the user's words in this and earlier turns, the available tools, the unavailable
 tools (the others of BFCL's eight classes; with their class unless `--no-services`), and whether the

@@ -81,7 +81,7 @@ def parsed_call(text: str, takes: dict[str, list[str]]) -> dict[str, Any]:
     try:
         call = ast.parse(text.strip(), mode="eval").body
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
-            raise ValueError("no call of a function")
+            raise ValueError("expected a function call")
         name = call.func.id
         values = [ast.literal_eval(argument) for argument in call.args]
         kwargs = dict(zip(takes.get(name, ()), values, strict=False))

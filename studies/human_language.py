@@ -73,7 +73,7 @@ def demonstrations(
     Args:
         sentences: Gzipped JSON lines with `id` and `annotations`, each with a `task_desc`.
         starts: Gzipped JSON lines of records for `scene_from_alfred`.
-        part: Part to restrict to; None yields both.
+        part: The part to yield, by default both.
     """
     said = {str(r["id"]): tuple(_sentences(r)) for r in _records(sentences)}
     in_parts: dict[str, set[Part]] = defaultdict(set)
@@ -156,7 +156,7 @@ class Described:
     """A demonstration with the results for its sentences.
 
     Args:
-        equal: Whether all sentences were read as the same goal; None with fewer than two.
+        equal: Whether all sentences were read as the same goal, or None with fewer than two.
         equal_read: Same as `equal`, counting understood sentences only.
     """
 

@@ -67,7 +67,7 @@ class SmoothedScores(TextScores):
     """S[i, t] = <x_i, h_t>, with x_i the vector of step i and H = `propagate`(X, alpha).
 
     Args:
-        alpha: Weight of a tool's own text; 1 ignores the graph.
+        alpha: Weight of a tool's own text, or 1 to ignore the graph.
     """
 
     alpha: float = 1.0

@@ -309,7 +309,7 @@ def usual_properties(
     pieces: dict[str, str],
     known: dict[str, Any],
 ) -> list[str]:
-    """Return the properties of most instances; for pieces and absent types, the documented ones."""
+    """Return the properties of most instances (the documented ones for pieces and absent types)."""
     found = instances.get(name)
     if found:
         counts = Counter(p for entry in found for p in entry["properties"])

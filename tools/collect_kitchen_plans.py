@@ -156,7 +156,7 @@ class Request:
 
     Args:
         source: `task`, `made`, `said`, `sentence` or `alfred`.
-        goal: PDDL goal over the kitchen domain; if empty, hvr reads it from the first wording.
+        goal: PDDL goal over the kitchen domain, or "" to read it from the first wording.
     """
 
     id: str

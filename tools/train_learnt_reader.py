@@ -134,7 +134,7 @@ def begin(network: Network, head: Head, tuned: Sequence[int]) -> None:
 
 
 def thinned(examples: Sequence[Example], every: int) -> list[Example]:
-    """Return all sentences of whole demonstrations, and every N-th of the others."""
+    """Return all sentences of whole demonstrations, and every N-th of the other sentences."""
     others = [e for e in examples if e.source != "task"]
     return [e for e in examples if e.source == "task"] + others[::every]
 

@@ -47,7 +47,7 @@ def schemas() -> dict[str, Any]:
 
 
 def page(*, answers_too: bool = False) -> str:
-    """Return the reference page; the one of the site also lists the members of the answers."""
+    """Return the reference page; the site's version also lists the members of the answers."""
     lines, requests, answers = [_HEAD], dict[str, str](), dict[str, Any]()
     lines += ["| operation | effect | request | answer |", "| --- | --- | --- | --- |"]
     for operation in OPERATIONS.values():

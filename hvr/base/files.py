@@ -213,10 +213,10 @@ def _new_temporary_folder(prefix: str) -> tuple[TemporaryDirectory[str], int | N
 
 @cache
 def _remove_abandoned(parent: str) -> None:
-    """Remove the temporary folders of this user's processes that were killed.
+    """Remove the temporary folders of this user's killed processes.
 
-    Their locks, which ended with them, are a safer sign than process ids: these are used again, and
-    differ between containers that share a folder.
+    Released locks are safer evidence than process ids, which are reused and differ between
+    containers that share a folder.
     """
     if sys.platform == "win32":
         return

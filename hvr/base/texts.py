@@ -255,7 +255,7 @@ def read_yaml(path: Path) -> Any:
             # No file needs aliases, and a few lines of them expand to a value of any size.
             if self.check_event(yaml.AliasEvent):
                 event = self.peek_event()
-                message = f"the alias *{event.anchor}: write the value out"
+                message = f"the alias *{event.anchor} is not supported: write the value out"
                 raise yaml.composer.ComposerError(None, None, message, event.start_mark)
             return super().compose_node(parent, index)
 
@@ -352,7 +352,7 @@ def _reason(error: Exception) -> str:
     return (text.splitlines() or [type(error).__name__])[0][:200]
 
 
-_TOO_DEEP = f"it is nested more than {MAX_DEPTH} deep"
+_TOO_DEEP = f"it is nested more than {MAX_DEPTH} levels deep"
 
 
 # English ------------------------------------------------------------------------------------------

@@ -172,7 +172,7 @@ class Evidence:
         if index in trace.failing:
             return Cause.CONTRADICTORY, self._failures.get(index, "it cannot be executed")
         if trace.marks[index] == trace.marks[index + 1]:
-            return Cause.REPEATED, "it changes nothing: all its effects hold already"
+            return Cause.REPEATED, "it changes nothing: all its effects already hold"
         undone = {c.undone_by for c in changes}
         made = " and ".join(c.text(trace.task) for c in changes[:_NAMED]) or "its effects"
         if not set(action.args) <= self._needed:

@@ -53,7 +53,7 @@ class ListReader:
         if same:
             self.overlook(node, message)
         else:
-            self.semantic(node, f"{message}, and differently", expected="one declaration")
+            self.semantic(node, f"{message}, with different contents", expected="one declaration")
 
     def written_again(self, node: Node, message: str, first: Group, second: Group) -> None:
         """Reject a second list; a lenient reader accepts one with the same words."""
@@ -123,7 +123,7 @@ class ListReader:
 
         Args:
             what: "variable", or the kind of the names in messages.
-            types: The declared types; None accepts any type name.
+            types: The declared types, or None to accept any type name.
         """
         read = self.variable if what == "variable" else (lambda node: self.name(node, what))
         known = None if types is None else {OBJECT, *types}

@@ -397,8 +397,8 @@ class _Actions(Sequence[GroundAction]):
 def plain_plan(source: SourceText, epsilon: Fraction) -> PlainPlan | None:
     """Return the steps of an error-free text, or None if `read_plan` must read it.
 
-    The text may contain only steps of one notation, white space and comments: steps in
-    parentheses, with or without times; calls; or a JSON list of strings. The order in the file
+    The text may contain only steps of one notation, white space and comments. Notations are steps
+    in parentheses, with or without times, calls, and a JSON list of strings. The order in the file
     must be the order of execution.
 
     Args:

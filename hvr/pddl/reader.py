@@ -558,7 +558,7 @@ def _check_depth(source: SourceText) -> None:
             if len(opened) > MAX_NESTING:
                 source.syntax_error(
                     offset,
-                    f"parentheses are nested more than {MAX_NESTING} deep",
+                    f"parentheses are nested more than {MAX_NESTING} levels deep",
                     expected="a flatter formula",
                 )
         elif token == ")" and opened:

@@ -102,7 +102,7 @@ def stream(
     options: BatchOptions | None = None,
     engine: EngineChoice | None = None,
 ) -> Generator[Judged, None, None]:
-    """Judge plans as they arrive, and yield one result per plan, in their order.
+    """Judge plans as they arrive, and yield one result per plan, in order.
 
     A row is read when its result is requested, or a bounded number of rows earlier if other
     processes judge. Each process keeps the last few problems compiled, so rows of one problem
@@ -111,7 +111,7 @@ def stream(
 
     Args:
         rows: The texts of a domain, a problem and a plan each.
-        engine: The engine that judges plans, or None for this process.
+        engine: The engine that judges plans, by default this process.
 
     Raises:
         UsageError: A row is not three texts; the message contains its number.
@@ -387,7 +387,7 @@ def read_rows(name: str) -> Iterator[PlanRow]:
 
     Args:
         name: A file of JSON lines, each an object with `domain`, `problem`, `plan` and optionally
-            `id`; a file that ends in .parquet, with these columns; or - for lines of standard
+            `id`, or a file that ends in .parquet with these columns, or - for lines of standard
             input.
 
     Raises:

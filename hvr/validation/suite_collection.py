@@ -289,7 +289,9 @@ def _entry(line: Any, place: str) -> tuple[str, str, list[str]]:
         raise DataFileError(f'{place}: expected either "plan" or "plans"')
     plans = line["plans"] if "plans" in line else [line["plan"]]
     if not isinstance(plans, list) or not all(isinstance(p, str) and p for p in plans):
-        raise DataFileError(f'{place}: "plan" must be a file name, "plans" a list of them')
+        raise DataFileError(
+            f'{place}: "plan" must be a file name, and "plans" a list of file names'
+        )
     return line["domain"], line["problem"], plans
 
 

@@ -101,7 +101,7 @@ class Suite(Value):
             *(Left(file, "it is hidden", "name it on the command line") for file in self.hidden),
         )
         lines = [f"not validated: {left}" for left in everything]
-        return lines or ["not validated: no file; every file is part of a result"]
+        return lines or ["no file was left out: every file is part of a result"]
 
 
 _KEEP = "to include it, drop the pattern that matches it"
@@ -498,7 +498,7 @@ def problem_of(plan: _Place, problems: Sequence[_Place]) -> _Place | str:
             return f"it could be a plan for {_either(best)}"
     if not problems:
         return "no problem was found"
-    return "no problem has a matching name, and there is not exactly one beside it"
+    return "no problem has a matching name, and its folder does not contain exactly one problem"
 
 
 def problem_named_like(file: str, problems: Iterable[ClassifiedFile]) -> str | None:

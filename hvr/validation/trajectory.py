@@ -110,7 +110,7 @@ class Monitor:
             case "sometime-before":
                 # In this order, because the second condition must hold in a strictly earlier state.
                 if first and not self._seen:
-                    self._violated("the first condition holds, and the second never did before")
+                    self._violated("the first condition holds, but the second never held before it")
                 self._seen |= held[1]
             case "always-within":
                 # Keep deadlines that have passed, to report them below: the second condition holds

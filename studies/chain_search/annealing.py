@@ -1,4 +1,4 @@
-"""The paper's heuristic search: a population of subgraphs, mutated and accepted by annealing.
+"""The paper's heuristic search, which anneals a population of subgraphs.
 
 NaviAgent (section 3.3, eq. 23) gives neither constants nor pseudocode. This implementation follows
 its prose, with constants chosen by hvr. It may miss existing chains.

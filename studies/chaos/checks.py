@@ -110,7 +110,7 @@ def chosen(checks: Iterable[Check], only: Iterable[str], *, quick: bool) -> tupl
     """Return the selected checks.
 
     Args:
-        only: Shell patterns that match a group or `group/name`; empty selects all.
+        only: Shell patterns that match a group or `group/name`, or none to select all.
     """
     patterns = tuple(only)
     return tuple(

@@ -23,7 +23,7 @@ class Ended:
     """Result of a process.
 
     Args:
-        code: Exit code; 128 plus the signal number after a signal.
+        code: Exit code, or 128 plus the signal number after a signal.
         peak: Peak memory in bytes of the process and its reaped children, or 0 if unknown, because
             it does not exceed the peak of this process.
         late: Whether it was killed at its time limit.

@@ -44,7 +44,7 @@ class Sent:
 
     Args:
         number: 1-based number, as counted by the injector.
-        target: Id of the target object; empty without one.
+        target: Id of the target object, or "".
     """
 
     number: int
@@ -94,7 +94,7 @@ class Given(Policy[Stage]):
     """A policy that uses a given first plan and replans on its own afterwards.
 
     Args:
-        first: First plan; None plans from the start.
+        first: First plan, or None to plan from the start.
         policy: Policy for all further plans.
     """
 

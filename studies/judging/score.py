@@ -25,12 +25,12 @@ class Counts:
 
     @property
     def precision(self) -> float:
-        """Share of findings that are correct; 1 without findings."""
+        """Share of findings that are correct (1 without findings)."""
         return self.hit / (self.hit + self.false) if self.hit + self.false else 1.0
 
     @property
     def recall(self) -> float:
-        """Share of errors that were found; 1 without errors."""
+        """Share of errors that were found (1 without errors)."""
         return self.hit / (self.hit + self.missed) if self.hit + self.missed else 1.0
 
     @property

@@ -73,7 +73,7 @@ class Targets:
     """Meanings of sentences as tensors.
 
     Args:
-        pointers: Class index for each slot; the number of classes stands for none.
+        pointers: Class index for each slot, or the number of classes for none.
     """
 
     kind: Tensor

@@ -96,7 +96,7 @@ def near(likeness: Matrix, most: int = NEAR) -> Matrix:
 def best_likeness(
     likeness: Matrix, ours: tuple[tuple[int, ...], ...], theirs: tuple[tuple[int, ...], ...]
 ) -> Matrix:
-    """Return the best similarity between parameters of each pair of tools; 0 without parameters."""
+    """Return the best similarity of parameters for each pair of tools (0 without parameters)."""
     table = np.zeros((len(ours), len(theirs)), np.float32)
     some = [j for j, rows in enumerate(theirs) if rows]
     if not some:
@@ -112,7 +112,7 @@ def best_likeness(
 
 
 def mean_likeness(likeness: Matrix, takes: tuple[tuple[int, ...], ...]) -> Matrix:
-    """Return how well a tool's inputs match another tool's on average; 0 without inputs."""
+    """Return how well a tool's inputs match another tool's on average (0 without inputs)."""
     table = np.zeros((len(takes), len(takes)), np.float32)
     matched = best_likeness(likeness, tuple((row,) for row in range(len(likeness))), takes)
     for i, rows in enumerate(takes):

@@ -14,7 +14,7 @@ def area_under_curve(positives: Scores, negatives: Scores) -> float:
     """Return the ROC-AUC of links against other pairs, with ties counted as one half.
 
     Returns:
-        0 to 1; nan if one side is empty.
+        A value from 0 to 1, or nan if one side is empty.
     """
     if not len(positives) or not len(negatives):
         return math.nan
@@ -33,7 +33,7 @@ def f1(positives: Scores, negatives: Scores, threshold: float) -> float:
 
 
 def best_cut(positives: Scores, negatives: Scores) -> float:
-    """Return the threshold with the highest F1, midway between scores; 0.5 without data."""
+    """Return the threshold with the highest F1, midway between scores (0.5 without data)."""
     values = np.unique(np.concatenate([positives, negatives]))
     if not len(values) or not len(positives):
         return 0.5
@@ -42,5 +42,5 @@ def best_cut(positives: Scores, negatives: Scores) -> float:
 
 
 def hits_at(ranks: NDArray[np.int64], most: int = 10) -> float:
-    """Return the share of 1-based ranks up to `most`; nan without ranks."""
+    """Return the share of 1-based ranks up to `most` (nan without ranks)."""
     return float((ranks <= most).mean()) if len(ranks) else math.nan

@@ -72,7 +72,7 @@ def random_negatives(allowed: NDArray[np.bool_], count: int, random: np.random.G
         count: Number of pairs, with repetition.
 
     Returns:
-        `count` pairs; none if no pair is allowed.
+        `count` pairs, or none if no pair is allowed.
     """
     free = np.argwhere(allowed)
     drawn = free[random.integers(0, len(free), count)] if len(free) else free

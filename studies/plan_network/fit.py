@@ -54,7 +54,7 @@ def train(
 
     Args:
         plans: True plans; plans without steps are skipped.
-        encoder: Text encoder; None uses the configured one.
+        encoder: Text encoder, by default the configured one.
 
     Raises:
         UsageError: There are fewer than two plans, or the tools do not fit the configuration.
@@ -124,7 +124,7 @@ class TrainingData:
     Args:
         fit: Groups to train on.
         held: Groups for early stopping and for choosing the thresholds.
-        margins: Source of the alignment margins of `fit`; None uses the scorer g.
+        margins: Source of the alignment margins of `fit`, by default the scorer g.
     """
 
     fit: Sequence[ContrastGroup]

@@ -107,7 +107,7 @@ class _Run:
         self.expected = self.watch.state
 
     def go(self, until: int | None = None) -> None:
-        """Execute the actions before an index; without one, execute all and check the goal."""
+        """Execute the actions before an index, or execute all and check the goal."""
         for index, action in enumerate(self.scenario.actions[:until]):
             step = self.binding.action(action, self.world)
             for target in self._out_of_reach(step):

@@ -40,7 +40,7 @@ _CALLS = _object(calls=_list(_object(arguments=_list(_NAME))))
 
 
 class ToolModel:
-    """A language model that plans with tools; also a `StepJudge` for `graph_search`.
+    """A language model that plans with tools, and serves as `StepJudge` of `graph_search`.
 
     Args:
         graph: Tools; the model does not see their links.

@@ -50,9 +50,9 @@ PROBLEMS = [
 
 # The lenient reader also refuses ambiguous slips.
 OPEN_DOMAINS = [
-    ("(p ?x)))", "(p ?x)) (:action a :effect (p k)))", "defined twice, and differently"),
-    ("(p ?x - t) (q)", "(p ?x - t) (q) (q ?x)", "declared twice, and differently"),
-    ("(:functions (f)", "(:functions (f) (f ?x)", "declared twice, and differently"),
+    ("(p ?x)))", "(p ?x)) (:action a :effect (p k)))", "defined twice, with different contents"),
+    ("(p ?x - t) (q)", "(p ?x - t) (q) (q ?x)", "declared twice, with different contents"),
+    ("(:functions (f)", "(:functions (f) (f ?x)", "declared twice, with different contents"),
     ("(?x - t) :pre", "(?x ?x - t) :pre", "declared twice"),
     ("(p ?x)))", "(p ?x))) (x)", "text after the end"),
     ("(p ?x)))", "(p ?x))) x", "text after the end"),
@@ -62,9 +62,9 @@ OPEN_DOMAINS = [
     (":precondition", ":precon\0dition", "NUL"),
 ]
 OPEN_PROBLEMS = [
-    ("(:goal (p o))", "(:goal (p o)) (:goal (q))", "second :goal, and differently"),
-    ("(:init (q)", "(:init (p k)) (:init (q)", "second :init, and differently"),
-    ("(:objects o", "(:objects k)\n(:objects o", "second :objects, and differently"),
+    ("(:goal (p o))", "(:goal (p o)) (:goal (q))", "second :goal, with different contents"),
+    ("(:init (q)", "(:init (p k)) (:init (q)", "second :init, with different contents"),
+    ("(:objects o", "(:objects k)\n(:objects o", "second :objects, with different contents"),
     ("(= (f) 1)", "(= (f) 1) (= (f) 2)", "second value"),
     ("(= (f) 1)", "(= (ff) 1)", "the function 'ff' is not declared"),
     ("(:init (q)", "(:init (q) (not (q))", "both true and false"),

@@ -1,4 +1,4 @@
-"""Laws: printing and parsing are inverse; the compiled semantics equals the definitions."""
+"""Printing and parsing are inverse, and the compiled semantics equals the definitions."""
 
 from itertools import combinations
 

@@ -317,7 +317,7 @@ def test_what_is_proven_is_judged(case: int) -> None:
 def test_a_comparison_that_straddles_is_named() -> None:
     report = check(DRAG, "0: (start)\n1: (stop)", "(<= (v) 0.5)", v=1, k=1)
     assert report.outcome is Outcome.UNKNOWN
-    assert "it is undecided whether (v) <= 0.5 holds at 1" in report.reason
+    assert "cannot decide whether (v) <= 0.5 holds at 1" in report.reason
     assert "between" in report.reason
 
 

@@ -121,9 +121,11 @@ class VerifierConfig:
         for name in ("graphs", "budgets", "spans"):
             weights = getattr(self, name)
             if not any(weights) or not all(0 <= weight < math.inf for weight in weights):
-                raise UsageError(f"{name} must be probabilities, not {weights}")
+                raise UsageError(f"{name} must be probabilities, got {weights}")
         if min(self.compress_spans, default=0) < 2:
-            raise UsageError(f"compress_spans must be at least 2 each, not {self.compress_spans}")
+            raise UsageError(
+                f"each of compress_spans must be at least 2, got {self.compress_spans}"
+            )
         for name in ("tau", "lr", "lr_local", "align_lr"):
             if not 0 < getattr(self, name) < math.inf:
                 raise UsageError(f"{name} must be above 0, not {getattr(self, name)}")

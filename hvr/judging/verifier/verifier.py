@@ -494,7 +494,7 @@ def read_values(path: Path, what: str, kind: str, version: int) -> dict[str, Any
         raise DataFileError(f"{path.parent} is not a {what} folder: {path.name} is missing")
     values = read_json(path, strict=False)
     if not isinstance(values, dict) or values.get("kind") != kind:
-        raise DataFileError(f"{path} is not part of a plan {what} of hvr")
+        raise DataFileError(f"{path} is not part of a plan {what} written by hvr")
     if values.get("version") != version:
         raise DataFileError(
             f"{path} has version {values.get('version')}, but this hvr reads version {version}: "

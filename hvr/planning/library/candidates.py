@@ -45,7 +45,7 @@ def object_types(task: Task) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Mention:
-    """A thing mentioned in a text.
+    """A mention of an object in a text.
 
     `classes` are its possible classes (empty for a variable); `name` is the object or variable, if
     named.
@@ -62,7 +62,7 @@ class NameReading:
     """The meaning of a macro action's name.
 
     Args:
-        mentions: The mentioned things in order, without repetitions.
+        mentions: The mentions in order, without repetitions.
         spans: All mentions, including repetitions.
         verb: The predicates of the verb's effect with their truth values, from the ontology.
         frame: The remaining words, without articles.
@@ -433,7 +433,7 @@ def _roles(way: Mapping[Mention, str], types: Mapping[str, str], ontology: Ontol
 def _comparable(
     asked: NameReading, words: NameReading, way: Mapping[Mention, str], ontology: Ontology
 ) -> tuple[tuple[NameReading, NameReading], float]:
-    """Return both texts with the same names for shared things, to compare the rest."""
+    """Return both texts with the same names for shared objects, to compare the rest."""
     # Things that only the entry mentions are removed from its name: "brew coffee" does not say into
     # what. Each removal reduces the score, except for tools and for a bottle of a mentioned liquid.
     # Returns the texts and the remaining score.

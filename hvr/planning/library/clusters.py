@@ -29,7 +29,7 @@ _STOP_WORDS = frozenset(["the", "a", "an", "of", "with", "and", "then", "to", "f
 
 @dataclass(frozen=True)
 class Signature:
-    """The features of a macro action for similarity.
+    """The features by which macro actions are compared.
 
     They are the predicates of its postcondition with their argument types, and the predicates that
     it makes true and false with constants.

@@ -291,7 +291,7 @@ def _problem(entry: Entry) -> str:
     if not used <= known:
         return f"expected parameters, found {', '.join(sorted(used - known))}"
     if any(u.used < u.validated or u.validated < 0 for u in entry.uses):
-        return "a count of uses is impossible"
+        return "a count of uses is negative or exceeds the total"
     return ""
 
 

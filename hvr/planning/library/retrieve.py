@@ -61,7 +61,7 @@ class Slots:
     """The objects that the variables of an entry may denote.
 
     Args:
-        classes: The ontology class that each variable accepts; None accepts its PDDL type.
+        classes: The ontology class that each variable accepts, by default its PDDL type.
         distance: A function that returns the distance of an object in metres.
     """
 

@@ -356,7 +356,7 @@ class Cellar:
         if given is None:
             return Proven(
                 None,
-                "no assignment of fuses to matches leaves the mendings of each match shorter than "
+                "no assignment of fuses to matches keeps the repairs by each match shorter than "
                 "its light: all were tried",
             )
         plan: list[str] = []
@@ -375,8 +375,8 @@ class Cellar:
         struck = sum(map(bool, given))
         return Proven(
             tuple(plan),
-            f"each of {len(self.fuses)} fuses needs one mending, and no assignment of fuses to "
-            f"fewer than {struck} matches leaves their mendings shorter than their light",
+            f"each of {len(self.fuses)} fuses needs one repair, and no assignment of fuses to "
+            f"fewer than {struck} matches keeps the repairs by each match shorter than its light",
         )
 
 

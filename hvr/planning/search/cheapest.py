@@ -37,7 +37,7 @@ NAME = "hvr A*"
 
 
 def cheap_plan(task: Task, seconds: float) -> SearchResult:
-    """Return a plan of low cost; without `total-cost` in the domain, each action costs 1.
+    """Return a plan of low cost. In a domain without `total-cost`, each action costs 1.
 
     Args:
         seconds: The wall time limit.

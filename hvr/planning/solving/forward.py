@@ -172,7 +172,7 @@ _State = tuple[int, Values]
 
 @dataclass(frozen=True)
 class ForwardOutcome:
-    """The result of a forward search: a plan, a proof of unsolvability, or a reason."""
+    """The result of a forward search: a plan, a proof that there is none, or why it gave up."""
 
     plan: tuple[GroundAction, ...] | None
     proven: bool

@@ -423,7 +423,7 @@ class RaceSettings:
 
     Args:
         patience: Seconds without a better plan after which the race ends, but at least the time to
-            the first plan; 0 waits for a proof.
+            the first plan, or 0 to wait for a proof.
         listen: A function to call with each plan that is better than the previous ones.
         stopped: A function, called several times a second, that returns whether to end the race.
     """

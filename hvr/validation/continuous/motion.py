@@ -412,9 +412,9 @@ class MovingState:
             time = self._origin + (moment.approximation() if isinstance(moment, Root) else moment)
             when = f"at {decimal_text(Fraction(time))}"
         if not isinstance(error, UndecidedError):
-            return ContinuousChangeError(f"it is undecided whether {text} holds {when}: {error}")
+            return ContinuousChangeError(f"cannot decide whether {text} holds {when}: {error}")
         return ContinuousChangeError(
-            f"it is undecided whether {text} holds {when}: the difference of its sides is between "
+            f"cannot decide whether {text} holds {when}: the difference of its sides is between "
             f"{decimal_text(error.low)} and {decimal_text(error.high)}"
         )
 

@@ -53,7 +53,7 @@ class SubtaskMatch(Value):
 
 
 class Matches(Value):
-    """The matches of a node, not all `complete` if there were too many to try.
+    """The matches of a node, which are not `complete` if there were too many to try.
 
     `searched`: Whether a search was necessary.
     """

@@ -30,7 +30,7 @@ _Key = tuple[int, int, int]
 
 
 class PlacedTask(Value):
-    """A decomposed task: its match, the state of its precondition, and further values."""
+    """A decomposed task: its match, the state of its precondition, and its open parameters."""
 
     match: SubtaskMatch
     position: int

@@ -60,7 +60,7 @@ def _two_lengths(talk: Talk) -> None:
 
 
 def _chunked(*chunks: bytes) -> Act:
-    """Return an act that sends these raw chunks; without any, a good reply in chunks."""
+    """Return an act that sends these raw chunks, or a good reply in chunks without any."""
 
     def act(talk: Talk) -> None:
         body = _good(talk)

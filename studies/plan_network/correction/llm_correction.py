@@ -24,7 +24,7 @@ class ModelCorrection:
     """The correction of a plan.
 
     Args:
-        after: Verdict on the corrected plan; the same as `before` without changes.
+        after: Verdict on the corrected plan, which equals `before` without changes.
         outcome: `accepted` (the plan needs no changes), `no candidates`, `unchanged` (the model
             proposed no change), `unusable` (no valid answer), `no gain` (the score did not rise) or
             `corrected`.

@@ -13,7 +13,7 @@ def square(number: int) -> tuple[int, int]:
 
 
 def slow_first(number: int) -> int:
-    """Return the number; the first call takes longest."""
+    """Return the number, taking longest in the first call."""
     time.sleep(0.3 if number == 0 else 0)
     return number
 

@@ -320,7 +320,7 @@ def load_judge(folder: Path, encoder: Encoder | None = None) -> Judge:
 
     Args:
         folder: Folder that `save_judge` wrote, or an earlier version's folder with a network.
-        encoder: Text encoder, or None for the one named in the checkpoint.
+        encoder: Text encoder, by default the one named in the checkpoint.
 
     Raises:
         DataFileError: The judge is missing, damaged, of another version or for other tools.

@@ -144,7 +144,7 @@ def _kept(plan: LinkedPlan) -> dict[str, list[Fact]]:
 
 
 def families_of(facts: Iterable[Fact]) -> set[State]:
-    """Return the families of states of facts."""
+    """Return the state families to which facts belong."""
     states = set()
     for fact in facts:
         if fact.predicate in FAMILIES:
