@@ -129,7 +129,7 @@ def test_a_signal_costs_only_what_is_under_way(
         manifest.write_text(json.dumps(text), encoding="utf-8")
         _, err = process.communicate(timeout=_TEN_MINUTES)
         assert process.returncode == 0, err
-    # Both cells send the same requests, because the seed changes nothing.
+    # Both cells send the same requests, because the seed makes no difference.
     both = [
         [e.line["digest"] for e in recording.read(path)[1]]
         for path in (tmp_path / "b" / "transcripts").glob("*.jsonl")

@@ -40,7 +40,7 @@ def test_length_discrepancy() -> None:
 def test_expanded_plan_verification() -> None:
     assert expanded_plan_verification(17, 35) == pytest.approx(0.4857, abs=1e-4)  # table 14, T1
     assert expanded_plan_verification(8, 8) == 1.0
-    assert expanded_plan_verification(0, 0) == 0.0  # no plan is no success
+    assert expanded_plan_verification(0, 0) == 0.0  # an empty plan is not a success
 
 
 def test_macro_plan_verification() -> None:

@@ -1,4 +1,4 @@
-"""`hvr serve` through HTTP clients: answers, jobs, editors, and what it refuses."""
+"""`hvr serve` through HTTP clients: answers, jobs, editors, and rejected requests."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Server:
         return Reply(answer.status, {k.lower(): v for k, v in answer.headers.items()}, parsed)
 
     def wait_for(self, job: str, *states: str) -> dict[str, Any]:
-        """Return a job once it is in one of some states."""
+        """Return a job once it is in one of the given states."""
         for _ in range(600):
             found = self.ask("GET", f"/v1/jobs/{job}").body
             if found["state"] in states:
@@ -115,7 +115,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def endless() -> dict[str, Any]:
-    """Return a request that takes as long as its time limit: a counter of 60 bits."""
+    """Return a request that takes as long as its time limit: a counter with 60 bits."""
     bits = range(60)
     facts = " ".join(f"(on{n}) (off{n})" for n in bits)
     actions = []
@@ -477,7 +477,7 @@ def test_an_unforeseen_error_ends_a_job(tmp_path: Path) -> None:
 
 
 def processes_in(folder: Path) -> list[int]:
-    """Return the processes working in a folder, after a killed server's have had time to end."""
+    """Return the processes in a folder, after those of a killed server have had time to end."""
     for _ in range(100):
         found = []
         for process in Path("/proc").glob("[0-9]*/cwd"):

@@ -14,10 +14,10 @@ _HEADERS = [(b"host", b"127.0.0.1:8000"), (b"content-type", b"application/json")
 
 
 def answered(parts: list[tuple[float, bytes]], **scope: Any) -> tuple[int, bytes]:
-    """Return status and body that the application gives, or the guard instead.
+    """Return the status and body of the answer from the application, or from the guard before it.
 
     Args:
-        parts: The body, in parts with the seconds before each.
+        parts: The body, in parts with the seconds before each part.
     """
     sent: list[dict[str, Any]] = []
     rest = list(parts)

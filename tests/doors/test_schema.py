@@ -51,7 +51,7 @@ def answered(name: str, **data: Any) -> dict[str, Any]:
 
 @pytest.mark.slow
 def test_schemas_and_their_page_are_as_recorded() -> None:
-    """After a deliberate change: `python -m tools.write_schemas`, and think of schema_version."""
+    """After a deliberate change, run `python -m tools.write_schemas`; consider schema_version."""
     assert schemas() == json.loads(SCHEMAS.read_text(encoding="utf-8"))
     assert page() == PAGE.read_text(encoding="utf-8")
 

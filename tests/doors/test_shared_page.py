@@ -30,7 +30,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(params=[(1280, "light"), (400, "dark")], ids=["wide", "narrow, dark"])
 def show(request: pytest.FixtureRequest, browser: Any, tmp_path: Path) -> Iterator[Any]:
-    """Opens a document; the page must not run a name or ask for anything."""
+    """Opens a document; the page must neither run a name as code nor request anything."""
     width, scheme = request.param
     size = {"width": width, "height": 800}
     context = browser.new_context(viewport=size, color_scheme=scheme, offline=True)

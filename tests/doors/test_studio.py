@@ -1,4 +1,4 @@
-"""`hvr studio`: the files and runs that its server gives to the page alone."""
+"""`hvr studio`: the files and runs that its server gives only to the page."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ with opener.open(sys.argv[1], timeout=10) as answer:
 
 @pytest.mark.slow
 def test_the_browser_gets_the_page_at_once(folder: Path, tmp_path: Path) -> None:
-    """The browser is a program that returns only when it has the page, with an odd token."""
+    """The browser is a program that returns only once it has the page, and the token is unusual."""
     program, seen = tmp_path / "browser", tmp_path / "seen"
     program.write_text(BROWSER.format(python=sys.executable, seen=str(seen)))
     program.chmod(0o755)

@@ -92,7 +92,7 @@ def _foreign(url: str) -> bool:
 
 
 def accessible(page: Any) -> None:
-    """Check that axe finds nothing serious."""
+    """Check that axe finds no serious problem."""
     if not AXE.is_file():
         pytest.skip("needs axe-core: npm ci in studio/")
     page.evaluate(AXE.read_text("utf-8"))
@@ -232,7 +232,7 @@ def test_a_robot_is_asked_and_watched(page: Any) -> None:
 
 
 def read_offline(page: Any, link: str, selector: str) -> None:
-    """Save what is shown as one file; the file shows it without the server."""
+    """Save the view as one file, which must show it without the server."""
     with page.expect_download() as saved:
         page.click(f"text={link}")
     file = Path(f"{saved.value.path()}.html")

@@ -1,7 +1,7 @@
 """The policies with a real small model behind a real server: `HVR_TEST_LIVE=1 pytest …`.
 
-The model is far too small to plan, so the tests check what holds for any model: schemas make every
-answer readable, the reported run status is true, and a run ends.
+The model is far too small to plan, so the tests check properties that hold for any model: schemas
+make every answer readable, the reported status of a run is true, and each run ends.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def test_every_answer_is_read_and_counted(
         ended = hvr_("solve", "--world", subject, *model, *limits, "--save", str(folder))
     else:
         ended = hvr_("plan", "--task", subject, "--dry-run", *model, *limits, "--save", str(folder))
-    # 4: the budget is spent, or the plan is not valid.
+    # 4: the budget is exhausted, or the plan is not valid
     assert ended.code in (0, 1, 4), ended.err
     path = next(folder.rglob("llm.jsonl"))
     _, exchanges = recording.read(path)
@@ -71,7 +71,7 @@ def test_every_answer_is_read_and_counted(
     assert "schema" not in kinds and "empty" not in kinds
     assert all(e.line["settings"]["schema"] or e.line["settings"].get("tools") for e in exchanges)
     asked = [*exchanges, *set_aside(path)]
-    # None was unreadable and asked for again, but for the tools that this server ignores.
+    # No answer was unreadable and requested again, except for the tools, which this server ignores.
     again = served.answers - before - sum(not e.failed for e in asked)
     assert asked and 0 <= again <= (setting == "AGENT")
     assert all(e.usage.input and e.usage.output for e in asked if not e.failed)

@@ -1,4 +1,4 @@
-"""Requests that do not depend on each other are asked concurrently and recorded in order."""
+"""Independent requests are sent concurrently and recorded in order."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_nothing_more_is_sent_after_an_error(tmp_path: Path) -> None:
     for thread in threading.enumerate():
         if thread.name == "hvr-ask":
             thread.join(20)
-    # A request may have been under way to the model when the error came.
+    # A request may have been on its way to the model when the error occurred.
     assert begun <= len(sent) <= 3
 
 

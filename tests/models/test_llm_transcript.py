@@ -1,4 +1,4 @@
-"""Recording and replaying: byte for byte identical, without keys."""
+"""Recording and replay: byte for byte identical, and without keys."""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ def test_what_a_crash_cut_off_is_left_out(tmp_path: Path) -> None:
     whole = file.read_bytes()
     for cut in range(1, len(whole.splitlines()[-1]) + 1):
         file.write_bytes(whole[:-cut])
-        # The last line is complete even without its line break: an answer that was paid for.
+        # The last line is complete even without its line break: it is an answer that was paid for.
         assert len(transcript.read(file)[1]) == (3 if cut == 1 else 2)
 
 

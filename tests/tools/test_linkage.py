@@ -1,4 +1,4 @@
-"""Complete linkage equals repeatedly merging the most similar pair, for many rows."""
+"""Complete linkage gives the same clusters as repeatedly merging the most similar pair."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def test_beam_keeps_the_best_sums() -> None:
 def test_adaptive_keeps_what_reaches_the_threshold() -> None:
     judge = _Judge({"one": {"a": 3, "b": 2, "c": 4}, "two": {"b": 3, "c": 3}})
     found = graph_search(_PLAN, _GRAPH, judge, SearchConfig("adaptive", threshold=3))
-    # c has no successor, so its path ends there.
+    # c has no successor, so its path ends there
     assert found.paths == (("a", "b"), ("a", "c"), ("c",))
 
 

@@ -251,7 +251,7 @@ export function decisions(run: RunLog): Decision[] {
   for (const event of run.events) {
     if (event.event === "plan") {
       const optimal = (event.plan as { optimal?: boolean } | undefined)?.optimal;
-      const why = reason || (optimal ? "The cheapest chain of calls to the goal; this is proven." : "");
+      const why = reason || (optimal ? "This chain of calls to the goal is proven to be the cheapest." : "");
       add({ kind: "plan", title: found.length === 0 ? "Plan" : "New plan", why, steps: planned(event) });
       reason = "";
     } else if (event.event === "step") {

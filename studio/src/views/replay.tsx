@@ -220,7 +220,7 @@ function Shown({ run, states, at, names, route }: ShownProps) {
       {hidden && (
         <p class="faint">
           Pale things have been out of view since an earlier step; the longer, the paler.
-          {run.sight === "visible" && " What is in view is estimated from the robot's place and direction."}
+          {run.sight === "visible" && " The view is estimated from the robot's position and direction."}
         </p>
       )}
       {run.story.note && <p class="faint">{run.story.note}</p>}
@@ -228,7 +228,7 @@ function Shown({ run, states, at, names, route }: ShownProps) {
   );
 }
 
-/** The facts that a run has changed so far; worlds of facts have no room. */
+/** The facts that a run has changed so far; PDDL worlds have no room. */
 function Facts({ steps, at }: { steps: StoryStep[]; at: number }) {
   const last = new Map<string, string>();
   for (const step of steps.slice(0, at)) {

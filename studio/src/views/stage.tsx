@@ -65,7 +65,7 @@ export function Space(props: StageProps) {
   return (
     <div class="space">
       {error ? (
-        <Problem text={`This browser draws no three dimensions: ${error}. The floor plan shows the same.`} />
+        <Problem text={`This browser cannot draw the room in 3D: ${error}. The floor plan shows the same.`} />
       ) : (
         <div class="canvas" ref={place} role="img" aria-label="The room in three dimensions; drag to turn" />
       )}

@@ -46,7 +46,13 @@ export function Stepper({ trace, chosen, onChoose, remedy }: Props) {
 
   return (
     <div class="stepper">
-      <ol class="steps" ref={list} tabIndex={0} onKeyDown={keys} aria-label="Steps; arrow keys move">
+      <ol
+        class="steps"
+        ref={list}
+        tabIndex={0}
+        onKeyDown={keys}
+        aria-label="Steps; use the arrow keys to move"
+      >
         <li class={at === 0 ? "chosen" : ""}>
           <button type="button" tabIndex={-1} onClick={() => onChoose(0)}>
             <span class="number">0</span>

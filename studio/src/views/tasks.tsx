@@ -86,7 +86,7 @@ export function Tasks({ trace, chosen, onChoose }: Props) {
           {Math.max(nodes.length - 1 - trace.steps.length, 0)} tasks, {trace.report.steps} steps
         </span>
       </div>
-      <div class="tree" role="tree" aria-label="Tasks; arrow keys move and fold" onKeyDown={keys}>
+      <div class="tree" role="tree" aria-label="Tasks; use the arrow keys to move and fold" onKeyDown={keys}>
         {rows.map(({ node, depth }) => {
           const one = nodes[node] as TaskNode;
           const inner = one.children.length > 0;

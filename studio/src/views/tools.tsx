@@ -43,7 +43,7 @@ export function Tools({ contents, route }: { contents: Contents; route: Route })
         <Empty title="No tools have been called here">
           <p>Run tools in this folder, and their graph and every decision appear here:</p>
           <pre>hvr tools run parcels pick-up --yes --save runs/pick-up</pre>
-          <p>A graph learnt from your own log of calls is shown too:</p>
+          <p>A graph learnt from your own log of calls appears here as well:</p>
           <pre>hvr tools graph tools.json --log calls.jsonl --events graph.jsonl</pre>
         </Empty>
       </div>
@@ -112,7 +112,7 @@ function Content({ file, run, route }: { file: string; run: string; route: Route
   return (
     <div class={data ? "split tools" : "tools"}>
       {graph === null ? (
-        <Empty title="No graph was saved">This run has its decisions only.</Empty>
+        <Empty title="No graph was saved">Only the decisions of this run were saved.</Empty>
       ) : (
         <Graph graph={graph} tool={tool} route={route} onChoose={choose} />
       )}

@@ -116,10 +116,12 @@ function Bench({ root, files, first, route }: BenchProps) {
   };
 
   const search = () =>
-    work("Searching a plan", async () => {
+    work("Searching for a plan", async () => {
       const answer = await findPlan(texts);
       if (!answer.solved || answer.steps === null) {
-        return answer.proven ? "There is no plan; this is proven." : "No plan was found in the time.";
+        return answer.proven
+          ? "It is proven that no plan exists."
+          : "No plan was found within the time limit.";
       }
       change("plan", `${answer.steps.join("\n")}\n`);
       const best = answer.proven ? "; no plan is shorter or cheaper" : "";
@@ -274,7 +276,7 @@ function Proposal({ before, after, onApply, onDiscard }: ProposalProps) {
   const pairs = align(before, after.flatMap(stepsOf));
   return (
     <section class="proposal" aria-label="A repair">
-      <p>This plan is proven valid. Steps that it adds are marked +, those that it leaves out −.</p>
+      <p>This plan is proven valid. Added steps are marked +, removed steps −.</p>
       <ol class="facts changes">
         {pairs.map((pair, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: rows have no other name

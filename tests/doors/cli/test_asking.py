@@ -1,4 +1,4 @@
-"""Ambiguous requests lead to a question, or are refused with their readings."""
+"""Ambiguous requests lead to a question, or are rejected with a list of their readings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Any value of any option is either meaningful or refused in one line."""
+"""Any value of any option is either accepted or rejected in one line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`hvr plan` in a world whose environment makes its own requests."""
+"""`hvr plan` in a world whose environment generates its own requests."""
 
 import json
 from pathlib import Path

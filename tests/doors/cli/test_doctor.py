@@ -1,4 +1,4 @@
-"""`hvr doctor`: installed parts of this machine, and faults."""
+"""`hvr doctor`: parts that are installed on this machine, and faults."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def file(models: Models, name: str) -> str:
 
 
 def spot(text: str, words: str, inside: str = "") -> tuple[int, int]:
-    """Return line and column of the end of `inside` within the first place of some words."""
+    """Return line and column of the end of `inside` within the first occurrence of some words."""
     place = text.index(words) + (words.index(inside) + len(inside) if inside else len(words))
     before = text[:place].split("\n")
     return len(before) - 1, len(before[-1])

@@ -82,7 +82,7 @@ def _id(controller: Any, object_type: str) -> str:
 
 @pytest.mark.slow
 def test_a_day_in_the_kitchen(controller: Any) -> None:
-    """Moves, takes, puts, opens, switches and slices like any program for AI2-THOR."""
+    """Move, take, put, open, switch and slice like any program for AI2-THOR."""
     controller.reset("FloorPlan1")
     here = controller.last_event.metadata["agent"]["position"]
     assert here in controller.step("GetReachablePositions").metadata["actionReturn"]
@@ -124,7 +124,7 @@ def test_a_day_in_the_kitchen(controller: Any) -> None:
 
 @pytest.mark.slow
 def test_every_event_is_the_kitchens_own(controller: Any) -> None:
-    """The client receives exactly the fields of a kitchen in this process."""
+    """The client receives exactly the fields of a kitchen that runs in this process."""
     for scene in ("FloorPlan5", "FloorPlan16"):
         kitchen = Kitchen(scene)
         controller.reset(scene)
@@ -255,7 +255,7 @@ def test_the_process_ends_with_its_client(wsgi: bool, tmp_path: Path, make: Any)
         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=600, check=False,
     )  # fmt: skip
     assert client.returncode == -signal.SIGABRT
-    with contextlib.suppress(ProcessLookupError):  # then it has ended already
+    with contextlib.suppress(ProcessLookupError):  # by then it has ended
         handle = os.pidfd_open(int(client.stdout))
         ended, _, _ = select.select([handle], [], [], 600)
         os.close(handle)

@@ -1,4 +1,4 @@
-"""The policy `agent`: tools that work on the predicted world, and its end."""
+"""The policy `agent`: tools that work on the predicted world, and how it ends."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Step = tuple[str, Mapping[str, Any]] | Answer | Exception
 
 
 class Caller:
-    """A model that makes the given calls, one in each answer; an exception is raised."""
+    """A model that makes the given calls, one per answer; an exception in the list is raised."""
 
     name = "fake"
     simulated = True

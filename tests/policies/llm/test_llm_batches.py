@@ -1,4 +1,4 @@
-"""Blocks of several macro actions from one prompt, and prompt contents other than objects."""
+"""Blocks for several macro actions from one prompt, and prompt contents other than objects."""
 
 from __future__ import annotations
 

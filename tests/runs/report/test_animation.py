@@ -78,7 +78,7 @@ def test_the_last_room_is_the_observed_one(tmp_path: Path) -> None:
         assert (mine.place, mine.enclosed) == (shape.place, shape.enclosed)
         assert set(mine.state) == set(shape.state)
     assert set(found) == {shape.name for shape in story.after.shapes}
-    # What is carried takes its contents along.
+    # A carried object takes its contents along.
     egg, pan = (found[name].box.center for name in ("egg-1", "pan-1"))
     assert max(abs(a - b) for a, b in zip(egg[::2], pan[::2], strict=True)) < 0.1
 

@@ -223,7 +223,7 @@ def test_the_state_of_a_run_is_told(
     folder = copied(clumsy_run, tmp_path / "run", "trace.jsonl")
     lines = (folder / "trace.jsonl").read_bytes().split(b"\n")
     kept = next(i for i, line in enumerate(lines) if b'"event": "step"' in line) + 2
-    # A kill may cut a character in two.
+    # a kill may cut a character in two
     torn = '{"event": "step", "action": "ü'.encode()[:-1]
     (folder / "trace.jsonl").write_bytes(b"\n".join([*lines[:kept], torn]))
     if account is not None:

@@ -1,4 +1,4 @@
-"""The page of a run in a world of facts: the changes of each step."""
+"""The page of a run in a PDDL world: the changes of each step."""
 
 from __future__ import annotations
 
@@ -28,4 +28,4 @@ def test_a_run_among_facts_has_a_page(tmp_path: Path) -> None:
     assert all((fact in truth) == holds for fact, holds in last.items())
     page = shared_run(tmp_path / "run")
     assert "deliver &lt;both&gt;" in page and "deliver <both>" not in page
-    assert "hvrRoom=" not in page  # a run without a room needs no library for it
+    assert "hvrRoom=" not in page  # a run without a room does not need the library that draws rooms

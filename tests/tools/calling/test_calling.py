@@ -1,4 +1,4 @@
-"""Tool calls: validated, traced, guarded, logged, and failing on purpose."""
+"""Tool calls: validated, traced, guarded, logged, and made to fail on purpose."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_a_result_that_is_no_json_is_of_another_type_and_no_refusal(result: obje
     write = ToolSchema("write", effect=Effect.WRITES)
     tools = PythonTools(Catalogue((write,)), {"write": lambda: result})
     outcome = tools.call(ToolCall("write", {}))
-    # A refused call may be repeated; this one may have written.
+    # A refused call may be repeated, but this one may have written.
     assert outcome.failure is CallFailure.WRONG_TYPE and outcome.result is None
 
 

@@ -1,4 +1,4 @@
-"""The ledger records calls that may write before they are made, and none is silently repeated."""
+"""The ledger records writing calls before they are made, and no call is repeated silently."""
 
 from __future__ import annotations
 

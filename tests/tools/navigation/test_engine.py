@@ -237,7 +237,7 @@ def test_a_tool_that_comes_back_is_used_within_ten_calls(
 
 
 def test_an_entity_that_the_call_changes_is_taken_as_it_is_described() -> None:
-    """The call will change the trip's class, and its flight is still found in it."""
+    """The call will change the trip's class, yet its flight is still found in it."""
     trip = {"trip_id": "T1", "cabin": "economy",
             "flights": [{"flight_number": "F1", "date": "2024-05-19"},
                         {"flight_number": "F2", "date": "2024-05-20"}]}  # fmt: skip

@@ -34,7 +34,7 @@ def test_what_a_wanted_look_up_gave_is_shown_without_keys(world: Path, hvr_: Hvr
     asked = ("tools", "run", str(world), "--goal", "find", "--given", "title=Emma")
     said = hvr_(*asked)
     assert said.code == 0 and '"book_id": "B-7"' in said.out and KEY not in said.out
-    # The result has more than the schema declares; no one else has changed the world.
+    # The result contains more than the schema declares, but no one else has changed the world.
     assert "changed by others" not in said.out and "!!" not in said.out
     results = json.loads(hvr_(*asked, "--json").out)["results"]
     assert results["find"]["book_id"] == "B-7" and results["find"]["token"] == "***"

@@ -81,7 +81,7 @@ def test_tools_are_voted_for_by_the_nearest_requests_of_other_dialogues() -> Non
     assert one[0, by_sentence] > one[1, by_sentence]
     assert one[0, by_request] + one[1, by_request] == pytest.approx(1)
     assert one[0, likest] < 1
-    # Its own dialogue is left out; the rest concerns the other tool.
+    # Its own dialogue is left out, and the others concern the other tool.
     other = needs.features(turns[1].turn, tools, "2")
     assert list(other[:, by_request]) == [1, 0]
     assert list(other[:, likest] > 0) == [True, False]
