@@ -1,9 +1,9 @@
 """Compare hvr's verdicts with recorded ones: python benchmarks/agreement.py manifest.jsonl
 
-The manifest has one JSON object per line: the paths of `domain`, `problem` and `plan` (relative to
-the manifest), the verdict of a reference validator (`val`: valid, invalid, error, timeout; and
-`val_value`), the correct answer if it is known by construction (`expected`), and the options given
-to the reference validator (`val_args`: only `-t TOLERANCE` is supported).
+The manifest has one JSON object per line, with the paths of `domain`, `problem` and `plan`
+(relative to the manifest). `val` (valid, invalid, error or timeout) and `val_value` are the verdict
+of a reference validator, and `val_args` its options (only `-t TOLERANCE` is supported). `expected`
+is the correct answer if it is known by construction.
 
 Prints the confusion table, every disagreement with its explanation (`agreement_explained.tsv`), and
 the plans judged per second. The exit code is 1 if a disagreement has no explanation.

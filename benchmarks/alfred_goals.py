@@ -3,10 +3,10 @@
     python benchmarks/alfred_goals.py [--data FILE] [--limit N] [--placement-table]
                                       [--jobs N] [--engine NAME] [--address A]
 
-For every demonstration, the scene is built from the recorded object poses, the goal is written as
-PDDL from its parameters, and hvr plans and executes it with replanning in the embedded kitchen.
-ALFRED's own conditions (`alfred_judge.py`) decide on AI2-THOR's metadata whether the goal is
-reached; they use no PDDL, none of hvr's names and no knowledge graph.
+For every demonstration, the script builds the scene from the recorded object poses and writes the
+goal as PDDL from its parameters. hvr then plans and executes it with replanning in the embedded
+kitchen. ALFRED's own conditions (`alfred_judge.py`) decide on AI2-THOR's metadata whether the goal
+is reached; they use no PDDL, none of hvr's names and no knowledge graph.
 
 ALFRED forces every put, so AI2-THOR's placement table is off unless `--placement-table` is given.
 """

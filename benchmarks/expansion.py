@@ -3,11 +3,11 @@
     python benchmarks/expansion.py
     python benchmarks/expansion.py --per-class 1 --json table.json
 
-No language model is involved: the simulated pick consists of the classes named in the task's
-sentences (the goal-oriented one, or both it and the constructive one), roughly the least that a
-model can be expected to pick. Recall is the retrieved share of the objects in the task's
-ground-truth plan (tasks/*.toml, in its scene); by class, an object of the same class, or any other
-cutting tool, also counts. Tokens are an upper estimate (`hvr.models.model`) for the objects'
+No language model is involved. The simulated pick consists of the classes named in the task's
+sentences (the goal-oriented one, or both it and the constructive one). This is roughly the least
+that a model can be expected to pick. Recall is the retrieved share of the objects in the task's
+ground-truth plan (tasks/*.toml, in its scene). By class, an object of the same class or any other
+cutting tool also counts. Tokens are an upper estimate (`hvr.models.model`) for the objects'
 context.
 """
 

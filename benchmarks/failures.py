@@ -7,9 +7,9 @@
     python benchmarks/failures.py                           # all three
 
 `faults` injects every kind of fault at every step of the plan where it can occur, for each task in
-three scenes: the ground truth's scene, with the ground truth as the plan, and the first two others
-that have the required objects. With --out, an interrupted run resumes. Everything runs in hvr's
-kitchen, not in AI2-THOR.
+three scenes. These are the ground truth's scene, with the ground truth as the plan, and the first
+two others that have the required objects. With --out, an interrupted run resumes. Everything runs
+in hvr's kitchen, not in AI2-THOR.
 """
 
 from __future__ import annotations

@@ -3,12 +3,12 @@
     python benchmarks/fit_simulated.py                    # about 20 minutes on 2 cores, resumable
     python benchmarks/fit_simulated.py --errors 0.2 --lengths 0.2 --slips 0.1,1 --seeds 1
 
-The error rate alone does not determine the SIMULATED model's habits: how errors grow along an
-answer (`length`), how many new errors a correction makes (`slip`), and how often required kinds of
-objects are not picked (`choices`). This script tries a grid of habits and error rates, and compares
-plan correctness, averaged over T1 to T12, with the rows LLM, R, HR and VR of the paper's table 2
-for Gemini. It ignores the rows HVR and HV, which the ablation study is about.
-`ablation_simulated.py` takes the habits of the best model and varies the error rate.
+The error rate alone does not determine the SIMULATED model's habits. Errors grow along an answer
+(`length`), corrections make new errors (`slip`), and required kinds of objects are not picked
+(`choices`). This script tries a grid of habits and error rates. It compares plan correctness,
+averaged over T1 to T12, with the rows LLM, R, HR and VR of the paper's table 2 for Gemini. It
+ignores the rows HVR and HV, which the ablation study is about. `ablation_simulated.py` takes the
+habits of the best model and varies the error rate.
 """
 
 from __future__ import annotations

@@ -5,9 +5,9 @@ shuffles lines, cuts and splices files, adds deep parentheses and long numbers. 
 example of the documentation and part of DATA (see agreement_hddl.py).
 
 Each input is read, linted, and judged with and without its decomposition. A finding is an exception
-other than an HvrError, more than 2 seconds of CPU, or memory above 20 times the input plus 8 MB
-(measured on one input in 20 and on all large ones). Findings are printed with their number; the
-same number gives the same input. The exit code is 1 if there are findings.
+other than an HvrError, more than 2 seconds of CPU, or memory above 20 times the input plus 8 MB.
+Memory is measured on one input in 20 and on all large inputs. Findings are printed with their
+number; the same number gives the same input. The exit code is 1 if there are findings.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
 """Fuzz the PDDL readers and the validator: python benchmarks/fuzz_pddl.py [FOLDER]
 
-Damages domains, problems and plans in realistic and unrealistic ways: flipped bytes, deleted,
-doubled and swapped tokens, spliced files, thousands of parentheses, numbers of 100,000 digits, NUL
-bytes, tokens of 300 kB, encodings. The seeds are the files below a folder (domain*, problem* and
-plan files), or small built-in ones that cover the language.
+Damages domains, problems and plans in realistic and unrealistic ways. It flips bytes, deletes,
+doubles and swaps tokens, splices files, changes encodings, and inserts thousands of parentheses,
+numbers of 100,000 digits, NUL bytes and tokens of 300 kB. The seeds are the files below a folder
+(domain*, problem* and plan files), or small built-in ones that cover the language.
 
 Each input goes through `parse_domain`, `parse_problem` and `Validator.check_file`, strictly and
 leniently, and one in 50 through the command line. A finding is an exception other than an HvrError,
-more than 2 seconds or 2 GB, or memory above 20 times the input plus 8 MB (measured on one input in
-20 and on all above 300 kB). Findings are printed with their number and saved. The same --seed gives
-the same inputs for any --jobs. The exit code is 1 if there are findings.
+more than 2 seconds or 2 GB, or memory above 20 times the input plus 8 MB. Memory is measured on one
+input in 20 and on all inputs above 300 kB. Findings are printed with their number and saved. The
+same --seed gives the same inputs for any --jobs. The exit code is 1 if there are findings.
 """
 
 from __future__ import annotations
@@ -426,7 +426,7 @@ def read_seeds(folder: Path) -> tuple[Texts, ...]:
             kind = next((k for k in kinds if path.name.startswith(k[:-1])), "plans")
         kinds[kind].append(path)
     if not all(kinds.values()):
-        raise SystemExit(f"{folder} has no domains, problems and plans")
+        raise SystemExit(f"{folder} has no domains, problems or plans")
     found: list[Texts] = []
     for plan in random_.sample(kinds["plans"], min(200, len(kinds["plans"]))):
         stem = plan.stem.rsplit("-", 1)[0]

@@ -9,9 +9,8 @@
 
 --data takes plans in the format of benchmarks/make_judged_plans.py (docs/how-to/judging.md). With
 `--goal sentence` the judge reads the goal from people's descriptions of the task; the labels still
-follow the true goal. --marks takes annotations of the sentences, such as
-benchmarks/said_goals.tsv: one plan of each marked demonstration is judged, and the figures are also
-given by mark.
+follow the true goal. --marks takes annotations of the sentences, such as benchmarks/said_goals.tsv.
+The script then judges one plan of each marked demonstration, and also prints the figures by mark.
 
 Counts are micro-averaged over steps, with 95 % bootstrap intervals over plans. The exit code is 0
 if F1 is at least 99 (94 from sentences), and 2 when the data cannot be used.

@@ -9,7 +9,7 @@ benchmarks/sentences.txt), and `new things` the classes of the handled objects. 
 graph score, and each wording of a request counts once.
 
 `--verdicts N` runs `hvr verify` on N of ALFRED's held-out demonstrations, each with one of its
-human descriptions: near misses have another object or place, cut plans lack steps, and far ones
+human descriptions. Near misses have another object or place, cut plans lack steps, and far misses
 belong to another request. "Others' things" are correct plans whose sentence names an object that
 the demonstration does not handle.
 

@@ -2,10 +2,10 @@
 
     python benchmarks/knowledge.py [--triples 1000000] [--seed 0] [--repeat 50] [--json]
 
-Four measurements: retrieval queries on one kitchen, in this process and in a separate one;
-creating, updating and opening a kitchen's graph stored in a folder; queries on a store of a million
-triples from many kitchens; and two-hop queries over 30,000 triples in Oxigraph and in rdflib's
-store. All graphs are synthetic and determined by the seed.
+The script times retrieval queries on one kitchen, in this process and in a separate one. It also
+times creating, updating and opening a kitchen's graph in a folder, and queries on a store of a
+million triples from many kitchens. Finally it compares two-hop queries over 30,000 triples in
+Oxigraph and in rdflib's store. All graphs are synthetic and determined by the seed.
 """
 
 from __future__ import annotations

@@ -5,9 +5,9 @@
 The sentences describe ALFRED's kitchen demonstrations. Each is read in the kitchen at the start of
 its demonstration; nothing is executed. A reading is right if meeting it meets the demonstration's
 goal (`as ALFRED`), possibly with another way to make objects clean, hot or cold (`any way`).
-`asked` counts sentences with two candidate readings; `right with the answer` also counts
-sentences with one right candidate, any way. The last lines show the learnt reader alone at rising
-thresholds, and how often all sentences of one demonstration, or all understood ones, were read as
+`asked` counts sentences with two candidate readings; `right with the answer` also counts sentences
+with one right candidate, any way. The last lines show the learnt reader alone at rising thresholds.
+They also show how often all sentences of a demonstration, or all understood ones, were read as
 goals with the same end state.
 """
 

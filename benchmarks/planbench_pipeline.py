@@ -4,16 +4,16 @@
         [--rates 0.1,0.2,0.3,0.4,0.5] [--settings LLM,VR,HVR,HVR+]
     python benchmarks/planbench_pipeline.py --data MANIFEST --llm openai:MODEL [--base-url URL]
 
-The manifest has one JSON object per line with `set`, `domain`, `problem`, `engine` and `recorded`:
-the one-shot answers of models to the same problems and their validity (the manifest need not have
-all of them). The same number of problems is drawn from each domain (`--seed`). Each problem is
-planned in each setting; hvr's validator judges the plan against the problem's own goal. LLM: the
-whole plan in one answer, unchecked. VR: the same, with each step checked and corrected. HVR: macro
-actions and blocks, checked and corrected. HVR+: all of hvr's additions, including planner repair,
-which can plan alone.
+The manifest has one JSON object per line with `set`, `domain`, `problem`, `engine` and `recorded`.
+`recorded` contains one-shot answers of models to the same problems and their validity; some may be
+missing. The same number of problems is drawn from each domain (`--seed`). Each problem is planned
+in each setting; hvr's validator judges the plan against the problem's own goal. LLM: the whole plan
+in one answer, unchecked. VR: the same, with each step checked and corrected. HVR: macro actions and
+blocks, checked and corrected. HVR+: all of hvr's additions, including planner repair, which can
+plan alone.
 
-Without `--llm` the model is SIMULATED: it knows a plan by hvr's planner and errs at the given
-rates, so the figures describe how the pipeline handles such errors, not any real model.
+Without `--llm`, the model is SIMULATED: it knows a plan by hvr's planner and errs at the given
+rates. The figures describe how the pipeline handles such errors, not any real model.
 """
 
 from __future__ import annotations

@@ -7,11 +7,11 @@
 
 The prompts come from a run in the scene of each task's ground truth; a SIMULATED model with errors
 answers them, so that corrections occur. Recall is the share of the ground truth's objects and their
-locations that the prompts mention: with the simulated model's pick (which follows the ground truth,
-except for its errors), and with a model that picks nothing. Token counts are the upper estimate of
-`hvr.models.model` (docs/how-to/models.md), or come from a local tokenizer. Each prompt includes
-room for the longest possible answer. With `--structured`, a table compares the mean prompt of each
-purpose with the prompt for answers in JSON and its schema.
+locations that the prompts mention. It is measured with the simulated model's pick, which follows
+the ground truth except for its errors, and with a model that picks nothing. Token counts are the
+upper estimate of `hvr.models.model` (docs/how-to/models.md), or come from a local tokenizer. Each
+prompt includes room for the longest possible answer. With `--structured`, a table compares the mean
+prompt of each purpose with the prompt for answers in JSON and its schema.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ relative to it. The first and the fifth problem of each domain are taken (`--tak
 get the same wall time, one after the other on the same machine: `hvr solve` as a user calls it, and
 `fast-downward.py --alias lama-first` of the package up-fast-downward. With `--optimal` both search
 for a cheapest plan, Fast Downward with `astar(lmcut())`, or `astar(blind())` for conditional
-effects or derived predicates. hvr's validator judges all plans; a cost is the value of the
-problem's metric, or the number of steps without one. Problems with features that Fast Downward
+effects or derived predicates. The validator of hvr judges all plans. A cost is the value of the
+problem's metric, or the number of steps without a metric. Problems with features that Fast Downward
 refuses (numbers, time, constraints, preferences) go to `hvr solve` alone.
 """
 

@@ -6,7 +6,7 @@
 
 `hvr solve --anytime` is timed as a user sees it: from the start of the command to the first plan
 that it prints, or to its proof that there is none. `hvr solve --anytime --planner NAME` gets the
-same time for each planner of `--planners`, one after another: the ratio to the fastest of them is
+same time for each planner of `--planners`, one after another. The ratio to the fastest of them is
 the price of not knowing which one to name. `--bare` times the planners without the command, from
 the start of their process to the first plan that hvr's validator accepts. `--each N` takes N
 problems of each class, spread over its domains.

@@ -3,11 +3,11 @@
     python benchmarks/toolworld_conditions.py [--world retail,airline,telecom]
         [--files FILE ...] [--draws N] [--rounds N] [--seed N] [--first N]
 
-Queries first explore each scenario's initial state. Then writing calls are drawn: a correct call
-of any scenario, unchanged or with one value replaced by another of its kind from the queries (such
-as another order of the user). The environment itself accepts or refuses them; after an accepted
-call the next scenario begins. Before each call, the confirmed conditions predict whether it will be
-refused; they learn from it afterwards, so no call is judged by its own outcome.
+Queries first explore each scenario's initial state. Then writing calls are drawn from the correct
+calls of all scenarios. They are unchanged, or one value is replaced by another of its kind from the
+queries (such as another order of the user). The environment itself accepts or refuses them; after
+an accepted call the next scenario begins. Before each call, the confirmed conditions predict
+whether it will be refused; they learn from it afterwards, so no call is judged by its own outcome.
 
 calls      drawn calls, and the number of scenarios
 refused    calls that the environment refused, for any reason

@@ -3,7 +3,7 @@
     python benchmarks/toolworld_cost.py [--part updates|search|retrain|log] [--sizes 1000,10000]
         [--tools 100000 --links 1000000] [--train-tools 1000] [--threads 1]
 
-Graphs are GENERATED with seed 0: tool i takes one to three parameters near i and returns one to
+Graphs are GENERATED with seed 0. Tool i takes one to three parameters near i and returns one to
 three slightly beyond; one tool in fifty returns a parameter that a thousand others take. Calls lead
 from tools to nearby tools and pass values, so chains have the same lengths in graphs of any size.
 

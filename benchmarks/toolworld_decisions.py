@@ -14,10 +14,11 @@ number (all three variants) together. With `--part kept`, training uses the whol
 and the test set is the rest of the package bfcl-eval: for a final report, never to choose anything.
 The `--test-…` options judge other files in the format of the shared data.
 
-A decision sees the user's words in this and earlier turns, the available tools, the unavailable
-tools (the others of BFCL's eight classes; with their class unless `--no-services`), and whether the
-previous turn ended without a call. It sees neither the variant of the dialogue nor later turns.
-A turn that only adds withheld functions is judged by the words of the previous turn.
+A decision sees the user's words in this and earlier turns, the available and the unavailable tools,
+and whether the previous turn ended without a call. Unavailable are the other tools of BFCL's eight
+classes, shown with their class unless `--no-services` is given. It sees neither the variant of the
+dialogue nor later turns. A turn that only adds withheld functions is judged by the words of the
+previous turn.
 """
 
 from __future__ import annotations

@@ -5,10 +5,10 @@
         [--back N] [--seeds N,...] [--budget N] [--settings NAME,...]
         [--runs FILE] [--missed]
 
-Scenarios, goal calls and facts come from toolworld_goals.py. A random share of a scenario's
-tools fails: each refuses, times out, returns a result of another type, or returns nothing, until
-`--back` calls of any tool were made; without `--back` it fails permanently (SIMULATED faults; a
-failing call never reaches the environment).
+Scenarios, goal calls and facts come from toolworld_goals.py. A random share of a scenario's tools
+fails: each refuses, times out, returns a result of another type, or returns nothing, until `--back`
+calls of any tool were made. Without `--back` it fails permanently. The faults are SIMULATED: a
+failing call never reaches the environment.
 
 reachable   hvr reaches the goal without faults; no goal call's tool fails permanently; and the
             remaining tools, called in every way before each goal call, return every unresolved
@@ -30,7 +30,7 @@ with pruning       the whole graph, pruned every five calls: failing tools are r
 without recombining the same call again, at most five times; no other way
 
 Each run is appended to `--runs FILE` as it ends, and recorded runs are skipped, so a measurement
-can be stopped, resumed, and made in parts; the table covers all requested runs.
+can be stopped, resumed, and made in parts. The table covers all requested runs.
 """
 
 from __future__ import annotations

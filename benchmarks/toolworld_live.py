@@ -10,8 +10,8 @@ hvr's guard: unknown tools, arguments of another type, equal writing calls and c
 budget never reach the world, and the agent is told why.
 
 A task is passed if the world's database has the same tau2 hash as after the correct calls, and the
-agent has given the required information (`communicate_info`); tasks that also need a model as judge
-(`nl_assertions`) are judged without that part, and counted. pass^1 is the share passed.
+agent has given the required information (`communicate_info`); Tasks that also need a model as judge
+(`nl_assertions`) are judged without that part, and counted. The share of passed tasks is pass^1.
 
 The tasks come from the package (114 and 50), or from files in the format of
 shared/data/toolworlds. The published values are of tau-bench v1, whose tasks have been corrected

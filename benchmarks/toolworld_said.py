@@ -10,9 +10,10 @@ described  not given, but some result contains it: the request has a query with 
 unsaid     neither: the request has a query without constraints
 
 The request also has the stated values that correct queries use (a name, an address), and, where
-these do not suffice, the values that find the entities. A value is *open* if it is not
-stated and the words do not identify it: no result contains it, it is not an ID (an amount, a date,
-a text), or another entity also has all the stated properties. Asking for an open value is right.
+these do not suffice, the values that find the entities. A value is *open* if it is not stated and
+the words do not identify it. This is so if no result contains it, if it is not an ID (an amount, a
+date, a text), or if another entity also has all the stated properties. Asking for an open value is
+right.
 """
 
 from __future__ import annotations

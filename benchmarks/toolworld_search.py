@@ -3,11 +3,12 @@
     python benchmarks/toolworld_search.py [--data FOLDER] [--sets apibank,bfcl]
         [--apis FILE --calls FILE] [--limit N] [--seed N] [--encoder lexical-hash]
 
-A recorded chain is a call with the calls that supply its arguments, recursively, according to the
-data (API-Bank, UltraTool) or to equal values (BFCL, tau2-bench: an argument that the request does
-not state and an earlier result contains). Values that no call of the chain supplies are known from
-the start; the goal is to make the last call. Chains of one call are left out. The graph consists of
-the schemas and the calls of other requests (80 %, by request); chains come from the rest.
+A recorded chain is a call with the calls that supply its arguments, recursively. The data tell the
+suppliers (API-Bank, UltraTool), or equal values do (BFCL, tau2-bench: an argument that the request
+does not state and an earlier result contains). Values that no call of the chain supplies are known
+from the start; the goal is to make the last call. Chains of one call are left out. The graph
+consists of the schemas and the calls of other requests (80 %, by request); chains come from the
+rest.
 
 backward   pruned backward search: best first, thresholds that decay with depth (the paper's (i))
 annealed   population, mutation, annealed acceptance, fitness of eq. 23 (the paper's (ii))

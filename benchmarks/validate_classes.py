@@ -1,11 +1,11 @@
 """Compare validation times with VAL's by class of task: validate_classes.py MANIFEST
 
-The manifest has one JSON object per line, as for agreement.py. hvr's time is the CPU time after
-start-up: reading domain, problem and plan, judging, and writing the report's text, repeated for
-each case. VAL's time is the CPU time of its process (`Validate -v`) when the environment variable
-VAL names the binary; otherwise it is the recorded `val_ms`, wall time on another machine, and the
-ratio only shows the order of magnitude. Runs of the two alternate, and the best of --runs counts.
-Cases of the sets ipc, long and hand with a verdict are timed, one in --every.
+The manifest has one JSON object per line, as for agreement.py. The time of hvr is its CPU time
+after start-up: reading domain, problem and plan, judging, and writing the report, repeated for each
+case. VAL's time is the CPU time of its process (`Validate -v`) if the environment variable VAL
+names the binary. Otherwise it is the recorded `val_ms`, wall time on another machine, and the ratio
+shows only the order of magnitude. Runs of the two alternate, and the best of --runs counts. Cases
+of the sets ipc, long and hand with a verdict are timed, one in --every.
 """
 
 from __future__ import annotations

@@ -2,9 +2,10 @@
 
     python benchmarks/validate_memory.py [--cases facts objects]
 
-The figure is the peak of a fresh process that judges one plan, minus the peak of the same command
-with one step, object, fact or value, divided by the size of the large files (Linux only). Names
-have two to seven characters, so every object in memory is much larger than its text.
+The figure is the peak memory of a fresh process that judges one plan, divided by the size of the
+large files. The peak of the same command with one step, object, fact or value is subtracted first
+(Linux only). Names have two to seven characters, so every object in memory is much larger than its
+text.
 """
 
 from __future__ import annotations

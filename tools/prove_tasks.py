@@ -2,9 +2,9 @@
 
     python tools/prove_tasks.py [T1 T2 …] [--seconds 600] [--jobs 2]
 
-For each scene with the objects that the task requires (or each scene named in the file), the
-problem is derived from the knowledge graph, as in the symbolic policy, and searched until a
-shortest plan is proven or the time is up. If the kitchen rejects a plan for lack of space, the
+The script considers each scene with the objects that the task requires, or each scene named in the
+file. It derives the problem from the knowledge graph, as in the symbolic policy, and searches until
+a shortest plan is proven or the time is up. If the kitchen rejects a plan for lack of space, the
 search restarts with this constraint.
 
 Length and proven lower bound go into the table [optimum]. The table [ground_truth] receives the

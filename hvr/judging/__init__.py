@@ -5,7 +5,7 @@ Start with `judge` in `symbolic.py`; `reduction.py` finds the cheapest sufficien
 and `repair.py` a repair with the fewest insertions. `tool_calls.py` judges plans of tool calls, and
 `model_judge.py` adds the opinion of a language model.
 
-`verifier/` estimates how plausible it is that a plan fulfils its request, without a proof: from
-past plans for any tools (`verifier/judgement/`), and with a graph network for the kitchen
+`verifier/` estimates how plausible it is that a plan fulfils its request, without a proof. It uses
+past plans for any tools (`verifier/judgement/`), and a graph network for the kitchen
 (`verifier/kitchen/`).
 """

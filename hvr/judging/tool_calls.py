@@ -181,8 +181,8 @@ def _dispensable(plan: ToolPlan, graph: ToolGraph, at: int) -> bool:
 # Arguments that no earlier text explains, where that is evidence of a fault.
 #
 # Correct logs omit lookups, so an unexplained value alone is not a fault. Further evidence is
-# needed: an identifier with a typo, a lookup of other values of the same kind, or a write whose
-# result does not confirm the value although the rest of the log is explained.
+# needed: an identifier with a typo, or a lookup of other values of the same kind. A write whose
+# result does not confirm the value also counts, if the rest of the log is explained.
 
 _TOKEN = re.compile(r"[\w#@.-]+")
 
@@ -350,8 +350,8 @@ def _unread_identifiers(log: CallLog, at: int) -> Iterator[CallFinding]:
 # Call findings ------------------------------------------------------------------------------------
 # Faults in the calls of a log, each with its evidence from values, schemas or results.
 #
-# Without evidence there is no finding: a call whose result is not read may be the answer, and
-# values alone determine the order of calls.
+# Without evidence there is no finding: a call whose result is not read may be the answer, and calls
+# that no value links may come in any order.
 
 
 def call_findings(plan: ToolPlan, known: KnownTools | None) -> tuple[CallFinding, ...]:
@@ -490,8 +490,8 @@ def _recovered(log: CallLog, at: int) -> bool:
 
 # Judging ------------------------------------------------------------------------------------------
 # A log with arguments is judged by the values that flow between its calls (`call_findings`). A plan
-# without arguments is judged by its links: the source of a link must be called first, and links
-# that the tools cannot have indicate a missing, redundant or misplaced call (`link_findings`).
+# without arguments is judged by its links (`link_findings`). The source of a link must be called
+# first, and links that the tools cannot have indicate a missing, redundant or misplaced call.
 
 
 def judge_tool_plan(plan: ToolPlan, known: KnownTools | None = None) -> PlanVerdict:

@@ -219,7 +219,9 @@ class _Fault:
                 if literals is not None:
                     fault = {"kind": "condition", "step": step}
                     return {**fault, "at": "end" if event.end else "start", "falsifier": literals}
-        raise NoCertificateError(f"no certificate: no literals prove this: {failure.message}")
+        raise NoCertificateError(
+            f"no certificate: found no literals that prove this: {failure.message}"
+        )
 
     def _event(self, event: TimedEvent) -> Literals | None:
         if self.failure.kind not in (FailureKind.DURATION, FailureKind.UNDEFINED_VALUE):

@@ -39,7 +39,7 @@ from hvr.validation.report import StepRef
 from hvr.values import Value
 
 # Calendar -----------------------------------------------------------------------------------------
-# The events of a timed plan in temporal order, created when they are due: a plan may have hundreds
+# The events of a timed plan in temporal order, created when they are due. A plan may have hundreds
 # of thousands of steps, but few run at any time, so only the pending ends are kept.
 
 _MOST_UNIT_BITS = 4096

@@ -202,10 +202,10 @@ def _needed(
     task: Task, start: int, operators: Sequence[Operator], names: Sequence[int]
 ) -> frozenset[int]:
     """Return the names of steps that every valid subplan contains."""
-    # If the goal or a needed step reads a literal that is initially false, or was made false by a
-    # needed step, some step must achieve it; if only one step can, that step is needed. This finds
-    # only some of the landmarks, but without executing anything, and each one saves an attempt that
-    # executes the rest of the plan.
+    # Suppose that the goal or a needed step reads a literal that is initially false, or was made
+    # false by a needed step. Then some step must achieve it, and if only one step can, it is
+    # needed. This finds only some of the landmarks, but without executing anything, and each one
+    # saves an attempt that executes the rest of the plan.
     achievers: dict[tuple[int, bool], list[int]] = {}
     falsifiers: dict[tuple[int, bool], list[int]] = {}
     for place, operator in enumerate(operators):

@@ -258,9 +258,10 @@ def _flatten(
 # Constraint monitor -------------------------------------------------------------------------------
 # Trajectory constraints, progressed through predicted or observed states.
 #
-# The rest of a constraint is again a constraint, on the current and all later states: "sometime" is
-# satisfied once its condition holds, and "at most once" becomes "never" once its condition has held
-# and ended. Plans and recoveries are checked against the rest and need no history.
+# The rest of a constraint is again a constraint, on the current and all later states. For example,
+# "sometime" is satisfied once its condition holds, and "at most once" becomes "never" once its
+# condition has held and ended. Plans and recoveries are checked against the rest and need no
+# history.
 
 
 class ConstraintMonitor:

@@ -265,7 +265,7 @@ _Measure = tuple[bool, int]
 class _Blamer:
     """Finds the literals to blame in one state.
 
-    Branch and bound: a part worse than the best one so far is abandoned, and shared parts are
+    It uses branch and bound: a part worse than the best one so far is abandoned. Shared parts are
     evaluated once, because a rule for a derived atom may be queried for every pair of objects.
     """
 

@@ -356,6 +356,6 @@ def one_time(
         elif part.when == change.when:
             parts.append(part.body)
         else:
-            raise InteropError("an effect at one time with a condition on another", where)
+            raise InteropError("an effect at one time with a condition at another", where)
     at_once = parts[0] if len(parts) == 1 else And(tuple(parts))
     return change.when, at_once, change.body

@@ -210,7 +210,7 @@ def convert(domain: Domain, problem: Problem, environment: Any = None) -> Conver
             f"conflicting effects, according to unified-planning: {error}"
         ) from error
     except (UPProblemDefinitionError, UPTypeError) as error:
-        raise InteropError(f"unified-planning rejects it: {error}") from error
+        raise InteropError(f"unified-planning rejects the problem: {error}") from error
 
 
 class _Converter:

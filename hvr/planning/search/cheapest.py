@@ -215,8 +215,8 @@ def relevant_problem(domain: Domain, problem: Problem) -> Problem:
     """Return a problem without the objects that its goal hardly needs.
 
     It keeps the objects that the goal can mean, and objects tied to them by a static fact that an
-    action reads: the door before a room, the key that fits the door. Other objects are needed in
-    rare cases, so callers must try the whole problem if the reduced one has no plan.
+    action reads. Examples are the door before a room and the key that fits the door. Other objects
+    are needed in rare cases, so callers must try the whole problem if the reduced one has no plan.
     """
     kept = _Relevance(domain, problem).kept()
     inside = kept | {constant.name for constant in domain.constants}

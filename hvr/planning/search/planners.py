@@ -58,7 +58,7 @@ class FastDownward(Value):
     def open(cls, engine: str, seconds: float) -> FastDownward:
         """Create the planner for `PLANNERS`."""
         if engine:
-            raise UsageError(f"the planner {DEFAULT!r} has no engines, such as {engine!r}")
+            raise UsageError(f"the planner {DEFAULT!r} has no engine {engine!r}")
         return cls(seconds)
 
     def solve(self, task: Task) -> SearchResult:

@@ -120,9 +120,9 @@ def _universal(condition: Expression) -> bool:
 
 
 # Programs -----------------------------------------------------------------------------------------
-# Each program gets a domain, a problem and a folder, and writes plans into the folder as
-# `plan.1`, `plan.2`, …, each better than the previous one and ended by a line `; cost …`. Exit
-# codes follow Fast Downward. A program is stopped when its result is no longer needed.
+# Each program gets a domain, a problem and a folder. It writes plans into the folder as `plan.1`,
+# `plan.2`, …, each better than the previous one and ended by a line `; cost …`. Exit codes follow
+# Fast Downward. A program is stopped when its result is no longer needed.
 
 NO_PLAN = frozenset({10, 11})
 """Exit codes for a proof that there is no plan."""

@@ -1,9 +1,9 @@
 """Check whether the methods allow the order of a plan's actions, and can have their preconditions.
 
-The ordering of a method only requires that things come after others, so each precondition takes the
-earliest suitable state, and each task ends as early as possible: an earlier end allows everything
-that a later end does. The best match of a method for one task is therefore best for the whole plan,
-and combinations of matches need not be tried.
+The ordering of a method only requires that some subtasks come after others. So each precondition
+takes the earliest suitable state, and each task ends as early as possible: an earlier end allows
+everything that a later end allows. The best match of a method for one task is therefore best for
+the whole plan, and combinations of matches need not be tried.
 """
 
 from __future__ import annotations

@@ -128,7 +128,7 @@ class DraftReader:
 def _asked_again(request: str, tools: Tools, steps: Sequence[str]) -> dict[int, int]:
     """Return how often the request asks for tools that a draft calls repeatedly."""
     # Calls are distinct if each step shares a word with the request that no other step of the tool
-    # shares, and these words are values (numbers, times, names: "at 7 and at 9") or stand on both
+    # shares. These words must be values (numbers, times, names: "at 7 and at 9") or stand on both
     # sides of an "and" ("in the kitchen and in the bedroom").
     if len(steps) != len(tools):
         return {}

@@ -47,7 +47,7 @@ from hvr.tools.tool_plans import ToolPlan
 # Planner errors -----------------------------------------------------------------------------------
 # Simulated planner errors in true plans.
 #
-# A planner's errors are mostly plausible: it uses the plan of a similar request, confuses similar
+# A planner's errors are mostly plausible. It uses the plan of a similar request, confuses similar
 # tools, omits steps that the request does not mention, adds steps that often follow, calls a tool
 # twice, or mixes up the order. Weights and thresholds are fitted on such drafts, since real drafts
 # of training plans are rare.
@@ -356,9 +356,9 @@ def _least_gain(changed: Sequence[Trial], credit: float) -> tuple[float, float]:
     """Return the minimum expected gain at which changes pay off, and the remaining credit."""
     # Changes are ordered by expected gain and cut into blocks. A block is accepted, highest first,
     # while the total gain exceeds 0 by `CONFIDENCE` standard errors (with the drafts of a plan
-    # counted as one), the block's mean gain is positive, and the loss on requests for which no past
-    # plan is right stays within the credit and `TOLERANCE` standard errors. The accepted blocks
-    # must cover `MIN_CHANGED_PLANS` plans.
+    # counted as one) and the block's mean gain is positive. Also, the loss on requests for which no
+    # past plan is right must stay within the credit and `TOLERANCE` standard errors. The accepted
+    # blocks must cover `MIN_CHANGED_PLANS` plans.
     order = sorted(changed, key=lambda t: -t.opinion.gain)
     gains = np.array([_gain(t) for t in order])
     new = np.array([t.new for t in order], bool)

@@ -396,8 +396,8 @@ def judge(verifier: Verifier, plan: LinkedPlan, request: str) -> Verdict:
     uncertain. A rejected plan has at least one reason; it gets no verdict if it reaches the goal
     that hvr reads and changes nothing else (`check_end`).
 
-    A plan without steps is judged by rule: its score is 1 if the goal holds initially and 0 if it
-    does not; there is no verdict if hvr cannot read the request.
+    A plan without steps is judged by rule: its score is 1 if the goal holds initially, and 0
+    otherwise. There is no verdict if hvr cannot read the request.
     """
     if not plan.steps:
         return _without_steps(verifier, plan, request)

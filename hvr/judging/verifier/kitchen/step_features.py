@@ -227,10 +227,10 @@ def whole(name: str) -> str:
 # Features by the request --------------------------------------------------------------------------
 # Features that relate a step, or the end of a plan, to the words of the request.
 #
-# They are additional outputs of a plan node and take the place of the paper's alignment margin
-# (section 3.3.2): the text of a kitchen step follows from its action, so the two always agree, and
-# only the action can be wrong for the request. No feature names a class, so what the network learns
-# about one object applies to all.
+# They are additional outputs of a plan node and replace the paper's alignment margin (section
+# 3.3.2). The text of a kitchen step follows from its action, so the two always agree, and only the
+# action can be wrong for the request. No feature names a class, so what the network learns about
+# one object applies to all.
 
 _PLACES = frozenset({IN, NEAR, FROM})
 _USED = frozenset({"hold", "open", "switch"})
