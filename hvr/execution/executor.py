@@ -174,9 +174,8 @@ class Executor(Generic[Goal]):
             watch = self.world.watch(planned, self._constraints)
             impasse = self._execute(planned, watch)
             if impasse is None:
-                before = self.steps
-                unseen = self._last_look(stage, watch) if final else ()
-                if unseen or self.steps > before:
+                looked, unseen = self._last_look(stage, watch) if final else (False, ())
+                if looked:
                     watch = self.world.watch(planned, self._constraints)
                     impasse = self._goal_impasse(watch)
                 if impasse is None:
@@ -247,8 +246,12 @@ class Executor(Generic[Goal]):
                 return True
             self._closing = (places[0],)  # the next plan closes it
 
-    def _last_look(self, stage: Goal, watch: BeliefMonitor) -> tuple[str, ...]:
-        """See again what a reached goal rests on; return the things that could not be seen."""
+    def _last_look(self, stage: Goal, watch: BeliefMonitor) -> tuple[bool, tuple[str, ...]]:
+        """See again what a reached goal rests on.
+
+        Returns:
+            Whether anything was looked at, and the things that could not be seen.
+        """
         step = self.steps
         tried = set[str]()
         opened: tuple[str, ...] = ()
@@ -256,7 +259,7 @@ class Executor(Generic[Goal]):
             unseen = self.world.unseen(watch, step)
             things = [thing for thing in unseen if thing not in tried]
             if not things and not opened:
-                return unseen
+                return bool(tried), unseen
             thing = things[0] if things else opened[0]
             tried.add(thing)
             started = time.perf_counter()

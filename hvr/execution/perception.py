@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
@@ -59,6 +59,9 @@ _PROPERTIES: Mapping[str, str] = MappingProxyType(
 """The property that an object needs to have a state."""
 
 _FIELDS = (*_PROPERTIES, "temperature", "parents")
+_DRIFTING = frozenset({"temperature"})
+"""Readings that change although nothing happens."""
+
 _HELD = ("", "held")
 _THERE = "there"
 _Key: TypeAlias = tuple[str, str]
@@ -84,11 +87,13 @@ class View(NamedTuple):
     Args:
         seen: Names of the objects in view; None for all.
         whole: Receptacles whose whole contents are in view.
+        surprises: Accepted readings other than expected, as pairs of an object and a field.
     """
 
     scene: SceneGraph
     seen: frozenset[str] | None = None
     whole: frozenset[str] = frozenset()
+    surprises: frozenset[tuple[str, str]] = frozenset()
 
 
 class _Counts(NamedTuple):
@@ -238,7 +243,8 @@ class _Ballot:
         # What is not in view keeps its place in the scene, for the names and kinds of its objects.
         others = {} if seen is None else dict(first.scene.objects)
         scene = first.scene.replace(objects=MappingProxyType(others | objects), held=held)
-        return View(scene, seen, frozenset(n for n, count in whole.items() if count > half))
+        full = frozenset(n for n, count in whole.items() if count > half)
+        return View(scene, seen, full, frozenset(self.accepted))
 
     def _exists(self, name: str) -> bool:
         return name in self.expected.objects or (name, _THERE) in self.accepted
@@ -316,20 +322,22 @@ class Sightings:
         """Last look that showed each object."""
         self.whole: dict[str, int] = {}
         """Last look that showed the whole contents of each receptacle."""
-        self.unbroken: dict[str, int] = {}
-        """First look of the latest unbroken series that showed each object."""
+        self.doubted: frozenset[_Key] = frozenset()
+        """Readings that were a surprise and were not confirmed since, by acting or a full turn."""
         self.lost: dict[str, int] = {}
         """Look in which the believed place of an object turned out to be wrong."""
 
     def note(self, seen: Iterable[str], whole: Iterable[str], lost: Iterable[str]) -> None:
         """Record a look."""
-        for name in seen:
-            if self.seen.get(name) != self.looks - 1:
-                self.unbroken[name] = self.looks
-            self.seen[name] = self.looks
+        self.seen |= dict.fromkeys(seen, self.looks)
         self.whole |= dict.fromkeys(whole, self.looks)
         self.lose(lost)
         self.looks += 1
+
+    def doubt(self, surprises: Iterable[_Key], confirmed: Collection[_Key]) -> None:
+        """Record surprising readings, and readings that are certain now."""
+        new = frozenset(key for key in surprises if key[1] not in _DRIFTING)
+        self.doubted = self.doubted.difference(confirmed) | new
 
     def lose(self, names: Iterable[str]) -> None:
         """Record that objects are not at their believed places."""
@@ -485,6 +493,7 @@ class Perception:
             earlier, predicted, view.scene, seen, whole, step, self.stands_at
         )
         self.history.note(seen, whole, _newly_lost(earlier.scene, self.scene))
+        self.history.doubt(view.surprises, _done(earlier.scene, predicted, seen))
         found = frozenset(
             n for n in seen if n in earlier.scene.objects and n not in earlier.last_seen
         )
@@ -500,18 +509,18 @@ class Perception:
     def is_fresh(self, name: str, step: int) -> bool:
         """Return whether the robot has seen an object in a step or later.
 
-        An object behind a door also counts as seen if the closed door has been in view since then,
-        until that step or later.
+        A surprising reading, which may be wrong for several actions, counts only when confirmed.
         """
         if self.sensors.sight is Sight.OMNISCIENT or name not in self.scene.objects:
             return True
-        last, history = self._belief.last_seen, self.history
-        if name == self.scene.held or last.get(name, -1) >= step:
+        if name == self.scene.held:
             return True
-        door = self.shut_in(name)
-        if door is None or name not in history.seen or last.get(door, -1) < step:
-            return False
-        return history.unbroken.get(door, 0) <= history.seen[name]
+        return name not in self.doubted and self._belief.last_seen.get(name, -1) >= step
+
+    @property
+    def doubted(self) -> frozenset[str]:
+        """Objects with a surprising reading that neither an action nor a full turn confirmed."""
+        return frozenset(name for name, _ in self.history.doubted)
 
     def shut_in(self, name: str) -> str | None:
         """Return the outermost closed receptacle around an object."""
@@ -533,12 +542,19 @@ class Perception:
 
     def look_around(self, step: int) -> tuple[str, ...]:
         """Turn around once level and once looking down; return the lost objects that were found."""
-        if self.sensors.sight is Sight.DOORS:
+        doubted = self.history.doubted
+        if self.sensors.sight is Sight.DOORS and not doubted:
             return ()  # turning reveals nothing new
         lost = self.lost
         for action in AROUND:
+            before = self.history.looks
+            self.history.doubted = frozenset()
             self.env.step(action=action)
             self.look(step, False)
+            seen = {n for n, look in self.history.seen.items() if look >= before}
+            doubted = frozenset(key for key in doubted if key[0] not in seen)
+            doubted |= self.history.doubted
+        self.history.doubted = doubted
         return tuple(name for name in lost if name not in self.lost)
 
     def _again(self) -> View:
@@ -585,6 +601,17 @@ def _newly_lost(before: SceneGraph, now: SceneGraph) -> list[str]:
         and name != now.held
         and (name == before.held or (name in known and known[name].parents))
     ]
+
+
+def _done(before: SceneGraph, predicted: SceneGraph, seen: frozenset[str]) -> set[_Key]:
+    """Return the readings of objects in view that an action was to change."""
+    return {
+        (name, kind)
+        for name in seen & before.objects.keys() & predicted.objects.keys()
+        if (then := before.objects[name]) is not (soon := predicted.objects[name])
+        for kind in _FIELDS
+        if _value(then, kind) != _value(soon, kind)
+    }
 
 
 def _had_no_effect(

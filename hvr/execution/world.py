@@ -229,7 +229,8 @@ class World:
             {n: o.extent for n, o in self.scene.objects.items() if o.extent is not None},
         )
         unseen = frozenset(self.perception.inside_unseen)
-        return replace(inventory, used=frozenset(self._used), unseen=unseen)
+        used, doubted = frozenset(self._used), self.perception.doubted
+        return replace(inventory, used=used, unseen=unseen, doubted=doubted)
 
     wording = None
     """Literals use hvr's own templates."""

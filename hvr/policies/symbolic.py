@@ -316,16 +316,17 @@ class SymbolicPolicy(Policy[Stage]):
         if untidy := [n for n in _untidy(parsed.ends, inventory) if n not in chosen.reasons]:
             chosen = with_others(chosen, untidy, inventory)
         # Neither predicted sizes nor tidiness may rule out the only plan.
-        for trusted in (True, False):
-            if not trusted:
-                placing.relax()
-            for relevant in self._selections(parsed, chosen, graph, inventory):
-                tidy = relevant is chosen
-                planned = self._planned(parsed, relevant, graph, inventory, placing, tidy=tidy)
-                if planned is not None:
-                    return planned
+        try:
+            planned = self._widened(parsed, chosen, graph, inventory, placing)
+        except PlannerError:
             if not placing.crowds:
-                break
+                raise
+            planned = None
+        if planned is None and placing.crowds:
+            placing.relax()
+            planned = self._widened(parsed, chosen, graph, inventory, placing)
+        if planned is not None:
+            return planned
         keeping = ""
         if parsed.kept:
             text = paraphrase_constraints(parsed.kept, self.reader.taxonomy, inventory)
@@ -343,6 +344,21 @@ class SymbolicPolicy(Policy[Stage]):
             f"{'' if lost else ' or anything else'}{keeping}: the planner has shown that no plan "
             f"exists{', given that ' if assumed else ''}{' and '.join(assumed)}"
         )
+
+    def _widened(
+        self,
+        parsed: _Parsed,
+        chosen: Relevant,
+        graph: KnowledgeGraph,
+        inventory: Inventory,
+        placing: Placing,
+    ) -> Planned | None:
+        for relevant in self._selections(parsed, chosen, graph, inventory):
+            tidy = relevant is chosen
+            planned = self._planned(parsed, relevant, graph, inventory, placing, tidy=tidy)
+            if planned is not None:
+                return planned
+        return None
 
     def _selections(
         self, parsed: _Parsed, chosen: Relevant, graph: KnowledgeGraph, inventory: Inventory
@@ -450,13 +466,14 @@ def _with_room(chosen: Relevant, placing: Placing, inventory: Inventory) -> Rele
 
 def _untidy(ends: Iterable[Formula], inventory: Inventory) -> Iterator[str]:
     # An earlier plan has left the objects in this state, so a new plan must include them.
+    # One that only seems tidy is seen again before success is reported.
     every = [end for end in ends if isinstance(end, Forall)]
     for name in sorted(inventory.used & inventory.classes.keys()):
         kind = inventory.ontology.pddl_type(inventory.classes[name])
         for end in every:
             if kind in end.variables[0].types:
                 body = substitute(end.body, {end.variables[0].name: PLACEHOLDER})
-                if not inventory.holds(body, name):
+                if name in inventory.doubted or not inventory.holds(body, name):
                     yield name
                     break
 

@@ -46,6 +46,7 @@ class Inventory:
         avoided: Objects that must not be used.
         used: Objects that the robot has acted on.
         unseen: Closed places that the robot has not looked into since the start.
+        doubted: Objects with a surprising reading that is not confirmed yet.
     """
 
     scene: str
@@ -59,6 +60,7 @@ class Inventory:
     extents: Mapping[str, Extent] = field(default_factory=dict)
     used: frozenset[str] = frozenset()
     unseen: frozenset[str] = frozenset()
+    doubted: frozenset[str] = frozenset()
 
     @cached_property
     def _by_class(self) -> dict[str, tuple[str, ...]]:
