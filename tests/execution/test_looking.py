@@ -13,10 +13,10 @@ from hvr.execution.perception import Sensors
 from hvr.execution.world import World, missing_objects, open_world
 from hvr.knowledge.retrieval.context import object_context
 from hvr.pddl import GroundAction
-from hvr.worlds.faults import other_agent
+from hvr.worlds.faults import Fault, FaultEffect, FaultKind, FaultTiming, other_agent
 from hvr.worlds.kitchen import Kitchen
 from hvr.worlds.scenes import place_counts, scene_names
-from tests.execution.execution_worlds import run, the
+from tests.execution.execution_worlds import run, run_with, symbolic, the
 from tools.count_places import count_places
 
 DOORS = Sensors(Sight.DOORS)
@@ -151,3 +151,29 @@ def test_what_was_dropped_on_the_way_is_searched_for() -> None:
         f"looking for knife-1 at {searches[0].where}; if not there, at "
         f"{', '.join(searches[0].or_else[:3])}, {len(searches[0].or_else) - 3} more"
     )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault(
+            FaultKind.MOVED,
+            FaultTiming(actions=("CloseObject",)),
+            FaultEffect("tomato-1", place="countertop-1"),
+        ),
+        Fault(
+            FaultKind.MISPERCEIVED, FaultTiming(6, times=3), FaultEffect("fridge-1", field="isOpen")
+        ),
+    ],
+    ids=["changed behind the closing door", "open door that looks closed for three actions"],
+)
+def test_the_latest_readings_are_checked_before_success_is_reported(fault: Fault) -> None:
+    goal = "(exists (?t - tomato ?f - fridge) (and (in ?t ?f) (not (opened ?f))))"
+    stages, sensors = [symbolic().with_ends(goal)], Sensors(Sight.VISIBLE)
+    ran = run_with(symbolic(), stages, (fault,), "FloorPlan6", sensors=sensors)
+    assert ran.finished.reached and not ran.finished.unseen and ran.failures
+    true = ran.world.env.env.last_event.metadata  # type: ignore[attr-defined]
+    found = {o["objectType"]: o for o in true["objects"]}
+    assert not found["Fridge"]["isOpen"]
+    assert found["Tomato"]["parentReceptacles"] == [found["Fridge"]["objectId"]]
