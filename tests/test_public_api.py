@@ -219,5 +219,8 @@ def test_models_of_another_type_are_refused() -> None:
 
 
 def test_a_world_is_loaded_from_a_path() -> None:
+    for other in (7, None, [], b"home", True):
+        with pytest.raises(hvr.UsageError, match="a name or a path"):
+            hvr.load_world(other)
     folder = hvr.load_world("home").folder
     assert hvr.load_world(folder).folder == folder

@@ -342,9 +342,11 @@ def load_world(name: str | Path = DEFAULT_WORLD, *, trust: bool = False) -> Worl
     `trust` allows its code to run even if `is_trusted` does not.
 
     Raises:
-        UsageError: The world does not exist.
+        UsageError: The world does not exist, or the name is of another type.
         DataFileError: The `world.toml` is missing or invalid.
     """
+    if not isinstance(name, str | Path):
+        raise UsageError(f"a world must be a name or a path, got {type(name).__name__}")
     if isinstance(name, Path):
         name = str(name) if name.is_absolute() else f"./{name}"
     if name in shipped_worlds():

@@ -62,11 +62,11 @@ _CALL = "action(object, object)"
 _ITEM = r"""
     (?P<space>(?:\s++|;[^\r\n]*+)++)
     | (?P<fence>```[a-z]*)
-    | (?P<stamp>[-+]?(?:[0-9]+/[0-9]+|[0-9]+(?:\.[0-9]*)?|\.[0-9]+))\s*:
+    | (?P<stamp>[-+]?(?:[0-9]+/[0-9]+|(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?))\s*:
     | (?P<count>[0-9]+)\.(?=\s|\()
     | \((?P<pddl>(?:[^();]++|;[^\r\n]*+)*+)\)
     | (?P<name>[^\W\d][^\s();:,\[\]{}`"]*+)\((?P<args>(?:[^();]++|;[^\r\n]*+)*+)\)
-    | \[\s*(?P<cost>[0-9]+/[0-9]+|[0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*\]
+    | \[\s*(?P<cost>[0-9]+/[0-9]+|(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?)\s*\]
     """
 """Compiled on first use, because most plans take the fast path of `plain_plan`."""
 _ARGUMENT = re.compile(r"[^?,:=\[\]{}\"`\s();]+")
@@ -307,7 +307,8 @@ class _PlanReader:
             closing = next((match for match in parentheses if match[1]), None)
             if closing is None:
                 end = len(text.rstrip())
-                self._fail(end, "the text ends before the step is closed", "')'")
+                expected = "')'; the plan may be truncated"
+                self._fail(end, "the text ends before the step is closed", expected)
             self._fail(closing.start(), "a list inside a step", "a name")
         if stamp is not None:
             self._dangling(stamp)
@@ -316,7 +317,7 @@ class _PlanReader:
         word = token.group()
         if word.startswith("["):
             if self.actions and not re.fullmatch(r"\[[\d.]+\]", word):
-                self._fail(place, "this is not the cost of a step", "[number]")
+                self._fail(place, "this is not the duration or cost of a step", "[number]")
             self._fail(place, "a cost that follows no step", _STEP)
         if re.fullmatch(r"\d+", word):
             self._fail(place, f"{word!r} is not a step number", f"'{word}:'")

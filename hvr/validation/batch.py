@@ -266,7 +266,10 @@ def _checked(
     refused: PddlSyntaxError | None = None
     validator = model.validator
     if not isinstance(validator, Validator):
-        return check(source, validator), source, model
+        try:
+            return check(source, validator), source, model
+        except PddlSyntaxError as error:
+            raise _with_hint_of_actions(error, source, options) from error
     if options.plan_number is None:
         try:
             return check(source, validator), source, model
@@ -276,7 +279,10 @@ def _checked(
     from hvr.validation.extraction import extract
     from hvr.validation.extraction.lines import KnownSymbols
 
-    text = SourceText.read(source, file=name, lenient=True).text
+    read = SourceText.read(source, file=name, lenient=True)
+    if refused is not None and read.warnings and not options.lenient:  # NUL characters
+        raise refused
+    text = read.text
     unmarked = options.extract or name == _STDIN_NAME
     known = KnownSymbols.of(validator.task.domain, validator.task.problem)
     plan = extract(text, name, known, unmarked=unmarked, number=options.plan_number)
@@ -319,20 +325,39 @@ def _with_smaller_epsilon(
 
 def _with_hint(refused: PddlSyntaxError, text: str, known: KnownSymbols) -> PddlSyntaxError:
     from hvr.pddl.reader import PddlTextSyntaxError
-    from hvr.validation.extraction import extract
+    from hvr.validation.extraction import SeveralPlansError, extract
 
     if not isinstance(refused, PddlTextSyntaxError):
         return refused
     try:
         plan = extract(text, "", known, unmarked=True)
-    except PddlSyntaxError:
+    except SeveralPlansError:
         found = "the text contains several plans; --extract shows where"
+    except PddlSyntaxError:
+        return refused
     else:
         if plan is None:
             return refused
         found = f"there is a plan in {plan.place}; --extract reads it"
     diagnostic = refused.diagnostic
     expected = f"{diagnostic.expected}; {found}" if diagnostic.expected else found
+    return PddlTextSyntaxError(diagnostic.replace(expected=expected))
+
+
+def _with_hint_of_actions(
+    refused: PddlSyntaxError, source: str | Path, options: BatchOptions
+) -> PddlSyntaxError:
+    from hvr.pddl.reader import PddlTextSyntaxError
+
+    if not isinstance(refused, PddlTextSyntaxError):
+        return refused
+    try:
+        if options.no_decomposition or not read_plan(source).steps:
+            return refused
+    except HvrError:
+        return refused
+    diagnostic = refused.diagnostic
+    expected = f"{diagnostic.expected}; the text has actions only: --no-decomposition reads it"
     return PddlTextSyntaxError(diagnostic.replace(expected=expected))
 
 

@@ -239,6 +239,17 @@ def test_over_stdio_and_nothing_remains_when_the_client_leaves(tmp_path: Path) -
     run(work)
 
 
+def test_a_line_that_is_no_message_is_answered(tmp_path: Path) -> None:
+    lines = ["hello", '{"a": 1}', "[]"]
+    done = warm.run(
+        [sys.executable, "-m", "hvr", "mcp"], cwd=tmp_path, input="\n".join(lines).encode(),
+        capture_output=True, timeout=60,
+    )  # fmt: skip
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [answer["error"]["code"] for answer in answers] == [-32700, -32600, -32600]
+    assert done.returncode == 0
+
+
 def test_a_killed_server_leaves_no_process(tmp_path: Path) -> None:
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}}
     hello["clientInfo"] = {"name": "x", "version": "1"}

@@ -220,7 +220,7 @@ def test_a_line_that_may_be_a_step_is_never_left_out(line: str, form: str) -> No
                 taken(text, unmarked=True)
 
 
-@pytest.mark.parametrize("more", ["(fly)", "(", " fly", "; C:", ", 1", "e3"])
+@pytest.mark.parametrize("more", ["(fly)", "(", " fly", "; C:", ", 1", "e"])
 def test_nothing_in_the_brackets_of_a_step_is_left_out(more: str) -> None:
     steps = [f"{i}.000: {step} [1.0]" for i, step in enumerate(PLAN)]
     assert taken("\n".join(steps)) == PLAN
@@ -471,3 +471,87 @@ def test_a_plan_with_processes_goes_on_until_its_planner_ends_it(file: str, wait
     judged = judge(model, str(folder / file))
     assert judged.report.valid
     assert any("waits until 12" in note for note in judged.report.notes) is waits
+
+
+OPEN = """(define (domain boxes) (:requirements :strips :durative-actions)
+ (:predicates (opened) (full)) (:action open :parameters () :effect (opened))
+ (:action fill :parameters () :precondition (opened) :effect (full))
+ (:durative-action unlock :parameters () :duration (= ?duration 5)
+  :condition (over all (full)) :effect (at end (opened)))
+ (:durative-action stow :parameters () :duration (= ?duration 2) :effect (at end (full))))"""
+BOX = "(define (problem box) (:domain boxes) (:init {}) (:goal ({})))"
+
+
+def outcome(text: str, folder: Path, goal: str = "full", init: str = "") -> str:
+    for name, content in (("d", OPEN), ("p", BOX.format(init, goal)), ("answer", text)):
+        (folder / name).write_text(content, encoding="utf-8")
+    model = ModelReader(BatchOptions(extract=True)).read(str(folder / "d"), str(folder / "p"))
+    return judge(model, str(folder / "answer")).report.outcome.value
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "{0}: (open)\n{1}: (fill)\n", "The plan:\n{0}: (open)\n{1}: (fill)\n",
+        "```\n{0}: (open)\n{1}: (fill)\n```\n", "So:\n```\n{0}: (open)\n{1}: (fill)\n```\n",
+        "{0}: open\n{1}: fill\n", "{0}. open\n{1}. fill\n", "#{0} (open)\n#{1} (fill)\n",
+        "{0} - (open)\n{1} - (fill)\n", "[{0}] (open)\n[{1}] (fill)\n",
+        "| {0} | (open) |\n| {1} | (fill) |\n", "at {0} (open)\nat {1} (fill)\n",
+        "At time {0}: (open)\nAt time {1}: (fill)\n", "t={0}: (open)\nt={1}: (fill)\n",
+        "1.0E{0}: (open)\n1.0E{1}: (fill)\n", "x\n1e-{1}: (open)\n1e-{0}: (fill)\n",
+        "- {0}.5: (open)\n- {1}.5: (fill)\n", "x\n.{0}: (open)\n.{1}: (fill)\n",
+    ],
+)  # fmt: skip
+def test_numbers_before_steps_are_never_ignored(form: str, tmp_path: Path) -> None:
+    assert outcome(form.format(1, 2), tmp_path) == "valid"
+    assert outcome(form.format(2, 1), tmp_path) != "valid"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0,5: (open)\n1,5: (fill)\n",
+        "00:59: (open)\n01:00: (fill)\n",
+        "step 0: OPEN\n     2: FILL\n",
+        "step 0: OPEN\n     1: FILL\n     0: FILL\n",
+    ],
+)
+def test_numbers_that_cannot_be_read_or_lack_one_are_no_plan(text: str, tmp_path: Path) -> None:
+    assert outcome(text, tmp_path) == "unknown"
+
+
+def test_numbers_of_robots_are_no_times(tmp_path: Path) -> None:
+    text = "Robot 1: (open)\nRobot 2: (open)\nRobot 1: (fill)\n"
+    assert outcome(text, tmp_path) == "valid"
+
+
+@pytest.mark.parametrize("head", ["", "The plan:\n"])
+@pytest.mark.parametrize("form", ["{}: {} [{}]", "{}.0: {} [{}.0]", "{}e0: {} [{}e0]",
+                                  "**{}:** {} [{}]", "At time {}: {} [{}]"])  # fmt: skip
+@pytest.mark.parametrize("fence", ["", "```\n"])
+def test_whole_numbers_before_steps_with_durations_are_times(
+    head: str, form: str, fence: str, tmp_path: Path
+) -> None:
+    def text(*steps: tuple[int, str, int]) -> str:
+        return head + fence + "".join(form.format(*step) + "\n" for step in steps) + fence
+
+    stowed = (0, "(stow)", 2)
+    assert outcome(text(stowed, (3, "(unlock)", 5)), tmp_path, "opened") == "valid"
+    assert outcome(text(stowed, (1, "(unlock)", 5)), tmp_path, "opened") == "invalid"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("(pick-up a)\n(stack a b)\n(pick-up", ["closed"]),
+        ("(pick-up a)\n(stack a", ["closed"]),
+        ("0: (pick-up a) [-2]\n", ["duration"]),
+        ("(pick-up a)\0", ["NUL"]),
+    ],
+)
+def test_broken_plans_are_not_called_several(text: str, words: list[str], tmp_path: Path) -> None:
+    report = verdict(text, tmp_path).report
+    assert report.outcome.value == "unknown"
+    told = str(report.to_json())
+    assert all(word in told for word in words)
+    assert "several" not in told

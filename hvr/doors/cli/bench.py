@@ -91,9 +91,11 @@ def add_report_options(parser: argparse.ArgumentParser) -> None:
 def check_report(args: argparse.Namespace) -> None:
     """Check, before hours of work, that reports can be written and comparisons read."""
     from hvr.bench.tables import load_results
-    from hvr.doors.cli.output import check_writable
+    from hvr.doors.cli.output import check_page, check_writable
 
-    for path in (args.csv, args.html, args.latex):
+    if args.html is not None:
+        check_page(args.html)
+    for path in (args.csv, args.latex):
         if path is not None:
             check_writable(path)
     if args.compare is not None:

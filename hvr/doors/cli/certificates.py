@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hvr.base.printable import one_line
-from hvr.doors.cli.output import check_writable, write_whole
+from hvr.doors.cli.output import PAGE_ENDINGS, check_writable, write_whole
 from hvr.errors import DataFileError, HvrError, PddlSyntaxError, UsageError
 from hvr.validation.findings import STDIN
 
@@ -59,6 +59,7 @@ def _certificate(files: list[Path], options: BatchOptions, result: Judged) -> di
     from hvr.pddl.reader import decode
     from hvr.validation.batch import ModelReader
     from hvr.validation.certificate import CertifiedTask, NoCertificateError, certificate_of
+    from hvr.validation.report import Outcome
     from hvr.validation.validator import Validator
 
     data = [read_bytes(file) for file in files]
@@ -70,6 +71,8 @@ def _certificate(files: list[Path], options: BatchOptions, result: Judged) -> di
         try:
             steps = read_plan(plan, file=str(files[2]), lenient=options.lenient).steps
         except PddlSyntaxError as error:
+            if result.report.outcome is Outcome.UNKNOWN:  # the report says why
+                raise NoCertificateError("no certificate: the plan cannot be read") from error
             raise NoCertificateError(_MORE) from error
         subject = CertifiedTask(data, lenient=options.lenient)
         report = judge.check(steps)
@@ -96,7 +99,7 @@ def _certificate(files: list[Path], options: BatchOptions, result: Judged) -> di
 SUFFIXES: Mapping[str, tuple[str, ...]] = {
     "gantt": (".svg", ".html"),
     "values": (".svg",),
-    "html": (".html", ".htm"),
+    "html": PAGE_ENDINGS,
 }
 """File extensions that each option supports."""
 
@@ -211,7 +214,8 @@ def run_check(args: argparse.Namespace) -> int:
     try:
         certificate = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise DataFileError(f"{args.certificate} is not a certificate: {error}") from error
+        expected = "expected JSON, as hvr validate --certificate writes it"
+        raise DataFileError(f"{args.certificate} is not a certificate: {expected}") from error
     try:
         verdict = check(certificate, files)
     except UnprovenError as error:

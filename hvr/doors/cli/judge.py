@@ -134,7 +134,7 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run_judge(args: argparse.Namespace) -> int:
-    from hvr.doors.cli.output import check_apart, check_writable, print_json
+    from hvr.doors.cli.output import check_apart, check_page, check_writable, print_json
     from hvr.judging.reports import sarif
 
     if args.json + args.sarif + (args.format != "text") > 1:
@@ -148,6 +148,7 @@ def run_judge(args: argparse.Namespace) -> int:
     check_apart(outputs, inputs)
     if args.html is not None:  # A repair may overwrite the plan, but a page may not.
         check_apart([args.html], [str(args.plan)])
+        check_page(args.html)
     results = _judged(args)
     _warn(results)
     if args.spec is not None:
@@ -195,8 +196,8 @@ def _warn(results: Sequence[JudgedPlan]) -> None:
             print(f"hvr judge: {result.file}: {result.note}", file=sys.stderr)
         if result.validator is not None and not result.steps and result.file.stat().st_size:
             print(
-                f"hvr judge: {result.file}: no steps found; expected steps such as "
-                "(name object ...)",
+                f"hvr judge: {result.file}: the file has no steps, so the empty plan is judged; a "
+                "step is (action object ...)",
                 file=sys.stderr,
             )
 

@@ -20,7 +20,14 @@ from hvr.errors import DataFileError, UsageError
 # Output -------------------------------------------------------------------------------------------
 # Output of commands: JSON, text in other formats, and files written atomically.
 
-__all__ = ["check_apart", "check_writable", "print_chunks", "print_json", "write_whole"]
+__all__ = [
+    "check_apart",
+    "check_page",
+    "check_writable",
+    "print_chunks",
+    "print_json",
+    "write_whole",
+]
 
 
 def check_writable(path: Path) -> None:
@@ -31,6 +38,16 @@ def check_writable(path: Path) -> None:
         raise DataFileError(f"cannot write {path}: it is a folder")
     if not path.parent.is_dir():
         raise DataFileError(f"cannot write {path}: the folder {path.parent} does not exist")
+
+
+PAGE_ENDINGS = (".html", ".htm")
+
+
+def check_page(path: Path) -> None:
+    """Check early that a page can be written; devices may have any name."""
+    check_writable(path)
+    if path.suffix.lower() not in PAGE_ENDINGS and (path.is_file() or not path.exists()):
+        raise UsageError(f"--html must name a {' or '.join(PAGE_ENDINGS)} file, got {path}")
 
 
 def check_apart(outputs: Iterable[Path], inputs: Iterable[str] = ()) -> None:

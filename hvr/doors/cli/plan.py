@@ -71,11 +71,13 @@ def run_show(args: argparse.Namespace) -> int:
 
 
 def _write_files(args: argparse.Namespace) -> None:
-    from hvr.doors.cli.output import check_writable, write_whole
+    from hvr.doors.cli.output import check_page, check_writable, write_whole
     from hvr.runs.report.animation import animated_picture, animated_svg
     from hvr.runs.report.run_page import read_story
 
-    for file in (args.html, args.svg, args.gif, args.apng):
+    if args.html is not None:
+        check_page(args.html)
+    for file in (args.svg, args.gif, args.apng):
         if file is not None:
             check_writable(file)
     if args.html is not None:
@@ -279,7 +281,7 @@ def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_plan(args: argparse.Namespace) -> int:
     from hvr.doors.cli.display import display
-    from hvr.doors.cli.output import check_writable, print_json
+    from hvr.doors.cli.output import check_page, print_json
     from hvr.runs.spine import plan
 
     if (posing := _posing_world(args)) is not None:
@@ -291,7 +293,7 @@ def run_plan(args: argparse.Namespace) -> int:
         check_resumable(args, given_options(args))
     scored = _score_wanted(args.verify)
     if args.html is not None:
-        check_writable(args.html)
+        check_page(args.html)
     quiet = args.json or args.quiet
     if options is not None and not args.quiet:
         _tell_estimates(options)

@@ -14,7 +14,7 @@ from hvr.base.files import write_whole
 from hvr.base.printable import one_line
 from hvr.doors.cli.arguments import given_model_options
 from hvr.doors.cli.display import display
-from hvr.doors.cli.output import check_writable, print_json
+from hvr.doors.cli.output import check_page, print_json
 from hvr.doors.cli.solve_execution import summary
 from hvr.errors import SimulatorError, UsageError
 from hvr.execution.events import PlanReady, Understood
@@ -37,7 +37,7 @@ def run_posed_plan(args: argparse.Namespace, world: WorldFile, options: Mapping[
     """Run `hvr plan` in a world that generates its own requests, and return the exit code."""
     _refuse_others(args, world, options)
     if args.html is not None:
-        check_writable(args.html)
+        check_page(args.html)
     scene, seed = options.get("scene", world.first_scene), options.get("seed", 0)
     folder = WorldFolder(world.folder, trusted=world.trusted)
     run_folder = RunFolder.create(options.get("save"), args.text or scene, datetime.now())

@@ -22,7 +22,7 @@ from hvr.doors.cli.arguments import (
     seconds,
     whole_number,
 )
-from hvr.doors.cli.output import check_apart, check_writable, print_json, write_whole
+from hvr.doors.cli.output import check_apart, check_page, print_json, write_whole
 from hvr.errors import DataFileError, LanguageError, UsageError
 from hvr.values import answer_json
 
@@ -367,8 +367,6 @@ def run_solve(args: argparse.Namespace) -> int:
     from hvr.doors.cli.solve_sets import is_problem_set, solve_problem_set
 
     if is_problem_set(args):
-        if args.csv is not None:
-            check_writable(args.csv)
         if args.html is not None:
             raise UsageError("this option requires one problem", field="html")
         return solve_problem_set(args)
@@ -384,7 +382,7 @@ def run_solve(args: argparse.Namespace) -> int:
     if not hasattr(args, "spec"):
         refuse_model_options(args, "none is used: name one with --llm")
     if args.html is not None:
-        check_writable(args.html)
+        check_page(args.html)
     if args.execute or hasattr(args, "spec"):
         for name in ("anytime", "alias", "search", "html"):
             if getattr(args, name):

@@ -19,7 +19,7 @@ from hvr.base.engines.registry import EngineChoice
 from hvr.base.files import try_lock, unwritable, writing
 from hvr.base.printable import one_line
 from hvr.base.texts import parse_json
-from hvr.doors.cli.output import print_json, write_whole
+from hvr.doors.cli.output import check_apart, check_writable, print_json, write_whole
 from hvr.errors import DataFileError, UsageError
 from hvr.pddl import print_plan
 from hvr.pddl.plan import decimal_text
@@ -75,6 +75,8 @@ def solve_problem_set(args: argparse.Namespace) -> int:
     if args.file is not None and not args.domain.is_file():
         raise UsageError(f"the domain file {args.domain} does not exist")
     asked, left = find_set(names[-1], names[0] if len(names) > 1 else None)
+    if args.csv is not None:
+        _check_table(args, Path(names[-1]), asked)
     for one in left:
         print(f"note: {one_line(str(one))}", file=sys.stderr)
     options = SolveOptions(args.planner, args.budget, args.optimal, args.memory, args.downward)
@@ -97,6 +99,16 @@ def solve_problem_set(args: argparse.Namespace) -> int:
     ordered = [rows[one.key] for one in asked]
     _report(ordered, best, args)
     return _exit_code(ordered)
+
+
+def _check_table(args: argparse.Namespace, folder: Path, asked: Sequence[SetProblem]) -> None:
+    table: Path = args.csv
+    check_writable(table)
+    kept = [str(args.save / RESULTS)] if args.save is not None else []
+    check_apart([table], [*kept, *(name for one in asked for name in (one.domain, one.problem))])
+    inside = folder.resolve() in table.resolve().parents
+    if inside and table.is_file() and table.suffix.lower() != ".csv":
+        raise UsageError(f"{table} is a file of the set: write the table elsewhere", field="csv")
 
 
 def _solved(asked: Sequence[SetProblem], options: SolveOptions, jobs: int) -> Iterator[SetRow]:

@@ -14,8 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import mcp_types as types
+from anyio import EndOfStream
 from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
 
 import hvr
 from hvr.base.files import data_path
@@ -391,7 +394,49 @@ async def serve_stdio(server: Any) -> None:
     from mcp.server.stdio import stdio_server
 
     async with stdio_server() as (reads, writes):
-        await server.run(reads, writes, server.create_initialization_options())
+        options = server.create_initialization_options()
+        await server.run(_AnsweringReader(reads, writes), writes, options)
+
+
+class _AnsweringReader:
+    """Messages of a client; each line that is not a message is answered by an error."""
+
+    def __init__(self, reads: Any, writes: Any) -> None:
+        self._reads, self._writes = reads, writes
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._reads, name)
+
+    async def __aenter__(self) -> _AnsweringReader:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._reads.aclose()
+
+    def __aiter__(self) -> _AnsweringReader:
+        return self
+
+    async def __anext__(self) -> Any:
+        async for message in self._reads:
+            if not isinstance(message, Exception):
+                return message
+            answer = types.JSONRPCError(jsonrpc="2.0", id=None, error=_unreadable(message))
+            await self._writes.send(SessionMessage(answer))
+        raise StopAsyncIteration
+
+    async def receive(self) -> Any:
+        try:
+            return await anext(self)
+        except StopAsyncIteration:
+            raise EndOfStream from None
+
+
+def _unreadable(error: Exception) -> Any:
+    if isinstance(error, ValidationError) and error.errors()[0]["type"] == "json_invalid":
+        message = "not JSON: each line must be a JSON-RPC message"
+        return types.ErrorData(code=types.PARSE_ERROR, message=message)
+    message = "not a JSON-RPC message: expected jsonrpc, method and, for a request, id"
+    return types.ErrorData(code=types.INVALID_REQUEST, message=message)
 
 
 async def serve_http(server: Any, port: int, token: str = "", *, show_token: bool = False) -> None:

@@ -20,6 +20,10 @@ from hvr.validation.report import count
 from hvr.values import Value
 
 
+class SeveralPlansError(PddlTextSyntaxError):
+    """A text contains several different plans."""
+
+
 class Candidate(Value):
     """A plan in a text.
 
@@ -88,8 +92,8 @@ def extract(
         number: The 1-based number of the plan to return among several, or 0 for the last.
 
     Raises:
-        PddlSyntaxError: The text has several different plans or fewer than `number`, or a line
-            may be a step but cannot be parsed.
+        SeveralPlansError: The text has several different plans.
+        PddlSyntaxError: It has fewer than `number`, or a line may be a step but cannot be parsed.
     """
     selected = _selected(text, known, unmarked=unmarked)
     whole = [plan for plan in selected if not plan.stray and not plan.unparsed]
@@ -113,7 +117,7 @@ def extract(
             f"{two.place} ({two.reader}){more}"
         )
         place = Location(file, two.first, 1)
-        raise PddlTextSyntaxError(Diagnostic(place, message, expected=_which(whole)))
+        raise SeveralPlansError(Diagnostic(place, message, expected=_which(whole)))
     return whole[0] if whole else None
 
 
@@ -165,7 +169,7 @@ def _which(plans: Sequence[Candidate]) -> str:
     return f"{choice}; --plan-number {best} is the cheapest; costs: {listed}"
 
 
-_PARTS = re.compile(r"(?:([0-9./]+): )?\(([^()]*)\)(?: \[([0-9.]+)\])?")
+_PARTS = re.compile(r"(?:([-+0-9./eE]+): )?\(([^()]*)\)(?: \[([-+0-9./eE]+)\])?")
 
 
 def _normal(steps: str) -> Iterator[object]:

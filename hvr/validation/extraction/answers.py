@@ -67,6 +67,9 @@ _GAP = re.compile(
 _LABEL = re.compile(r"[^.!?()\[\]{}]{0,80}[:=>→|–—-]\s*+")
 _REMARK = re.compile(r"\s*+(?:$|[,.;:#/←<=>…|–—-])|\s++(?:\(|\[\s*+(?!D:)[^\W\d])")
 _SIGNS = re.compile(r"(?:[^\w()]|\d)*")
+_PART_OF_NUMBER = re.compile(r"[0-9][^\s()]?|[-+.]")
+_NAMED = re.compile(r"[^\W\d_][^\w()=]*$")
+_ORDINAL = re.compile(r"[^\d()]{0,40}?(?<!\w)(?P<number>\d{1,6}(?:\.\d{1,6})?)[^\w()]{0,20}")
 _THOUGHT = re.compile(r"</(?:think|thinking|thought|thoughts|reasoning|scratchpad)>", re.IGNORECASE)
 _JSON_BEGIN = re.compile(r"^[^\n\r\[{(]{0,80}(?=\[\s*+[\[{\"]|\{\s*+\")", re.MULTILINE)
 _JSON_MOST = 200
@@ -165,7 +168,7 @@ def _read(lines: Sequence[str], known: KnownSymbols, *, unmarked: bool) -> list[
     blocks += _json_in(left, counted, known)
     if not blocks and unmarked:
         bare = _bare(left.items(), known)
-        if bare:
+        if bare and not _restarts(left.values()):
             return [counted.candidate("steps without parentheses", bare, bare[0][0])]
     runs, mentions, unparsed = _Loose(left.items(), known, unmarked=unmarked).read()
     if not blocks and not runs and unmarked and known.actions:
@@ -188,7 +191,11 @@ def _plan_in_prose(
     mentions: Sequence[tuple[int, _Kinded]],
 ) -> tuple[list[list[_Numbered]], list[tuple[int, _Kinded]]]:
     most = max((len(line.steps) for _, line in mentions), default=0)
-    plan = [(n, "  ".join(x.steps)) for n, x in mentions if len(x.steps) > 1 or most == 1]
+    told = [item for item in mentions if len(item[1].steps) > 1 or most == 1]
+    labels = _Labels()
+    if any(labels.goes_back(line.label) for _, line in told):
+        return [], list(mentions)
+    plan = [(n, "  ".join(x.steps)) for n, x in told]
     return [plan] if plan else [], [item for item in mentions if len(item[1].steps) == 1 < most]
 
 
@@ -213,13 +220,13 @@ def _steps_of_fence(
     if structured:
         return [(inside[0][0], structured)]
     read = step_reader([text for _, text in inside])
-    parsed = [(n, read(text)) for n, text in content]
-    if all(step is not None for _, step in parsed):
+    parsed, texts = [(n, read(text)) for n, text in content], [text for _, text in content]
+    if all(step is not None for _, step in parsed) and not (read is listed and _restarts(texts)):
         return [(n, step) for n, step in parsed if step is not None]
     if not unmarked:
         return None
     bare = _bare(inside, known)
-    if bare:
+    if bare and not _restarts(texts):
         return bare
     runs, _, unparsed = _Loose(inside, known, unmarked=True).read()
     return runs[0] if len(runs) == 1 and not unparsed else None
@@ -236,6 +243,13 @@ def _bare(lines: Iterable[_Numbered], known: KnownSymbols) -> list[_Numbered] | 
             return None
         steps.append((number, step))
     return steps or None
+
+
+def _restarts(lines: Iterable[str]) -> bool:
+    """Return whether the numbers of an ordered list decrease: then it is two lists, or sorted."""
+    bullets = (BULLET.match(line.replace("`", "").replace("**", "")) for line in lines)
+    numbers = [int(bullet["number"]) for bullet in bullets if bullet and bullet["number"]]
+    return any(one > two for one, two in pairwise(numbers))
 
 
 def _bare_step(line: str, known: KnownSymbols) -> str | None:
@@ -331,15 +345,37 @@ class _Kinded(Value):
         kind: A step; a step with words around it; steps in a sentence; a line allowed between
             steps; a sentence; or a line that may be a step but cannot be parsed.
         number: The number of the line in an ordered list.
+        label: A number in the words before the steps, such as "#2" or "at 2".
     """
 
     kind: _Kind
     steps: tuple[str, ...] = ()
     number: int | None = None
     bullet: bool = False
+    label: Fraction | None = None
 
 
 _PROSE, _BESIDE, _UNPARSED = _Kinded("prose"), _Kinded("between"), _Kinded("unparsed")
+
+
+class _Labels:
+    """The labels of a run, which must not decrease.
+
+    A label that occurs again, such as "robot 1", is not the number of a step.
+    """
+
+    def __init__(self) -> None:
+        self._seen: set[Fraction] = set()
+        self._last: Fraction | None = None
+
+    def goes_back(self, label: Fraction | None) -> bool:
+        """Add a label; return whether it would put its step before an earlier one."""
+        if label is None:
+            return False
+        back = self._last is not None and label < self._last and label not in self._seen
+        self._seen.add(label)
+        self._last = label
+        return back
 
 
 class _Loose:
@@ -359,7 +395,7 @@ class _Loose:
         runs: list[list[tuple[int, _Kinded]]] = []
         mentions: list[tuple[int, _Kinded]] = []
         unparsed: list[_Numbered] = []
-        in_run = False
+        in_run, labels = False, _Labels()
         classified: list[tuple[int, str, _Kinded]] = []
         for number, text in self._lines:
             line = self._cache.get(text)
@@ -372,8 +408,11 @@ class _Loose:
                     last is not None and line.number is not None and line.number == last + 1
                 )
                 restarts = last is not None and line.number is not None and line.number < last
-                if not joined or restarts:
+                back = labels.goes_back(line.label)
+                if not joined or restarts or back:
                     runs.append([])
+                    labels = _Labels()
+                    labels.goes_back(line.label)
                 runs[-1].append((number, line))
                 in_run = True
             elif line.kind == "mention":
@@ -406,12 +445,14 @@ class _Loose:
         inside = plain[bullet.end() :] if bullet else plain
         if "(" in plain:
             steps = self._steps(inside) or (self._steps(plain) if bullet else None)
-            if self._plain_reader is not listed and (timed := steps_in(text)):
-                steps = (timed,)
+            if self._plain_reader is not listed:
+                timed = steps_in(text) or steps_in(plain)
+                steps = (timed,) if timed else steps
             if steps:
                 return _Kinded("step", steps, number, bullet is not None)
         if self._unmarked and (bare := _without_label(inside, known)):
-            return _Kinded("step", (bare,), number, bullet is not None)
+            label = _label(inside.rpartition(":")[0])
+            return _Kinded("step", (bare,), number, bullet is not None, label)
         if _BETWEEN.fullmatch(text) or _RULE_OF_TABLE.fullmatch(plain):
             return _BESIDE
         found = list(_MENTION.finditer(inside)) if "(" in inside else []
@@ -421,18 +462,19 @@ class _Loose:
             return _UNPARSED
         if not found:
             return _PROSE
-        if _has_surplus(parts):
+        if _has_surplus(parts) or _cuts_number(parts, found):
             return _UNPARSED
         if any(known.is_bare_step(part.split(), sure=False) for part in parts):
             return _UNPARSED
-        mentioned = tuple([step_of_mention(match) for match in found])
+        mentioned = tuple(map(_step_after, parts, found))
+        label = None if mentioned[0][0] != "(" else _label(inside[: _opening(found[0])])
         if self._unmarked and all(_GAP.fullmatch(x) or _SIGNS.fullmatch(x) for x in parts):
-            return _Kinded("step", mentioned, number, bullet is not None)
+            return _Kinded("step", mentioned, number, bullet is not None, label)
         if not self._unmarked:
             return _UNPARSED
         if known.objects is not None and _is_annotated(inside, found, numbered=number is not None):
-            return _Kinded("weak", mentioned, number, bullet is not None)
-        return _Kinded("mention", mentioned)
+            return _Kinded("weak", mentioned, number, bullet is not None, label)
+        return _Kinded("mention", mentioned, label=label)
 
     def _steps(self, text: str) -> tuple[str, ...] | None:
         steps: list[str] = []
@@ -490,6 +532,32 @@ class _Loose:
             ):
                 result.append((number, text))
         return result
+
+
+def _step_after(head: str, match: re.Match[str]) -> str:
+    """Return a mentioned step; the number in "robot 2: (go a)" is not its time."""
+    step = step_of_mention(match)
+    stamp, colon, rest = step.partition(": ")
+    named = colon and stamp.isdecimal() and not rest.endswith("]") and _NAMED.search(head)
+    return rest if named else step
+
+
+def _opening(match: re.Match[str]) -> int:
+    return match.start("list") - 1 if match["list"] is not None else match.start("name")
+
+
+def _label(head: str) -> Fraction | None:
+    match = _ORDINAL.fullmatch(head)
+    return Fraction(match["number"]) if match else None
+
+
+def _cuts_number(parts: Sequence[str], found: Sequence[re.Match[str]]) -> bool:
+    """Return whether a time such as "0,5:" or "00:05:" is read only in part."""
+    return any(
+        match[0][:1] in "0123456789." and _PART_OF_NUMBER.fullmatch(part.split()[-1][-2:])
+        for part, match in zip(parts, found, strict=False)
+        if part and not part[-1].isspace()
+    )
 
 
 def _is_step_of(name: Sequence[str], words: Sequence[str], known: KnownSymbols) -> bool:

@@ -10,12 +10,13 @@ if TYPE_CHECKING:
     from hvr.pddl import Domain, Problem
 
 NAME = r"[^\W\d][^\s();:,\[\]{}`\"]*+"
-NUMBER = r"[0-9]+(?:\.[0-9]*)?"
+EXPONENT = r"(?:[eE][-+]?[0-9]{1,3})?"
+NUMBER = rf"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+){EXPONENT}"
 _LIST = r"\(\s*+(?P<list>[^()\s][^()]*)\)"
 CALL = rf"(?P<name>{NAME})\((?P<args>[^()]*)\)"
 # LPG-td prints a surplus `)` after the durations in its plan files.
 _COST = (
-    r"(?:\[\s*(?:D:\s*)?(?P<cost>[0-9.]++)(?:\s*[;,]\s*[A-Za-z]+\s*:\s*[0-9.]++)*+\s*\]"
+    rf"(?:\[\s*(?:D:\s*)?(?P<cost>[0-9.]++{EXPONENT})(?:\s*[;,]\s*[A-Za-z]+\s*:\s*[0-9.]++)*+\s*\]"
     r"(?P<surplus>\))?)?"
 )
 STEP = re.compile(rf"\s*(?:(?P<stamp>{NUMBER})\s*:\s*)?(?:{_LIST}|{CALL})\s*{_COST}\s*,?")
@@ -136,13 +137,30 @@ def listed(line: str) -> str | None:
     """Return the steps of a line, which may begin with a list marker."""
     if "(" not in line:
         return None
-    plain = line.replace("`", "").replace("**", "")
+    plain = _plain(line)
     bullet = BULLET.match(plain)
     return (steps_in(plain[bullet.end() :]) if bullet else None) or steps_in(plain)
 
 
 def step_reader(lines: Sequence[str]) -> Callable[[str], str | None]:
-    """Return the reader for a text's steps. In "0: (a)", 0 is a time only if the plan waits."""
-    if may_wait(lines) and any(map(WAITING.fullmatch, lines)):
-        return lambda line: steps_in(line) or listed(line)
+    """Return the reader for a text's steps.
+
+    In "0: (a)", 0 is the number of the step, or its time if some step has a duration or a time with
+    decimals, or if the plan waits.
+    """
+    if any(map(_is_timed, lines)) or (may_wait(lines) and any(map(WAITING.fullmatch, lines))):
+        return lambda line: steps_in(_plain(line)) or listed(line)
     return listed
+
+
+def _plain(line: str) -> str:
+    return line.replace("`", "").replace("**", "")
+
+
+def _is_timed(line: str) -> bool:
+    if ":" not in line or len(line) > LINE_MOST:
+        return False
+    step = STEP.match(_plain(line))
+    return step is not None and bool(
+        step["stamp"] and (step["cost"] or not step["stamp"].isdecimal())
+    )

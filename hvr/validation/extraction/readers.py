@@ -85,9 +85,9 @@ def candidates(text: str, known: KnownSymbols, *, unmarked: bool = False) -> lis
         plans = _with_costs(plans, lines)
         return [*plans, *_beside(plans, lines, known.is_action)]
     numbered = _numbered_words(lines)
-    if numbered is not None:
-        reader = "numbered steps without parentheses"
-        return [NumberedLines(lines).candidate(reader, numbered, 1, marked=True)]
+    if numbered:
+        reader, counted = "numbered steps without parentheses", NumberedLines(lines)
+        return [counted.candidate(reader, run, run[0][0], marked=True) for run in numbered]
     return read_answer(text, lines, known, unmarked=unmarked)
 
 
@@ -179,7 +179,10 @@ def _ff(lines: Sequence[str]) -> _Found:
                 break
             index += 1
             if match is not None:
-                steps.append((index, f"({match[2]})"))
+                whole = int(match[1][:9]) == len(steps)
+                steps.append((index, f"({match[2]})") if whole else _UNREAD)
+        if _UNREAD in steps:
+            steps = [_UNREAD]
         if steps:
             yield "output of FF", steps, first
         else:
@@ -245,17 +248,21 @@ def _shown(lines: Sequence[str]) -> _Found:
                 break
 
 
-def _numbered_words(lines: Sequence[str]) -> _Steps | None:
-    """Read a text of only "0: MOVE A B" lines."""
-    steps = _Steps()
+def _numbered_words(lines: Sequence[str]) -> list[_Steps]:
+    """Read a text of only "0: MOVE A B" lines; another plan begins where the numbers decrease."""
+    runs: list[_Steps] = []
+    last = 0
     for number, line in enumerate(lines, 1):
         if not has_content(line):
             continue
         match = _WORDS.fullmatch(line)
         if match is None:
-            return None
-        steps.append((number, f"({match[2]})"))
-    return steps or None
+            return []
+        if not runs or int(match[1][:9]) < last:
+            runs.append([])
+        last = int(match[1][:9])
+        runs[-1].append((number, f"({match[2]})"))
+    return runs
 
 
 _READERS: tuple[tuple[re.Pattern[str], Callable[[Sequence[str]], _Found]], ...] = (

@@ -171,7 +171,7 @@ def test_the_plan_in_an_answer_is_judged(hvr_: Hvr) -> None:
 
 def test_a_file_without_a_step_says_so(hvr_: Hvr) -> None:
     Path("prose.plan").write_text("; Go to b with the ball.\n", encoding="utf-8")
-    assert "no steps found" in hvr_("judge", "prose.plan", *TASK, "--lenient").err
+    assert "has no steps" in hvr_("judge", "prose.plan", *TASK, "--lenient").err
 
 
 def test_verdicts_are_data_to_learn_from(hvr_: Hvr) -> None:

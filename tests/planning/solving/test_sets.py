@@ -159,6 +159,19 @@ def test_each_better_plan_is_a_line_when_it_comes(hvr_: Hvr, ways: Path, tmp_pat
 
 
 @pytest.mark.slow
+def test_a_table_replaces_no_file_of_the_set(hvr_: Hvr, ways: Path, tmp_path: Path) -> None:
+    (ways / "notes.txt").write_text("mine")
+    before = {file: file.read_bytes() for file in ways.rglob("*") if file.is_file()}
+    for file in before:
+        ended = hvr_("solve", ways, "--csv", file)
+        assert ended.code == 2
+        assert str(file) in ended.err
+    saved = tmp_path / "saved"
+    saved.mkdir()
+    assert hvr_("solve", ways, "--save", saved, "--csv", saved / "results.jsonl").code == 2
+    assert {file: file.read_bytes() for file in before} == before
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

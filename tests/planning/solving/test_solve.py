@@ -347,6 +347,17 @@ def test_a_page_does_not_replace_an_input(hvr_: Hvr, files: tuple[Path, Path]) -
         assert file.read_text() == before
 
 
+def test_a_page_is_named_as_one(hvr_: Hvr, files: tuple[Path, Path], tmp_path: Path) -> None:
+    notes = tmp_path / "notes.txt"
+    notes.write_text("mine")
+    for file in (notes, tmp_path, tmp_path / "none" / "a.html", tmp_path / "new.pddl"):
+        ended = hvr_("solve", *files, "--html", file)
+        assert ended.code == 2
+        assert str(file) in ended.err
+    assert notes.read_text() == "mine"
+    assert not (tmp_path / "new.pddl").exists()
+
+
 @pytest.mark.slow
 def test_a_search_that_fast_downward_cannot_read_is_explained(
     hvr_: Hvr, files: tuple[Path, Path]

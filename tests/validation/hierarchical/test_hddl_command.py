@@ -58,6 +58,16 @@ def test_json_has_the_certificate_of_a_valid_plan(hvr_: Hvr) -> None:
     assert first["subtasks"] == [11, 0, 12, 3]
 
 
+def test_a_plan_without_its_decomposition_is_told_of_the_option(hvr_: Hvr, folder: Path) -> None:
+    lines = (folder / "plan.txt").read_text().splitlines()[1:8]
+    (folder / "plain.txt").write_text("".join(f"({x.partition(' ')[2]})\n" for x in lines))
+    model = ("validate", "domain.hddl", "problem.hddl", "plain.txt")
+    said = hvr_(*model)
+    assert (said.code, "--no-decomposition" in said.out) == (2, True)
+    assert hvr_(*model, "--no-decomposition").code == 0
+    assert "--no-decomposition" not in hvr_("validate", *model[1:3], "problem.hddl").out
+
+
 @pytest.mark.usefixtures("folder")
 def test_a_broken_model_is_named_with_its_place(hvr_: Hvr, folder: Path) -> None:
     text = (folder / "domain.hddl").read_text().replace("(go ?van ?from)", "(goes ?van ?from)")

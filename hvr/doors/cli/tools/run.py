@@ -15,7 +15,7 @@ from hvr.base.files import append_json_line, write_whole, writing
 from hvr.base.printable import one_line, short
 from hvr.base.secrets import without_keys
 from hvr.doors.cli.arguments import add_path, whole_number
-from hvr.doors.cli.output import check_writable, on_terminal, print_json
+from hvr.doors.cli.output import check_page, on_terminal, print_json
 from hvr.doors.cli.tools.guard import (
     approvals,
     ask_effects,
@@ -240,7 +240,7 @@ def run_run(args: argparse.Namespace) -> int:
     ):
         raise UsageError(f"{args.save} exists and is not an empty folder", field="save")
     if args.html is not None:
-        check_writable(args.html)
+        check_page(args.html)
     opened = open_request(args)
     if not args.json and on_terminal() and ask_effects(opened.world, opened.tools.catalogue.tools):
         opened.tools.close()
