@@ -17,6 +17,7 @@ HvrError                             2  root: catch this to catch everything bel
 ├── PddlError                        2  PDDL text is invalid
 │   ├── PddlSyntaxError              2  syntax error
 │   │   └── PddlTextSyntaxError      2  with a `diagnostic`  [hvr.pddl.reader]
+│   │       └── SeveralPlansError    2  a text contains several plans  [hvr.validation.extraction]
 │   └── PddlSemanticError            2  undeclared name, wrong arity, wrong type, …
 │       └── PddlTextSemanticError    2  with a `diagnostic`  [hvr.pddl.reader]
 │           └── UnsupportedPddlError 2  PDDL feature that hvr lacks  [hvr.pddl.reader]
