@@ -656,7 +656,7 @@ OPERATIONS: Mapping[str, Operation] = {
         Operation(
             "applicable_actions",
             "List applicable actions",
-            "List the actions that can be executed in the present state of a session.",
+            "List the actions that can be executed in the current state of a session.",
             ApplicableRequest,
             f"{_HERE}ApplicableAnswer",
             session=True,
@@ -674,7 +674,7 @@ OPERATIONS: Mapping[str, Operation] = {
         Operation(
             "fork_session",
             "Fork a session",
-            "Copy a session, to try actions without losing the present state.",
+            "Copy a session, to try actions without losing the current state.",
             SessionRequest,
             f"{_HERE}SessionAnswer",
             reads_only=False,

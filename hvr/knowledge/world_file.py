@@ -29,17 +29,17 @@ _KEYS: Mapping[str, tuple[Any, str]] = {
     "name": (str, "a text"),
     "domain": (str, "the name of a file"),
     "ontology": (list, "a list of files"),
-    "problems": (list, "a list of files, which may have *"),
+    "problems": (list, "a list of file names, in which * is a wildcard"),
     "prompts": (str, "the name of a folder"),
     "environment": (str, "module:function"),
     "env_timeout": ((int, float), "a number of seconds"),
-    "environments": (list, "a list of names of environments that play scenes"),
-    "scenes": (list, "a list of files, which may have *"),
+    "environments": (list, "a list of names of environments for the scenes"),
+    "scenes": (list, "a list of file names, in which * is a wildcard"),
     "first_scene": (str, "the name of a scene"),
-    "task_files": (list, "a list of files, which may have *"),
+    "task_files": (list, "a list of file names, in which * is a wildcard"),
     "tasks": (dict, "a table [tasks.NAME] for each task"),
     "agents": (dict, "a table [agents.NAME] for each robot"),
-    "tools": (dict, "a table [tools] that says where the tools are"),
+    "tools": (dict, "a table [tools] that names the sources of the tools"),
 }
 
 

@@ -82,7 +82,7 @@ def make_provider(spec: str, options: ModelOptions) -> Model:
 
 
 def loads_weights(spec: str) -> bool:
-    """Return whether a spec's model loads its weights into memory, and so is slow to create."""
+    """Return whether a spec's model loads weights into memory, which makes it slow to create."""
     return spec.partition(":")[0] == "hf"
 
 

@@ -279,7 +279,7 @@ class LineConstraint:
         self._known: dict[tuple[str, ...], _Branch] = {}
 
     def __call__(self, produced: Sequence[int]) -> list[int]:
-        """Return the tokens that may follow; after the end token, only the end token."""
+        """Return the tokens that may follow; only the end token may follow itself."""
         lines: tuple[str, ...] = ()
         branch = self._branch(lines)
         for token in produced:

@@ -196,7 +196,7 @@ def strict_schema(schema: Any) -> Any:
     if not isinstance(schema, Mapping):
         return schema
     kept = {k: v for k, v in schema.items() if k not in _UNSUPPORTED}
-    # Properties and definitions may have any name, including that of a keyword.
+    # Properties and definitions may have any name, including a keyword's.
     return {
         k: {name: strict_schema(part) for name, part in v.items()}
         if k in ("properties", "$defs") and isinstance(v, Mapping)
@@ -302,7 +302,7 @@ def without_tools(request: Request) -> Request:
 
 
 def with_calls(answer: Answer, data: Any) -> Answer:
-    """Return an answer to a request from `without_tools` as an answer with a tool call."""
+    """Convert an answer to a request from `without_tools` to an answer with a tool call."""
     arguments = {key: value for key, value in data.items() if key != TOOL}
     return replace(answer, text="", calls=(ModelToolCall("call", str(data[TOOL]), arguments),))
 

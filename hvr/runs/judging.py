@@ -198,12 +198,12 @@ def with_opinion(judged: JudgedPlan, model: Model) -> JudgedPlan:
         place = places[number - 1]
         if place is not None:
             action = verdict.plan[place]
-            why = f"{model.name} says so, and the plan without it reaches the same goal"
+            why = f"{model.name} finds it redundant, and the plan reaches the same goal without it"
             critiques.append(Critique(CritiqueKind.REMOVE, place + 1, (action,), why))
     for number, action in checked.inserted:
         following = [p for p in places[number - 1 :] if p is not None]
         index = following[0] + 1 if following else len(verdict.plan) + 1
-        why = f"{model.name} misses it, and with it the plan comes nearer to its goal"
+        why = f"{model.name} finds it missing, and with it the plan comes closer to its goal"
         critiques.append(Critique(CritiqueKind.MISSING, index, (action,), why))
     critiques.sort(key=lambda critique: critique.index)
     reached = judged.validator.check(checked.plan).valid

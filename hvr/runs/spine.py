@@ -481,7 +481,7 @@ def _with_view(judgement: Judgement, understanding: Understanding[Any], world: W
         stages = [goal.contingency.then.stages, goal.contingency.otherwise.stages]
     if not any(stage.constraints for some in stages for stage in some):
         return judgement
-    return judgement.noting("what the request says at all times was checked where the robot looked")
+    return judgement.noting("conditions over time were checked only where the robot looked")
 
 
 def _with_budget(judgement: Judgement, request: RunRequest, finished: Finished | None) -> Judgement:

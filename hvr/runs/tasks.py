@@ -236,7 +236,7 @@ def _task(values: Mapping[str, Any], path: Path, *, own: bool) -> PaperTask:
     except KeyError as error:
         raise DataFileError(f"{path}: the entry {error.args[0]!r} is missing") from error
     except (TypeError, ValueError, AttributeError) as error:
-        raise DataFileError(f"{path}: an entry has the wrong form: {error}") from error
+        raise DataFileError(f"{path}: invalid entry: {error}") from error
     return task
 
 

@@ -91,7 +91,7 @@ _PROOF_S = 60.0
 
 @dataclass(frozen=True)
 class Lesson:
-    """A request with a proven shortest plan.
+    """/task, scene, wording: Names of the task, scene and wording, none of which both halves share.
 
     Args:
         half: `train` or `held-out`.

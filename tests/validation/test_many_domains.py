@@ -153,11 +153,11 @@ def test_a_baseline_leaves_only_new_findings(hvr_: Hvr, faulty: Path) -> None:
     assert [finding["rule"] for finding in known] == ["HVR102", "HVR002", "HVR007", "HVR007"]
     same = hvr_(*options)
     assert same.code == 0 and "HVR" not in same.out
-    assert "left out, as in known.json: 4 findings" in same.out
+    assert "accepted in known.json, not reported: 4 findings" in same.out
     (faulty / "d2" / "p3.plan").write_text("(pick-up b)\n")
     shutil.copy(BLOCKS / "plans" / "short.txt", faulty / "d1" / "p1.plan")
     new = hvr_(*options)
     assert new.code == 1 and "d2/p3.plan" in new.out and new.out.count("[HVR1") == 1
-    assert "3 findings; 1 finding of it no longer there" in new.out
+    assert "3 findings; 1 accepted finding no longer found" in new.out
     (faulty / "known.json").write_text("[]")
     assert "not a baseline" in hvr_(*options).err

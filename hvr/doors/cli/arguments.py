@@ -121,7 +121,7 @@ def add_path(
 
 
 def as_path(text: str) -> Path:
-    """Return the path of a file or folder; imported here, since `hvr --help` needs no pathlib."""
+    """Return the path of a file or folder. The import is local: `hvr --help` needs no pathlib."""
     from pathlib import Path
 
     return Path(text)

@@ -261,7 +261,7 @@ def _add_execution_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=jobs,
         default=1,
-        help="number of processes; 0: one per processor core (default: %(default)s)",
+        help="number of processes; 0 for one per processor core (default: %(default)s)",
     )
     add_engine_options(parser)
     add_path(
@@ -295,7 +295,7 @@ def _add_execution_options(parser: argparse.ArgumentParser) -> None:
     add_path(
         parser,
         "--replay",
-        "repeat the cells of such a file with its answers, without a model",
+        "replay the cells and answers of a recorded file, without a model",
         metavar="FILE.zip",
     )
     add_model_options(parser, _MODEL_FIELDS)

@@ -176,7 +176,7 @@ def _print(plan: HierarchicalPlan, form: str) -> None:
     else:
         print_chunks([conversion.draw_svg(plan) if form == "svg" else conversion.draw_tree(plan)])
         for note in conversion.missing_from_drawing(plan):
-            print(f"hvr convert: the drawing is not the whole plan: {note}", file=sys.stderr)
+            print(f"hvr convert: the drawing is incomplete: {note}", file=sys.stderr)
 
 
 def _found(file: Path, domain: Path, problem: Path) -> HierarchicalPlan | None:

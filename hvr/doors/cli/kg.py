@@ -55,7 +55,7 @@ def open_server(store: str, timeout: float = 30.0) -> Iterator[SparqlServer]:
 def open_graph(
     run: Path | None, scene: str | None, store: str | None = None
 ) -> Iterator[KnowledgeGraph]:
-    """Open the graph of a run or scene; by default, that of the newest run."""
+    """Open the graph of a run or scene; by default, the newest run's."""
     from hvr.knowledge.graph import KnowledgeGraph
 
     _check(run, scene)

@@ -137,7 +137,7 @@ def check_resumable(args: argparse.Namespace, given: Mapping[str, Any]) -> None:
         return  # resuming reports that there is nothing to do
     began = request_from_json(about, args.resume, _named(given))
     if not began.policy.asks_model:
-        refuse_model_options(args, "the run uses none: omit the option")
+        refuse_model_options(args, "the run uses no model: omit the option")
     model = {name: v for name, v in given_model_options(args).items() if name not in _ANEW}
     own = {name: value for name, value in given.items() if name not in ("save", "env_options")}
     options = replace(began.options, **own, model=replace(began.options.model, **model))
@@ -482,7 +482,7 @@ def _options(args: argparse.Namespace) -> Options:
     if not _asks_model(options):
         refuse_model_options(
             args,
-            f"the policy {options.policy_name} uses none: add --llm MODEL (or --policy llm for "
+            f"the policy {options.policy_name} uses no model: add --llm MODEL (or --policy llm for "
             "the model in $HVR_LLM), or omit the option",
         )
     return options

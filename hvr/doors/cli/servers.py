@@ -45,7 +45,7 @@ def add_serve_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
     )
     parser.add_argument(
-        "--port", type=whole_number, default=8000, help="port; 0: a free one (default: 8000)"
+        "--port", type=whole_number, default=8000, help="port; 0 for a free one (default: 8000)"
     )
     parser.add_argument(
         "--listen", metavar="ADDRESS", default=_HOST, help=f"address (default: {_HOST})"
@@ -138,7 +138,7 @@ def add_mcp_arguments(parser: argparse.ArgumentParser) -> None:
         "--http",
         metavar="PORT",
         type=whole_number,
-        help="serve streamable HTTP at http://127.0.0.1:PORT/mcp instead of stdio; 0: a free port",
+        help="serve streamable HTTP at http://127.0.0.1:PORT/mcp instead of stdio; 0: any port",
     )
     parser.add_argument(
         "--skill", action="store_true", help="print a SKILL.md for coding agents, and exit"

@@ -305,7 +305,7 @@ def _add_set_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=jobs,
         default=1,
-        help="number of problems to solve in parallel; 0: one per processor core (default: 1)",
+        help="number of problems to solve in parallel; 0 for one per processor core (default: 1)",
     )
     add_path(sets, "--csv", "also write the table as CSV")
     add_path(

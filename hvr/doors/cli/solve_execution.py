@@ -240,7 +240,7 @@ def judged_by_own_goal(posed: PosedProblem, solution: Solution, meter: Meter) ->
 
 
 def run_name(args: argparse.Namespace) -> str:
-    """Return the name of the run in the library, which is that of its folder, if any."""
+    """Return the name of the run in the library: its folder's name, if any."""
     return args.save.name if args.save is not None else "solve"
 
 

@@ -294,7 +294,7 @@ def _resume_lines(file: BinaryIO, outcomes: set[str], path: Path) -> int:
         except (ValueError, KeyError, TypeError):
             raise DataFileError(
                 f"{path}:{done + 1}: expected the verdict of a row: name a new file, or one that "
-                "the same command began"
+                "the same command started"
             ) from None
         done, end = done + 1, end + len(line)
     file.seek(end)

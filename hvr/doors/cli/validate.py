@@ -119,7 +119,7 @@ def _add_judging_options(parser: argparse.ArgumentParser) -> None:
         "--plan-number",
         "N",
         arguments.whole_number,
-        "index of the plan in a text with several, from 1; 0: the last one",
+        "index of the plan in a text with several, from 1; 0 for the last one",
     )
     _flag(judging, "--lenient", "accept non-standard PDDL that VAL accepts")
     _add_tolerances(judging)
@@ -145,7 +145,7 @@ def _add_judging_options(parser: argparse.ArgumentParser) -> None:
         "--jobs",
         "N",
         arguments.jobs,
-        "number of processes; 0: one per processor core (default: 1)",
+        "number of processes; 0 for one per processor core (default: 1)",
     )
 
     add_engine_options(judging)
@@ -157,7 +157,7 @@ def _add_tolerances(group: argparse._ArgumentGroup) -> None:
         "--epsilon",
         "N",
         arguments.number,
-        "maximum distance of simultaneous steps (default: tolerance / 10)",
+        "maximum time difference of simultaneous steps (default: tolerance / 10)",
     )
     _value(
         group,
@@ -199,7 +199,7 @@ def _add_detail_options(parser: argparse.ArgumentParser) -> None:
         "--state-at",
         "STEP",
         arguments.whole_number,
-        "show the state after a step; 0: the initial state",
+        "show the state after a step; 0 for the initial state",
     )
     _flag(asking, "--happenings", "show all changes with their times")
     asking.add_argument(
@@ -495,8 +495,12 @@ def _against_baseline(
         write_whole(request.baseline, baseline.text())
         return 0
     if not request.quiet:
-        gone = f"; {count(baseline.gone, 'finding')} of it no longer there" if baseline.gone else ""
-        said = f"left out, as in {request.baseline}: {count(baseline.met, 'finding')}{gone}"
+        gone = (
+            f"; {count(baseline.gone, 'accepted finding')} no longer found" if baseline.gone else ""
+        )
+        said = (
+            f"accepted in {request.baseline}, not reported: {count(baseline.met, 'finding')}{gone}"
+        )
         print(said, file=request.reports.aside)
     return 2 if any_undecided else int(bool(outcomes[Outcome.INVALID]) and not request.exit_zero)
 

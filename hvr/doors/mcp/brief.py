@@ -79,7 +79,7 @@ def _repair(repair: _Json) -> str:
     if repair["change"]:
         return str(repair["change"])
     where = f"before step {repair['before_step']}" if repair["before_step"] else "at the end"
-    end = "the plan is valid then" if repair["completes"] else "this repairs only the first failure"
+    end = "the plan is then valid" if repair["completes"] else "this repairs only the first failure"
     return f"insert {' '.join(repair['insert'])} {where}; {end}"
 
 

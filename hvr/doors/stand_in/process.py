@@ -167,7 +167,7 @@ _FAST = QUERIES | {"TestActionReflectParam", "TestFastEmit"}
 
 
 class ClientDialogue:
-    """Answers actions: connection actions itself, and all others through the kitchen.
+    """Answers actions: those about the connection directly, all others through the kitchen.
 
     Args:
         width: Width of images in pixels.

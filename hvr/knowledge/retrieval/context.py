@@ -216,7 +216,7 @@ class _Kinds:
         return self._uses[key]
 
     def source(self, cls: str) -> tuple[str, str] | None:
-        """Return the action and class from which a class originates: ("slicing", "Tomato")."""
+        """Return the action that makes a class, and its source class: ("slicing", "Tomato")."""
         for other in self._ontology.object_types:
             if cls in map(str, self._ontology.annotation(other, "slicesInto")):
                 cracked = self.roles.plays(other, CRACKABLE)

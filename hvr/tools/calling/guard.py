@@ -438,8 +438,8 @@ _FORM = {
 }
 _INSTRUCTIONS = (
     "Calls that change something are checked by hvr: every value must come from the user, from a "
-    "default, or be the only id that a query with the user's values gave. A refusal says what "
-    "to ask the user. Equal calls are not repeated without the user's word."
+    "default, or be the only id that a query with the user's values returned. A refusal says what "
+    "to ask the user. Equal calls are not repeated without the user's consent."
 )
 
 

@@ -160,7 +160,7 @@ class Links:
         return Links(after, self.before.set(target, (*sources[:at], source, *sources[at:])))
 
     def add(self, source: str, target: str) -> Links:
-        """Return the links including this one, without evidence if it is new."""
+        """Return the links with this one added, if it is missing, without evidence."""
         return self if self.get(source, target) is not None else self.put(source, target, UNTRIED)
 
     def drop(self, source: str, target: str) -> Links:

@@ -327,7 +327,7 @@ class _Checker:
         request = ToolRequest(tuple(calls), tuple(dict.fromkeys(said)), text=self.text)
         why = f"The model reads: {'; '.join(map(_paraphrase, calls))}. {why}"
         if self.left_out:
-            why += f" Left out, since the request does not say it: {', '.join(self.left_out)}."
+            why += f" Left out, since the request does not state it: {', '.join(self.left_out)}."
         read = guarded(ReadRequest(request, why, tools), self.text, self.catalogue)
         return self._confirmed(read)
 
@@ -393,7 +393,7 @@ class _Checker:
         assert parameter is not None
         # Required values are queried or asked for later anyway.
         if tool.effect is not Effect.READS and not parameter.required and name not in self.given:
-            why = f"the model gives {quoted(name)} a value that the request does not say"
+            why = f"the model gives {quoted(name)} a value that the request does not state"
             choices = ((value, ""),)
             self.questions.append(UserQuestion(QuestionKind.CONFIRM, number, name, why, choices))
 

@@ -262,7 +262,7 @@ class Decoder:
             raise UsageError(f"unknown rule {self.rule!r} (rules: nearest, greedy, viterbi)")
 
     def __call__(self, scores: Scores) -> list[int]:
-        """Return indexes of tools for scores (steps, tools)."""
+        """Return the tool indexes for scores of shape (steps, tools)."""
         if not scores.size:
             return []
         sequence = self._sequence(scores)

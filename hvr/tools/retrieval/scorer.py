@@ -227,7 +227,7 @@ def train_scorer(
 
 
 def links_of(graph: ToolGraph) -> Tensor:
-    """Return the source and target indexes of the links, int64 (2, links)."""
+    """Return the source and target indexes of the links, as int64 of shape (2, links)."""
     pairs = [(graph.index(s), graph.index(t)) for s, t in graph.links]
     return torch.tensor(pairs, dtype=torch.int64).reshape(-1, 2).T.contiguous()
 

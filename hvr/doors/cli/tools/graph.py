@@ -99,7 +99,7 @@ def described_tools(names: Sequence[str]) -> tuple[Catalogue, Path | None]:
 
 
 def open_graph_of_tools(args: argparse.Namespace) -> OpenedGraph:
-    """Return the graph of the tools after the logged calls."""
+    """Return the graph of the tools, updated by the logged calls."""
     from hvr.tools.navigation.graph_log import open_graph
 
     return open_graph(meaning_names(args), args.log, args.look)

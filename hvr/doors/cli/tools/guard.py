@@ -60,14 +60,14 @@ def add_guard_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--trusted",
         action="store_true",
-        help="trust the server's statement of which tools only read",
+        help="trust the server's hints about which tools are read-only",
     )
     parser.add_argument(
         "--reads",
         metavar="TOOL",
         action="append",
         default=[],
-        help="a tool that only reads; may be repeated",
+        help="a read-only tool; may be repeated",
     )
     parser.add_argument(
         "--http",
@@ -93,16 +93,16 @@ def add_guard_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_policy_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--dry-run", action="store_true", help="let only reading calls pass")
+    parser.add_argument("--dry-run", action="store_true", help="allow only read-only calls")
     parser.add_argument(
         "--yes",
         action="store_true",
-        help="let writing calls pass without asking if the user stated each value",
+        help="allow writing calls without asking if the user stated each value",
     )
     parser.add_argument(
         "--yes-destructive",
         action="store_true",
-        help="like --yes, also for calls that destroy or have an unknown effect",
+        help="like --yes, also for destructive calls and calls of unknown effect",
     )
     add_path(
         parser,

@@ -92,14 +92,14 @@ def add_request_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="WHAT",
         action="append",
         default=[],
-        help="a tool to call, or a parameter whose value to find; may be repeated",
+        help="a tool to call, or a parameter whose value is to be found; may be repeated",
     )
     parser.add_argument(
         "--given",
         metavar="NAME=VALUE",
         action="append",
         default=[],
-        help="a known value: JSON, or a text; may be repeated",
+        help="a known value, as JSON or text; may be repeated",
     )
     _add_learnt_options(parser)
     add_json(parser, "print one JSON document")

@@ -117,8 +117,8 @@ _DESCRIPTION = """\
 Carry out a request in a tool world: plan the cheapest proven chain of calls, make the calls,
 compare results with expectations, and replan after failures. Arguments are checked and traced to
 their source. A writing call is never repeated by accident and never made with a guessed value. It
-is shown with the source of each argument and must be confirmed. It is entered in a ledger before it
-is made, so that a second run does not repeat it silently.
+is shown with the source of each argument and must be confirmed. It is recorded in a ledger before
+it is made, so that a second run does not repeat it silently.
 """
 
 _EPILOG = """\
@@ -198,7 +198,7 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--yes-destructive",
         action="store_true",
-        help="like --yes, also for calls that destroy or have an unknown effect",
+        help="like --yes, also for destructive calls and calls of unknown effect",
     )
     parser.add_argument(
         "--repeat",
