@@ -17,7 +17,7 @@ from itertools import permutations, product
 import pytest
 
 from hvr.errors import HvrError
-from hvr.execution.facts.sentences import _Requests
+from hvr.execution.facts.grammar import GrammarRequests
 from hvr.execution.world import open_world
 from hvr.knowledge.ontology import PLACE, PORTABLE
 from hvr.knowledge.retrieval.inventory import Inventory
@@ -142,7 +142,7 @@ def scene_of(name: str) -> Scene:
         folder = WorldFolder(find_world(name))
         problem, _ = folder.problem("morning.pddl")
         assert folder.ontology is not None
-        asked = _Requests(folder.domain, problem, folder.ontology)
+        asked = GrammarRequests(folder.domain, problem, folder.ontology)
         return Scene(asked.inventory, dict.fromkeys(READERS, asked.reader), folder.domain)
     world = load_world(world_of_scene(name).name)
     domain, ontology = world.agent.domain(), world.scene_ontology

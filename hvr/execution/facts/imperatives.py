@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 
-from hvr.knowledge.wording import Template
-from hvr.language.function_words import FUNCTION_WORDS
-from hvr.pddl import And, Atom, Domain, Expression, Forall, Not, TypedName, When
+from hvr.knowledge.wording import ActionWording, Template
+from hvr.language.function_words import FUNCTION_WORDS, NUMBERS
+from hvr.pddl import And, Atom, Domain, Expression, Forall, Not, Number, TypedName, When
+from hvr.pddl.formulas import NumericEffect
 from hvr.values import Value
+from hvr.worlds.facts.lexicon import imperative_of
 
 _PLACES = {
     "at": ("at", "in", "on"),
@@ -33,7 +35,6 @@ _PLACES = {
 """Prepositions of destinations, and the prepositions of clauses that they can mean."""
 
 _WHERE = "|".join(sorted(_PLACES, key=len, reverse=True))
-_PLACE = re.compile(rf"(?P<thing>.+?) (?P<place>{_WHERE}) (?P<rest>.+)")
 PLACING = tuple(
     "put place set lay stack bring take move carry deliver send get transport ship transfer leave "
     "have drop return relocate haul pass".split()
@@ -43,24 +44,53 @@ PLACING = tuple(
 _PLACING = re.compile(rf"(?:{'|'.join(PLACING)}) ")
 _ORIGIN = re.compile(r" (?:from|off|out of) (?P<origin>.+?)(?= (?:to|into|onto|on|in|at) |$)")
 _STATE = re.compile(r"(?:make|keep|get|turn|set) (?P<thing>.+) (?P<state>\S+)")
-_SHOULD = re.compile(r" (?:should be|to be|must be|shall be|has to be|needs to be|ought to be) ")
+_SHOULD = re.compile(
+    r" (?:(?:should|must|may|shall|can|(?:have|has|need|needs|ought) to|to)(?P<denied> not)? "
+    r"(?:be|stay|remain|end up|go|lie|stand|sit)|goes|belongs|ends up|end up|belong)(?= )"
+)
+_OVER = re.compile(r" (?:over|back|up|down|on|off|out)(?= (?:to|at|in|into|onto) )")
+"""Adverbs of direction before a place: 'over to the harbour', 'back in the shed'."""
+
+_UNDER = re.compile(r"(?P<thing>.+?) (?:under|underneath|beneath|below) (?P<place>.+)")
+_HOLDING = frozenset({"hold", "grasp", "carry", "grab", "take"})
+_GOING = re.compile(
+    r"(?:go|walk|move|head|travel|come|return|drive) (?:over |back )?(?:to|into) (?P<place>.+)"
+)
 _THEN = re.compile(r"[,;.]? (?:and then|then|after that|afterwards|and after that|finally) |[.;] ")
+
+PARTICLES = frozenset({"on", "off", "up", "down", "out", "away"})
+_ORIGINS = ("from", "off", "out of")
 
 _PARTICLES = frozenset({"have", "keep", "there", "you", "go", "up", "out", "in here"})
 _ROLES = ("filler", "goal", "ensure", "courtesy")
 _COURTESIES = {phrase for role in _ROLES for phrase in FUNCTION_WORDS[role]} - _PARTICLES
 _COURTESY = "|".join(map(re.escape, sorted(_COURTESIES, key=len, reverse=True)))
 _BEFORE = re.compile(rf"(?:(?:{_COURTESY})(?![\w'])[ ,]*)+")
-_AFTER = re.compile(rf"(?:[ ,]+(?:{_COURTESY})(?![\w']))+$")
+_AFTER = re.compile(rf"(?:[ ,]+(?!(?:can|could|would|will)$)(?:{_COURTESY})(?![\w']))+$")
 
 
 class Imperative(Value):
-    """A pattern of an order in words, whose groups `p0`, `p1` … are arguments, and its literal."""
+    """An order in words, and the effect that it asks for.
+
+    Args:
+        pattern: The words; the groups `p0`, `p1` … are arguments.
+        asked: The literal's atom, or the change of a number.
+        positive: Whether the atom becomes true.
+        parameters: Parameters of the action.
+        needs: Atoms of the action's precondition.
+    """
 
     pattern: re.Pattern[str]
-    atom: Atom
+    asked: Atom | NumericEffect
     positive: bool
     parameters: tuple[TypedName, ...]
+    needs: tuple[Atom, ...] = ()
+
+    @property
+    def args(self) -> tuple[str, ...]:
+        """The parameters that the effect is about, the main one first."""
+        asked = self.asked
+        return asked.args if isinstance(asked, Atom) else asked.fluent.args
 
 
 def bare(text: str) -> str:
@@ -81,7 +111,7 @@ def imperatives(domain: Domain, orders: Sequence[tuple[str, Template]]) -> Itera
     added = Counter(
         change.predicate
         for action in domain.actions.values()
-        for change, positive in _literals(action.effect)
+        for change, positive in literals_of(action.effect)
         if positive
     )
     for name, order in orders:
@@ -89,12 +119,46 @@ def imperatives(domain: Domain, orders: Sequence[tuple[str, Template]]) -> Itera
         if action is None or not order:
             continue
         parameters = [p.name for p in action.parameters]
-        for pattern, groups in _forms(order.text.lower()):
+        literals = list(literals_of(action.effect))
+        needs = tuple(
+            atom for atom, positive in literals_of(action.precondition) if positive and atom.args
+        )
+        gone = {a for atom, made in literals if not made for a in atom.args[1:]}
+        left = frozenset(n for n, p in enumerate(parameters) if p in gone)
+        for pattern, groups in _forms(order.text.lower(), left):
             named = [parameters[g] for g in groups if g < len(parameters)]
             placing = _PLACING.match(order.text.lower()) is not None
-            asked = _asked(list(_literals(action.effect)), named, added, placing)
+            asked: tuple[Atom | NumericEffect, bool] | None
+            asked = _asked(literals, named, added, placing)
+            if asked is None and (change := _changed(action.effect, named)) is not None:
+                asked = change, True
             if asked is not None:
-                yield Imperative(pattern, *asked, action.parameters)
+                yield Imperative(pattern, *asked, action.parameters, needs)
+
+
+def orders_of(wording: Mapping[str, ActionWording], domain: Domain) -> list[tuple[str, Template]]:
+    """Return the imperatives of the actions: the given ones, and those of their names."""
+    given = [(name, said.imperative) for name, said in wording.items()]
+    own = [
+        (name, Template(imperative_of(action), len(action.parameters)))
+        for name, action in domain.actions.items()
+    ]
+    return [*given, *own]
+
+
+def _changed(effect: Expression, named: Sequence[str]) -> NumericEffect | None:
+    """Return the change of a number that an order asks for, by a constant amount."""
+    effects = effect.operands if isinstance(effect, And) else (effect,)
+    changes = [
+        one
+        for one in effects
+        if isinstance(one, NumericEffect)
+        and isinstance(one.amount, Number)
+        and one.operator in {"increase", "decrease", "assign"}
+        and one.fluent.args[:1] == tuple(named[:1])
+        and set(one.fluent.args) <= set(named)
+    ]
+    return min(changes, key=lambda one: one.operator == "decrease", default=None)
 
 
 def exclusive(domain: Domain) -> frozenset[tuple[str, str]]:
@@ -105,7 +169,7 @@ def exclusive(domain: Domain) -> frozenset[tuple[str, str]]:
     """
     pairs: set[tuple[str, str]] = set()
     for action in domain.actions.values():
-        changes = list(_literals(action.effect))
+        changes = list(literals_of(action.effect))
         for gone, kept in changes:
             if kept or not gone.args:
                 continue
@@ -119,17 +183,18 @@ def _both(one: str, other: str) -> tuple[tuple[str, str], tuple[str, str]]:
     return (one, other), (other, one)
 
 
-def _literals(effect: Expression, *, positive: bool = True) -> Iterator[tuple[Atom, bool]]:
+def literals_of(effect: Expression, *, positive: bool = True) -> Iterator[tuple[Atom, bool]]:
+    """Yield the atoms of an effect or a conjunction, and whether they are affirmed."""
     match effect:
         case Atom():
             yield effect, positive
         case Not(operand):
-            yield from _literals(operand, positive=not positive)
+            yield from literals_of(operand, positive=not positive)
         case And(operands):
             for operand in operands:
-                yield from _literals(operand, positive=positive)
+                yield from literals_of(operand, positive=positive)
         case Forall(_, body) | When(_, body):
-            yield from _literals(body, positive=positive)
+            yield from literals_of(body, positive=positive)
 
 
 def _asked(
@@ -151,7 +216,9 @@ def _asked(
     )
 
 
-def _forms(order: str) -> Iterator[tuple[re.Pattern[str], tuple[int, ...]]]:
+def _forms(
+    order: str, left: Set[int] = frozenset()
+) -> Iterator[tuple[re.Pattern[str], tuple[int, ...]]]:
     """Yield the patterns of an order, with and without its last phrases."""
     parts = re.split(r"\{(\d+)\}", order)
     head, first, *rest = [*parts, "", ""][:2] + list(parts[2:])
@@ -163,11 +230,19 @@ def _forms(order: str) -> Iterator[tuple[re.Pattern[str], tuple[int, ...]]]:
         text, groups = f"{re.escape(head)}(?P<p{first}>.+?)", [int(first)]
         for index in kept:
             word, number = phrases[index]
-            text += f"{_place(word)}(?P<p{number}>.+?)"
+            text += f"{_place(word, int(number) in left)}(?P<p{number}>.+?)"
             groups.append(int(number))
         yield re.compile(text + re.escape(last)), tuple(groups)
         if last.strip() and not kept:  # 'pick red up', 'pick up red'
             yield re.compile(f"{re.escape(head)}{last.strip()} (?P<p{first}>.+?)"), (int(first),)
+        particle = phrases[0][0].strip() if phrases else ""
+        if particle in PARTICLES and not kept:  # 'take red off'
+            yield re.compile(f"{re.escape(head)}(?P<p{first}>.+?) {particle}"), (int(first),)
+        verb, _, end = head.strip().partition(" ")
+        if end in PARTICLES:  # 'switch on the lamp', 'switch the lamp on'
+            text = text.replace(f"{re.escape(head)}(?P<p{first}>.+?)", "", 1)
+            moved = f"{re.escape(verb)} (?P<p{first}>.+?) {end}{text}{re.escape(last)}"
+            yield re.compile(moved), tuple(groups)
 
 
 def _kept(count: int) -> Iterator[tuple[int, ...]]:
@@ -175,9 +250,16 @@ def _kept(count: int) -> Iterator[tuple[int, ...]]:
         yield tuple(i for i in range(count) if bits >> i & 1)
 
 
-def _place(words: str) -> str:
-    """Return a pattern for the words before an argument; 'onto' is a form of 'on'."""
+def _place(words: str, left: bool) -> str:
+    """Return a pattern for the words before an argument; 'onto' is a form of 'on'.
+
+    Args:
+        left: Whether the argument is a place that the thing leaves.
+    """
     word = words.strip()
+    if word == ",":
+        forms = _ORIGINS if left else ("with", "using", *_PLACES)
+        return rf"(?:,| (?:{'|'.join(sorted(forms, key=len, reverse=True))})) "
     alike = [w for w, meant in _PLACES.items() if word in (w, *meant)] or [word]
     return f" (?:{'|'.join(map(re.escape, sorted({*alike, word}, key=len, reverse=True)))}) "
 
@@ -185,21 +267,92 @@ def _place(words: str) -> str:
 def as_clauses(text: str, *, ordered: bool) -> Iterator[str]:
     """Yield the clauses that a request can mean: 'bring X to Y', after an order also 'X to Y'."""
     verb = _PLACING.match(text)
-    text = _SHOULD.sub(" is ", text)
+    text = _SHOULD.sub(lambda match: f" is{match['denied'] or ''}", text)
     yield text
-    rest = text[verb.end() :] if verb else text
+    if (going := _GOING.fullmatch(text)) is not None:
+        yield from (f"the robot is {p} {going['place']}" for p in ("at", "in"))
+    rest = _OVER.sub("", text[verb.end() :]) if verb else text
     for origin in (None, _ORIGIN.search(rest)):
         said = rest if origin is None else rest[: origin.start()] + rest[origin.end() :]
-        match = _PLACE.fullmatch(said)
-        if match is not None and (verb or ordered or _LIST.search(match["thing"]) is None):
-            for preposition in _PLACES[match["place"]]:
-                yield f"{match['thing']} is {preposition} {match['rest']}"
+        for match in re.finditer(rf" (?P<place>{_WHERE}) ", said):
+            thing, place = said[: match.start()], said[match.end() :]
+            if thing and place and (verb or ordered or _LIST.search(thing) is None):
+                for preposition in _PLACES[match["place"]]:
+                    yield f"{thing} is {preposition} {place}"
+    if (under := _UNDER.fullmatch(rest)) is not None:
+        yield f"{under['place']} is on {under['thing']}"
+    word, _, thing = text.partition(" ")
+    if thing and word in _HOLDING:
+        yield from (
+            f"{thing} is in the hand",
+            f"{thing} is held",
+            f"holding {thing}",
+            f"carrying {thing}",
+        )
+    if thing:  # 'clear the red block'
+        yield f"{thing} is {word}"
     state = _STATE.fullmatch(text)
     if state is not None:
         yield f"{state['thing']} is {state['state']}"
 
 
 _LIST = re.compile(r", and |, | and ")
+_GERUND = re.compile(r"(?P<verb>[a-z]{2,})ing\b")
+_AFTER_DOING = re.compile(
+    r"(?P<later>.+?),? after (?P<first>[a-z]+ing .+)|after (?P<one>[a-z]+ing [^,]+), (?P<then>.+)"
+)
+_BEFORE_DOING = re.compile(r"(?P<first>.+?),? before (?P<later>[a-z]+ing .+)")
+
+
+def in_order_of(text: str, verbs: Collection[str]) -> str:
+    """Turn 'B after doing A' and 'A before doing B' into 'A then B'."""
+    if (after := _AFTER_DOING.fullmatch(text)) is not None:
+        first, later = after["first"] or after["one"], after["later"] or after["then"]
+        return f"{_plain_verb(first, verbs)}, then {later}"
+    if (before := _BEFORE_DOING.fullmatch(text)) is not None:
+        return f"{before['first']}, then {_plain_verb(before['later'], verbs)}"
+    return text
+
+
+def _plain_verb(text: str, verbs: Collection[str]) -> str:
+    def plain(match: re.Match[str]) -> str:
+        stem = match["verb"]
+        doubled = stem[:-1] if stem[-1:] == stem[-2:-1] else stem
+        return next((w for w in (stem, f"{stem}e", doubled) if w in verbs), match[0])
+
+    return _GERUND.sub(plain, text, count=1)
+
+
+_TIMES = re.compile(r"(?P<order>.+?) (?:(?P<word>once|twice|thrice)|(?P<number>\w+) times)")
+_ONCE = {"once": 1, "twice": 2, "thrice": 3}
+
+
+def repeated(text: str) -> tuple[str, int]:
+    """Split 'water the rose twice' into the order and the number of times; 0 if none is said."""
+    match = _TIMES.fullmatch(text)
+    if match is None:
+        return text, 0
+    number = match["number"] or ""
+    times = _ONCE.get(match["word"] or "") or NUMBERS.get(number, 0)
+    times = times or (int(number) if number.isdecimal() else 0)
+    return (match["order"], times) if times else (text, 0)
+
+
+_TURN = re.compile(r"(turn|switch)(?= )")
+
+
+def variants(text: str, types: Mapping[str, str]) -> Iterator[str]:
+    """Yield an order in other words.
+
+    Args:
+        types: Verbs whose first argument can only be one object, and this object.
+    """
+    yield text
+    if (turn := _TURN.match(text)) is not None:
+        yield f"{'switch' if turn[0] == 'turn' else 'turn'}{text[turn.end() :]}"
+    verb, _, rest = text.partition(" ")
+    if verb in types and rest.startswith(("to ", "into ", "from ")):  # 'fly to airport2'
+        yield f"{verb} {types[verb]} {rest}"
 
 
 def things_of(text: str) -> list[str]:

@@ -8,7 +8,8 @@ from itertools import permutations
 import pytest
 
 from hvr.errors import LanguageError
-from hvr.execution.facts.sentences import RequestedProblem, problem_for
+from hvr.execution.facts.grammar import RequestedProblem
+from hvr.execution.facts.sentences import problem_for
 from hvr.knowledge.world_file import find_world
 from hvr.pddl import parse_domain, parse_problem
 from hvr.worlds.facts.folder import WorldFolder
@@ -37,7 +38,7 @@ def test_blocks_are_put_on_each_other(form: str) -> None:
 
 
 @pytest.mark.parametrize("form", ["bring {0} to the {1}", "deliver {0} to {1}, please",
-                                  "take {0} from the market to the {1}"])  # fmt: skip
+                                  "get {0} over to the {1}"])  # fmt: skip
 def test_parcels_are_brought_to_places(form: str) -> None:
     for parcel in ("parcel1", "parcel 2"):
         for place in ("harbour", "depot", "airport1"):
@@ -62,6 +63,27 @@ def test_parcels_are_brought_to_places(form: str) -> None:
         ("logistics", "drive truck1 to the harbour, then to the depot", None),
         ("logistics", "fly plane1 to airport2", "plane1 is at airport2"),
         ("logistics", "deliver both parcels to the depot", "every parcel is at depot"),
+        ("logistics", "bring parcel1 over to the harbour", "parcel1 is at harbour"),
+        ("logistics", "fly to airport2", "plane1 is at airport2"),
+        ("logistics", "bring every parcel except parcel1 to the harbour", "parcel2 is at harbour"),
+        ("logistics", "move the truck that is at the depot to the harbour", "truck1 is at harbour"),
+        ("logistics", "bring the parcel from the market to the harbour", "parcel1 is at harbour"),
+        ("logistics", "bring parcel1 from the depot to the harbour", None),
+        ("logistics", "bring parcel1 to the depot or the harbour",
+         "either parcel1 is at depot or parcel1 is at harbour"),
+        ("logistics", "take parcel2 to airport2 with plane1",
+         "parcel2 is in plane1; then parcel2 is at airport2"),
+        ("logistics", "return truck1 to the depot after delivering parcel2 to the harbour",
+         "parcel2 is at harbour; then parcel2 is at harbour and truck1 is at depot"),
+        ("logistics", "both trucks should end up at an airport", "every truck is at some airport"),
+        ("logistics", "swap parcel1 and parcel2", "parcel2 is at market and parcel1 is at depot"),
+        ("logistics", "bring parcel1 to the harbour twice", None),
+        ("blocksworld", "put nothing on blue", "no block is on blue"),
+        ("blocksworld", "put at least one block on red", "some block is on red"),
+        ("blocksworld", "move the block on red to the table", "green is on the table"),
+        ("blocksworld", "put the block on the table", None),
+        ("blocksworld", "clear the blue block", "blue is clear"),
+        ("blocksworld", "put green under red", "red is on green"),
     ],
 )  # fmt: skip
 def test_orders_ask_for_effects(world: str, text: str, said: str | None) -> None:
@@ -70,6 +92,59 @@ def test_orders_ask_for_effects(world: str, text: str, said: str | None) -> None
             asked(world, text)
     else:
         assert asked(world, text).said == said
+
+
+@pytest.mark.parametrize(
+    ("text", "constraint"),
+    [
+        ("bring parcel2 to the harbour without plane1", "(always (at plane1 airport1))"),
+        ("don't use truck2, bring parcel2 to the harbour", "(always (at truck2 airport2))"),
+        ("bring parcel2 to the harbour and don't drive truck2 to the market",
+         "(always (not (at truck2 market)))"),
+        ("keep truck1 at the depot and bring parcel1 to airport2", "(always (at truck1 depot))"),
+    ],
+)  # fmt: skip
+def test_what_is_forbidden_or_kept_is_a_constraint(text: str, constraint: str) -> None:
+    assert constraint in str(asked("logistics", text).problem.constraints)
+
+
+GREENHOUSE = """(define (domain greenhouse) (:requirements :typing :fluents)
+  (:types plant lamp can - object)
+  (:predicates (lit ?lamp - lamp) (held ?can - can))
+  (:functions (moisture ?plant - plant) (level ?can - can))
+  (:action water :parameters (?plant - plant ?can - can)
+    :precondition (and (held ?can) (>= (level ?can) 1))
+    :effect (and (increase (moisture ?plant) 1) (decrease (level ?can) 1)))
+  (:action grab :parameters (?can - can) :effect (held ?can))
+  (:action refill :parameters (?can - can) :effect (assign (level ?can) 5))
+  (:action switch-on :parameters (?lamp - lamp) :effect (lit ?lamp))
+  (:action switch-off :parameters (?lamp - lamp) :effect (not (lit ?lamp))))"""
+DAY = """(define (problem day) (:domain greenhouse)
+  (:objects fern rose - plant lamp1 lamp2 lamp3 - lamp redcan - can)
+  (:init (lit lamp2) (lit lamp3) (= (moisture fern) 1) (= (moisture rose) 0) (= (level redcan) 0))
+  (:goal (and)))"""
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("water the fern", "the moisture of fern is at least 2"),
+        ("water the rose twice", "the moisture of rose is at least 2"),
+        ("water every plant",
+         "the moisture of fern is at least 2 and the moisture of rose is at least 1"),
+        ("water the rose with the red can",
+         "redcan is held and the moisture of rose is at least 1"),
+        ("refill the red can", "the level of redcan is 5"),
+        ("switch lamp1 on", "lamp1 is lit"),
+        ("turn off all lamps", "no lamp is lit"),
+        ("switch off a lamp", "either lamp2 is not lit or lamp3 is not lit"),
+        ("turn off lamp2 and turn on lamp1", "lamp2 is not lit and lamp1 is lit"),
+        ("switch off every lamp except lamp3", "lamp1 is not lit and lamp2 is not lit"),
+    ],
+)  # fmt: skip
+def test_orders_in_a_world_with_derived_words(text: str, said: str) -> None:
+    domain, problem = parse_domain(GREENHOUSE), parse_problem(DAY, parse_domain(GREENHOUSE))
+    assert problem_for(text, domain, problem, lexicon_for(domain)).said == said
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,9 @@ import pytest
 
 from hvr.base.files import data_path
 from hvr.errors import HvrError, ImpossibleGoalError, LanguageError
+from hvr.execution.facts.grammar import RequestedProblem
 from hvr.execution.facts.planning import StatePlanner
-from hvr.execution.facts.sentences import RequestedProblem, problem_for
+from hvr.execution.facts.sentences import problem_for
 from hvr.knowledge.ontology import ROLES, load_ontology, ontology_of, roles_of
 from hvr.knowledge.world_file import find_world
 from hvr.pddl import Task

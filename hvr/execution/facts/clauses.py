@@ -1,0 +1,311 @@
+"""Clauses of goals in worlds of facts.
+
+A goal is made of the clauses in a world's wording:
+
+    clause  = a clause of the wording, such as "{0} is at {1}", with things in its places
+            | a numeric comparison, such as "the battery of r1 is at least 5"
+    thing   = a noun phrase (`hvr.execution.facts.things`)
+
+Nothing is guessed: any other sentence is rejected with the nearest known clauses.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import partial
+from itertools import combinations, count
+from math import comb
+from types import MappingProxyType
+
+from hvr.base.printable import nearest
+from hvr.errors import LanguageError
+from hvr.execution.deviations import literal_clause
+from hvr.execution.facts.comparisons import (
+    COMPARISON_WORDS,
+    ComparisonClause,
+    function_patterns,
+    parse_comparison,
+)
+from hvr.execution.facts.imperatives import PLACING, exclusive
+from hvr.execution.facts.things import NONE, SOME, Thing, ThingReader
+from hvr.pddl import (
+    And,
+    Atom,
+    Comparison,
+    Domain,
+    Exists,
+    Forall,
+    Formula,
+    FunctionTerm,
+    Not,
+    Number,
+    Or,
+    Problem,
+    TypedName,
+)
+from hvr.pddl.task import holds_initially
+from hvr.worlds.facts.lexicon import WorldLexicon, words_of
+
+_FEW = 3
+"""Number of remarks in a refusal."""
+
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
+_MOST_COMBINATIONS = 200
+
+
+@dataclass(frozen=True)
+class _Amount:
+    function: str = ""
+    things: tuple[Thing, ...] = ()
+    number: Number | None = None
+
+    def of(self, args: Sequence[str]) -> Number | FunctionTerm:
+        return FunctionTerm(self.function, tuple(args)) if self.number is None else self.number
+
+
+class FactClauses:
+    """Reads the clauses of a world, and the things and numbers in them."""
+
+    def __init__(self, domain: Domain, problem: Problem, words: WorldLexicon) -> None:
+        self.domain = domain
+        self.problem = problem
+        self.words = words
+        self.objects = {o.name: o.types for o in (*domain.constants, *problem.objects)}
+        self._things = ThingReader(domain, problem, words, self._clause)
+        self._patterns = list(self._clauses())
+        self._functions = list(function_patterns(domain.functions))
+        self._counter = count(1)
+        self._exclusive = exclusive(domain)
+
+    def _conjunction(
+        self, text: str, read: Callable[[str], list[Formula] | None]
+    ) -> list[Formula] | None:
+        """Read clauses joined by "and" and commas; names may contain "and"."""
+        clause = read(text)
+        if clause is not None:
+            return clause
+        for joint in re.finditer(r",? and then |, and |, | and ", text):
+            first = read(text[: joint.start()])
+            if first is not None:
+                rest = self._conjunction(text[joint.end() :], read)
+                if rest is not None:
+                    return [*first, *rest]
+        return None
+
+    def clauses(self, text: str) -> Formula | None:
+        """See `ClauseReader`."""
+        found = self._conjunction(text, self._single)
+        return None if found is None else all_of(found)
+
+    def object_of(self, text: str) -> str | None:
+        """See `ClauseReader`."""
+        thing = self._things.phrases.get(text)
+        return None if thing is None or thing.quantifier else thing.name
+
+    def one_at_a_time(self, predicate: str) -> bool:
+        """See `ClauseReader`."""
+        return (predicate, predicate) in self._exclusive
+
+    def _single(self, text: str) -> list[Formula] | None:
+        clause = self._clause(text)
+        if clause is None:
+            return self._either(text, self._single)
+        return [clause]
+
+    def _either(
+        self, text: str, read: Callable[[str], list[Formula] | None]
+    ) -> list[Formula] | None:
+        """Read 'bring parcel1 to the depot or the harbour' as either of two clauses."""
+        before, choice, after = text.partition(" or ")
+        if not choice or text.startswith("either "):
+            return self._either(text[7:], read) if text.startswith("either ") else None
+        left, right = before.removeprefix("either ").split(), after.split()
+        phrases = self._things.phrases
+        for start in range(len(left)):
+            one = " ".join(left[start:])
+            if one not in phrases:
+                continue
+            for end in range(len(right), 0, -1):
+                other = " ".join(right[:end])
+                if other not in phrases:
+                    continue
+                found = [read(" ".join((*left[:start], o, *right[end:]))) for o in (one, other)]
+                known = [f[0] for f in found if f is not None and len(f) == 1]
+                if len(known) == len(found):
+                    return [Or(tuple(known))]
+        return None
+
+    def _clause(self, text: str) -> Formula | None:
+        for predicate, positive, pattern, places in self._patterns:
+            match = pattern.fullmatch(text)
+            if match is None:
+                continue
+            things = self._arguments(match, places, self.domain.predicates[predicate].parameters)
+            if things is not None:
+                return self._formula(partial(atom_of, predicate), positive, things)
+        comparison = parse_comparison(text)
+        return None if comparison is None else self._comparison(comparison)
+
+    def _arguments(
+        self, match: re.Match[str], places: Sequence[int], parameters: Sequence[TypedName]
+    ) -> list[Thing] | None:
+        things = [self._thing(match[f"p{place}"], parameters[place]) for place in sorted(places)]
+        known = [thing for thing in things if thing is not None]
+        return known if len(known) == len(things) else None
+
+    def _comparison(self, said: ComparisonClause) -> Formula | None:
+        left, right = self._amount(said.left), self._amount(said.right)
+        if left is None or right is None or not (left.function or right.function):
+            return None
+
+        def compare(args: Sequence[str]) -> Formula:
+            split = len(left.things)
+            return Comparison(said.operator, left.of(args[:split]), right.of(args[split:]))
+
+        return self._formula(compare, said.positive, (*left.things, *right.things))
+
+    def _amount(self, text: str) -> _Amount | None:
+        if _NUMBER.fullmatch(text):
+            return _Amount(number=Number(Decimal(text)))
+        for function, pattern, places in self._functions:
+            match = pattern.fullmatch(text)
+            if match is None:
+                continue
+            things = self._arguments(match, places, self.domain.functions[function].parameters)
+            if things is not None:
+                return _Amount(function, tuple(things))
+        return None
+
+    def _formula(
+        self, make: Callable[[Sequence[str]], Formula], positive: bool, things: Sequence[Thing]
+    ) -> Formula:
+        at = next((n for n, thing in enumerate(things) if thing.members is not None), None)
+        if at is not None:
+            return self._of_members(make, positive, things, at)
+        variables: list[tuple[str, TypedName]] = []
+        args = []
+        for thing in things:
+            if thing.quantifier:
+                variable = TypedName(f"?x{next(self._counter)}", (thing.name,))
+                variables.append((thing.quantifier, variable))
+                args.append(variable.name)
+            else:
+                args.append(thing.name)
+        asserted = make(args)
+        formula: Formula = asserted if positive else Not(asserted)
+        # The first quantifier has the widest scope: "every truck is at some depot".
+        for quantifier, variable in reversed(variables):
+            if quantifier == SOME:
+                formula = Exists((variable,), formula)
+            else:
+                formula = Forall((variable,), Not(formula) if quantifier == NONE else formula)
+        return formula
+
+    def _of_members(
+        self,
+        make: Callable[[Sequence[str]], Formula],
+        positive: bool,
+        things: Sequence[Thing],
+        at: int,
+    ) -> Formula:
+        thing = things[at]
+        assert thing.members is not None
+        positive = positive is not (thing.quantifier == NONE)
+        ones = [
+            self._formula(make, positive, [*things[:at], Thing(member), *things[at + 1 :]])
+            for member in thing.members
+        ]
+        if thing.quantifier != SOME:
+            return all_of(ones)
+        if not thing.count_all:  # 'put two blocks on the table' means two more
+            new = [one for one in ones if not self._holds(one)]
+            ones = new if len(new) >= thing.least else ones
+        if comb(len(ones), thing.least) > _MOST_COMBINATIONS:
+            raise LanguageError(f"{thing.least} of {len(ones)} objects are too many: name them")
+        choices = [all_of(chosen) for chosen in combinations(ones, thing.least)]
+        return choices[0] if len(choices) == 1 else Or(tuple(choices))
+
+    def _holds(self, formula: Formula) -> bool:
+        return holds_initially(self.domain, self.problem, formula)
+
+    def _thing(self, text: str, parameter: TypedName) -> Thing | None:
+        return self._things.read(text, parameter)
+
+    def _clauses(self) -> Iterator[tuple[str, bool, re.Pattern[str], tuple[int, ...]]]:
+        for predicate, wording in self.words.wording.predicates.items():
+            for positive, template in ((True, wording.true), (False, wording.false)):
+                for text in _forms(template.text.lower()):
+                    pattern, places = _pattern(text)
+                    yield predicate, positive, pattern, places
+                    if len(places) > 1:  # 'the truck that is at the depot is at the harbour'
+                        longest = re.compile(pattern.pattern.replace(".+?", ".+"))
+                        yield predicate, positive, longest, places
+
+    def _rejected(self, text: str) -> LanguageError:
+        known = [self._example(name) for name in self.words.wording.predicates]
+        known += [self._compared(name) for name in self.domain.functions]
+        known += [
+            said.imperative.fill([p.name.strip("?").upper() for p in action.parameters])
+            for name, said in self.words.wording.actions.items()
+            if (action := self.domain.actions.get(name)) is not None
+        ]
+        words = re.findall(r"[\w-]+", text)
+        unknown = [w for w in words if w not in self._vocabulary() and not _NUMBER.fullmatch(w)]
+        things = [name for name in self.objects if name in words]
+        told = [f"understood: {', '.join(things)}"] if things else []
+        for word in dict.fromkeys(unknown):
+            near = nearest(word, self._vocabulary())
+            told.append(f"unknown word {word!r}" + (f" (did you mean {near!r}?)" if near else ""))
+        alike = sorted(
+            filter(None, known), key=lambda one: -len(set(one.lower().split()) & set(words))
+        )
+        return LanguageError(
+            f"hvr does not understand {text!r}; {'; '.join([*told[:_FEW], ''])}"
+            f"it can read for example {' or '.join(map(repr, alike[:2]))}"
+        )
+
+    def _example(self, predicate: str) -> str:
+        parameters = self.domain.predicates[predicate].parameters
+        names = tuple(parameter.name.strip("?").upper() for parameter in parameters)
+        return literal_clause(Atom(predicate, names), self.words.wording)
+
+    def _compared(self, function: str) -> str:
+        parameters = self.domain.functions[function].parameters
+        names = tuple(parameter.name.strip("?").upper() for parameter in parameters)
+        zero = Comparison(">=", FunctionTerm(function, names), Number(Decimal(0)))
+        return f"{literal_clause(zero)[:-1]}N"
+
+    def _vocabulary(self) -> Mapping[str, None]:
+        texts = [*self._things.phrases, "and", "is", "are", "then", "it", "to", *PLACING]
+        texts += [said.imperative.text for said in self.words.wording.actions.values()]
+        if self.domain.functions:
+            texts += [*COMPARISON_WORDS, "the", "of", *map(words_of, self.domain.functions)]
+        texts += [t.text for p in self.words.wording.predicates.values() for t in (p.true, p.false)]
+        return MappingProxyType({w: None for t in texts for w in re.findall(r"[\w-]+", t.lower())})
+
+
+def all_of(formulas: Sequence[Formula]) -> Formula:
+    return formulas[0] if len(formulas) == 1 else And(tuple(formulas))
+
+
+def atom_of(predicate: str, args: Sequence[str]) -> Formula:
+    return Atom(predicate, tuple(args))
+
+
+def _forms(text: str) -> Iterator[str]:
+    yield text
+    for singular, several in ((" is ", " are "), (" has ", " have ")):
+        if singular in text:
+            yield text.replace(singular, several, 1)
+
+
+def _pattern(text: str) -> tuple[re.Pattern[str], tuple[int, ...]]:
+    places = tuple(int(number) for number in re.findall(r"\{(\d+)\}", text))
+    parts = re.split(r"\{(\d+)\}", text)
+    pattern = "".join(
+        f"(?P<p{part}>.+?)" if index % 2 else re.escape(part) for index, part in enumerate(parts)
+    )
+    return re.compile(pattern), places

@@ -1,0 +1,135 @@
+"""What a request in a world of facts forbids: 'do not use plane1', 'without the truck'."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from hvr.errors import LanguageError
+from hvr.execution.facts.imperatives import literals_of
+from hvr.execution.facts.temporal import FactWords
+from hvr.pddl import (
+    Atom,
+    Domain,
+    Expression,
+    Forall,
+    Formula,
+    Not,
+    Problem,
+    TypedName,
+    parse_formula,
+)
+from hvr.pddl.formulas import Comparison, FunctionTerm, Number, Trajectory
+
+_FORBIDS = re.compile(
+    r"(?P<start>^|[,.;] ?(?:and |but )?| and | but )"
+    r"(?:(?:please )?(?:do not|don't|dont|never) (?P<deed>[^,.;]+?)"
+    r"|without (?P<means>[^,.;]+?))(?=$|[,.;]| and | but )"
+    r"|(?P<inner> without )(?P<tail>[^,.;]+?)(?=$|[,.;]| and | but )",
+    re.IGNORECASE,
+)
+_USING = re.compile(r"(?:using |use |the use of |taking |the help of )?(?P<thing>.+)")
+_USE = re.compile(r"(?:use|touch|employ) (?P<thing>.+)")
+
+
+def without_prohibitions(text: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    """Split a request into its orders, the deeds that it forbids, and the things not to use."""
+    deeds: list[str] = []
+    things: list[str] = []
+
+    def cut(match: re.Match[str]) -> str:
+        deed = match["deed"]
+        if deed and (use := _USE.fullmatch(deed)) is not None:
+            things.append(use["thing"])
+        elif deed:
+            deeds.append(deed)
+        else:
+            using = _USING.fullmatch(match["means"] or match["tail"])
+            things.append(using["thing"] if using else "")
+        return "" if match["inner"] or not match["start"] else ","
+
+    rest = _FORBIDS.sub(cut, text)
+    return rest.strip(" ,.;"), tuple(deeds), tuple(things)
+
+
+_KEPT = re.compile(
+    r"(?:^|[,.;] ?(?:and )?| and )keep (?P<state>[^,.;]+?)(?=$|[,.;]| and )", re.IGNORECASE
+)
+
+
+def without_kept(text: str, words: FactWords) -> tuple[str, tuple[str, ...]]:
+    """Split a request into its orders and the present states that it wants to last."""
+    states: list[str] = []
+
+    def cut(match: re.Match[str]) -> str:
+        try:
+            state = words.kept(match["state"].lower()).text
+        except LanguageError:
+            return match[0]
+        if not words.holds(state):
+            return match[0]  # an order to bring it about
+        states.append(state)
+        return ","
+
+    rest = _KEPT.sub(cut, text).strip(" ,.;")
+    return re.sub(r"^and ", "", rest), tuple(states)
+
+
+def forbidding(
+    words: FactWords,
+    domain: Domain,
+    problem: Problem,
+    deeds: tuple[str, ...],
+    things: tuple[str, ...],
+) -> Iterator[Expression]:
+    """Yield the constraints that forbid deeds, and the use of things.
+
+    Raises:
+        LanguageError: A deed or thing is unknown, or what is forbidden already holds.
+    """
+    for deed in deeds:
+        for text in words.forbidden(deed.strip()):
+            formula = parse_formula(text, domain, problem.objects, file="<goal>")
+            if words.holds(text):
+                raise LanguageError(f"{deed!r} is forbidden, but it is so already")
+            yield _always(Not(formula))
+    for thing in things:
+        name = words.reader.object_of(thing.strip())
+        if name is None:
+            raise LanguageError(f"hvr does not know what must not be used: {thing!r}")
+        yield from map(_always, unchanged(name, domain, problem))
+
+
+def unchanged(name: str, domain: Domain, problem: Problem) -> Iterator[Formula]:
+    """Yield the conditions that an object takes part in no change."""
+    objects = {o.name: o.types for o in (*domain.constants, *problem.objects)}
+    changed = {
+        atom.predicate
+        for action in domain.actions.values()
+        for atom, _ in literals_of(action.effect)
+    }
+    for predicate in sorted(changed):
+        parameters = domain.predicates[predicate].parameters
+        for at, parameter in enumerate(parameters):
+            if not domain.has_type(objects[name], parameter.types):
+                continue
+            held = [
+                atom
+                for atom in sorted(problem.init, key=str)
+                if atom.predicate == predicate and atom.args[at] == name
+            ]
+            yield from held
+            args = tuple(name if n == at else f"?v{n}" for n in range(len(parameters)))
+            others = tuple(
+                TypedName(f"?v{n}", p.types) for n, p in enumerate(parameters) if n != at
+            )
+            if not held:
+                atom = Not(Atom(predicate, args))
+                yield Forall(others, atom) if others else atom
+    for fluent, value in problem.numeric_init.items():
+        if name in fluent.args:
+            yield Comparison("=", FunctionTerm(fluent.function, fluent.args), Number(value))
+
+
+def _always(formula: Formula) -> Expression:
+    return Trajectory("always", (), (formula,))

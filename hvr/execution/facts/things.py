@@ -1,0 +1,249 @@
+"""The noun phrases of goals in worlds of facts.
+
+thing = an object: "truck1", "truck 1", or "the truck" if there is only one
+      | every TYPE, all TYPES, both TYPES | some TYPE, a TYPE, at least two TYPES | no TYPE
+      | "everything", "nothing", "something"
+      | a described TYPE: "the parcel at the depot", "all lit lamps", "every block except red"
+
+Descriptions are decided in the initial state.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from hvr.errors import LanguageError
+from hvr.language.function_words import NUMBERS
+from hvr.pddl import Atom, Domain, Formula, Not, Problem, TypedName
+from hvr.pddl.task import holds_initially
+from hvr.worlds.facts.lexicon import WorldLexicon, object_phrases, plural
+
+ALL, SOME, NONE = "every", "some", "no"
+_QUANTIFIERS = {
+    "every": ALL,
+    "each": ALL,
+    "all": ALL,
+    "all the": ALL,
+    "all of the": ALL,
+    "both": ALL,
+    "both the": ALL,
+    "both of the": ALL,
+    "some": SOME,
+    "a": SOME,
+    "an": SOME,
+    "any": SOME,
+    "one": SOME,
+    "at least one": SOME,
+    "no": NONE,
+}
+_WHOLE = {"everything": ALL, "all": ALL, "something": SOME, "anything": SOME, "nothing": NONE}
+_COUNTS = {**NUMBERS, **{str(n): n for n in range(1, 11)}}
+_COUNTED = re.compile(rf"(?:at least )?(?P<least>{'|'.join(_COUNTS)})(?: of the)? (?P<rest>.+)")
+_EXCEPT = re.compile(
+    r"(?P<before>.*?) ?\b(?:except(?: for)?|but(?: not)?|apart from|other than|excluding) "
+    r"(?P<out>.+)"
+)
+_RELATIVE = re.compile(r"(?:(?:that|which) )?(?:(?:is|are|lies|lie|stands|stand) )?(?P<how>.+)")
+_LIST = re.compile(r", and |, | and ")
+
+
+@dataclass(frozen=True)
+class Thing:
+    """An argument of a clause: an object, or a type with its quantifier.
+
+    Args:
+        members: The objects that a quantifier ranges over; None for all objects of the type.
+        least: Minimum number of objects after "some".
+        count_all: Whether objects that fulfil an order already count: 'at least two'.
+    """
+
+    name: str
+    quantifier: str = ""
+    members: tuple[str, ...] | None = None
+    least: int = 1
+    count_all: bool = False
+
+
+class ThingReader:
+    """Reads noun phrases.
+
+    Args:
+        clause: Reads a clause about an object, such as "parcel1 is at depot".
+    """
+
+    def __init__(
+        self,
+        domain: Domain,
+        problem: Problem,
+        words: WorldLexicon,
+        clause: Callable[[str], Formula | None],
+    ) -> None:
+        self.domain = domain
+        self.problem = problem
+        self.words = words
+        self.objects = {o.name: o.types for o in (*domain.constants, *problem.objects)}
+        self.phrases: Mapping[str, Thing] = dict(self._phrases())
+        self._clause = clause
+        self._known: dict[tuple[str, tuple[str, ...]], Thing | None] = {}
+
+    def read(self, text: str, parameter: TypedName) -> Thing | None:
+        """Return the thing that a phrase names as an argument; None if it cannot be one.
+
+        Raises:
+            LanguageError: A description fits no object, or "the" several.
+        """
+        key = (text, parameter.types)
+        if key not in self._known:
+            self._known[key] = self._read(text, parameter.types)
+        return self._known[key]
+
+    def _read(self, text: str, types: tuple[str, ...]) -> Thing | None:
+        thing = self.phrases.get(text) or self._described(text, types)
+        if thing is None:
+            return None
+        if thing.members is not None:
+            fits = all(self.domain.has_type(self.objects[m], types) for m in thing.members)
+            return thing if fits else None
+        if thing.quantifier:
+            # All objects of the type must fit; otherwise the sentence means another predicate.
+            return thing if self.domain.fits((thing.name,), types) else None
+        return thing if self.domain.has_type(self.objects[thing.name], types) else None
+
+    # --- plain phrases -------------------------------------------------------------------
+
+    def _phrases(self) -> Iterator[tuple[str, Thing]]:
+        for type_name, names in self.words.types.items():
+            members = self.domain.members(self.objects, (type_name,))
+            for noun in names:
+                for word, quantifier in _QUANTIFIERS.items():
+                    many = word.startswith(("all", "both")) or word == "no"
+                    if word.startswith("both") and len(members) != 2:
+                        continue
+                    for form in (noun, plural(noun)) if many else (noun,):
+                        count = word == "at least one"
+                        yield f"{word} {form}", Thing(type_name, quantifier, count_all=count)
+                if len(members) == 1:
+                    yield f"the {noun}", Thing(next(iter(members)))
+        for name, types in self.objects.items():
+            nouns = [noun for t in types for noun in self.words.types.get(t, ())]
+            for phrase in (*object_phrases(name), *_parted(name, nouns)):
+                for form in (phrase, *(f"{phrase} {noun}" for noun in nouns)):
+                    yield form, Thing(name)
+                    yield f"the {form}", Thing(name)
+
+    # --- descriptions --------------------------------------------------------------------
+
+    def _described(self, text: str, types: tuple[str, ...]) -> Thing | None:
+        word, _, rest = text.partition(" ")
+        if word in _WHOLE and not rest and len(types) == 1:
+            return Thing(types[0], _WHOLE[word])
+        if word in _WHOLE:
+            return self._chosen(_WHOLE[word], types[0], "", rest, text)
+        if (counted := _COUNTED.fullmatch(text)) is not None:
+            found = self._noun(counted["rest"])
+            least = _COUNTS[counted["least"]]
+            several = found is not None and (least == 1) is not found[2]
+            if found is None or not several:
+                return None
+            some = self._chosen(SOME, found[0], found[1], found[3], text)
+            fits = some is not None and some.members is not None and len(some.members) >= least
+            at_least = text.startswith("at least")
+            return Thing(some.name, SOME, some.members, least, at_least) if some and fits else None
+        for determiner in sorted((*_QUANTIFIERS, "the"), key=len, reverse=True):
+            if text.startswith(f"{determiner} "):
+                found = self._noun(text[len(determiner) + 1 :])
+                if found is None:
+                    continue
+                kind, adjective, many, tail = found
+                quantifier = _QUANTIFIERS.get(determiner, ALL if many else "")
+                both = determiner.startswith("both")
+                thing = self._chosen(quantifier, kind, adjective, tail, text)
+                if thing is None or (both and len(thing.members or ()) != 2):
+                    return None
+                return thing
+        return self._located(text)
+
+    def _located(self, text: str) -> Thing | None:
+        """Read an object with its place: 'parcel1 from the market'."""
+        head, origin, place = text.partition(" from ")
+        thing = self.phrases.get(head)
+        if not origin or thing is None or thing.quantifier:
+            return None
+        true = self._is(thing.name, f"from {place}")
+        if true is False:
+            raise LanguageError(f"{thing.name} is not at {place.removeprefix('the ')} now")
+        return thing if true else None
+
+    def _noun(self, text: str) -> tuple[str, str, bool, str] | None:
+        """Split a phrase into type, adjective, whether it is plural, and the rest."""
+        for kind, names in self.words.types.items():
+            for noun in names:
+                for many, form in ((False, noun), (True, plural(noun))):
+                    match = re.fullmatch(rf"(?:([\w-]+) )?{re.escape(form)}(?: (.+))?", text)
+                    if match is not None:
+                        return kind, match[1] or "", many, match[2] or ""
+        return None
+
+    def _chosen(
+        self, quantifier: str, kind: str, adjective: str, tail: str, text: str
+    ) -> Thing | None:
+        left: set[str] = set()
+        if (out := _EXCEPT.fullmatch(tail)) is not None:
+            things = [self.phrases.get(one) for one in _LIST.split(out["out"])]
+            if quantifier != ALL or None in things or any(t.quantifier for t in things if t):
+                return None
+            left, tail = {t.name for t in things if t}, out["before"]
+        how = [part for part in (adjective, tail) if part]
+        members = []
+        for name in self.domain.members(self.objects, (kind,)):
+            values = [self._is(name, part) for part in how]
+            if None in values:
+                return None
+            members += [name] if all(values) else []
+        if not left <= set(members):
+            raise LanguageError(f"{', '.join(sorted(left - set(members)))} is not among {text!r}")
+        members = [m for m in members if m not in left]
+        if not members and (how or left):
+            raise LanguageError(f"there is nothing here that {text!r} describes")
+        if quantifier:
+            return Thing(kind, quantifier, tuple(members))
+        if len(members) != 1:
+            if how:
+                raise LanguageError(f"which one is {text!r}: {' or '.join(members)}?")
+            return None
+        return Thing(members[0])
+
+    def _is(self, name: str, how: str) -> bool | None:
+        """Return whether an object is as a description says; None if it is not understood."""
+        relative = _RELATIVE.fullmatch(how)
+        said = relative["how"] if relative else how
+        place = said.removeprefix("from ")
+        ways = [f"{p} {place}" for p in ("at", "in", "on")] if place != said else [said]
+        values = [self._true(f"{name} is {way}") for way in ways]
+        return True if True in values else False if False in values else None
+
+    def _true(self, clause: str) -> bool | None:
+        formula = self._clause(clause)
+        match formula:
+            case None:
+                return None
+            case Atom():
+                return formula in self._facts
+            case Not(Atom() as atom):
+                return atom not in self._facts
+        return holds_initially(self.domain, self.problem, formula)
+
+    @cached_property
+    def _facts(self) -> frozenset[Atom]:
+        return frozenset(self.problem.init)
+
+
+def _parted(name: str, nouns: Sequence[str]) -> Iterator[str]:
+    """Yield 'red can' for the can `redcan`."""
+    for noun in nouns:
+        head = name.removesuffix(noun)
+        if head and head != name and head.isalpha():
+            yield f"{head} {noun}"
