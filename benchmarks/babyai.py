@@ -31,7 +31,7 @@ from hvr.execution.facts.revealing import PosedRun
 from hvr.worlds.facts.folder import WorldFolder
 
 EVERY = 12
-"""Steps between two things that others do."""
+"""Number of steps between two actions of other agents."""
 PATIENCE = 20
 """Seconds for the expert, which searches without end in some episodes."""
 

@@ -475,7 +475,7 @@ EXPLAINED = {
     "twice": "VAL refuses a step that adds an atom of its own condition after it has changed it, "
     "if another step happens at the same time.",
 }
-"""Argument for each class of cases in which VAL departs from the definition."""
+"""Explanation of each class of cases in which VAL departs from the definition."""
 
 
 def reason(case: Case, val: str, output: str) -> str:

@@ -371,7 +371,7 @@ _HELD = frozenset({errno.EACCES, errno.EAGAIN, errno.EDEADLK, errno.EWOULDBLOCK}
 
 
 class Lock:
-    """A lock that is held."""
+    """A held lock on a file."""
 
     def __init__(self, path: Path, descriptor: int) -> None:
         self.path = path
@@ -550,7 +550,7 @@ def digest(data: bytes) -> str:
 
 
 def file_set_name(stem: str, digest: str, suffix: str = "") -> str:
-    """Return the name of a file of a set, such as `model-0123456789abcdef.safetensors`."""
+    """Return the name of a file in a set, such as `model-0123456789abcdef.safetensors`."""
     return f"{stem}-{digest[:_DIGITS]}{suffix}"
 
 

@@ -15,7 +15,7 @@ from hvr.errors import UsageError
 MAX_INTEGER = 999_999_999_999
 """Largest integer that SQLite columns and the seeds of numpy and torch can hold."""
 MAX_REAL = 1e6
-"""Largest real number; as seconds, timers accept it."""
+"""Largest real number, which timers also accept as a number of seconds."""
 
 # Stricter than Python, which also accepts "1_000", " 1" and the digits of other scripts.
 _WHOLE = r"-?[0-9]{1,12}"

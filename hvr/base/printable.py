@@ -34,7 +34,7 @@ _LONG_NAME = r"[^\s()'\",:;]{61,}+(:[0-9])?"
 
 
 def printable(text: str) -> str:
-    r"""Escape characters that control a terminal, as `\u001b`."""
+    r"""Escape terminal control characters, in the form `\u001b`."""
     return text if text.isprintable() else re.sub(_UNPRINTABLE, _spelled, text)
 
 
@@ -70,9 +70,9 @@ def block(text: str) -> str:
 def protect_output() -> None:
     """Escape control characters and mask keys in all further output.
 
-    Texts are scrubbed where they arrive; this covers the rest, such as warnings of libraries.
-    Standard error, which receives warnings, is also scrubbed of text that merely looks like a key.
-    Call this function again after the environment has changed.
+    Texts are scrubbed where they arrive; this function covers the rest, such as warnings from
+    libraries. Standard error, which receives warnings, is also scrubbed of text that merely looks
+    like a key. Call this function again after the environment has changed.
     """
     # Either stream may be missing.
     if sys.stdout is not None:
@@ -178,7 +178,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 # HTML for notebooks: `_repr_html_` of runs, plans and reports.
 
 MAX_TABLE_ROWS = 200
-"""Most rows of a table that a notebook shows."""
+"""Maximum number of rows of a table that a notebook shows."""
 
 
 def html_card(

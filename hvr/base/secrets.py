@@ -23,7 +23,7 @@ MASK = "[key]"
 
 
 class Form(NamedTuple):
-    """A form of keys.
+    """A recognisable format of keys.
 
     Args:
         signs: Lower-case strings, at least one of which occurs in every text with such a key. If

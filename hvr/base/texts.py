@@ -48,7 +48,7 @@ def read_bytes(path: Path) -> bytes:
     """Return the content of a file or pipe.
 
     Raises:
-        DataFileError: The file is missing, a folder, a device or not readable.
+        DataFileError: The file is missing, unreadable, a folder or a device.
     """
     try:
         with path.open("rb") as file:
@@ -129,8 +129,8 @@ def parse_json(text: str | bytes, *, strict: bool = True) -> Any:
     Args:
         text: The text, or its UTF-8 bytes.
         strict: Whether to also refuse duplicate names, NaN, Infinity, numbers that exceed a float,
-            and unpaired surrogates. False suits files that programs write; oversized integers
-            become infinity.
+            and unpaired surrogates. If False, as suits files written by programs, oversized
+            integers become infinity.
 
     Raises:
         ValueError: The text is not JSON (usually a `json.JSONDecodeError` with the place), is

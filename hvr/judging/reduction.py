@@ -92,7 +92,7 @@ class RelaxedSteps:
         self.other_effects = [RelaxedEffects(operator, read) for operator in others]
 
     def forced(self, bits: int) -> Decided | None:
-        """Decide steps by probing, or return None if no part of the plan reaches the goal.
+        """Decide by probing which steps to keep or drop, or return None for an unreachable goal.
 
         A step is kept if the abstraction cannot reach the goal without it, and dropped if it cannot
         reach the goal with it. The result need not be complete.
@@ -277,7 +277,7 @@ def spoils_of(operator: Operator) -> int:
 # relaxed rest of the plan does not reach the goal, or if a cheaper solution is known.
 
 MAX_EXACT_STEPS = 60
-"""Most steps for which a reduction is proven to be smallest."""
+"""Maximum number of steps for which a reduction is proven to be the smallest."""
 
 MAX_REDUCTION_STATES = 60_000
 MAX_ALTERNATIVES = 24

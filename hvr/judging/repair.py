@@ -33,7 +33,7 @@ DerivationRule: TypeAlias = tuple[Conjunction, int]
 """Body of a ground rule, and the bit that it derives."""
 
 _MOST_FREE = 1000
-"""Most free units to examine; beyond this, a further cut costs more than it gains."""
+"""Maximum number of free units to examine. Beyond it, a further cut costs more than it gains."""
 
 Cut: TypeAlias = Mapping[int, int]
 """Numbers of operators, each with the last place at which it may be inserted."""
@@ -337,7 +337,7 @@ def _read_by(test: NumericTest) -> set[int] | None:
 # fewer.
 
 MAX_CONDITION_TESTS = 40_000_000
-"""Most condition tests per plan, about twenty seconds of CPU time."""
+"""Maximum number of condition tests per plan, which take about twenty seconds of CPU time."""
 
 _WEIGHTS = (5, 2, 1)
 """Weights of the bound: the first rounds find any repair, the last one the best."""
@@ -345,7 +345,7 @@ _SHARE = 4
 """An early round or an improvement uses at most this fraction (1/N) of the remaining work."""
 
 PlacedStep: TypeAlias = tuple[int | None, Operator]
-"""A step with its index in the plan; None for an insertion."""
+"""A step with its index in the plan, or None for an insertion."""
 
 _Key: TypeAlias = tuple[int, int, tuple[object, ...]]
 _Cost: TypeAlias = tuple[int, int]

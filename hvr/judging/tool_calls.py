@@ -32,7 +32,7 @@ class CallFinding:
     """A fault of a plan.
 
     Args:
-        kind: Redundant call, missing call, or wrong argument.
+        kind: Kind of fault: a redundant call, a missing call, or a wrong argument.
         at: Index of the call, or of the call that follows the missing one.
         tool: Name of the missing tool (empty if unknown).
     """

@@ -78,9 +78,9 @@ class Improvement(JsonObject):
 
     Args:
         plan: The shorter plan.
-        first: 1-based number of the first step of the repaired plan that it replaces.
+        first: 1-based number of the first replaced step in the repaired plan.
         last: Number of the last replaced step, or `first - 1` if none is replaced.
-        instead: Steps that replace these steps.
+        instead: Replacement steps.
     """
 
     plan: tuple[GroundAction, ...]
@@ -103,8 +103,8 @@ class Edits(JsonObject):
     Args:
         insert: Number of inserted steps.
         delete: Number of deleted steps.
-        move: Steps deleted at one place and inserted at another.
-        replace: Steps deleted with another step inserted in their place.
+        move: Number of steps deleted at one place and inserted at another.
+        replace: Number of steps with another step inserted in their place.
     """
 
     insert: int = 0

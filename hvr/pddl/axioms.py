@@ -49,7 +49,7 @@ def strata(rules: Sequence[DerivedPredicate]) -> list[list[DerivedPredicate]]:
 
 
 def unstratified(rules: Sequence[DerivedPredicate]) -> list[DerivedPredicate]:
-    """Return the rules without a meaning: their predicates depend on their own negation."""
+    """Return the meaningless rules, in which a predicate depends on its own negation."""
     result: list[DerivedPredicate] = []
     by_predicate = _by_predicate(rules)
     for group in _components(rules):

@@ -488,7 +488,7 @@ def _ground_condition(task: Task, literals: list[tuple[Atom, bool]]) -> Conjunct
 def template_of(task: Task, schema: ActionSchema) -> Template | None:
     """Prepare a schema for fast grounding.
 
-    Returns None if it is not a conjunction of literals, or if it has only one ground action.
+    Returns None if the schema is not a conjunction of literals, or has only one ground action.
     """
     if not schema.parameters:
         return None

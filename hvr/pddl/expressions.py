@@ -240,7 +240,7 @@ class ExpressionReader(ListReader):
     def _row(
         self, text: str, scope: Scope, known: dict[str, tuple[str, tuple[str, ...]]]
     ) -> tuple[str, tuple[str, ...]] | None:
-        """Return predicate and arguments of a well-formed atom, and cache them in `known`."""
+        """Return the predicate and arguments of a well-formed atom, cached in `known`."""
         # `split` is faster than `items`, which creates an object per word.
         parts = text.split()
         predicate = self._predicates.get(parts[0]) if parts else None

@@ -42,7 +42,7 @@ class TypedName(Compact):
 
 
 class Atom(Compact):
-    """A predicate applied to names and ?variables, which is ground without variables."""
+    """A predicate applied to names and ?variables; an atom without variables is ground."""
 
     __slots__ = ("args", "location", "predicate")
 
@@ -502,7 +502,7 @@ def parts_of(expression: Expression) -> tuple[Expression, ...]:
 
 
 def with_parts(expression: Expression, parts: Iterable[Expression]) -> Expression:
-    """Return an expression with other parts, in the order of `parts_of`."""
+    """Return an expression with its parts replaced, in the order of `parts_of`."""
     parts = tuple(parts)
     match expression:
         case Not():
@@ -524,7 +524,7 @@ def with_parts(expression: Expression, parts: Iterable[Expression]) -> Expressio
 
 
 def walk(expression: Expression) -> Iterator[Expression]:
-    """Yield an expression and all its subexpressions in the order of the text."""
+    """Yield an expression and all its subexpressions in text order."""
     stack = [expression]
     while stack:
         item = stack.pop()

@@ -409,7 +409,7 @@ def _variables(group: Group, head: str) -> list[Group]:
 
 
 def _chain(group: Group, head: str, fits: Callable[[Group], bool]) -> list[Group]:
-    """Return a list and the lists of its kind nested in its last place, each of three items."""
+    """Return a three-item list and the lists of its kind nested in its last position."""
     chain = [group] if len(group.items) == 3 else []
     while chain:
         inner = chain[-1].items[2]

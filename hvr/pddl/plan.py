@@ -49,7 +49,7 @@ class PlanText(Value):
     Attributes:
         steps: The steps in file order; either all or none are timed.
         notation: `pddl` for `(action object …)`, `call` for `action(object, …)`, or `json`.
-        warnings: Errors that a lenient reading ignored.
+        warnings: Errors that a lenient reader ignored.
     """
 
     steps: tuple[Step, ...]
@@ -291,7 +291,7 @@ class _PlanReader:
         return place + 1
 
     def _skip_surplus(self, place: int, stamp: re.Match[str] | None) -> int:
-        """Skip a surplus `)` in a lenient reading; raise for anything else."""
+        """Skip a surplus `)` in a lenient reader; raise for anything else."""
         if self.text[place] != ")" or stamp is not None:
             self._refuse(place, stamp)
         self.surplus += 1
@@ -508,7 +508,7 @@ class LazyTimedPlan(Sequence[TimedAction]):
     Steps accessed by index have a location; iteration omits it.
 
     Args:
-        text: The same text in lower case, with comments blanked.
+        text: The text in lower case, with comments blanked.
         starts: The offset of each step.
     """
 

@@ -436,7 +436,7 @@ class Group:
         return self.items
 
     def raw(self) -> Iterator[tuple[str, int, Node | None]]:
-        """Yield the items: an object, or a token that is not an object yet and its offset.
+        """Yield each item: an object, or an unconverted token with its offset.
 
         A token of a list includes its parentheses.
         """

@@ -78,7 +78,7 @@ class Misfit(Value):
 class Task:
     """A domain and a problem, with the operators grounded so far.
 
-    A task caches what it compiles and is not thread-safe.
+    A task caches its compiled parts and is not thread-safe.
 
     Args:
         problem: A problem of this domain, as `parse_problem` ensures.
@@ -137,8 +137,8 @@ class Task:
     def with_problem(self, problem: Problem) -> Task:
         """Return the task of another problem of the domain.
 
-        If the problems differ in goals, constraints and changing facts only, both tasks share what
-        they compile; do not use them in different threads.
+        If the problems differ in goals, constraints and changing facts only, both tasks share their
+        compiled parts, so do not use them in different threads.
         """
         if not self._shares_statics(problem):
             limit = self.instance_limit

@@ -180,7 +180,7 @@ class Understanding(Generic[Wanted]):
 
 
 class Judgement(Value):
-    """Whether the request was met.
+    """The answer to whether a request was met.
 
     Args:
         reached: Whether the request was met, or None if hvr cannot tell.
@@ -201,7 +201,7 @@ class PolicyContext:
 
     Args:
         agent: The robot of the domain, for the library.
-        prompts: The folder of the world's prompt templates, by default the default world's.
+        prompts: The folder of the world's prompt templates, by default those of the default world.
         about: Request, task, scene and seed, with their names in transcripts.
         folder: The run folder, or None to save nothing.
         transcript: The file for prompts and answers, if any.
@@ -308,7 +308,7 @@ class Policy(Protocol[Wanted]):
         """Return a plan to open a place and look inside.
 
         Args:
-            closing: Places to close that were opened in vain.
+            closing: Places to close that were opened without success.
             stage: The goal to reach afterwards, with its constraints.
 
         Raises:
@@ -326,7 +326,7 @@ class Policy(Protocol[Wanted]):
         graph: KnowledgeGraph,
         inventory: Inventory,
     ) -> Planned:
-        """Return a plan to go to a thing and see it.
+        """Return a plan to go to an object and see it.
 
         Args:
             closing: Places to close that were opened to look inside.

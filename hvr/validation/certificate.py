@@ -286,7 +286,7 @@ class Refuter:
     def refute(
         self, formula: Expression, binding: Binding, wanted: bool, duration: Rational | None = None
     ) -> Literals | None:
-        """Return literals that prove a formula not `wanted`, or None if it has that truth value.
+        """Return literals that show a formula lacks the `wanted` value, or None if it has it.
 
         The result is every literal that the first violated conjunct mentions.
         """

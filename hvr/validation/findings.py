@@ -43,7 +43,7 @@ PAGES = "docs/reference/rules"
 
 
 class Level(StrEnum):
-    """Severity of a finding, with the values of SARIF."""
+    """Severity of a finding, with SARIF's values."""
 
     ERROR = "error"
     WARNING = "warning"

@@ -76,7 +76,7 @@ class TimedEvent(Value):
 
     @property
     def ref(self) -> StepRef:
-        """The reference to its step."""
+        """The reference to the event's step."""
         return StepRef(self.number, self.action, self.time)
 
 

@@ -148,8 +148,8 @@ class UnmetLiteral(Value):
     """One literal of a violated condition.
 
     Attributes:
-        formula: The atom, equality or numeric comparison, located in the domain or problem file. A
-            whole `(exists …)` or `(or …)` if it has no instance to point at.
+        formula: The atom, equality or numeric comparison, located in the domain or problem file. It
+            is a whole `(exists …)` or `(or …)` if there is no instance to point at.
         wanted: The value that the condition requires; the present value is the opposite.
         fixed: Whether no action can ever change the value.
         changed_by: The step that caused the present value, or last changed a number of a
@@ -182,7 +182,7 @@ class UnmetLiteral(Value):
 
 
 class Failure(Value):
-    """Why a step cannot be executed, or why the goal is not reached.
+    """The reason why a step cannot be executed, or why the goal is not reached.
 
     Attributes:
         kind: The category of the failure.

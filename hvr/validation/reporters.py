@@ -94,7 +94,7 @@ class SourceLines:
         return lines[place.line - 1] if 0 < place.line <= len(lines) else ""
 
     def end_column(self, place: Location) -> int | None:
-        """Return the column after the list or word at a place, None if it is unavailable.
+        """Return the column after the list or word at a place, or None if it is unavailable.
 
         A list that continues on the next line, or is very long, ends with its line.
         """

@@ -138,8 +138,8 @@ class Bounds(Value):
     """Limits for one completion.
 
     Attributes:
-        characters: Longer completions count as having no plan.
-        steps: Longer plans are not judged.
+        characters: The maximum length of a completion; longer ones count as having no plan.
+        steps: The maximum number of steps of a plan to judge.
         seconds: The time limit for judging, enforced only in the main thread and not on Windows.
             The other limits hold everywhere.
         problems: The number of problems to keep in memory.
@@ -167,7 +167,7 @@ class PlanRewards:
         problem: str | Sequence[str],
         best: int | Sequence[int | None] | None = None,
     ) -> list[PlanScore]:
-        """Return the scores of completions, in their order.
+        """Return the scores of completions, in order.
 
         Args:
             completions: The texts of a model; the last plan in each one counts.
@@ -192,7 +192,7 @@ class PlanRewards:
         discount: float = 1.0,
         potential: Potential = goal_share,
     ) -> list[StepScore]:
-        """Return the scores of completions with a reward for each step, in their order.
+        """Return the scores of completions with a reward for each step, in order.
 
         The reward of a step is the change of a potential. A plan that reaches the goal earns its
         own reward at its last step (see `shaped`). Timed plans and completions without a plan have

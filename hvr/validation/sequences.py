@@ -155,7 +155,7 @@ def check_quickly(
     """Accept a valid plan, or return how many of its steps can be executed before something fails.
 
     Args:
-        start: The initial state, of a task that `is_markovian`.
+        start: The initial state of a task for which `is_markovian` holds.
         before: The number of steps executed earlier, which the metric includes.
     """
     task, count = start.task, len(plan)

@@ -167,7 +167,7 @@ class Stepper:
         )
 
     def cost(self) -> Fraction | None:
-        """Return the metric value of the steps so far, None if it is undefined.
+        """Return the metric value of the steps so far, or None if it is undefined.
 
         Goal preferences count as if this were the end. Only `check` judges preferences in
         constraints.

@@ -55,7 +55,7 @@ class ModelCache:
         """Return the model of a domain and a problem.
 
         Raises:
-            UnusableModelError: One of them is unusable.
+            UnusableModelError: The domain or the problem is unusable.
         """
         key = *names, *texts
         model = self._models.pop(key, None)
@@ -140,7 +140,7 @@ def stream(
 
 
 class Verdicts:
-    """Adds verdicts to batches of rows: a step of Ray Data, or of anything with columns.
+    """Adds verdicts to batches of rows, for Ray Data or any other table with columns.
 
     dataset.map_batches(Verdicts, batch_format="numpy", concurrency=4)
     """

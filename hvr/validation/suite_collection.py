@@ -79,7 +79,7 @@ def plans_of(
     *,
     mixed: bool = False,
 ) -> Suite:
-    """Return the suite of one problem: all plans are for it, wherever they are.
+    """Return the suite of a single problem, to which all plans belong.
 
     Args:
         names: Files, patterns, folders, and `-` for standard input.

@@ -642,7 +642,7 @@ class Language(Protocol):
     def judge_of(self, domain: Any, problem: Any, options: BatchOptions) -> PlanJudge: ...
 
     def lint(self, domain: Any, problem: Any) -> list[LintFinding]:
-        """Return the lint findings for a domain, and for a problem if it is not None."""
+        """Return the lint findings for a domain and, if given, a problem."""
         ...
 
 

@@ -279,7 +279,7 @@ class ConstraintMonitor:
 
     @classmethod
     def of(cls, task: Task, ignored: Collection[Trajectory] = ()) -> ConstraintMonitor:
-        """Return a monitor of a task's constraints in the initial state, except the ignored."""
+        """Return a monitor of a task's other constraints in the initial state."""
         monitor = cls(one for one in grounded_constraints(task) if one not in ignored)
         monitor.observe(task.initial)
         return monitor

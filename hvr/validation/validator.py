@@ -72,7 +72,7 @@ class Validator(Stepper):
         until: The time at which processes and events stop, by default the plan's last happening.
 
     Raises:
-        UsageError: A domain comes without a problem, or a task with one.
+        UsageError: A domain is given without a problem, or a task with one.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class Validator(Stepper):
         self._dynamics: Dynamics | None = None
 
     def lasting(self, until: Fraction) -> Validator:
-        """Return a validator that starts here and lets time pass until `until`."""
+        """Return a validator that starts in this state and lets time pass until `until`."""
         from copy import copy
 
         other = copy(self)

@@ -234,7 +234,7 @@ def _latest(newest_first: Iterable[StateChange], numbers: Iterable[int]) -> dict
 def with_step_locations(
     report: ValidationReport, step_at: Callable[[int], GroundAction], base: int
 ) -> ValidationReport:
-    """Return a report whose blamed steps have places in the file, after `base` other steps."""
+    """Return a report with file locations for blamed steps; `base` steps precede the plan."""
 
     def placed(literal: UnmetLiteral) -> UnmetLiteral:
         step = literal.changed_by

@@ -76,9 +76,10 @@ class Pool:
     """Operations on single cells that `drive` needs.
 
     Args:
-        submit: Starts a cell and returns a hashable handle; raises LostCellError on failure.
-        wait: Waits until at least one cell has ended; returns the handles of ended cells.
-        value: Returns the result of an ended cell; raises LostCellError if the cell was lost.
+        submit: Function that starts a cell and returns a hashable handle, or raises LostCellError.
+        wait: Function that waits until a cell has ended, and returns the handles of all ended
+            cells.
+        value: Function that returns the result of an ended cell, or raises LostCellError.
     """
 
     submit: Callable[[Any], Any]
@@ -156,7 +157,7 @@ class InProcessEngine:
 # Registry -----------------------------------------------------------------------------------------
 
 MAX_JOBS = 256
-"""Most concurrent cells."""
+"""Maximum number of concurrent cells."""
 
 ENGINES = Registry(
     "engine",
@@ -179,7 +180,7 @@ class EngineChoice:
         name: Name in `ENGINES`, by default `here` for one job and `processes` for more.
         jobs: Number of concurrent cells; 0 means one per processor core, or two per processor of a
             cluster.
-        address: Address of a cluster, by default the engine's.
+        address: Address of a cluster. The default depends on the engine.
         start: Module-level function that each process calls first.
 
     Raises:

@@ -38,9 +38,9 @@ class VerifierConfig:
             The paper specifies only the patience.
         graphs: Probabilities of 2, 3 or 4 perturbed graphs per plan (equation 11).
         budgets: Probabilities of 1, 2 or 3 operations per graph (equation 12).
-        wrong_tool: Probability of a Wrong Tool operation, else Missing Step (A.1.1).
+        wrong_tool: Probability of a Wrong Tool operation rather than Missing Step (A.1.1).
         near: Probability that REPLACE takes one of the K similar tools, a hard negative (A.1.2).
-        drop: Probability of DROP in a Missing Step operation, else COMPRESS (A.1.3).
+        drop: Probability of DROP rather than COMPRESS in a Missing Step operation (A.1.3).
         spans: Probabilities of lengths 1 to 5 for DROP (equation 14).
         by_motif: Probability of drawing a span by the counts of its path (A.1.3).
         compress_spans: Span lengths for COMPRESS.
@@ -170,7 +170,7 @@ class VerifierConfig:
         """Create a configuration from JSON values.
 
         Args:
-            base: Configuration that provides missing fields, by default the default values.
+            base: Configuration that provides missing fields, by default `VerifierConfig()`.
 
         Raises:
             UsageError: A field is unknown or has a value of the wrong type.
@@ -255,7 +255,7 @@ class Epoch:
 
 
 ProgressCallback = Callable[[Epoch], None]
-"""Called after each epoch."""
+"""Function to call after each epoch."""
 
 
 def no_progress(_: Epoch) -> None:

@@ -169,7 +169,7 @@ class ToolEmbeddings:
         return np.flatnonzero(fitting).astype(np.int64)
 
     def compat(self, source: PlanNode, target: PlanNode) -> float:
-        """Return the compatibility of an edge, 0 to 1.
+        """Return the compatibility of an edge, from 0 to 1.
 
         |out(t_u) ∩ in(t_v)| / max(|in(t_v)|, 1), equation 4; if no tool has types, 1 if the tool
         graph has the link.
@@ -298,7 +298,7 @@ class Alignment:
 
 Path = tuple[str, ...]
 MAX_PATH = 4
-"""Most tools in a counted path."""
+"""Maximum number of tools in a counted path."""
 
 
 @dataclass(frozen=True)
@@ -454,7 +454,7 @@ def plan_arrays(
 
 
 def _tool_rows(nodes: Sequence[PlanNode], embeddings: ToolEmbeddings) -> tuple[Ints, Ints]:
-    """Return each node's tool number, -1 if unknown, and its row in the text table."""
+    """Return each node's tool number (-1 if unknown), and its row in the text table."""
     numbers = np.fromiter(
         (embeddings.tools.index(n.tool) if embeddings.known(n.tool) else -1 for n in nodes),
         np.int64,

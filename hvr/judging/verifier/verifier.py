@@ -335,7 +335,7 @@ class Verifier:
 
     @classmethod
     def load(cls, folder: Path, encoder: Encoder | None = None) -> Verifier:
-        """Read a checkpoint; see `hvr.judging.verifier.verifier`."""
+        """Read a checkpoint; see the function `load`."""
 
         return load(folder, encoder)
 

@@ -85,7 +85,7 @@ class Pairs(Sequence[tuple[int, int]]):
 
 
 class TaskNetwork(Value):
-    """A task network.
+    """A partially ordered network of subtasks.
 
     Attributes:
         order: Pairs of subtask indexes; the first comes before the second.

@@ -39,11 +39,11 @@ class TaskAndPlan(Value):
     """A domain, a problem and a plan.
 
     Attributes:
-        steps: The steps; untimed ones get the times 1, 2, 3, …
+        steps: The steps, where untimed steps have the times 1, 2, 3, …
         actions: The identifiers of the actions of a hierarchical plan, in order.
         calls: The action or task of each identifier, as words. The key None is the initial network.
-        tasks: The decomposed tasks by identifier, with the same key None. The value is None if the
-            domain lacks the method.
+        tasks: The decomposed tasks by identifier, with the key None for the initial network. The
+            value is None if the domain lacks the method.
     """
 
     domain: Domain

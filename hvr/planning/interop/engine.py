@@ -57,7 +57,7 @@ def plan_from_unified(plan: Any, problem: Any) -> tuple[Step, ...]:
     times.
 
     Raises:
-        InteropError: The plan is of another kind, or its steps do not belong to the problem.
+        InteropError: The plan is of an unsupported kind, or its steps do not belong to the problem.
     """
     ordered = in_order(plan, problem)
     translation = translate(problem, following=plan_numbers(ordered))

@@ -18,7 +18,7 @@ class InteropError(HvrError):
     """A problem or plan uses a feature that the other library cannot express.
 
     Args:
-        feature: The feature, named as in its own library; a sentence if `where` is "".
+        feature: The feature, named as in its own library (a sentence if `where` is "").
         where: The action, fluent or other part that uses it, or "".
     """
 

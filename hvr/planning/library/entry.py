@@ -167,7 +167,7 @@ class Entry:
 
     @cached_property
     def id(self) -> str:
-        """A digest of agent, parameters, conditions and steps, but not of names and origins."""
+        """A digest of the agent, parameters, conditions and steps, but not of names and origins."""
         parts = [
             self.agent,
             [str(p) for p in self.parameters],

@@ -195,7 +195,7 @@ def logistics(rng: Random, level: int, *, solvable: bool) -> Draft:
 
 
 def grid(rng: Random, level: int, *, solvable: bool) -> Draft:
-    """Draw a grid of up to 5 by 5 cells with a locked one and up to two keys."""
+    """Draw a grid of up to 5 by 5 cells with one locked cell and up to two keys."""
     width, height = 2 + (level + 1) // 2, 2 + level // 2
     cells = {(x, y): f"c{x}-{y}" for x, y in product(range(width), range(height))}
     # A wall with one locked cell divides the grid.

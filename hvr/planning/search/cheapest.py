@@ -212,7 +212,7 @@ class _Space:
 
 
 def relevant_problem(domain: Domain, problem: Problem) -> Problem:
-    """Return a problem without the objects that its goal hardly needs.
+    """Return a problem without objects that its goal is unlikely to need.
 
     It keeps the objects that the goal can mean, and objects tied to them by a static fact that an
     action reads. Examples are the door before a room and the key that fits the door. Other objects

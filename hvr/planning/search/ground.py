@@ -65,7 +65,7 @@ class SearchProblem(Value):
 def build(task: Task, *, reduce: bool = True, seconds: float = math.inf) -> SearchProblem:
     """Translate a task into a search problem.
 
-    Reductions, if wanted, keep the length of a shortest plan. Grounding ends after `seconds`.
+    Reductions, if requested, keep the length of a shortest plan. Grounding ends after `seconds`.
 
     Raises:
         PlannerError: The task has derived predicates, or takes too long to translate.
@@ -358,7 +358,7 @@ class _Clauses:
         self.operators: list[GroundOperator] = []
 
     def joined(self, operators: list[GroundOperator]) -> list[GroundOperator]:
-        """Return all operators; given operators are inapplicable during a test."""
+        """Return all operators, with the given ones made inapplicable during a test."""
         if not self._busy:
             return operators
         idle = Literals(0, self._busy)

@@ -21,7 +21,7 @@ class Literals:
 
     @property
     def all(self) -> int:
-        """The fluents that it mentions."""
+        """The mentioned fluents."""
         return self.true | self.false
 
     def holds(self, state: int) -> bool:
@@ -77,7 +77,7 @@ class GroundOperator:
 
     @property
     def reads(self) -> int:
-        """The fluents in its conditions."""
+        """The fluents in the operator's conditions."""
         mask = self.precondition.all
         for condition, _, _ in self.conditional:
             mask |= condition.all
@@ -85,7 +85,7 @@ class GroundOperator:
 
     @property
     def writes(self) -> int:
-        """The fluents that it may change."""
+        """The fluents that the operator may change."""
         mask = self.add | self.delete
         for _, add, delete in self.conditional:
             mask |= add | delete

@@ -223,7 +223,7 @@ Search = Callable[[Task, float], SearchResult]
 
 
 def conditions_of(goal: Expression) -> tuple[Expression, ...]:
-    """Return the conjuncts of a goal, also below its quantifier, each with that quantifier."""
+    """Return the conjuncts of a goal, even below its quantifier, each with the quantifier."""
     match goal:
         case And(operands):
             return tuple(part for operand in operands for part in conditions_of(operand))

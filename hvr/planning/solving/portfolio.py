@@ -193,7 +193,7 @@ class Program:
     """A planner.
 
     Args:
-        lacks: The features that it does not support.
+        lacks: The features that the planner does not support.
         module: The hvr module to run, or "" for the unmodified Fast Downward.
         engine: The engine of unified-planning, if any.
     """
@@ -296,7 +296,7 @@ class Running:
 
     @property
     def done(self) -> bool:
-        """Whether the search was exhaustive: its last plan is optimal by its own measure."""
+        """Whether the search was exhaustive, so its last plan is optimal by its own measure."""
         return self.code == 0
 
     @property

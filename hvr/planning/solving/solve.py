@@ -116,7 +116,7 @@ class Solution(JsonObject):
 
     @property
     def cost(self) -> Fraction | None:
-        """The value of the metric, or the number of steps, or None if it is undefined."""
+        """The value of the metric, by default the number of steps, or None if it is undefined."""
         return None if self.report is None else self.report.cost
 
 

@@ -63,7 +63,7 @@ class GroundEvent(Value):
 
     @property
     def action(self) -> GroundAction:
-        """The event with its objects."""
+        """The event as a ground action."""
         return self.operator.action
 
     def __hash__(self) -> int:

@@ -261,7 +261,7 @@ class _Run:
     ) -> tuple[list[Interval], list[Interval]] | None:
         """Return the remainder coefficients and the boxes that enclose the variables over a step.
 
-        None means that the step is too long for a proof.
+        Returns None if the step is too long for a proof.
         """
         bits, order = self._bits, self._order
         span = 0, length

@@ -51,7 +51,7 @@ class Candidate(Value):
 
     @property
     def key(self) -> tuple[object, ...]:
-        """A comparison key: equal for candidates with the same steps at the same times."""
+        """A key that is equal for candidates with the same steps at the same times."""
         return (self.until, *(part for _, steps in self.steps for part in _normal(steps)))
 
     @property

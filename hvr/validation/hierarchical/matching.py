@@ -55,7 +55,7 @@ class SubtaskMatch(Value):
 class Matches(Value):
     """The matches of a node, which are not `complete` if there were too many to try.
 
-    `searched`: Whether a search was necessary.
+    `searched` says whether a search was necessary.
     """
 
     found: tuple[SubtaskMatch, ...]
@@ -443,7 +443,7 @@ class Preconditions:
 
 
 def holds(cases: tuple[_Case, ...], bits: int, values: Values) -> dict[str, str] | None:
-    """Return further values with which a precondition holds in a state, or None."""
+    """Return open parameters' values with which a precondition holds in a state, or None."""
     for further, condition in cases:
         if condition.holds(bits, values):
             return further

@@ -264,7 +264,7 @@ def judge_of(
 
 
 def lint(domain: HierarchicalDomain, problem: HierarchicalProblem | None) -> list[LintFinding]:
-    """Return the lint findings for a domain, and for a problem if it is not None."""
+    """Return the lint findings for a domain and, if given, a problem."""
     from hvr.validation.hierarchical.lint import lint_hddl
 
     return lint_hddl(domain, problem)

@@ -22,7 +22,7 @@ from hvr.tools.tool_plans import ToolPlan
 # Reading drafts -----------------------------------------------------------------------------------
 
 _CLOSE = 0.8
-"""Least similarity (difflib's ratio) of a misspelt name."""
+"""Minimum similarity (difflib's ratio) of a misspelt name."""
 _BESIDE = 4
 """Words after "and" that may contain the second of two things."""
 _WORD = re.compile(r"[^\W_]+(?:[:.'-][^\W_]+)*")
@@ -36,7 +36,7 @@ class ReadDraft:
         plan: The draft in topological order, with corrected tool names.
         unknown: Substitute id for each tool that does not exist.
         misspelt: Correct id for each misspelt tool.
-        required: Least number of calls of tools that the request mentions repeatedly, or that are
+        required: Minimum number of calls of tools that the request mentions repeatedly, or that are
             called with different arguments each time.
     """
 
@@ -60,7 +60,7 @@ class ReadDraft:
         )
 
     def allows(self, plan: Tools) -> bool:
-        """Return whether a plan keeps the required calls and, unless it is a chain, the order."""
+        """Return whether a plan keeps the required calls and (except in chains) their order."""
         if any(plan.count(tool) < times for tool, times in self.required.items()):
             return False
         return self.is_chain or plan == self.tools or sorted(plan) != sorted(self.tools)
@@ -212,7 +212,7 @@ def fit_logistic(x: np.ndarray, y: np.ndarray, start: np.ndarray, steps: int = 5
 _STEM = 5
 """Letters by which words are compared: "booking" equals "book"."""
 _SHORTEST = 4
-"""Least length of a word that is not a number or a name, since "the" carries no information."""
+"""Minimum length of a word that is not a number or a name, since "the" carries no information."""
 _NUMBER, _NAME, _OTHER, _OF_TOOL = range(4)
 """Kinds of words; words of the tool's description only locate a step within the request."""
 _NEAR = 60

@@ -55,7 +55,7 @@ from hvr.tools.tool_plans import ToolPlan
 UNMENTIONED, MENTIONED = 1.5, 0.7
 """Factors on the probability of omission for tools that the request hardly or clearly mentions."""
 MAX_EDIT_DISTANCE = 1.0
-"""Largest edit distance of another plan that is mistaken for the right one."""
+"""Largest edit distance at which another plan is mistaken for the right one."""
 
 
 @dataclass(frozen=True)
@@ -149,9 +149,9 @@ def _draw(rng: Random, values: Floats, inverse_temperature: float, excluded: Too
 # Fitting ------------------------------------------------------------------------------------------
 
 MIN_PLANS = 30
-"""Least number of plans to fit a judge on."""
+"""Minimum number of plans to fit a judge on."""
 TRIALS = 2000
-"""Most simulated drafts; small sets get up to `MAX_DRAFTS_PER_PLAN` drafts per plan."""
+"""Maximum number of simulated drafts. Small sets get up to `MAX_DRAFTS_PER_PLAN` per plan."""
 MAX_DRAFTS_PER_PLAN = 3
 CONFIDENCE = 1.64
 """Standard errors by which a gain must exceed 0: one-sided, 95 %."""
@@ -160,9 +160,9 @@ TOLERANCE = 1.0
 BLOCKS = 12
 """Blocks of the changes of a kind, ordered by expected gain; each must be a gain."""
 MIN_CHANGES = 15
-"""Least number of changes in a block."""
+"""Minimum number of changes in a block."""
 MIN_CHANGED_PLANS = 40
-"""Least number of changed plans before a kind of change is trusted."""
+"""Minimum number of changed plans before a kind of change is trusted."""
 FLAG_PRECISION = 0.6
 """Target share of truly wrong steps and links among the flagged ones."""
 FAR_QUANTILE = 0.05

@@ -46,7 +46,7 @@ from hvr.tools.tool_plans import Tool, ToolPlan
 _MOST_CERTAIN = 7.0
 """Largest absolute logit, for probabilities of .001 to .999."""
 _MENTIONED = 0.1
-"""Least probability at which a missing tool is named."""
+"""Minimum probability at which a missing tool is named."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class ChangeRule:
     to_new: float = math.inf
 
     def allows(self, opinion: PlanOpinion) -> bool:
-        """Whether the best plan should replace the draft."""
+        """Return whether the best plan should replace the draft."""
         return opinion.best > 0 and opinion.gain >= getattr(self, kind_of_change(opinion))
 
 

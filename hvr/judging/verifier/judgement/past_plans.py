@@ -251,7 +251,7 @@ class Expectation:
         return math.log(self.plans.get(plan, 0.0) + UNSEEN_PROBABILITY)
 
     def times(self, plan: Tools) -> int:
-        """Return how often a plan occurs among the past ones."""
+        """Return how often a plan occurs among the past plans."""
         return self.past.counts[plan] - (plan == self._own)
 
     def moved(self, source: int, target: int) -> int:

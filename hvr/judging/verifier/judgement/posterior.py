@@ -265,21 +265,21 @@ _ROUNDS = 2
 _WIDTH = 6
 """Beam width: plans edited per round."""
 _KEEP = 60
-"""Most candidates, including the draft."""
+"""Maximum number of candidates, including the draft."""
 _PAST = 20
-"""Most plans of similar requests to consider."""
+"""Maximum number of plans of similar requests to consider."""
 _LIKELY = 6
-"""Most likely next tools to try at a place."""
+"""Maximum number of likely next tools to try at a place."""
 _SIMILAR = 4
-"""Most similar tools to try as a replacement."""
+"""Maximum number of similar tools to try as a replacement."""
 
 
 def candidates(expected: Expectation, draft: Tools) -> list[Tools]:
     """Return the plans that a draft may intend, the draft first.
 
     They are the plans of similar requests, and the results of a beam search over single edits
-    (delete, move, replace or insert a step), ranked by the log-odds of their moves - `EDIT_PENALTY`
-    * edits.
+    (delete, move, replace or insert a step), ranked by the log-odds of their moves less
+    `EDIT_PENALTY` per edit.
     """
     ranking = {draft: _rank(expected, draft, draft)}
     beam = [draft]

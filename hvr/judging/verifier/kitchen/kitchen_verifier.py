@@ -82,7 +82,7 @@ def graph_of(plan: LinkedPlan, request: str, plan_id: str = "plan") -> PlanGraph
 
 
 def reading_of(plan: LinkedPlan, request: str, plan_id: str = "plan") -> PlanGraph:
-    """Return the plan graph that the verifier reads, with movable things named by the request.
+    """Return the plan graph that the verifier reads, with movable things named as in the request.
 
     Movable things become named, similar or other things, and `thing` in the request; furniture and
     appliances keep their classes. Training on a mug therefore also applies to a ladle.
@@ -352,7 +352,7 @@ _DOUBT = (
     "the request and changes nothing else"
 )
 _SURE = 0.5
-"""Least score at which the network considers a plan right rather than wrong."""
+"""Minimum score at which the network considers a plan right rather than wrong."""
 _BESIDE = (FROM, NEAR)
 """Roles of things that a plan need not touch."""
 FOLDER = Path(__file__).resolve().parent.parent / "data" / "kitchen"
@@ -389,7 +389,7 @@ def verdict_of(request: str, *parts: tuple[Task, Sequence[GroundAction]]) -> Ver
 
 
 def judge(verifier: Verifier, plan: LinkedPlan, request: str) -> Verdict:
-    """Judge a plan, with reasons in the words of the kitchen.
+    """Judge a plan, with reasons in everyday kitchen words.
 
     The goal that hvr reads is a second vote (`_second_vote`). A plan that the network accepts gets
     no verdict if it leaves a named thing untouched, or if the goal does not hold and the network is

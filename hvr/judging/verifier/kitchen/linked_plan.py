@@ -282,7 +282,7 @@ def _fact(atom: Atom, positive: bool) -> Fact:
 # Wording ------------------------------------------------------------------------------------------
 
 Name = Callable[[str, Mapping[str, str]], str]
-"""Returns the name of an object, given the PDDL types of all."""
+"""Function that returns the name of an object, given the PDDL types of all objects."""
 
 FINISH = "finish"
 """Name of the node for the final state of a kitchen plan."""

@@ -240,7 +240,7 @@ _USED = frozenset({"hold", "open", "switch"})
 def step_features(
     step: LinkedStep, mentions: RequestMentions, types: Mapping[str, str]
 ) -> tuple[str, ...]:
-    """Return whether the request names a step's object, its place and the states it makes."""
+    """Return as features whether the request names a step's object, place and new states."""
     marks = []
     for role, name in zip(("thing", "place"), step.action.args, strict=False):
         marks.append(f"* {role} {best_named_match(class_of(name, types), mentions).word}")
