@@ -224,7 +224,7 @@ class FactOrders(FactClauses):
         return found
 
     def _first(self, form: Imperative, known: Mapping[int, Thing]) -> list[Formula]:
-        """Return what must hold before the action, of arguments that its effect leaves open."""
+        """Return the preconditions about named arguments that the effect does not mention."""
         index = {p.name: i for i, p in enumerate(form.parameters)}
         open_ = {a for a, i in index.items() if i in known and a not in form.args}
         said = {a: t.name for a, i in index.items() if (t := known.get(i)) and not t.quantifier}
