@@ -20,8 +20,8 @@ corrections   node F1, link F1, accuracy of nodes, of nodes and links in per cen
               are reported separately
 convention    right plans of tau2-bench's retail tasks that the judge changes after learning from
               tau-bench's plans, which omit queries (--worlds)
-curve         the same by number of training plans, with a paired bootstrap
-ablation      without each feature in turn, and without the texts of steps
+curve         the verdicts by number of training plans, with a paired bootstrap
+ablation      the verdicts without each feature in turn, and without the texts of steps
 """
 
 from __future__ import annotations

@@ -19,9 +19,9 @@ value of another the arguments of a call of the same tool in another log, with t
 
 "Untold" counts the damaged logs that were not found and that contain no evidence of the damage:
 
-superfluous      the tool's effect is unknown; or the user or an earlier result has one of the
-                 call's arguments; or the call has none and the user mentions it
-missing          the call that needs the value repeats it in its own result, as correct
+superfluous      the tool's effect is unknown, or the user or an earlier result gives one of the
+                 call's arguments, or the call has no arguments and the user mentions the call
+missing          the call that needs the value also returns it, and so confirms that it is correct
 wrong value, value of another
                  no other message, argument or result has the replaced identifiers
 """

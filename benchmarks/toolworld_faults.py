@@ -14,8 +14,8 @@ reachable   hvr reaches the goal without faults; no goal call's tool fails perma
             remaining tools, called in every way before each goal call, return every unresolved
             value with all of its described properties (an indistinguishable value would be a
             guess). With `--back`, all tools count.
-at hand     the same without the last condition: the value is returned, distinguishable or not
-reached     reachable goals that end in the state of the correct calls; all: of all scenarios
+at hand     as "reachable", but the values need not be distinguishable from others
+reached     reachable goals that end in the state of the correct calls; "all" counts all scenarios
 loops       runs that used up the budget
 asked       questions to the user whether a failed call took effect nevertheless (the simulated
             user answers truthfully, from the state)
@@ -27,7 +27,7 @@ whole              the graph learnt from the correct calls of other scenarios, w
 without graph      no earlier experience: schemas alone
 with pruning       the whole graph, pruned every five calls: failing tools are removed, and some
                    are tried again
-without recombining the same call again, at most five times; no other way
+without recombining hvr only repeats the same call, at most five times
 
 Each run is appended to `--runs FILE` as it ends, and recorded runs are skipped, so a measurement
 can be stopped, resumed, and made in parts. The table covers all requested runs.

@@ -143,7 +143,7 @@ class Findings:
         return all(one in about or one in own for one in wanted)
 
     def traits(self, found: FoundValue) -> frozenset[Trait]:
-        """Return all known traits of the entity that a found value names, from any result."""
+        """Return the traits that any result gives to the entity that a found value names."""
         return self.known_of(found.value)
 
     def known_of(self, value: Json) -> frozenset[Trait]:

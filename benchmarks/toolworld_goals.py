@@ -16,20 +16,20 @@ setting said       a value, or a property that describes it, is given only if th
                    (`benchmarks/toolworld_said.py`): the default
 setting described  reference properties are given: as many as distinguish the value's entity from
                    others, stated or not (`benchmarks/toolworlds.py`)
-setting granted    the same, plus the values that no earlier correct call returns
+setting granted    as "described", and the values that no earlier correct call returns are given
 engine greedy      a baseline: the first value of each name (`benchmarks/toolworld_greedy.py`)
 order none         goal calls in random order: hvr learns the order from refusals
 
 no write         scenarios without a writing call; all other columns leave them out
 reached          the environment's end state equals that after the correct calls
 asked rightly    hvr ends with a question, has written nothing wrong, and asks only for values that
-                 the words neither state nor identify; otherwise: other questions
+                 the words neither state nor identify; "otherwise" counts other questions
 wrong writes     successful writing calls that are not among the correct ones (tool and
                  arguments), and the scenarios that have some
 answered         with `--answers`: reached after the user has answered the right questions; each
                  answer restarts the scenario
-calls            calls that reached the tools; truth: correct calls; needed: correct writing calls
-                 and the queries whose results later correct calls use
+calls            calls that reached the tools; "truth" counts the correct calls, and "needed" the
+                 correct writing calls and the queries whose results later correct calls use
 beside           calls that are not among the correct ones (tool and arguments), per correct call
 granted          queries beside, in scenarios whose correct calls use a value that neither the
                  request nor any correct query provides; the last columns are `beside` without

@@ -7,7 +7,7 @@ said       given: its text occurs in the user's words, in any case, without a le
            numbers in digits or words, dates in common spellings
 described  not given, but some result contains it: the request has a query with exactly those
            properties of its entity whose texts occur in the words
-unsaid     neither: the request has a query without constraints
+unsaid     neither given nor described: the request has a query without constraints
 
 The request also has the stated values that correct queries use (a name, an address), and, where
 these do not suffice, the values that find the entities. A value is *open* if it is not stated and

@@ -14,11 +14,11 @@ backward   pruned backward search: best first, thresholds that decay with depth 
 annealed   population, mutation, annealed acceptance, fitness of eq. 23 (the paper's (ii))
 proven     hvr: facts `(known p)`, `(done api)`, Fast Downward, proven by hvr's validator
 
-found      share of chains found, each checked by executing it on names
-as recorded  the same tools as in the recording
-no longer  at most as many calls as in the recording
-calls      mean number over chains found by all three, next to the recordings' own
-CPU s      mean and maximum, including child processes (the planner)
+found        share of chains found, each checked by executing it on names
+as recorded  share of chains found with the same tools as in the recording
+no longer    share of chains found with at most as many calls as in the recording
+calls        mean number of calls of the chains found by all three, and of their recordings
+CPU s        mean and maximum, including child processes (the planner)
 A recording's last call can be unreachable for all three: no observed call supplies its inputs.
 """
 

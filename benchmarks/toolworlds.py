@@ -8,9 +8,10 @@ given      it occurs in the user's words, is one of the schema's choices, or is 
 unresolved queries from the initial state, or earlier correct calls, return it: hvr gets properties
            of its entity instead, as few as distinguish the entity from its neighbours, preferably
            from the user's words; never the value or the call that returns it
-made       neither: the user's intention in the tool's format (a date, a text, a sum)
+made       neither given nor returned: the user's intention in the tool's format (a date, a
+           text, a sum)
 granted    only in some runs: a value that no earlier correct call returns is given, too
-           (`granted`): the correct calls take it for granted and need no query for it
+           (`granted`), since the correct calls use it without a query
 
 The request also has facts: values that the correct queries take from the user (a name, an address).
 """

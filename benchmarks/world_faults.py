@@ -8,14 +8,16 @@ relative to it. The script uses the first problems of each domain (`--plans`) wh
 `--steps` steps. Each is executed once without faults, and then once with a single fault for each
 step of that plan and each kind of fault.
 
-noticed      the step in which the fault changed something observable, or refused the action,
-             has a deviation; next to it, the number of such faults
-false        deviations in steps without a fault, over all steps including those after the fault,
-             except after an unobservable fault, which may show itself later
-recovered    the goal holds in the true state at the end
-out of reach the run ended without it, and another planner proves from the true final state that
-             there is no plan (Fast Downward with its own translator; for numbers, which it does
-             not support, hvr's forward search)
+The columns of the table:
+
+noticed      faults in whose step hvr reported a deviation, of all faults that changed something
+             observable or refused the action
+false        steps without a fault that have a deviation, of all steps. Steps after the fault are
+             counted, but not those after an unobservable fault, which may become visible later
+recovered    runs at whose end the goal holds in the true state
+out of reach runs that ended without the goal, and from whose true final state another planner
+             proves that there is no plan. This is Fast Downward with its own translator, or
+             hvr's forward search for tasks with numbers, which Fast Downward does not support
 """
 
 from __future__ import annotations

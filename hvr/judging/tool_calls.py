@@ -45,7 +45,7 @@ class CallFinding:
 
 
 # Call relevance -----------------------------------------------------------------------------------
-# Calls that nobody requested and whose results are not read.
+# Calls that were not requested and whose results are not read.
 
 
 def unrequested(log: CallLog, at: int) -> CallFinding | None:

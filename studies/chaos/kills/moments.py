@@ -50,7 +50,7 @@ class Kill:
 
 
 def slowly(talk: Talk) -> None:
-    """Answer correctly after a delay that lets a kill hit between request and answer."""
+    """Answer correctly after a delay, so that a kill can come between request and answer."""
     talk.over.wait(_ANSWER_SECONDS)
     behave(talk)
 
