@@ -25,8 +25,9 @@ from hvr.base.texts import (
     read_yaml,
 )
 from hvr.errors import DataFileError, HvrError
+from tests.extras import needs
 
-pytest.importorskip("yaml")
+needs("yaml")
 
 READERS: dict[str, Callable[[Path], Any]] = {
     "text": read_text,

@@ -24,10 +24,11 @@ from hvr.models.choice import ModelChoice
 from hvr.models.recording import set_aside
 from tests import warm
 from tests.bench import bench_cells
+from tests.extras import needs
 from tests.model_server import Behaviour, make_coffee
 from tests.models.servers import OpenAIServer, Reply
 
-pytest.importorskip("openai")
+needs("openai")
 
 CELLS = plan_cells(["T2"], ["HVR"], ["openai:m"], [0])
 _TEN_MINUTES = 600

@@ -22,11 +22,12 @@ from hvr.models.connect import connect, embedder_options, reach
 from hvr.models.limits import Budget, Budgeted, Limits
 from hvr.models.model import Message, Request
 from tests.command_line import Hvr
+from tests.extras import needs
 from tests.model_server import Behaviour, make_coffee
 from tests.models.llm_fakes import Fake, said
 from tests.models.servers import OpenAIServer
 
-pytest.importorskip("openai")
+needs("openai")
 
 KEY = "sk-anothersecret0123456789"
 SPEC = "openai:test-model"

@@ -13,8 +13,10 @@ from typing import Any
 
 import pytest
 
+from tests.extras import needs
+
 sync_api = pytest.importorskip("playwright.sync_api")
-pytest.importorskip("pygls")
+needs("pygls")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 ROOT = Path(__file__).parents[2]
 AXE = ROOT / "studio" / "node_modules" / "axe-core" / "axe.min.js"

@@ -12,10 +12,11 @@ from hvr.models.errors import ModelError
 from hvr.models.model import Usage
 from hvr.models.recording import RecordingModel
 from tests.command_line import Hvr
+from tests.extras import needs
 from tests.models.llm_fakes import Fake, Outcome, ask, said
 from tests.models.servers import OpenAIServer, Reply
 
-pytest.importorskip("openai")
+needs("openai")
 
 Run = Callable[..., tuple[int, str]]
 KEY = "sk-proj-abcdefghijklmnop1234567890"

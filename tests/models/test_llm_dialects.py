@@ -16,6 +16,7 @@ from hvr.models.connect import SharedLimits, make_model, stack
 from hvr.models.errors import ModelError
 from hvr.models.limits import Budget, Limits
 from hvr.models.model import Answer, Message, Model, ModelTool, ModelToolCall, Request
+from tests.extras import needs
 from tests.models.servers import (
     AnthropicServer,
     GeminiServer,
@@ -25,10 +26,7 @@ from tests.models.servers import (
     ResponsesServer,
 )
 
-pytest.importorskip("openai")
-pytest.importorskip("anthropic")
-pytest.importorskip("google.genai")
-pytest.importorskip("jsonschema")
+needs("openai", "anthropic", "google.genai", "jsonschema")
 
 SERVERS: Mapping[str, Any] = {
     "openai": OpenAIServer,

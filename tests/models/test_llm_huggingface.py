@@ -13,9 +13,10 @@ from hvr.models.connect import make_model
 from hvr.models.errors import ModelError
 from hvr.models.huggingface import HuggingFaceModel, LineConstraint, finite_answers
 from hvr.models.model import Message, Model, Request
+from tests.extras import needs
 
 torch = pytest.importorskip("torch")
-pytest.importorskip("transformers")
+needs("transformers")
 pytestmark = [
     # The library itself causes these, at import and when saving.
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),

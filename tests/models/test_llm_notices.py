@@ -14,11 +14,12 @@ from hvr.models.config import ModelOptions
 from hvr.models.connect import make_model
 from hvr.models.meter import notices
 from tests.command_line import Hvr
+from tests.extras import needs
 from tests.model_server import Behaviour, make_coffee
 from tests.models.llm_fakes import ask
 from tests.models.servers import OpenAIServer, Reply
 
-pytest.importorskip("openai")
+needs("openai")
 
 BUSY = Reply(status=503, message="busy \x1b[31m", headers={"Retry-After": "0.01"})
 

@@ -16,11 +16,10 @@ from hvr.models.config import ModelOptions, Price
 from hvr.models.connect import make_model, stack
 from hvr.models.errors import ModelError
 from hvr.models.model import Message, Request, Usage
+from tests.extras import needs
 from tests.models.servers import GeminiServer, OpenAIServer, Reply
 
-pytest.importorskip("openai")
-pytest.importorskip("google.genai")
-pytest.importorskip("jsonschema")
+needs("openai", "google.genai", "jsonschema")
 
 KEY = "sk-proj-abcdefghijklmnop1234567890"
 SCHEMA = {

@@ -18,12 +18,11 @@ from hvr.models.limits import Budget, Limits
 from hvr.models.model import Answer, Model, Request, Usage
 from hvr.models.replies import complaint_in, complaint_of, strict_schema
 from hvr.models.transport import kind_of_complaint
+from tests.extras import needs
 from tests.models.llm_fakes import ask
 from tests.models.servers import GeminiServer, OpenAIServer, Reply
 
-pytest.importorskip("openai")
-pytest.importorskip("google.genai")
-pytest.importorskip("jsonschema")
+needs("openai", "google.genai", "jsonschema")
 
 Servers = type[OpenAIServer] | type[GeminiServer]
 SERVERS: Mapping[str, Servers] = {"openai": OpenAIServer, "gemini": GeminiServer}

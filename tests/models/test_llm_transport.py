@@ -20,12 +20,12 @@ from hvr.knowledge.retrieval.embedders import make_embedder
 from hvr.models.config import ModelOptions
 from hvr.models.connect import make_model, stack
 from hvr.models.errors import ModelError
+from tests.extras import needs
 from tests.models.llm_fakes import ask
 from tests.models.servers import GeminiServer, OpenAIServer, RawServer, Reply
 from tests.survivors import wait_for
 
-pytest.importorskip("openai")
-pytest.importorskip("google.genai")
+needs("openai", "google.genai")
 
 KEY = "sk-proj-abcdefghijklmnop1234567890"
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"

@@ -13,10 +13,11 @@ from hvr.runs.request import Options
 from hvr.runs.result import Run
 from hvr.runs.spine import plan
 from tests.command_line import Hvr
+from tests.extras import needs
 from tests.model_server import Behaviour, Question
 from tests.models.servers import OpenAIServer
 
-pytest.importorskip("openai")
+needs("openai")
 
 
 @pytest.fixture(autouse=True)

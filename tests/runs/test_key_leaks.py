@@ -18,12 +18,12 @@ import pytest
 import hvr
 from tests import warm
 from tests.base.secrets.keys import KNOWN, LOOKALIKES, spellings, traces
+from tests.extras import needs
 from tests.model_server import make_coffee
 from tests.models.servers import GeminiServer, OpenAIServer, Reply
 from tests.runs.echoing import Echoing
 
-pytest.importorskip("openai")
-pytest.importorskip("google.genai")
+needs("openai", "google.genai")
 pytestmark = pytest.mark.slow
 
 SOURCES = Path(hvr.__file__).parent.parent

@@ -11,12 +11,11 @@ from typing import Any
 import pytest
 
 from tests.command_line import Hvr
+from tests.extras import needs
 from tests.model_server import Behaviour, Question
 from tests.models.servers import GeminiServer, OpenAIServer, Reply
 
-pytest.importorskip("openai")
-pytest.importorskip("google.genai")
-pytest.importorskip("jsonschema")
+needs("openai", "google.genai", "jsonschema")
 
 SERVERS = {"openai": OpenAIServer, "gemini": GeminiServer}
 

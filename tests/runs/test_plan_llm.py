@@ -22,11 +22,11 @@ from hvr.runs.request import Options
 from hvr.runs.tasks import GroundTruth, Optimum, PaperTask, load_task
 from tests import warm
 from tests.command_line import Ended, Hvr
+from tests.extras import needs
 from tests.model_server import MACROS, PICKING, Behaviour, Question, make_coffee
 from tests.models.servers import GeminiServer, OpenAIServer, Reply
 
-pytest.importorskip("openai")
-pytest.importorskip("google.genai")
+needs("openai", "google.genai")
 
 KEY = "sk-verysecret0123456789abcdefghij"
 TEXT = ("--setting", "HVR+-structured")

@@ -12,10 +12,11 @@ from hvr.models.choice import ModelChoice
 from hvr.runs.request import Options
 from hvr.runs.result import Run
 from hvr.worlds.faults import Fault, FaultEffect, FaultKind, FaultTiming, Schedule
+from tests.extras import needs
 from tests.model_server import Behaviour, Question, make_coffee
 from tests.models.servers import OpenAIServer
 
-pytest.importorskip("openai")
+needs("openai")
 
 
 def failing(tmp_path: Path, behaviour: Behaviour, *faults: Fault) -> Run:

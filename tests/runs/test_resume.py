@@ -26,11 +26,12 @@ from hvr.runs.report.run_page import read_story
 from hvr.runs.request import Options
 from tests import warm
 from tests.command_line import Hvr
+from tests.extras import needs
 from tests.model_server import Behaviour, make_coffee
 from tests.models.servers import OpenAIServer, Reply
 from tests.runs.test_plan_llm import ASKED, going_on
 
-pytest.importorskip("openai")
+needs("openai")
 
 KEY = "sk-verysecret0123456789abcdefghij"
 SAME = ("plan.json", "plan.pddl", "planning.json", "problem.pddl", "subgraph.json", "trace.jsonl")

@@ -21,8 +21,9 @@ from studies.chaos.process import Ended
 from studies.chaos.running import run_one, table
 from studies.chaos.wire import ChaosServer, Talk
 from tests import warm
+from tests.extras import needs
 
-pytest.importorskip("openai")
+needs("openai")
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="the situations are made by means of Linux"
 )

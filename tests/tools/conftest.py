@@ -1,5 +1,5 @@
 from __future__ import annotations
 
-import pytest
+from tests.extras import needs
 
-pytest.importorskip("numpy")
+needs("numpy")

@@ -17,8 +17,9 @@ from hvr.doors.cli.main import resolve
 from tests import warm
 from tests.command_line import Hvr
 from tests.doors.cli.broken_streams import check_broken_streams
+from tests.extras import needs
 
-pytest.importorskip("torch_geometric")
+needs("torch_geometric")
 
 ABOUT = {
     "find_train": "search for trains between two cities",

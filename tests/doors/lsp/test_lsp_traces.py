@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("pygls")
+from tests.extras import needs
+
+needs("pygls")
 
 TRACES = sorted(Path(__file__).with_name("traces").glob("*.jsonl"))
 BLOCKS = Path(__file__).parents[3] / "examples" / "blocks"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import pytest
@@ -41,36 +42,42 @@ from unified_planning.shortcuts import BoolType, IntType, RealType, UserType
 
 from hvr.planning.interop import register
 from hvr.planning.interop.engine import HvrPlanValidator
-from tests.planning.interop.unified_examples import examples, variants
+from tests.planning.interop.unified_examples import PARTS, examples, plans_of, variants
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 VALID, INVALID = ValidationResultStatus.VALID, ValidationResultStatus.INVALID
 ENGINE = HvrPlanValidator()
-SUPPORTED = sorted(n for n, e in examples().items() if ENGINE.supports(e.problem.kind))
 BROKEN = {"basic_undef_numeric"}
 """Its "valid" plan gives 2 where the goal is 1; unified-planning's validator also rejects it."""
+
+
+@cache
+def supported() -> list[str]:
+    """Return the names of the examples that hvr supports."""
+    return sorted(n for n, e in examples().items() if ENGINE.supports(e.problem.kind))
 
 
 def status(problem: Any, plan: Any) -> ValidationResultStatus:
     return ENGINE.validate(problem, plan).status
 
 
-@pytest.mark.parametrize("name", SUPPORTED)
-def test_plans_of_the_examples(name: str) -> None:
-    example = examples()[name]
-    for plan in example.valid_plans:
-        assert status(example.problem, plan) is (INVALID if name in BROKEN else VALID)
-    for plan in example.invalid_plans:
-        result = ENGINE.validate(example.problem, plan)
-        assert result.status is INVALID
-        assert result.reason is not None
-        assert result.log_messages
+def test_plans_of_the_examples() -> None:
+    for name in supported():
+        example = examples()[name]
+        for plan in example.valid_plans:
+            expected = INVALID if name in BROKEN else VALID
+            assert status(example.problem, plan) is expected, name
+        for plan in example.invalid_plans:
+            result = ENGINE.validate(example.problem, plan)
+            assert result.status is INVALID, name
+            assert result.reason is not None, name
+            assert result.log_messages, name
 
 
 def test_what_is_supported() -> None:
     """Everything except continuous change, events, tasks and schedules is supported."""
-    missing = set(examples()) - set(SUPPORTED)
+    missing = set(examples()) - set(supported())
     kinds = [examples()[n].problem.kind for n in missing]
     beyond = {
         "INCREASE_CONTINUOUS_EFFECTS",
@@ -80,19 +87,18 @@ def test_what_is_supported() -> None:
         "SCHEDULING",
     }
     assert all(kind.features & beyond for kind in kinds)
-    assert len(SUPPORTED) == 54
+    assert len(supported()) == 54
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SUPPORTED)
-def test_variants_are_judged_as_by_the_own_validators(name: str) -> None:
-    example = examples()[name]
-    for number, plan in enumerate(example.valid_plans + example.invalid_plans):
+@pytest.mark.parametrize("part", range(PARTS))
+def test_variants_are_judged_as_by_the_own_validators(part: int) -> None:
+    for example, number, plan in plans_of(supported()[part::PARTS]):
         own: Any = SequentialPlanValidator()
         if not own.supports_plan(plan.kind):
             own = TimeTriggeredPlanValidator()
         if not own.supports(example.problem.kind):
-            return
+            continue
         for variant in variants(plan, number):
             assert (
                 status(example.problem, variant) is own.validate(example.problem, variant).status

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import random
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import cache
 from typing import Any
 
 from unified_planning.plans import ActionInstance, SequentialPlan, TimeTriggeredPlan
+
+PARTS = 4
+"""Parts of the examples in tests that take long; collection builds no example."""
 
 
 @cache
@@ -20,6 +23,14 @@ def examples() -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return dict(get_example_problems())
+
+
+def plans_of(names: Iterable[str]) -> Iterator[tuple[Any, int, Any]]:
+    """Yield the plans of examples: the example, the number of the plan, and the plan."""
+    for name in names:
+        example = examples()[name]
+        for number, plan in enumerate(example.valid_plans + example.invalid_plans):
+            yield example, number, plan
 
 
 def variants(plan: Any, seed: int, count: int = 12) -> Iterator[Any]:

@@ -17,9 +17,10 @@ from hvr.models.replies import find_json
 from hvr.pddl import TypedName, parse_constraint, parse_formula
 from hvr.policies.goal.answer import SCHEMA, GoalVocabulary, parse_goal_answer
 from hvr.policies.goal.checking import CheckedGoal, check_goal, constraints, stage_conditions
+from tests.extras import needs
 from tests.policies.llm.llm_worlds import domain, scene
 
-pytest.importorskip("jsonschema")
+needs("jsonschema")
 
 
 @cache

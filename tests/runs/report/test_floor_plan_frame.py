@@ -14,8 +14,9 @@ from hvr.errors import MissingExtraError, UsageError
 from hvr.runs.report.floor_plan.drawing import LIGHT
 from hvr.runs.report.floor_plan.frame import frame
 from hvr.worlds import Kitchen
+from tests.extras import needs
 
-pytest.importorskip("numpy")
+needs("numpy")
 
 AGENT = bytes.fromhex(LIGHT["agent"].fill[1:])
 

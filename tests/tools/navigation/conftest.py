@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import pytest
+from tests.extras import needs
 
-pytest.importorskip("numpy")
-pytest.importorskip("up_fast_downward")
+needs("numpy", "up_fast_downward")
