@@ -550,7 +550,7 @@ class Facts:
                     if (t.kind, t.colour) == ("key", thing.colour)
                 ]
                 facts += [("fits", key.name, name) for key in keys]
-        if cell is not None and self._space_by(cell):
+        if cell is None or self._space_by(cell):
             facts.append(("space-by", name))
         if cell is not None:
             near = [self.map.at[c] for c in beside(cell) if c in self.map.at]

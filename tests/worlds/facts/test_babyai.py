@@ -131,16 +131,20 @@ def test_levels_are_reached_by_their_own_reward(level: str) -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("minigrid")
 @pytest.mark.parametrize(
-    ("level", "seed"),
+    ("level", "seed", "view"),
     [
-        ("BabyAI-SynthS5R2-v0", 3000),  # a box put next to the key would block it
-        ("BabyAI-SynthS5R2-v0", 3002),  # a full room
-        ("BabyAI-OpenDoorLoc-v0", 3004),  # the wall in front goes on where it is not seen yet
+        ("BabyAI-SynthS5R2-v0", 3000, 7),  # a box put next to the key would block it
+        ("BabyAI-SynthS5R2-v0", 3002, 7),  # a full room
+        ("BabyAI-OpenDoorLoc-v0", 3004, 7),  # the wall in front goes on where it is not seen yet
+        ("BabyAI-MiniBossLevel-v0", 4001, 5),  # a ball goes next to the key in the hand
     ],
 )
-def test_narrow_rooms_and_sides_out_of_view(level: str, seed: int) -> None:
-    env, posed = _posed(level, seed)
-    assert posed.run().finished.reached
+def test_narrow_rooms_and_sides_out_of_view(level: str, seed: int, view: int) -> None:
+    import gymnasium
+
+    env: Any = FOLDER.open_here(FOLDER.posed_problem(level), seed, level)
+    env.replace_level(gymnasium.make(level, disable_env_checker=True, agent_view_size=view))
+    assert PosedRun(FOLDER, env, level).run().finished.reached
     assert env.outcome() is True and env.steps < 60
 
 
