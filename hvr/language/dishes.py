@@ -19,7 +19,7 @@ from hvr.knowledge.ontology import (
     VESSEL,
 )
 from hvr.language.adjuncts import Adjuncts
-from hvr.language.lexicon import Dish, Lexicon, Verb, verb_of
+from hvr.language.lexicon import Lexicon, Verb, verb_of
 from hvr.language.meaning import PORTION, Entity, MeaningDraft
 from hvr.language.modifiers import apply_adjective, check_compatible, emptied
 from hvr.language.reference import ReferentReading, Referents
@@ -245,12 +245,7 @@ class Liquids:
         self.adjuncts = adjuncts
         self.referents: Referents = adjuncts.referents
         self.make = make
-        self.liquids = {
-            e.liquid
-            for es in lexicon.entries.values()
-            for e in es
-            if isinstance(e, Dish) and e.liquid
-        }
+        self.liquids = lexicon.liquids
         self.clear = clear
         self.vessel = self.taxonomy.roles.class_of(VESSEL)
 

@@ -122,6 +122,9 @@ class FunctionWord(Value):
     value: str | int = ""
 
 
+SHORTEST_MISSPELT = 3
+"""Length of the shortest words that are searched for spelling mistakes."""
+
 Entry = Verb | Adjective | Dish | Noun | FunctionWord
 
 
@@ -164,6 +167,28 @@ class Lexicon:
     def parts(self) -> frozenset[str]:
         """Every word that occurs in a phrase."""
         return frozenset(word for key in self.entries for word in key) | PARTICLES
+
+    @cached_property
+    def liquids(self) -> frozenset[str]:
+        """The liquids that a dish can consist of."""
+        dishes = (e for entries in self.entries.values() for e in entries if isinstance(e, Dish))
+        return frozenset(dish.liquid for dish in dishes if dish.liquid)
+
+    @cached_property
+    def spellable(self) -> Mapping[str, bool]:
+        """The words that can be misspelt, each with whether it names something."""
+        words: dict[str, bool] = {}
+        for key, entries in self.entries.items():
+            content = any(not isinstance(entry, FunctionWord) for entry in entries)
+            for word in key:
+                if len(word) >= SHORTEST_MISSPELT and word.isalpha():
+                    words[word] = words.get(word, False) or content
+        return dict.fromkeys(self.idiomatic, True) | words
+
+    @cached_property
+    def idiomatic(self) -> frozenset[str]:
+        """The words of idioms that can be misspelt."""
+        return frozenset(w for key in self.idioms for w in key if len(w) >= SHORTEST_MISSPELT)
 
     @cached_property
     def longest(self) -> int:

@@ -15,11 +15,8 @@ from itertools import product
 
 from hvr.errors import LanguageError
 from hvr.language.function_words import CHAT_WORDS
-from hvr.language.lexicon import FunctionWord, Lexicon, plurals, stem
+from hvr.language.lexicon import SHORTEST_MISSPELT, FunctionWord, Lexicon, plurals, stem
 from hvr.values import Value
-
-_SHORTEST = 3
-"""Minimum length of a word that is corrected."""
 
 _LIKELY = 0.75
 """Cost of a likely mistake: swapped or doubled letters, or a letter beside on the keyboard."""
@@ -106,7 +103,7 @@ def _rejoined(tokens: Iterator[str], lexicon: Lexicon) -> tuple[str, ...]:
 
 
 def _known(token: str, lexicon: Lexicon) -> bool:
-    return not token.isalpha() or token in lexicon.parts or token in _idiomatic(lexicon)
+    return not token.isalpha() or token in lexicon.parts or token in lexicon.idiomatic
 
 
 def _plural(token: str, after: str, lexicon: Lexicon) -> str:
@@ -130,13 +127,13 @@ def candidates(word: str, lexicon: Lexicon) -> tuple[str, ...]:
         >>> candidates("tomatoe", lexicon), candidates("cake", lexicon)
         (('tomato',), ())
     """
-    if len(word) < _SHORTEST or not _ordinary_words().isdisjoint((word, *_bases(word))):
+    if len(word) < SHORTEST_MISSPELT or not _ordinary_words().isdisjoint((word, *_bases(word))):
         return ()
     if stem(word) in lexicon.descriptive:
         return ()
     letters = set(word)
     near: dict[str, float] = {}
-    for other, content in _spellable(lexicon).items():
+    for other, content in lexicon.spellable.items():
         allowed = min(max(len(word), len(other)) * _PER_LETTER, 2.0 if content else _LIKELY)
         edits = int(allowed / _LIKELY)
         if abs(len(other) - len(word)) > edits or len(letters ^ set(other)) > 2 * edits:
@@ -155,7 +152,7 @@ def candidates(word: str, lexicon: Lexicon) -> tuple[str, ...]:
 def _bases(word: str) -> Iterator[str]:
     """Yield the possible bases of an inflected word: 'scour' for 'scouring', 'bake' for 'baked'."""
     for ending in ("ing", "ed"):
-        if word.endswith(ending) and len(word) > len(ending) + _SHORTEST:
+        if word.endswith(ending) and len(word) > len(ending) + SHORTEST_MISSPELT:
             base = word.removesuffix(ending)
             yield from (base, f"{base}e", base[:-1] if base[-1] == base[-2] else base)
 
@@ -207,21 +204,6 @@ def _beside(letter: str) -> frozenset[str]:
         if number + 1 < len(_ROWS):
             found.update(_ROWS[number + 1][max(0, at - 1) : at + 1])
     return frozenset(found - {letter})
-
-
-def _spellable(lexicon: Lexicon) -> Mapping[str, bool]:
-    """Return the words that can be misspelt, each with whether it names something."""
-    words: dict[str, bool] = {}
-    for key, entries in lexicon.entries.items():
-        content = any(not isinstance(entry, FunctionWord) for entry in entries)
-        for word in key:
-            if len(word) >= _SHORTEST and word.isalpha():
-                words[word] = words.get(word, False) or content
-    return dict.fromkeys(_idiomatic(lexicon), True) | words
-
-
-def _idiomatic(lexicon: Lexicon) -> frozenset[str]:
-    return frozenset(word for key in lexicon.idioms for word in key if len(word) >= _SHORTEST)
 
 
 @lru_cache(maxsize=1)
