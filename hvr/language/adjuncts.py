@@ -294,7 +294,7 @@ class Adjuncts:
         fitting = tuple(c for c in classes if c in allowed and c not in avoid)
         group = any(len(self.taxonomy.concrete(name)) > 1 for name in verb.places)
         places = fitting or classes
-        entity = Entity(places, self.taxonomy.label(places[0]), group=group)
+        entity = Entity(places, self.taxonomy.label(places[0]), group=group, unnamed=True)
         for known, other in enumerate(self.draft.entities):
             if other == entity and self.draft.fresh(known):
                 return known  # one bin for everything that is thrown away

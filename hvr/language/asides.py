@@ -64,6 +64,13 @@ _STATED = frozenset({"as you", "as your", "despite", "in spite of", "even with",
 """Openings of circumstances that never ask for what they say: 'as you clear the table, …'."""
 
 
+_BINDING = (
+    "forbid", "without", "none", "except", "instead", "dismiss", "ensure", "modal", "needing",
+    "until", "unsupported", "be not", "be never", "before", "after",
+)  # fmt: skip
+"""Roles of words that restrict what is asked for."""
+
+
 class Pruned(Value):
     """A request without its asides."""
 
@@ -79,6 +86,9 @@ def pruned(text: str, tokens: tuple[str, ...], lexicon: Lexicon) -> Pruned:
     result = False
     phrases = list(_phrases(cursor))
     for number, (start, end) in enumerate(phrases):
+        if not kept and _is_chat(cursor, start, end):
+            asides.append(" ".join(tokens[start:end]))
+            continue
         result = cursor.function("result", at=start) is not None or (
             result and not (start and tokens[start - 1] in STOPS)
         )
@@ -88,7 +98,9 @@ def pruned(text: str, tokens: tuple[str, ...], lexicon: Lexicon) -> Pruned:
             cut = start
         if cut is None:
             manner = [
-                n for n in range(start, end) if _is_adverb(cursor, n) or _describes(cursor, n)
+                n
+                for n in range(start, end)
+                if _is_adverb(cursor, n) or _describes(cursor, n) or _is_label(cursor, n)
             ]
             asides += [tokens[n] for n in manner]
             kept += [tokens[n] for n in range(start, min(end + 1, len(tokens))) if n not in manner]
@@ -127,7 +139,8 @@ def _phrases(cursor: Cursor) -> Iterator[tuple[int, int]]:
     tokens, start = cursor.tokens, 0
     for at in range(len(tokens) + 1):
         ends = at == len(tokens) or tokens[at] in PAUSES
-        if ends or (tokens[at] == "so" and cursor.clause_starts(at + 1)):
+        begins = cursor.clause_starts(at + 1) or cursor.function("light", "forbid", at=at + 1)
+        if ends or (tokens[at] == "so" and begins):
             if at > start:
                 yield start, at
             start = at + 1
@@ -137,6 +150,7 @@ def _aside(cursor: Cursor, start: int, end: int) -> int | None:
     opened = cursor.function("circumstance", at=start)
     stated = (
         cursor.word(start) in _PERSONS
+        or _is_question(cursor, start, end)
         or (opened is not None and _is_own_affair(cursor, start + 1, end))
         or (cursor.word(start).endswith("ing") and _is_statement(cursor, start, end))
         or (opened is not None and opened.entry.value in _STATED)
@@ -156,7 +170,12 @@ def _opens(cursor: Cursor, start: int, end: int) -> bool:
     """Return whether a phrase begins like a circumstance or a comment."""
     if _is_courtesy(cursor, start, end) or cursor.function("reason", "circumstance", at=start):
         return True
+    if _is_question(cursor, start, end):
+        return True
     subject = cursor.function("subject", at=start)
+    unknown = _has_unknown(cursor, start, end)
+    if subject and unknown and not any(cursor.named(at) for at in range(start, end)):
+        return True  # 'I want to sleep'
     if subject:
         wish = cursor.function("goal", "filler", "needing", "ensure", "dismiss", at=start)
         asked = any(cursor.function("modal", "needing", at=at) for at in range(start, end))
@@ -165,7 +184,99 @@ def _opens(cursor: Cursor, start: int, end: int) -> bool:
         return True
     if start and cursor.word(start).endswith("ing") and _has_unknown(cursor, start, end):
         return True  # ', making the cleaning straightforward'
-    return (_is_gerund(cursor, start) and start + 1 < end) or _is_about_unknown(cursor, start, end)
+    gerund = _is_gerund(cursor, start) and start + 1 < end
+    return gerund or _is_about_unknown(cursor, start, end) or _is_remark(cursor, start, end)
+
+
+def _is_chat(cursor: Cursor, start: int, end: int) -> bool:
+    """Return whether an opening names and forbids nothing: 'brb, …', 'you know what, …'."""
+    if not _has_unknown(cursor, start, end) or cursor.function("det", "number", at=start):
+        return False
+    after = end + 1 + (cursor.word(end + 1) in {"and", "but", "so"})
+    follows = cursor.clause_starts(after) or cursor.function("subject", "filler", at=after)
+    return bool(follows) and not any(
+        cursor.named(at)
+        or cursor.kind(Verb, at)
+        or cursor.kind(Adjective, at)
+        or cursor.function(*_BINDING, at=at)
+        for at in range(start, end)
+    )
+
+
+def _is_remark(cursor: Cursor, start: int, end: int) -> bool:
+    """Return whether a phrase says of a thing what hvr does not know: 'the egg is sleepy'."""
+    said = (
+        at for at in range(start + 1, end) if cursor.word(at) in _STATES or _is_past(cursor, at)
+    )
+    at = next(said, end)
+    return (
+        any(cursor.named(n) for n in range(start, at))
+        and _has_unknown(cursor, at, end)
+        and not any(cursor.function(*_BINDING, at=n) for n in range(start, end))
+    )
+
+
+def _is_past(cursor: Cursor, at: int) -> bool:
+    """Return whether an unknown past tense follows a thing: 'the pan stayed on the stove'."""
+    known = cursor.longest(at) or not cursor.word(at).endswith("ed")
+    return not known and any(cursor.named(n) == at - n for n in range(max(0, at - 3), at))
+
+
+def _is_question(cursor: Cursor, start: int, end: int) -> bool:
+    """Return whether a question comes before a request: 'where is the mug? bring it'."""
+    asked = cursor.word(start) in {"where", "where's", "who", "who's", "whose", "why"}
+    return asked and any(_asks(cursor, n, len(cursor.tokens)) for n in range(end, end + 1))
+
+
+def with_referent(
+    tokens: tuple[str, ...], asides: Sequence[str], lexicon: Lexicon
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Replace a first pronoun by the only thing that the asides are about; return the notes.
+
+    In 'I left my watch on the sofa, bring it', the watch is not in a place and the sofa is.
+    """
+    told = Cursor(" ".join(asides), tuple(" , ".join(asides).split()), lexicon)
+    things, places = _mentioned(told)
+    notes: list[str] = []
+    cursor = Cursor(" ".join(tokens), tokens, lexicon)
+    named = (n for n in range(len(tokens)) if cursor.named(n) or tokens[n] in {"it", "them"})
+    at = next(named, len(tokens))
+    words = list(tokens)
+    for n, word in reversed(list(enumerate(tokens))):
+        if n == at and word in {"it", "them"} and len(things) == 1:
+            words[n : n + 1] = f"the {things[0]}".split()
+        elif word == "there" and not any(map(cursor.named, range(n))) and len(places) == 1:
+            words[n : n + 1] = places[0].split()
+        else:
+            continue
+        notes.append(f"read {word!r} as {(places[0] if word == 'there' else things[0])!r}")
+    return tuple(words), tuple(notes)
+
+
+def _mentioned(told: Cursor) -> tuple[list[str], list[str]]:
+    """Return the things that asides are about, and the places with their prepositions."""
+    found: list[tuple[bool, bool, str]] = []
+    places: list[str] = []
+    opened, at = 0, 0
+    while at < len(told.tokens):
+        length = told.named(at)
+        place = told.function("prep", at=at) if not length else None
+        if length:
+            name = " ".join(told.tokens[at : at + length])
+            fixed = any(
+                noun.object_class in told.lexicon.fixed for _, noun in told.entries(Noun, at)
+            )
+            found.append((bool(opened), fixed, name))
+            if fixed and opened:
+                places.append(f"{told.tokens[opened - 1]} the {name}")
+        if place or told.function("from", "unplaced", "with", at=at):
+            opened = at + 1
+        elif not (told.function("det", "number", "ignored", at=at) or told.kind(Adjective, at)):
+            opened = 0
+        at += max(1, length)
+    best = min((key for *key, _ in found), default=[])
+    things = [name for *key, name in found if key == best]
+    return list(dict.fromkeys(things)), list(dict.fromkeys(places))
 
 
 def _is_own_affair(cursor: Cursor, at: int, end: int) -> bool:
@@ -205,6 +316,18 @@ def _is_gerund(cursor: Cursor, at: int) -> bool:
 def _is_adverb(cursor: Cursor, at: int) -> bool:
     """Return whether an unknown word is an adverb of manner: 'safely'."""
     return cursor.word(at).endswith("ly") and not cursor.longest(at)
+
+
+def _is_label(cursor: Cursor, at: int) -> bool:
+    """Return whether a number only tells furniture apart: 'burner 3', 'drawer two'."""
+    if not (cursor.word(at).isdecimal() or cursor.function("number", at=at)):
+        return False
+    fixed = any(
+        length == at - n and noun.object_class in cursor.lexicon.fixed
+        for n in range(max(0, at - 3), at)
+        for length, noun in cursor.entries(Noun, n)
+    )
+    return fixed and not cursor.starts_thing(at + 1)
 
 
 def _describes(cursor: Cursor, at: int) -> bool:

@@ -46,11 +46,13 @@ class Coverage(Value):
         against: Words that contradict the goal and rule it out.
         ignored: Words that only describe.
         unsaid: Whether no verb or adjective names the states of the goal.
+        baseless: Whether nothing that brings these states about is named, either.
     """
 
     against: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
     unsaid: bool = False
+    baseless: bool = False
 
 
 class Gate:
@@ -121,10 +123,12 @@ class Gate:
             elif self._is_place(spans, index) or not self._is_reached(entries, predicates):
                 against.append(text)
         said = any(self._states(entries) & set(predicates) for _, _, entries in spans)
+        states = {p for p in predicates if not self.taxonomy.cuts(f"({p} ?x)")}
         return Coverage(
             tuple(dict.fromkeys([*against, *places])),
             tuple(dict.fromkeys(ignored)),
             bool(predicates) and not said,
+            bool(states) and not (said or self._means(states) & named),
         )
 
     def _is_place(self, spans: Sequence[tuple[int, int, tuple[Entry, ...]]], index: int) -> bool:

@@ -43,7 +43,7 @@ from hvr.language.syntax import (
 
 def goals_from_descriptions(clauses: list[Clause]) -> list[Clause]:
     """Turn descriptions into goals unless some clause asks for an action."""
-    acts = any(clause.verb is not None for clause in clauses)
+    acts = any(clause.verb is not None or not clause.given for clause in clauses)
     return [c.replace(given=c.past or (c.given and acts)) for c in clauses]
 
 
@@ -113,9 +113,15 @@ def read_statement(cursor: Cursor) -> Clause:
     if cursor.take("none"):
         return _none(cursor)
     groups: list[NounGroup] = []
+    told: NounGroup | None = None
     while True:
         group = read_group(cursor, "want", listing=True, subject=True)
-        groups.append(_stated(cursor, group))
+        stated = _stated(cursor, group)
+        if stated is not group:
+            told = stated
+        elif told and not (group.adjuncts or group.predicate):  # '… goes in the box, the pen too'
+            stated = group.replace(adjuncts=told.adjuncts, predicate=told.predicate)
+        groups.append(stated)
         at = next_thing(cursor, listing=True)
         if at is None:
             return Clause(None, tuple(groups))
@@ -211,6 +217,7 @@ def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition,
             cursor.at += 1
             continue
         start = cursor.at
+        _skip_to_ban(cursor)
         if cursor.function("after", "before"):
             clauses = (_after if cursor.function("after") else _before)(cursor, clauses)
         elif purpose := cursor.purpose():
@@ -239,7 +246,11 @@ def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition,
         elif linker := cursor.take("then", "and", "first"):
             then = _linked(cursor, clauses, then or linker.role == "then")
         elif cursor.function("dismiss"):
-            prohibitions.append(read_dismissed(cursor))
+            dismissed = read_dismissed(cursor)
+            if isinstance(dismissed, Prohibition):
+                prohibitions.append(dismissed)
+            else:
+                clauses.append(dismissed)
         elif cursor.function("report") and _is_past(cursor):
             clauses.append(_read_report(cursor))
         elif prohibits(cursor):
@@ -264,6 +275,15 @@ def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition,
     return tuple(goals_from_descriptions(clauses)), tuple(prohibitions)
 
 
+def _skip_to_ban(cursor: Cursor) -> None:
+    """Skip the words before a prohibition that mean nothing: 'and please do not …'."""
+    at = cursor.at
+    while (passed := cursor.function("filler", "and", at=at)) and not cursor.verb(at):
+        at += passed.length
+    if cursor.function("forbid", "dismiss", at=at):
+        cursor.at = at
+
+
 def _as_before(
     read: list[Clause], clauses: Sequence[Clause], dismissed: Sequence[Prohibition] = ()
 ) -> list[Clause]:
@@ -271,14 +291,15 @@ def _as_before(
     # 'put the mug in the fridge, then the cup', 'no need to wash the mug, just the plate'
     if len(read) != 1 or not read[0].bare:
         return read
-    if clauses and (clauses[-1].verb is not None or clauses[-1].groups[0].predicate):
+    stated = clauses and (clauses[-1].groups[0].predicate or clauses[-1].groups[-1].adjuncts)
+    if clauses and (clauses[-1].verb is not None or stated):
         last = clauses[-1].groups[-1]
         adjuncts = tuple(a for a in last.adjuncts if a.kind in {"place", "means", "unplaced"})
         groups = tuple(
             g.replace(adjuncts=adjuncts, predicate=last.predicate) for g in read[0].groups
         )
         return [read[0].replace(verb=clauses[-1].verb, groups=groups)]
-    if dismissed and dismissed[-1].dismissed:
+    if dismissed and dismissed[-1].verb is not None:
         return [read[0].replace(verb=dismissed[-1].verb)]
     return read
 
@@ -330,7 +351,10 @@ def _separate_clauses(cursor: Cursor, before: Sequence[Clause], start: int) -> l
     if not apart and any(clause.verb is None for clause in read):
         cursor.at = start  # 'make coffee bread'
         raise cursor.parse_error()
-    alone = cursor.done and start > 0 and cursor.word(start - 1) in STOPS
+    # 'give me my watch, it is on the table'
+    told = cursor.word(start) in {"it", "they", "that"} and cursor.word(start + 1) in {"is", "are"}
+    pauses = PAUSES if told else STOPS
+    alone = cursor.done and start > 0 and cursor.word(start - 1) in pauses
     if (alone or cursor.word() in STOPS) and _describes_state(cursor, start):
         read = [clause.replace(given=clause.verb is None) for clause in read]
     return read
@@ -472,7 +496,7 @@ def _read_report(cursor: Cursor) -> Clause:
     return Clause(None, (NounGroup(group.things),), given=True, past=True)
 
 
-def read_dismissed(cursor: Cursor) -> Prohibition:
+def read_dismissed(cursor: Cursor) -> Prohibition | Clause:
     """Read what the request does not ask for: 'forget the apple', 'no need to wash the mug'."""
     start = cursor.at
     cursor.take("dismiss")
@@ -485,6 +509,9 @@ def read_dismissed(cursor: Cursor) -> Prohibition:
         cursor.at = at
         things.append(read_thing(cursor, cursor.between(start)))
     adjuncts = read_adjuncts(cursor)
+    if cursor.kind(Adjective):  # 'I don't want the tomato cold'
+        state = denied(cursor, read_predicate(cursor))
+        return Clause(None, (NounGroup(tuple(things), (), state),))
     cursor.ignore(cursor.between(start))
     entry = verb.entry if verb else None
     return Prohibition(entry, tuple(things), adjuncts, dismissed=True)
@@ -504,6 +531,8 @@ def read_clause(cursor: Cursor) -> list[Clause]:
     """Read one clause, or several with shared objects ('wash and slice the tomato')."""
     cursor.clause_at = cursor.at
     cursor.skip_fillers()
+    if cursor.word() == "do" and cursor.verb(cursor.at + 1):
+        cursor.at += 1  # 'but do wash the spoon'
     cursor.take("first")
     if cursor.take("ensure"):
         cursor.skip_fillers()

@@ -44,6 +44,9 @@ class Making:
         things = self.referents.all_of(group.things, ReferentReading(dishes=True))
         self._share_dish(things)
         serving = verb.frame == "serve"
+        unnamed = all(t.kind == "pronoun" for t in group.things)
+        if verb.frame == "make" and unnamed and not (group.adjuncts or group.predicate):
+            raise LanguageError(f"say what to {verb.word}: {group.things[0].text!r} is not clear")
         beside: list[NounPhrase] = []
         adjuncts: list[Adjunct] = []
         for adjunct in map(self._in_vessel, group.adjuncts):
@@ -413,7 +416,10 @@ class Liquids:
         for thing in group.things:
             places = [a for a in group.adjuncts if a.kind in {"place", "from"}]
             vessels = [a for a in places if not self.adjuncts.into_sink(a)]
-            if thing.dish and thing.dish.liquid and not thing.nouns and vessels:
+            liquid = thing.dish and thing.dish.liquid and not thing.nouns
+            if thing.kind == "everything" and vessels:  # 'pour out everything in the cup'
+                liquid = self.taxonomy.any_plays(vessels[0].classes, VESSEL)
+            if liquid and vessels:
                 liquid_only += self.referents.of(
                     vessels[0].things[0], ReferentReading(requires=self.vessel)
                 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from hvr.errors import (
@@ -19,11 +20,21 @@ from hvr.errors import (
 )
 from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.retrieval.inventory import Inventory
-from hvr.language.asides import corrected, pruned, with_names
+from hvr.language.asides import corrected, pruned, with_names, with_referent
 from hvr.language.clauses import read_clauses
+from hvr.language.courtesy import plainly
 from hvr.language.cursor import PAUSES, Cursor, Picks, expand_idioms, explore
 from hvr.language.goal_builder import Goal, Stage, goal_of, one_of
-from hvr.language.lexicon import PARTICLES, Dish, FunctionWord, Lexicon, load_lexicon, tokenize
+from hvr.language.lexicon import (
+    PARTICLES,
+    Dish,
+    FunctionWord,
+    Lexicon,
+    Noun,
+    load_lexicon,
+    plurals,
+    tokenize,
+)
 from hvr.language.meaning import Meaning, MeaningDraft, adapt
 from hvr.language.negation import Forbidding
 from hvr.language.object_names import with_object_names
@@ -57,6 +68,12 @@ def read(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> tuple[Meaning, ...]
 def readings(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> tuple[tuple[Meaning, ...], ...]:
     """Parse a request in all ways that English allows, most likely first; see `read`."""
     tokens = tuple(token for token in tokenize(text) if token not in _NOISE)
+    tokens = tuple(  # 'make it hot hot hot'
+        t
+        for n, t in enumerate(tokens)
+        if n == 0 or t != tokens[n - 1] or not t.isalpha() or t in PARTICLES
+    )
+    tokens = _all_of(tokens, lexicon)
     if foreign := language_of(tokens, [t for t in tokens if t not in lexicon.parts]):
         raise LanguageError(f"this seems to be {foreign}: hvr reads English only")
     found: list[tuple[Meaning, ...]] = []
@@ -69,6 +86,21 @@ def readings(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> tuple[tuple[Mea
     if not found:
         raise refusals[0]
     return tuple(dict.fromkeys(found))
+
+
+def _all_of(tokens: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:
+    """Read 'every light' as 'all lights' where the plural means more kinds than the singular."""
+
+    def kinds(word: str) -> set[str]:
+        entries = lexicon.entries.get((word,), ())
+        return {entry.object_class for entry in entries if isinstance(entry, Noun)}
+
+    words = list(tokens)
+    for at, (before, word) in enumerate(pairwise(tokens)):
+        more = next((p for p in plurals(word) if kinds(p) - kinds(word)), "")
+        if before == "every" and more and kinds(word):
+            words[at : at + 2] = ["all", more]
+    return tuple(words)
 
 
 def _as_spelt(
@@ -94,7 +126,8 @@ def _as_spelt(
         try:
             if rest.tokens == tokens or not rest.tokens:
                 raise
-            return read_as(rest.tokens, described, rest.asides)
+            words, meant = with_referent(rest.tokens, rest.asides, lexicon)
+            return read_as(words, (*described, *meant), rest.asides)
         except LanguageError:
             if proposed:
                 raise ProposalError(proposed) from None
@@ -302,7 +335,7 @@ class Reader:
         own = OwnWords(self.taxonomy, inventory, self.domain).goal(request)
         if own is not None:
             return (own,)
-        request = with_object_names(request, inventory, self.taxonomy, self.lexicon)
+        request = with_object_names(plainly(request), inventory, self.taxonomy, self.lexicon)
         if conditions := self._conditional(request, inventory):
             return conditions
         if watched := self._over_time(request, inventory):

@@ -17,6 +17,7 @@ from hvr.knowledge.ontology import (
     THING,
     VESSEL,
     Ontology,
+    Roles,
     roles_of,
 )
 from hvr.knowledge.terms import HIDDEN_LABEL
@@ -27,6 +28,7 @@ _WORD = re.compile(r"[^\W\d_]+-\d+(?![\w-])|[^\W_]+(?:'[^\W\d_]+)?|[.;,!?]")
 
 _NOT_WHOLE = re.compile(r"(?<![\w.-])-\d+(?:\.\d+)?|(?<![\w.-])\d+\.\d+")
 
+_ARROW = re.compile(r"\s*(?:[-=]+>|[\u2192\u21d2\u279c])\s*")
 _CONTRACTED = re.compile(r"\b(it|they|there|that)'(s|re)\b", re.IGNORECASE)
 _NUMBERED = re.compile(
     r"(?:^|(?<=[\s.;,:]))(?:step\s+)?(?:\d{1,2}|[a-h])\s*[.):](?=\s)|"
@@ -262,6 +264,7 @@ def tokenize(text: str) -> tuple[str, ...]:
     if number := _NOT_WHOLE.search(text):
         raise LanguageError(f"hvr reads only whole numbers that are not negative, not {number[0]}")
     plain = text.replace("\u2019", "'").replace("&", " and ")
+    plain = _ARROW.sub(" to ", plain)
     plain = _CONTRACTED.sub(lambda m: f"{m[1]} {'is' if m[2] == 's' else 'are'}", plain)
     # Turn the numbers or bullets of a list of steps into ends of clauses.
     if _NUMBERED.match(plain) or _BULLETED.match(plain):
@@ -418,7 +421,7 @@ def load_lexicon(ontology: Ontology) -> Lexicon:
     examples = {of: ontology.label(name) for name, of in ontology.pairs("exampleOf")}
     return replace(
         lexicon,
-        fixed=frozenset(c for c in ontology.object_types if not roles.plays(c, PORTABLE)),
+        fixed=_fixed(ontology, roles),
         tableware=frozenset(
             c for c in ontology.object_types if roles.plays(c, CARRIER, VESSEL, BESIDE)
         ),
@@ -434,6 +437,17 @@ def load_lexicon(ontology: Ontology) -> Lexicon:
             for name in ontology.instances("Proposal")
             for label in ontology.labels(name)
         },
+    )
+
+
+def _fixed(ontology: Ontology, roles: Roles) -> frozenset[str]:
+    """Return the types that cannot be carried, and the classes with only such types: 'table'."""
+    types = frozenset(ontology.object_types)
+    below = {c: types & ontology.subclasses(c, reflexive=True) for c in ontology.classes()}
+    return frozenset(
+        name
+        for name, kinds in below.items()
+        if kinds and not any(roles.plays(kind, PORTABLE) for kind in kinds)
     )
 
 

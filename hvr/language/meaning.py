@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from hvr.errors import LanguageError
-from hvr.knowledge.ontology import CARRIER, PLACE, VESSEL, WORKTOP
+from hvr.knowledge.ontology import BASIN, CARRIER, PLACE, VESSEL, WORKTOP
 from hvr.language.cursor import Picks
 from hvr.language.taxonomy import Taxonomy, asks
 from hvr.values import Value
@@ -397,7 +397,10 @@ class MeaningDraft:
         """
         entity = self.entities[place]
         for number in things:
-            origin = {"place_from": entity.classes, "from_name": entity.name}
+            # What stands on the rim of a sink is in the sink, too.
+            around = self.taxonomy.with_role(BASIN) if self.plays(place, BASIN) else ()
+            classes = tuple(dict.fromkeys((*entity.classes, *around)))
+            origin = {"place_from": classes, "from_name": entity.name}
             self.change(number, from_parts=word.split()[0] not in _ON_TOP)
             self.change(number, **origin, from_clause=self.clause, firm=firm)
             if not self.entities[number].group:

@@ -283,6 +283,9 @@ class Referents:
                 return known
         group = self._is_group(thing, classes)
         count = how_many(thing, group)
+        fixed = not any(self.taxonomy.plays(c, PORTABLE) for c in classes)
+        if determiner.count is None and count < 0 and fixed and reading.requires != self._place:
+            count = 0  # 'lights off', 'close drawers': they are always there
         before: tuple[int, ...] = ()
         if determiner.other and count == 0:
             classes, before = self._remaining(classes)
@@ -321,7 +324,7 @@ class Referents:
         return classes, before
 
     def _is_group(self, thing: NounPhrase, classes: Sequence[str]) -> bool:
-        plural = any(noun.plural for noun in thing.nouns)
+        plural = any(noun.plural for noun in thing.nouns) or thing.determiner.count == 0
         leads = len(self.taxonomy.concrete(thing.nouns[0].object_class)) == 1
         return len(classes) > 1 and (plural or not leads)
 

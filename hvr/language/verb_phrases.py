@@ -26,7 +26,7 @@ from hvr.language.negation import leave_out
 from hvr.language.reference import ReferentReading, Referents
 from hvr.language.spatial import UNDER, is_level, settle_nearby, with_as_beside
 from hvr.language.syntax import IT, Adjunct, Clause, Determiner, NounGroup, NounPhrase, for_each
-from hvr.language.taxonomy import asks, negated
+from hvr.language.taxonomy import Taxonomy, asks, negated
 
 # States -------------------------------------------------------------------------------------------
 # Verbs that achieve a state: heat, wash, slice, open, turn on.
@@ -167,16 +167,28 @@ def _with_in_hand(group: NounGroup) -> Adjunct | None:
     return next((one for one, other in pairs if (one.kind, other.kind) == ("with", "hand")), None)
 
 
-def _beside_named(groups: tuple[NounGroup, ...]) -> tuple[NounGroup, ...]:
-    """Resolve 'it' to the thing before: 'put the mug on the desk and the pen next to it'."""
+def _beside_named(groups: tuple[NounGroup, ...], taxonomy: Taxonomy) -> tuple[NounGroup, ...]:
+    """Resolve 'it' to the thing before: 'put the mug on the desk and the pen next to it'.
+
+    'Put the pan on the stove and the egg in it' means what can hold the egg, first the thing.
+    """
+
+    def holds(place: NounPhrase, group: NounGroup) -> bool:
+        inner = taxonomy.concrete_of(c for t in group.things for c in t.classes)
+        allowed = {p for c in inner for p in taxonomy.places(c)}
+        return bool(allowed & set(taxonomy.concrete_of(place.classes)))
+
     resolved = list(groups[:1])
     for before, group in pairwise(groups):
         named = tuple(
             t.replace(determiner=Determiner(definite=True)) for t in before.things if t.nouns
         )
+        held = [t for a in before.adjuncts if a.kind == "place" for t in a.things if t.nouns]
+        holders = [t for t in (*named, *held) if holds(t, group)][:1]
         adjuncts = tuple(
-            a.replace(things=named)
-            if named and a.kind == "unplaced" and a.things and a.things[0].text == "it"
+            a.replace(things=tuple(found))
+            if (found := {"unplaced": named, "place": holders}.get(a.kind))
+            and [t.text for t in a.things] == ["it"]
             else a
             for a in group.adjuncts
         )
@@ -221,7 +233,7 @@ class Interpreter:
         if clause.then or self._switches_with(clause):
             self.draft.ordered.append(self.draft.clause)
         main: list[int] = []
-        groups = _beside_named(clause.groups)
+        groups = _beside_named(clause.groups, self.taxonomy)
         for group, later in zip(groups, self._later_places(clause), strict=True):
             main += self._group(clause.verb, group, later)
             self.draft.objects = tuple(self.draft.live(main))
@@ -682,7 +694,8 @@ class Interpreter:
             and not any(t.determiner.definite for a in group.adjuncts for t in a.things)
             for number, _ in places
         )  # 'get me an apple on a plate'
-        if places and not onto_dish and not any(word not in STATIC for _, word in places):
+        named = all(map(self.draft.fresh, things))  # otherwise 'wash it and get it in the pot'
+        if places and named and not onto_dish and all(word in STATIC for _, word in places):
             self.adjuncts.where_they_are(things, places)
             places = []
         if not self.adjuncts.settle(things, places):

@@ -399,6 +399,9 @@ class LearntReader:
             if coverage.against:
                 refusal = refusal or f"{', '.join(map(repr, coverage.against))} would be left out"
                 continue
+            if coverage.baseless:
+                refusal = refusal or "no word asks for the state of the likeliest reading"
+                continue
             try:
                 goal = self._goal(frame, request, inventory)
             except ImpossibleGoalError as error:

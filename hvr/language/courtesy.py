@@ -1,0 +1,160 @@
+"""Polite, hesitant and roundabout forms of English, rewritten as plain requests.
+
+i'd be grateful if the pan could be on the hob     the pan should be on the hob
+if it's no bother, close the fridge                close the fridge
+wash neither the fork nor the spoon                do not wash the fork or the spoon
+
+The forms belong to English and to no world, so they name no thing, state or place.
+"""
+
+from __future__ import annotations
+
+import re
+
+_VALUE = (
+    "grateful|obliged|thankful|glad|happy|pleased|appreciate|appreciated|great|nice|lovely|helpful|"
+    "help|kind|wonderful|good|perfect|like|love|sweet|awesome|amazing|ideal|brilliant|delighted|"
+    "super|fantastic|okay|ok|all right|alright|cool|favou?r|best"
+)
+_SUBJECT = r"(?:i|we|it|that|this)(?:'d| would|'ll| will|'s| is| might)?"
+_MATRIX = (
+    rf"(?:{_SUBJECT}|would (?:it|that)|you'd|you would)(?: \w+){{0,3}}? (?:{_VALUE})"
+    r"(?: (?:it|me|us|to|much|a|lot|very|with|you|of|thing|all|day)){0,3},?"
+)
+_YOU = r"you(?:'d|'ll| could| would| can| might| will| were to)?(?: please| kindly| just| maybe)*"
+_COULD = r"(?:could|would|might|may|can|were|was|is|are|will|gets?|got)"
+_IT_IS = (
+    r"(?:it's|it is|it isn't|it wouldn't be|it won't be|that's|that is|that isn't|this isn't|"
+    r"at all|you think it is)"
+)
+_FINE = (
+    r"(?: (?:not|no|too|much|any|an?|so|bold|big|great|all|for|you|to|with|of|that))*"
+    r" (?:ok|okay|fine|right|alright|possible|convenient|trouble|bother|problem|hassle|imposition|"
+    r"inconvenience|ask)(?: (?:for|to|with|of) you)?"
+)
+_YOU_MAY = (
+    r"(?:(?:i|we) (?:may|might|could|can)|you (?:like|please|would|will|want|could|can|"
+    r"(?:wouldn't|would not|don't|do not) mind|(?:have|get|find) (?:the |a )?\w+))"
+)
+_END = r"(?=\s*(?:[,.;!?]|$))"
+
+_FORMS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE), plain)
+    for pattern, plain in (
+        (r"\b(?:i was |i'm |i am )?(?:wondering|i wonder) if you (?:could|can|would)\b", "please"),
+        # 'I'd be grateful if you …', 'would it be OK if the pan could be …'
+        (rf"\b{_MATRIX} if {_YOU} (?!don't|do not|didn't|never)", "please "),
+        (
+            rf"\b{_MATRIX} if ((?:the|my|all|both|every|each|our)\b[^,.;!?]*?) "
+            rf"{_COULD}(?: all| both)?(?: be)?\b",
+            r"\1 should be",
+        ),
+        # 'if you could …, that would be great'
+        (
+            rf"\bif {_YOU} ([^.;!?]*?),? (?:that|it)(?:'d| would)(?: really)? be (?:{_VALUE})\b",
+            r"\1",
+        ),
+        # 'if it isn't too much trouble', 'if I may'
+        (rf"[,]?\s*\bif (?:{_IT_IS}{_FINE}|{_YOU_MAY}){_END},?", ""),
+        # 'may I trouble you for the card', 'could I ask you to …'
+        (
+            r"\b(?:may|might|could|can|would) (?:i|we)(?: please)? "
+            r"(?:ask|trouble|bother)(?: you)? for\b",
+            "give me",
+        ),
+        (
+            r"\b(?:may|might|could|can) (?:i|we)(?: please)? (?:ask|trouble|bother|get|have) "
+            r"you to\b",
+            "please",
+        ),
+        (r"\b(?:is there any (?:chance|way)|any chance)(?: that)? you (?:could|can|would)\b", ""),
+        # 'what I would like you to do is to …', 'what I need is …'
+        (
+            r"\b(?:what|all)(?: that)? (?:i|we)(?:'d| would)? (?:like|want|need|ask)(?: of)? you"
+            r"(?: to do)?(?: now| here| next)? is(?: to)?\b",
+            "please",
+        ),
+        (
+            r"\b(?:what|all)(?: that)? (?:i|we)(?:'d| would)? (?:really )?(?:like|want|need) is\b",
+            "i need",
+        ),
+        (r"\bi(?:'d)? (?:want|need|like|ask|require) that you\b", "please"),
+        (r"^(please|kindly) (?:to|you) (?=\w)", r"\1 "),
+        (r"\b(can|could|would|will) you to (?=\w)", r"\1 you "),
+        (r"\b(?:be so (?:good|kind) as to|be a \w+ and|hurry up and|hurry and)\b", "please"),
+        # 'wash neither the fork nor the spoon'
+        (r"\b(\w+) neither ([^,.;!?]+?) nor\b", r"do not \1 \2 or"),
+        # 'do not wash the mug, just the cup'
+        (
+            r"\b(don't|do not) (\w+) ([^,.;!?]+), (?:just|only) "
+            r"(?![^.;!?]*\b(?:is|are|be|needs?)\b)"
+            rf"((?:the|my|an?)\b[^,.;!?]*){_END}",
+            r"\1 \2 \3. \2 \4",
+        ),
+        # 'leave the pan alone', 'leave the rest as they are'
+        (
+            r"[,;]?(?: but| and)? (?:leave|keep) (?:the rest|the others?|everything else|all else|"
+            r"all the others?|all the rest)(?: of (?:it|them))? "
+            r"(?:alone|as (?:it is|they are)|be|untouched|where (?:it is|they are))\b",
+            "",
+        ),
+        (
+            r"\bleave ((?:the|my|all|both|this|that) [^,.;!?]*?) "
+            r"(?:alone|as (?:it is|they are)|be|untouched)\b",
+            r"do not touch \1",
+        ),
+        (r"\b(?:hands off|stay away from|steer clear of|keep away from)\b", "do not touch"),
+        # ', keeping the fridge closed the whole time'
+        (r",? keeping (?=the |my |all |every )", ", and keep "),
+        (
+            r"\b(keep|never|don't|do not)\b([^.;!?]*?),? "
+            r"(?:(?:for )?the (?:whole|entire) (?:time|while)|all along|"
+            r"all the (?:time|while)|at all times)\b",
+            r"\1\2",
+        ),
+        (r"\b(after|once|before) you(?:'ve| have) (?=\w)", r"\1 you "),
+        (r"\b(can|could|would|will) (?:some|any)(?:one|body)\b", r"\1 you"),
+        (r"\bas (\w+ly|thin|fine|quick|fast) as (?:you can|possible)\b", r"\1"),
+        (r"\breal (?=good|quick|well|fast|clean|nice)", ""),
+        (r"\bwhatever(?:'s| is)(?= (?:in|on|inside)\b)", "everything"),
+        (
+            r",? (?:when|once|after) you(?:'re| are) (?:done|finished|through)(?=\s*(?:[,.;!?]|$))",
+            "",
+        ),
+        (r"\bi could (?:murder|kill for|go for|do with|use)\b|\bi(?:'m| am) dying for\b", "i want"),
+        (r"\bi(?:'ll| will) be (?:needing|wanting)\b", "i need"),
+        (
+            r"\bwould (?:look|be|go|fit|work|feel|sit) (?:much |a lot |far |even )?"
+            r"(?:better|best|nicer|great|good|nice|lovely)(?= (?:in|on|at|inside|next)\b)",
+            "should be",
+        ),
+        (
+            r"\bi (?:don't|do not) (?:need|want|use) ((?:the|my|this|that) [\w ]+?) "
+            r"(?:any ?more|any longer)\s*[,.;]",
+            r"\1,",
+        ),
+        (
+            r"\b((?:bring|carry|hand|pass|take)\b[^,.;!?]*?) over(?: here)?(?=\s*(?:[,.;!?]|$))",
+            r"\1",
+        ),
+        (r":\s*(?:both|all)(?: of them)?(?= (?:onto|on|in|into|to)\b)", ""),
+        (r"\b2 (me|us)\b", r"to \1"),
+        (r"\b4 (me|us|him|her)\b", r"for \1"),
+        (r"(?<=\w) who (is|are|was)\b", r" that \1"),
+        (r"\bset ((?:the|my|all|both)\b[^,.;!?]*?) to (on|off)\b", r"turn \1 \2"),
+        (r"^\w+ (?:said|says)(?: that| to)?(?: you (?:should|must|need to))? (?=\w)", ""),
+        # 'the pot, which is on the stove, …'
+        (
+            r",\s*(?:which|that) (is|are|was|were) ((?:in|on|at|inside|by)\b[^,.;!?]*),",
+            r" that \1 \2",
+        ),
+    )
+)
+
+
+def plainly(request: str) -> str:
+    """Return a request without its forms of politeness."""
+    text = request.replace("\u2019", "'")
+    for form, plain in _FORMS:
+        text = form.sub(plain, text)
+    return text if text.strip(" ,.;!?") else request
