@@ -82,20 +82,17 @@ class Gate:
             predicates: States that the goal requires.
             count: Largest number of things of a kind in the goal.
         """
-        against: list[str] = []
-        ignored: list[str] = []
+        against, ignored, places = list[str](), list[str](), list[str]()
         means = self._means(predicates)
-        places: list[str] = []
         spans = list(self._spans(tokens))
-        named = {c for _, _, entries in spans for c in self._classes(entries)}
+        named = {c for *_, entries in spans for c in self._classes(entries)}
         known = self._known_as(classes, named)
         for index, (at, length, entries) in enumerate(spans):
             text = " ".join(tokens[at : at + length])
             if not entries:
-                unknown = not (is_name(text) or text in PAUSES or text in PARTICLES)
                 if text.isdecimal():
-                    against += [text] if int(text) != count and int(text) != 1 else []
-                elif unknown:
+                    against += [text] if int(text) not in {count, 1} else []
+                elif not (is_name(text) or text in PAUSES or text in PARTICLES):
                     # Only a modifier of a known thing may be ignored: 'a shabby mug'.
                     (ignored if self._modifies(spans, index) else against).append(text)
             elif self._names(entries):
@@ -122,13 +119,13 @@ class Gate:
                 ignored.append(text)
             elif self._is_place(spans, index) or not self._is_reached(entries, predicates):
                 against.append(text)
-        said = any(self._states(entries) & set(predicates) for _, _, entries in spans)
-        states = {p for p in predicates if not self.taxonomy.cuts(f"({p} ?x)")}
+        said = any(self._states(entries) & set(predicates) for *_, entries in spans)
+        made = self._means({p for p in predicates if not self.taxonomy.cuts(f"({p} ?x)")})
         return Coverage(
             tuple(dict.fromkeys([*against, *places])),
             tuple(dict.fromkeys(ignored)),
             bool(predicates) and not said,
-            bool(states) and not (said or self._means(states) & named),
+            bool(made) and not (said or made & named),
         )
 
     def _is_place(self, spans: Sequence[tuple[int, int, tuple[Entry, ...]]], index: int) -> bool:

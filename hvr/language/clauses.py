@@ -35,6 +35,11 @@ from hvr.language.syntax import (
     NounPhrase,
     Predication,
     Prohibition,
+    insert_before_last,
+    ordered,
+    pronouns,
+    resolve_pronoun,
+    with_adjuncts,
 )
 
 # Order of clauses ---------------------------------------------------------------------------------
@@ -47,61 +52,15 @@ def goals_from_descriptions(clauses: list[Clause]) -> list[Clause]:
     return [c.replace(given=c.past or (c.given and acts)) for c in clauses]
 
 
-def with_adjuncts(clause: Clause, *more: Adjunct) -> Clause:
-    """Add a means or places to every group of a clause."""
-    groups = tuple(g.replace(adjuncts=(*g.adjuncts, *more)) for g in clause.groups)
-    return clause.replace(groups=groups)
-
-
 def fetch_only(cursor: Cursor, clauses: list[Clause]) -> list[Clause]:
     """Make the last clause fetch if the next one places: 'gather the forks to place them …'."""
     if not clauses or clauses[-1].verb is None or clauses[-1].verb.frame != "put":
         return clauses
-    nowhere = not any(a.kind == "place" for g in clauses[-1].groups for a in g.adjuncts)
-    fetched = clauses[-1].replace(verb=verb_of(cursor.lexicon, "pick up", "hold"))
-    return [*clauses[:-1], fetched] if nowhere and not clauses[-1].verb.places else clauses
-
-
-def ordered(clauses: list[Clause], then: bool) -> list[Clause]:
-    """Mark the first clause as coming after the preceding ones if `then` is true."""
-    return [c.replace(then=c.then or then) if n == 0 else c for n, c in enumerate(clauses)]
-
-
-def insert_before_last(early: list[Clause], before: list[Clause]) -> list[Clause]:
-    """Insert clauses before the last one: 'put the mug away after washing it'."""
-    if not (before and early):
-        return [*early, *ordered(before, True)]
-    # 'put the mug away after washing it': the noun is in the clause that now comes second, so
-    # the noun and the pronoun swap places.
-    main = before[-1].groups[0]
-    named = [
-        c.replace(groups=tuple(resolve_pronoun(g, main.things) for g in c.groups)) for c in early
-    ]
-    if named == early:
-        return [*before[:-1], *early, *ordered(before[-1:], True)]
-    late = before[-1]
-    if late.verb is not None:
-        late = late.replace(groups=(main.replace(things=(IT,)), *late.groups[1:]))
-    return [*before[:-1], *named, *ordered([late], True)]
-
-
-def pronouns(group: NounGroup) -> bool:
-    """Return whether a group consists of pronouns or has an adjunct that does."""
-    return _spoken_of(group.things) or any(_spoken_of(a.things) for a in group.adjuncts)
-
-
-def _spoken_of(things: tuple[NounPhrase, ...]) -> bool:
-    return bool(things) and all(thing.kind == "pronoun" for thing in things)
-
-
-def resolve_pronoun(group: NounGroup, things: tuple[NounPhrase, ...]) -> NounGroup:
-    """Replace the pronoun of a group by things."""
-    if _spoken_of(group.things):
-        return group.replace(things=things)
-    adjuncts = tuple(
-        a.replace(things=things) if _spoken_of(a.things) else a for a in group.adjuncts
-    )
-    return group.replace(adjuncts=adjuncts)
+    if clauses[-1].verb.places or any(
+        a.kind == "place" for g in clauses[-1].groups for a in g.adjuncts
+    ):
+        return clauses
+    return [*clauses[:-1], clauses[-1].replace(verb=verb_of(cursor.lexicon, "pick up", "hold"))]
 
 
 # Statements ---------------------------------------------------------------------------------------
@@ -246,19 +205,11 @@ def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition,
         elif linker := cursor.take("then", "and", "first"):
             then = _linked(cursor, clauses, then or linker.role == "then")
         elif cursor.function("dismiss"):
-            dismissed = read_dismissed(cursor)
-            if isinstance(dismissed, Prohibition):
-                prohibitions.append(dismissed)
-            else:
-                clauses.append(dismissed)
+            _sort_in(read_dismissed(cursor), clauses, prohibitions)
         elif cursor.function("report") and _is_past(cursor):
             clauses.append(_read_report(cursor))
         elif prohibits(cursor):
-            forbidden = read_prohibition(cursor)
-            if isinstance(forbidden, Prohibition):
-                prohibitions.append(forbidden)
-            else:
-                clauses.append(forbidden)
+            _sort_in(read_prohibition(cursor), clauses, prohibitions)
         else:
             read = _as_before(_separate_clauses(cursor, clauses, start), clauses, prohibitions)
             read = read if clauses else _about_banned(read, prohibitions)
@@ -273,6 +224,15 @@ def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition,
         if cursor.at == start:  # nothing was consumed: avoid an endless loop
             raise cursor.parse_error()
     return tuple(goals_from_descriptions(clauses)), tuple(prohibitions)
+
+
+def _sort_in(
+    read: Clause | Prohibition, clauses: list[Clause], prohibitions: list[Prohibition]
+) -> None:
+    if isinstance(read, Prohibition):
+        prohibitions.append(read)
+    else:
+        clauses.append(read)
 
 
 def _skip_to_ban(cursor: Cursor) -> None:

@@ -354,7 +354,7 @@ CHAT_WORDS: Mapping[str, str] = {
     "id": "i'd", "ive": "i've", "whats": "what's", "wheres": "where's", "thats": "that's",
     "th": "the", "da": "the", "abt": "about", "tho": "though", "cos": "because", "cuz": "because",
     "wld": "would", "cld": "could", "cud": "could", "wud": "would",
-    "bc": "because", "cn": "can", "cuppa": "cup of", "lites": "lights", "rn": "now",
+    "bc": "because", "cn": "can", "lites": "lights", "rn": "now",
     "whos": "who's", "omg": "", "btw": "", "fyi": "", "wth": "",
     "b4": "before", "asap": "now", "kinda": "", "sorta": "", "lol": "", "umm": "", "uh": "",
     "uhm": "", "hmm": "", "ok": "", "okay": "", "yo": "", "hey": "", "yeah": "",

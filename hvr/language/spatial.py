@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from hvr.errors import ImpossibleGoalError, LanguageError
 from hvr.knowledge.ontology import SLOT, STORAGE, WORKTOP, roles_of
 from hvr.knowledge.retrieval.inventory import Inventory, Position
 from hvr.knowledge.scene_graph import Extent
 from hvr.language.meaning import Entity, Nearness
-from hvr.language.syntax import PART_OF, Adjunct, Nearby, NounGroup, NounPhrase
+from hvr.language.syntax import PART_OF, Adjunct, Determiner, Nearby, NounGroup, NounPhrase
 from hvr.language.taxonomy import Taxonomy
 
 # Spatial relations --------------------------------------------------------------------------------
@@ -80,6 +81,35 @@ def _are(taxonomy: Taxonomy, adjunct: Adjunct, role: str) -> bool:
         thing.nouns and all(taxonomy.plays(c, role) for c in thing.classes)
         for thing in adjunct.things
     )
+
+
+def beside_named(groups: tuple[NounGroup, ...], taxonomy: Taxonomy) -> tuple[NounGroup, ...]:
+    """Resolve 'it' to the thing before: 'put the mug on the desk and the pen next to it'.
+
+    'Put the pan on the stove and the egg in it' means what can hold the egg, first the thing.
+    """
+
+    def holds(place: NounPhrase, group: NounGroup) -> bool:
+        inner = taxonomy.concrete_of(c for t in group.things for c in t.classes)
+        allowed = {p for c in inner for p in taxonomy.places(c)}
+        return bool(allowed & set(taxonomy.concrete_of(place.classes)))
+
+    resolved = list(groups[:1])
+    for before, group in pairwise(groups):
+        named = tuple(
+            t.replace(determiner=Determiner(definite=True)) for t in before.things if t.nouns
+        )
+        held = [t for a in before.adjuncts if a.kind == "place" for t in a.things if t.nouns]
+        holders = [t for t in (*named, *held) if holds(t, group)][:1]
+        adjuncts = tuple(
+            a.replace(things=tuple(found))
+            if (found := {"unplaced": named, "place": holders}.get(a.kind))
+            and [t.text for t in a.things] == ["it"]
+            else a
+            for a in group.adjuncts
+        )
+        resolved.append(group.replace(adjuncts=adjuncts))
+    return tuple(resolved)
 
 
 def _stand_for_places(taxonomy: Taxonomy, adjunct: Adjunct) -> bool:

@@ -196,3 +196,51 @@ def how_many(thing: NounPhrase, group: bool) -> int:
         return 0 if determiner.definite else -1
     together = determiner.definite and any(noun.collective for noun in thing.nouns) and group
     return 0 if together else 1
+
+
+def with_adjuncts(clause: Clause, *more: Adjunct) -> Clause:
+    """Add a means or places to every group of a clause."""
+    groups = tuple(g.replace(adjuncts=(*g.adjuncts, *more)) for g in clause.groups)
+    return clause.replace(groups=groups)
+
+
+def pronouns(group: NounGroup) -> bool:
+    """Return whether a group consists of pronouns or has an adjunct that does."""
+    return _spoken_of(group.things) or any(_spoken_of(a.things) for a in group.adjuncts)
+
+
+def _spoken_of(things: tuple[NounPhrase, ...]) -> bool:
+    return bool(things) and all(thing.kind == "pronoun" for thing in things)
+
+
+def resolve_pronoun(group: NounGroup, things: tuple[NounPhrase, ...]) -> NounGroup:
+    """Replace the pronoun of a group by things."""
+    if _spoken_of(group.things):
+        return group.replace(things=things)
+    adjuncts = tuple(
+        a.replace(things=things) if _spoken_of(a.things) else a for a in group.adjuncts
+    )
+    return group.replace(adjuncts=adjuncts)
+
+
+def ordered(clauses: list[Clause], then: bool) -> list[Clause]:
+    """Mark the first clause as coming after the preceding ones if `then` is true."""
+    return [c.replace(then=c.then or then) if n == 0 else c for n, c in enumerate(clauses)]
+
+
+def insert_before_last(early: list[Clause], before: list[Clause]) -> list[Clause]:
+    """Insert clauses before the last one: 'put the mug away after washing it'."""
+    if not (before and early):
+        return [*early, *ordered(before, True)]
+    # 'put the mug away after washing it': the noun is in the clause that now comes second, so
+    # the noun and the pronoun swap places.
+    main = before[-1].groups[0]
+    named = [
+        c.replace(groups=tuple(resolve_pronoun(g, main.things) for g in c.groups)) for c in early
+    ]
+    if named == early:
+        return [*before[:-1], *early, *ordered(before[-1:], True)]
+    late = before[-1]
+    if late.verb is not None:
+        late = late.replace(groups=(main.replace(things=(IT,)), *late.groups[1:]))
+    return [*before[:-1], *named, *ordered([late], True)]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 from hvr.errors import IncompleteError, LanguageError
 from hvr.knowledge.ontology import (
     ADJOINS,
@@ -24,9 +22,9 @@ from hvr.language.meaning import NEXT_TO, MeaningDraft, SpatialRelation
 from hvr.language.modifiers import apply_adjective, heat_vessel, nothing_at
 from hvr.language.negation import leave_out
 from hvr.language.reference import ReferentReading, Referents
-from hvr.language.spatial import UNDER, is_level, settle_nearby, with_as_beside
+from hvr.language.spatial import UNDER, beside_named, is_level, settle_nearby, with_as_beside
 from hvr.language.syntax import IT, Adjunct, Clause, Determiner, NounGroup, NounPhrase, for_each
-from hvr.language.taxonomy import Taxonomy, asks, negated
+from hvr.language.taxonomy import asks, negated
 
 # States -------------------------------------------------------------------------------------------
 # Verbs that achieve a state: heat, wash, slice, open, turn on.
@@ -167,35 +165,6 @@ def _with_in_hand(group: NounGroup) -> Adjunct | None:
     return next((one for one, other in pairs if (one.kind, other.kind) == ("with", "hand")), None)
 
 
-def _beside_named(groups: tuple[NounGroup, ...], taxonomy: Taxonomy) -> tuple[NounGroup, ...]:
-    """Resolve 'it' to the thing before: 'put the mug on the desk and the pen next to it'.
-
-    'Put the pan on the stove and the egg in it' means what can hold the egg, first the thing.
-    """
-
-    def holds(place: NounPhrase, group: NounGroup) -> bool:
-        inner = taxonomy.concrete_of(c for t in group.things for c in t.classes)
-        allowed = {p for c in inner for p in taxonomy.places(c)}
-        return bool(allowed & set(taxonomy.concrete_of(place.classes)))
-
-    resolved = list(groups[:1])
-    for before, group in pairwise(groups):
-        named = tuple(
-            t.replace(determiner=Determiner(definite=True)) for t in before.things if t.nouns
-        )
-        held = [t for a in before.adjuncts if a.kind == "place" for t in a.things if t.nouns]
-        holders = [t for t in (*named, *held) if holds(t, group)][:1]
-        adjuncts = tuple(
-            a.replace(things=tuple(found))
-            if (found := {"unplaced": named, "place": holders}.get(a.kind))
-            and [t.text for t in a.things] == ["it"]
-            else a
-            for a in group.adjuncts
-        )
-        resolved.append(group.replace(adjuncts=adjuncts))
-    return tuple(resolved)
-
-
 def _nouns(lexicon: Lexicon, word: str) -> tuple[Noun, ...]:
     return tuple(entry for entry in lexicon.lookup(word) if isinstance(entry, Noun))
 
@@ -233,7 +202,7 @@ class Interpreter:
         if clause.then or self._switches_with(clause):
             self.draft.ordered.append(self.draft.clause)
         main: list[int] = []
-        groups = _beside_named(clause.groups, self.taxonomy)
+        groups = beside_named(clause.groups, self.taxonomy)
         for group, later in zip(groups, self._later_places(clause), strict=True):
             main += self._group(clause.verb, group, later)
             self.draft.objects = tuple(self.draft.live(main))

@@ -68,7 +68,8 @@ def test_chat_is_left_out_and_named(request: str, before: str, after: str, hello
     goal = read(f"{before}{hello}{request}{after}")
     assert goal.stages == read(request).stages
     for aside in (before, after):
-        plain = aside.strip(" ,.?").replace("it's", "it is").replace("-", " ").split(",")[0]
+        plain = aside.strip(" ,.?").replace("-", " ").split(",")[0]
+        plain = plain.replace("it's", "it is").replace("there's", "there is")
         assert not plain or any(plain in phrase for phrase in goal.unread)
 
 
