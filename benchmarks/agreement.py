@@ -5,8 +5,9 @@ The manifest has one JSON object per line, with the paths of `domain`, `problem`
 of a reference validator, and `val_args` its options (only `-t TOLERANCE` is supported). `expected`
 is the correct answer if it is known by construction.
 
-Prints the confusion table, every disagreement with its explanation (`agreement_explained.tsv`), and
-the plans judged per second. The exit code is 1 if a disagreement has no explanation.
+The script prints the confusion table, every disagreement with its explanation
+(`agreement_explained.tsv`), and the number of plans judged per second. The exit code is 1 if a
+disagreement has no explanation.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 Usage: VAL=/path/to/Validate python benchmarks/agreement_continuous.py [--count N] [--seed N]
 
-A process changes the numbers of each task in one of the shapes below; some tasks have an event.
-If hvr finds the plan valid, the goal requires every number to be close to hvr's value.
-Prints the tasks on which VAL disagrees; the exit code is 1 if there are any.
+A process changes the numbers of each task in one of the shapes below; some tasks have an event. If
+hvr finds the plan valid, the goal requires every number to be close to hvr's value. The script
+prints the tasks on which VAL disagrees. The exit code is 1 if there are any.
 """
 
 from __future__ import annotations

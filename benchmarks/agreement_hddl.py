@@ -6,9 +6,9 @@ below DATA), `mutation` (null for a planner's original plan), and `expected` and
 plan changes one thing in the plan whose name ends in `--planner.plan`; `flawed/` has domains with
 one fault each.
 
-Prints the verdicts that differ, how often the named line is a changed line or belongs to a task
-above it, the findings on the flawed domains, and times. The exit code is 1 if a verdict differs
-without an explanation here.
+The script prints the verdicts that differ, how often the named line is a changed line or belongs to
+a task above it, the findings on the flawed domains, and times. The exit code is 1 if a verdict
+differs without an explanation here.
 """
 
 from __future__ import annotations

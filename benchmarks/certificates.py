@@ -1,10 +1,10 @@
 """Check intact and damaged certificates: benchmarks/certificates.py [--random N] [--data DATA]
 
-Validates N random sequences, N random timed plans, N random hierarchical plans and every STEPth
-case of the corpora below DATA (see agreement.py and agreement_hddl.py). The checker receives the
-certificate of each verdict, then a copy with each kind of damage that makes its claim false.
+The script validates N random sequences, N random timed plans, N random hierarchical plans and every
+STEPth case of the corpora below DATA (see agreement.py and agreement_hddl.py). The checker receives
+the certificate of each verdict, then a copy with each kind of damage that makes its claim false.
 
-Prints the accepted certificates, the refused damaged certificates by kind, the reasons why other
+It prints the accepted certificates, the refused damaged certificates by kind, the reasons why other
 verdicts have none, and the checker's time. The exit code is 1 if a certificate was refused or a
 damaged one accepted.
 """

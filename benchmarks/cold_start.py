@@ -2,8 +2,9 @@
 
     python benchmarks/cold_start.py [--runs 7] [--against CHECKOUT]
 
-Measures user and system CPU time of the whole process with a warm file cache, or wall time with
---wall. Runs of a second checkout alternate with runs of this one, so that both see the same load.
+The script measures user and system CPU time of the whole process with a warm file cache, or wall
+time with `--wall`. Runs of a second checkout alternate with runs of this one, so that both see the
+same load.
 """
 
 from __future__ import annotations

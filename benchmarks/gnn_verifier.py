@@ -4,9 +4,9 @@
         [--seeds 3] [--threads 2]
         [--data FOLDER] [--train SPLIT] [--plans SPLIT] [--links whole|seen] [--paper-size]
 
-Trains on the training plans; all figures come from held-out plans, which choose no setting.
-UltraTool's links come from all plans, including the validation and test plans; `--links seen`
-keeps only those that occur in training plans.
+Training uses the training plans. All figures come from held-out plans, which choose no setting.
+UltraTool's links come from all plans, including the validation and test plans; `--links seen` keeps
+only those that occur in training plans.
 
 kinds       ROC-AUC of true plans against wrong ones by kind (`hvr.judging.verifier.wrong_plans`),
             with means and spread over seeds: the paper's network with the paper's negatives and

@@ -1,7 +1,8 @@
 """Measure the time and size of a bare hvr install: python benchmarks/install_size.py
 
-Builds the wheel of this checkout, installs it in a new virtual environment, and validates a plan
-with it there. Build time does not count, since users download a wheel. `--extras plan` adds extras.
+The script builds the wheel of this checkout, installs it in a new virtual environment, and
+validates a plan there. Build time does not count, since users download a wheel. `--extras plan`
+adds extras.
 """
 
 from __future__ import annotations

@@ -2,13 +2,13 @@
 
     VAL=/path/to/Validate python benchmarks/random_plans.py --kind sequence --count 10000 --seed 1
 
-Generates small domains, problems and plans with typed parameters, negative, disjunctive and
-quantified conditions, conditional and universal effects, numbers and derived predicates. Timed
+The script generates small domains, problems and plans with typed parameters, negative, disjunctive
+and quantified conditions, conditional and universal effects, numbers and derived predicates. Timed
 plans also have durative actions, conditional effects that span start and end, timed initial
 literals, and many simultaneous steps. `--kind numbers` adds durations that depend on numbers, timed
-values, preferences, and steps within epsilon of each other. Prints the number of equal verdicts,
-and each difference with the known reason for its class (`EXPLAINED`). The exit code is 1 if a
-difference has no known reason.
+values, preferences, and steps within epsilon of each other. The script prints the number of equal
+verdicts, and each difference with the known reason for its class (`EXPLAINED`). The exit code is 1
+if a difference has no known reason.
 
 `--folder DIR` saves the files of every difference; `--record FILE` writes every case with VAL's
 verdict as JSON Lines.

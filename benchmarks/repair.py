@@ -1,11 +1,11 @@
 """Measure the repair rate of broken plans: python benchmarks/repair.py manifest.jsonl
 
-Searches for steps to insert into plans by language models, and into plans with a missing step, two
-swapped steps or a truncated end that fail at a precondition or at the goal. These are the mutations
-drop_step, swap_adjacent and truncate_tail of the sets ipc and planbench. With `--timed` it takes
-plans with durative actions and one fault (a wrong duration, a duplicate step or an early start),
-and searches for a change of one step. Prints how many plans were repaired within the time limit,
-the lengths of the repairs, and how many of them make the whole plan valid.
+The script searches for steps to insert into plans by language models, and into plans with a missing
+step, two swapped steps or a truncated end that fail at a precondition or at the goal. These are the
+mutations drop_step, swap_adjacent and truncate_tail of the sets ipc and planbench. With `--timed`,
+it takes plans with durative actions and one fault (a wrong duration, a duplicate step or an early
+start), and searches for a change of one step. It prints how many plans were repaired within the
+time limit, the lengths of the repairs, and how many of them make the whole plan valid.
 """
 
 from __future__ import annotations

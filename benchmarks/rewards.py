@@ -101,7 +101,7 @@ def completions(plan: str, count: int, rng: random.Random) -> Iterator[str]:
 
 
 def hostile(plan: str, count: int, rng: random.Random) -> Iterator[str]:
-    """Yield hostile answers."""
+    """Yield answers that are meant to break or slow down the parser."""
     letters = "()[]{}:;,`\"'\\ \n\t0123456789abcxyz\x00\x1b\ud800é漢"
     for number in range(count):
         size = rng.choice((10, 100, 1000, 10_000))

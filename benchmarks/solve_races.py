@@ -4,10 +4,10 @@
                                      [--classes numeric,temporal] [--keep
                                      hvr/planning/solving/races.tsv] > races.tsv
 
-Takes the first and the fifth problem of each domain of the set `ipc` in one of the classes, and
-runs each planner alone for `--seconds`. Each problem's row shows the seconds until the first plan
-that hvr's validator accepts, or "-". `--keep` copies the other planners' columns from an earlier
-record.
+The script takes the first and the fifth problem of each domain of the set `ipc` in one of the
+classes, and runs each planner alone for `--seconds`. Each problem's row shows the seconds until the
+first plan that hvr's validator accepts, or "-". `--keep` copies the other planners' columns from an
+earlier record.
 """
 
 from __future__ import annotations

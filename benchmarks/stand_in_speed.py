@@ -2,12 +2,12 @@
 
     python benchmarks/stand_in_speed.py [--scene FloorPlan1] [--steps 500] [--json]
 
-Runs the real client (package ai2thor) on the real process, through pipes and through HTTP, with
-full metadata. Unchanged objects are encoded once (`kept`), or everything is encoded at every step
-(`anew`). The script measures without images and, where rendering is available, also with images.
-Also measures the CPU time of parts of a step alone: the kitchen with its metadata, encoding, and
-the client's decoding. Figures are the best of five rounds, because other load can only slow them
-down.
+The script runs the real client (package ai2thor) on the real process, through pipes and through
+HTTP, with full metadata. Unchanged objects are encoded once (`kept`), or everything is encoded at
+every step (`anew`). It measures without images and, where rendering is available, also with images.
+It also measures the CPU time of single parts of a step: the kitchen with its metadata, encoding,
+and the client's decoding. Figures are the best of five rounds, because other load can only slow
+them down.
 """
 
 from __future__ import annotations

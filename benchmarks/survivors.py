@@ -2,9 +2,9 @@
 
     python benchmarks/survivors.py [--solves 200] [--planners fast-downward,up:enhsp] [--jobs 2]
 
-Solves a numeric, a temporal and a classical problem with each planner in turn. `hvr solve` ends in
-turn by its answer, its time limit, Ctrl-C, SIGTERM, SIGKILL, its memory limit, and a full disk
-(where this user may mount one). Each solve has its own temporary folder and a mark in its
+The script solves a numeric, a temporal and a classical problem with each planner in turn. `hvr
+solve` ends in turn by its answer, its time limit, Ctrl-C, SIGTERM, SIGKILL, its memory limit, and a
+full disk (where this user may mount one). Each solve has its own temporary folder and a mark in its
 environment, which every process inherits. Two seconds after the end, no process may have the mark,
 and the folder must be empty. Linux only: it reads /proc.
 """

@@ -2,9 +2,9 @@
 
     python benchmarks/unified_agreement.py
 
-Prints a line for each problem, every plan on which hvr disagrees with the expectation, the verdict
-of unified-planning's own validator on it, and the totals. The exit code is 1 if hvr is wrong where
-unified-planning's own validator is right.
+The script prints a line for each problem, every plan on which hvr disagrees with the expectation,
+the verdict of unified-planning's own validator on it, and the totals. The exit code is 1 if hvr is
+wrong where unified-planning's own validator is right.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Parse problems, goals and constraints. Contains the public functions for parsing PDDL text."""
+"""Parse domains, problems, goals and constraints of PDDL."""
 
 from __future__ import annotations
 

@@ -90,7 +90,10 @@ def is_markovian(task: Task) -> bool:
 
 
 def is_simple(task: Task) -> bool:
-    """Return whether operators alone determine the states: no derived predicates, and Markovian."""
+    """Return whether the operators of a task alone determine its states.
+
+    This holds if the task is Markovian and has no derived predicates.
+    """
     return not task.domain.derived and is_markovian(task)
 
 
