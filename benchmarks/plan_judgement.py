@@ -446,7 +446,7 @@ def asked(judge: Judge, plans: Sequence[ToolPlan]) -> list[Asked]:
 
 
 def weighed(plan: Asked, weights: np.ndarray) -> PlanOpinion:
-    """Return the opinion on a plan under other weights."""
+    """Return the opinion on a plan with other weights."""
     return replace(plan.opinion, shares=probabilities(plan.opinion.features @ weights))
 
 

@@ -1,7 +1,7 @@
 """MkDocs hooks: generate the reference pages, and rewrite links that leave docs/.
 
 The repository's own pages (such as CONTRIBUTING.md) become pages of the site. Links to other files
-of the repository point to `repo_url`; if it is not configured, only their text remains.
+of the repository point to `repo_url`. Without it, only their text remains.
 """
 
 from __future__ import annotations

@@ -484,8 +484,9 @@ def node_of(token: str, offset: int) -> Node:
 def read_nodes(source: SourceText) -> list[Node]:
     """Read the list or word at the beginning of a text, and the sections after it.
 
-    Reading stops at anything but a section; the last node is then its first token. A strict reader
-    also stops at sections after the end; a lenient one skips surplus `)` with a warning.
+    Reading stops at anything that is not a section, and its first token becomes the last node. A
+    strict reader also stops at sections after the end. A lenient reader skips surplus `)` with a
+    warning.
 
     Raises:
         PddlSyntaxError: Parentheses are unbalanced or nested deeper than MAX_NESTING.

@@ -74,7 +74,7 @@ class Plan(Value):
 
     Args:
         blocks: The macro actions with their atomic actions, in order.
-        optimal: Whether no plan of this problem has fewer actions, by proof.
+        optimal: Whether it is proven that no plan of this problem has fewer actions.
         planner: Name of the planner that found the plan.
     """
 

@@ -374,7 +374,7 @@ class PlanOpinion:
 
     @cached_property
     def instead(self) -> list[dict[int, float]]:
-        """For each step, the probabilities of other tools in its place (`NO_TOOL`: not needed)."""
+        """For each step, the probabilities of other tools in its place, or of none (`NO_TOOL`)."""
         found: list[dict[int, float]] = [defaultdict(float) for _ in self.draft]
         for plan, share, change in zip(
             self.plans, self.shares.tolist(), self._changes, strict=True
