@@ -74,17 +74,54 @@ class Capacity:
     def crowds(self, things: Collection[str], place: str) -> Iterator[Crowd]:
         """Yield the minimal sets of things that do not fit together in a place.
 
-        The sets never include things that are already in the place.
+        A set contains things that are not in the place yet. Its other things could be moved away.
         """
-        new = [t for t in sorted(things) if self._inventory.parents.get(t) != place]
+        contents = self._inventory.contents.get(place, ())
+        stays = [o for o in contents if o not in things]
         found: list[frozenset[str]] = []
         for size in range(1, _MOST_TOGETHER + 1):
-            for some in combinations(new, size):
+            for some in combinations(sorted(things), size):
                 together = frozenset(some)
-                if any(one <= together for one in found) or self.takes(place, some):
+                new = [t for t in some if t not in contents]
+                if not new or any(one <= together for one in found):
                     continue
-                found.append(together)
-                yield Crowd(place, together)
+                if not self.takes(place, new, [*stays, *(t for t in some if t in contents)]):
+                    found.append(together)
+                    yield Crowd(place, together)
+
+    def could_take(self, place: str, thing: str) -> bool:
+        """Return whether a thing fits in a place when all that can be carried has left it."""
+        contents = self._inventory.contents.get(place, ())
+        stays = [o for o in contents if not self._inventory.true("pickupable", o)]
+        return self.takes(place, (thing,), stays)
+
+    def is_roomier(self, place: str, others: Iterable[str]) -> bool:
+        """Return whether a place is larger, in some direction, than each of the others."""
+        size = self._inner_size(place)
+        return all(
+            any(a > b for a, b in zip(size, self._inner_size(o), strict=True)) for o in others
+        )
+
+    def slack(self, place: str, thing: str) -> float:
+        """Return the width in metres that a thing leaves in a place, negative if it is too wide."""
+        size = _size(self._inventory, thing)
+        if size is None or self._inventory.extents.get(place) is None:
+            return math.inf
+        room, width = self._inner_size(place), sorted((size[0], size[2]))
+        left = [room[0] - width[0], room[1] - width[1]]
+        return round(min(*left, room[2] - size[1]) if self._shuts(place) else min(left), 3)
+
+    def _inner_size(self, place: str) -> tuple[float, float, float]:
+        extent = self._inventory.extents.get(place)
+        if extent is None:
+            return math.inf, math.inf, math.inf
+        x0, y0, z0, x1, y1, z1 = extent
+        wall = 2 * _WALL if self._shuts(place) else 0.0
+        less, more = sorted((x1 - x0 - wall, z1 - z0 - wall))
+        return round(less, 3), round(more, 3), round(y1 - y0, 3)
+
+    def _shuts(self, place: str) -> bool:
+        return self._inventory.true("openable", place)
 
     def crowd(self, thing: str, place: str, others: Collection[str]) -> Crowd | None:
         """Return a minimal set of things that do not fit together; None if all of them fit."""
@@ -265,7 +302,7 @@ class Placing:
         return tuple(dict.fromkeys(chain.from_iterable(self._spares(placements, names))))
 
     def check(self, names: Collection[str]) -> None:
-        """Check that no thing is too large for all its places, as confirmed by a refusal.
+        """Check that no thing is too large for all its places, as confirmed by refusals.
 
         Raises:
             ImpossibleGoalError: A thing is too large for all its places.
@@ -279,7 +316,7 @@ class Placing:
                 and refused
                 and not any(
                     inventory.parents.get(thing) == place
-                    or (inventory.true("fits", thing, place) and self._room.takes(place, (thing,)))
+                    or (inventory.true("fits", thing, place) and not self._too_small(place, thing))
                     for thing in one.things
                     for place in places
                 )
@@ -287,8 +324,17 @@ class Placing:
                 kinds = " or ".join(dict.fromkeys(inventory.classes[p].lower() for p in places))
                 raise ImpossibleGoalError(
                     f"no {kinds} has room for {' or '.join(one.things)}: it did not fit in "
-                    f"{' and '.join(sorted(refused))}, and the others are no larger or are full"
+                    f"{' and '.join(sorted(refused))}, and the others are no larger"
                 )
+
+    def _too_small(self, place: str, thing: str) -> bool:
+        """Return whether a place was predicted too small, and one no smaller refused the thing."""
+        if self._room.could_take(place, thing):
+            return False
+        known = self._inventory.classes
+        refused = [p for t, p in self._inventory.did_not_fit if t == thing and p in known]
+        refused = [p for p in refused if not self._room.could_take(p, thing)]
+        return not self._room.is_roomier(place, refused)
 
     def relax(self) -> None:
         """Trust a prediction only if a refusal has confirmed it."""
@@ -296,27 +342,44 @@ class Placing:
 
     def constraints(self, names: Collection[str]) -> tuple[Trajectory, ...]:
         """Return, as constraints, the things predicted not to fit together among some objects."""
-        self.expect(names)
         return tuple(
             Trajectory("always", (), (Not(And(tuple(self._at(t, c.place) for t in c.things))),))
-            for c in (self.confirmed() if self._relaxed else self.crowds)
-            if c.place in names and c.things <= set(names)
-            # Sizes are estimates, so a thing without room anywhere is tried once.
-            if len(c.things) > 1 or not c.things & self._homeless or c in self.confirmed()
+            for c in self._assumed(names)
+            if len(c.things) > 1
         )
+
+    def misfits(self, names: Collection[str]) -> frozenset[Atom]:
+        """Return the facts "fits" that are predicted to be wrong among some objects."""
+        single = (c for c in self._assumed(names) if len(c.things) == 1)
+        return frozenset(Atom("fits", (t, c.place)) for c in single for t in c.things)
+
+    def _assumed(self, names: Collection[str]) -> Iterator[Crowd]:
+        self.expect(names)
+        for crowd in self.confirmed() if self._relaxed else tuple(self.crowds):
+            known = crowd.place in names and crowd.things <= set(names)
+            if known and not self._is_to_be_tried(crowd):
+                yield crowd
+
+    def _is_to_be_tried(self, crowd: Crowd) -> bool:
+        # Sizes are estimates, so a thing without room anywhere is tried where it nearly fits.
+        if len(crowd.things) > 1 or not crowd.things & self._homeless:
+            return False
+        (thing,) = crowd.things
+        if not self._inventory.true("fits", thing, crowd.place) or crowd in self.confirmed():
+            return False
+        alike = self._inventory.of(self._inventory.classes[crowd.place])
+        left = [p for p in alike if self._inventory.true("fits", thing, p)]
+        best = max(self._room.slack(p, thing) for p in left)
+        return self._room.slack(crowd.place, thing) >= best
 
     def confirmed(self) -> tuple[Crowd, ...]:
         """Return the single things without room somewhere, where a refusal has confirmed it.
 
-        If a thing was too large for one place, as predicted, the other predictions about it count
-        as well.
+        If a thing was too large for one place, as predicted, the predictions about places that are
+        no larger count as well.
         """
-        too_large = {
-            thing
-            for thing, place in self._inventory.did_not_fit
-            if place in self._inventory.classes and not self._room.takes(place, (thing,))
-        }
-        return tuple(c for c in self.crowds if len(c.things) == 1 and c.things <= too_large)
+        single = [c for c in self.crowds if len(c.things) == 1]
+        return tuple(c for c in single if all(self._too_small(c.place, t) for t in c.things))
 
     def overfull(self, task: Task, actions: Iterable[GroundAction]) -> bool:
         """Return whether a plan puts objects where they have no room, and remember them."""

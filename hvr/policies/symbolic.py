@@ -413,6 +413,7 @@ class SymbolicPolicy(Policy[Stage]):
             problem = forbid_untidy_places(problem, parsed.wanted, inventory)
         else:
             problem = self._wider(parsed, relevant.names, graph, inventory)
+        problem = problem.replace(init=problem.init - placing.misfits(relevant.names))
         assumed = placing.constraints(relevant.names)
         if assumed:
             problem = problem.replace(constraints=And((*parsed.kept, *assumed)))

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.long_goals import play
+from hvr.errors import ImpossibleGoalError
 from hvr.knowledge.ontology import load_ontology
 from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.knowledge.scene_graph import Extent
@@ -87,3 +88,44 @@ def test_domain_and_kitchen_agree_on_random_long_goals(seed: int) -> None:
     row = play(seed)
     assert row["reached"], row["why"]
     assert not row["unexplained"]
+
+
+def rooms(*widths: float, refused: tuple[str, ...] = ()) -> Inventory:
+    """Return cabinets of some widths, some of which refused a mug that is 0.3 m wide."""
+    names = {f"cabinet-{n}": width for n, width in enumerate(widths, 1)}
+    extents: dict[str, Extent] = {n: (0.0, 0.0, 0.0, w, 0.4, 0.4) for n, w in names.items()}
+    extents["mug-1"] = (5.0, 0.0, 5.0, 5.3, 0.1, 5.3)
+    facts = {Atom(kind, (n,)) for n in names for kind in ("openable", "container")}
+    facts |= {Atom("fits", ("mug-1", n)) for n in names if n not in refused}
+    classes = {**dict.fromkeys(names, "Cabinet"), "mug-1": "Mug"}
+    tried = frozenset(("mug-1", n) for n in refused)
+    return Inventory(
+        "room", load_ontology(), classes, frozenset(facts), {}, extents=extents, did_not_fit=tried
+    )
+
+
+IN_A_CABINET = Exists((TypedName("?c", ("cabinet",)),), Atom("in", ("mug-1", "?c")))
+
+
+def test_a_thing_without_predicted_room_is_tried_where_it_nearly_fits() -> None:
+    inventory = rooms(0.2, 0.31, 0.25)
+    left = Placing(IN_A_CABINET, inventory).misfits(inventory.classes)
+    assert left == {Atom("fits", ("mug-1", name)) for name in ("cabinet-1", "cabinet-3")}
+    inventory = rooms(0.2, 0.31, 0.25, refused=("cabinet-2",))
+    placing = Placing(IN_A_CABINET, inventory)
+    with pytest.raises(ImpossibleGoalError, match="did not fit in cabinet-2, and the others are"):
+        placing.check(inventory.classes)
+
+
+def test_a_refusal_says_nothing_about_larger_places() -> None:
+    inventory = rooms(0.2, 0.31, 0.25, refused=("cabinet-3",))
+    placing = Placing(IN_A_CABINET, inventory)
+    placing.check(inventory.classes)
+    assert Atom("fits", ("mug-1", "cabinet-2")) not in placing.misfits(inventory.classes)
+    assert {c.place for c in placing.confirmed()} == {"cabinet-1", "cabinet-3"}
+
+
+def test_things_of_the_goal_make_room_for_each_other() -> None:
+    sizes = {"mug-1": (0.3, 0.1, 0.3), "mug-2": (0.3, 0.1, 0.3)}
+    (crowd,) = Capacity(cabinet(0.4, sizes, "mug-1")).crowds(sizes, "cabinet-1")
+    assert crowd.things == set(sizes), "the first could be moved away"
