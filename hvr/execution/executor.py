@@ -371,6 +371,10 @@ class Executor(Generic[Goal]):
 
     def _make_room(self, impasse: Impasse, planned: Planned, *, new: bool) -> bool:
         place, things = self.world.crowding(impasse, planned.relevant.names, new=new)
+        if new and place and not things and self.world.limited:
+            found = self._look_around(impasse, True)  # what is in the way may be out of sight
+            _, others = self.world.crowding(impasse, planned.relevant.names, new=False)
+            things = tuple(thing for thing in others if thing in found)
         if not things or self.replans >= self.max_replans:
             return False
         reason = f"{impasse.reason} First make room."
@@ -400,10 +404,9 @@ class Executor(Generic[Goal]):
         planned = self._first_working_plan(names, stage, impasse, reasons)
         # Without a plan, either the belief is wrong or an old obstacle has to go. Look first: that
         # moves nothing.
-        if planned is None and (
-            (not again and self._look_around(impasse, True))
-            or self._make_room(impasse, old, new=False)
-        ):
+        if planned is None and not again and self._look_around(impasse, True):
+            planned = self._first_working_plan(names, stage, impasse, reasons)
+        if planned is None and self._make_room(impasse, old, new=False):
             planned = self._first_working_plan(names, stage, impasse, reasons)
         if planned is None and self._search_lost(stage, reasons):
             planned = self._first_working_plan(names, stage, impasse, reasons)
@@ -471,12 +474,12 @@ class Executor(Generic[Goal]):
     def _belief(self, state: State) -> tuple[object, ...]:
         return state.atoms(), frozenset(state.numbers().items())
 
-    def _look_around(self, impasse: Impasse, everything: bool) -> bool:
+    def _look_around(self, impasse: Impasse, everything: bool) -> tuple[str, ...]:
         things = self.world.look_around(self.steps, everything)
         if things:
             self._recovery.count_use("look around", impasse)
             self._report_recovery("look around", impasse, f"found {', '.join(things)}")
-        return bool(things)
+        return things
 
     def _monitor_constraints(
         self,

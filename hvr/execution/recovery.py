@@ -349,6 +349,11 @@ class ExecutionWorld(Protocol):
     """Whether a refused action may succeed later although the belief has not changed."""
 
     @property
+    def limited(self) -> bool:
+        """Whether the robot sees only a part of the world."""
+        return False
+
+    @property
     def wording(self) -> Wording | None:
         """Templates for literals; None for hvr's own."""
         ...

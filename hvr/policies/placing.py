@@ -322,9 +322,10 @@ class Placing:
                 )
             ):
                 kinds = " or ".join(dict.fromkeys(inventory.classes[p].lower() for p in places))
+                others = ", and the others are no larger" if len(places) > len(refused) else ""
                 raise ImpossibleGoalError(
                     f"no {kinds} has room for {' or '.join(one.things)}: it did not fit in "
-                    f"{' and '.join(sorted(refused))}, and the others are no larger"
+                    f"{' and '.join(sorted(refused))}{others}"
                 )
 
     def _too_small(self, place: str, thing: str) -> bool:
