@@ -91,3 +91,16 @@ def test_what_a_name_suggests_is_put_to_the_user() -> None:
     assert guessed_effect("get_user") is Effect.READS
     assert guessed_effect("create_user") is Effect.WRITES
     assert guessed_effect("purge_cache") is Effect.DESTROYS
+
+
+@pytest.mark.parametrize(
+    ("text", "effect"),
+    [
+        ("List the audit entries. Internally purges older ones.", Effect.DESTROYS),
+        ("Show the session, and then deletes it.", Effect.DESTROYS),
+        ("Show a file. This removes nothing.", Effect.READS),
+        ("List the deleted files.", Effect.READS),
+    ],
+)
+def test_what_a_tool_does_besides_counts(text: str, effect: Effect) -> None:
+    assert escalated_effect(Effect.READS, "list_entries", text) is effect

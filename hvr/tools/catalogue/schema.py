@@ -135,6 +135,13 @@ _WRITING = frozenset(
 )
 """Verbs of calls that write without losing data."""
 
+_ALSO = re.compile(
+    r"(?:(?:^|[.;:!]\s+|,\s+|\b(?:and|then|which|that|also|it|this)\s+)(?:\w+ly\s+|also\s+)*"
+    r"|\b\w+ly\s+)(?<!never )(?<!not )([a-z]{3,}s)\b(?!\s+(?:no|nothing|none)\b)",
+    re.IGNORECASE,
+)
+"""Verbs of what a tool does besides, in the present tense: "internally purges older entries"."""
+
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
@@ -167,6 +174,8 @@ def escalated_effect(effect: Effect, name: str, description: str = "") -> Effect
     """Return the effect, raised to destructive if the name or description says so."""
     words = _words(name)
     first_words = _words(" ".join(description.split()[:2]))
+    if any(_infinitive(verb.lower()) in _DESTROYING for verb in _ALSO.findall(description)):
+        return Effect.DESTROYS
     if effect is Effect.READS:
         # Read-only tools may mention deleted objects, as `list_deleted_files` does, so only the
         # verb counts.

@@ -233,3 +233,43 @@ def test_a_reading_says_how_each_value_was_told(parcels: RequestReader) -> None:
     assert "weight_grams = 1200 (number)" in read.why
     read = parcels.read("Where is the beautiful parcel P-1001?")
     assert read.unread == ("beautiful",) and "'beautiful'" in read.why
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Redirect P-1001 and P-1003 to D-1.",
+        "Redirect both P-1001 and P-1003 to D-1",
+        "Redirect P-1001, P-1003 to D-1",
+    ],
+)
+def test_an_order_about_a_list_of_values_is_about_each(parcels: RequestReader, text: str) -> None:
+    both = [("redirect_parcel", {"parcel_id": p, "depot_id": "D-1"}) for p in ("P-1001", "P-1003")]
+    assert calls(parcels.read(text)) == both
+
+
+@pytest.mark.parametrize(
+    ("text", "called"),
+    [
+        ("I need P-1002 cancelled because it is late.", "P-1002"),
+        ("Please have P-1002 cancelled because it is late.", "P-1002"),
+        ("Cancel P-1002 instead of P-1001 because it is late.", "P-1002"),
+    ],
+)
+def test_what_shall_be_done_is_an_order(parcels: RequestReader, text: str, called: str) -> None:
+    ((tool, values),) = calls(parcels.read(text))
+    assert tool == "cancel_parcel" and values["parcel_id"] == called
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Forget parcel P-1002.",
+        "Un-cancel P-1002",
+        'Tell bob@example.org "your parcel is here"',
+        "Redirect P-1001 to D-1. Make it D-2.",
+    ],
+)
+def test_other_orders_are_not_answered_by_reading(parcels: RequestReader, text: str) -> None:
+    read = parcels.read(text)
+    assert read.request is None and read.move is NextMove.ASK

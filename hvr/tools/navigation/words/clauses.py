@@ -166,6 +166,16 @@ _DIRECTS = re.compile(r"\b(?:should|must|needs? to|has to|have to|ought to) (?:n
 """Orders in the passive: "it should be cancelled"."""
 
 _CORRECTS = re.compile(r"(?:i|we) (?:mean|meant)\b")
+_REPLACES = re.compile(
+    r"(?:let's )?(?:make|change) (?:it|that|this)(?: to)? \N{WHITE SQUARE}(?! \N{WHITE SQUARE})$"
+)
+"""A correction of the value before: "make it 60"."""
+
+_CAUSES = re.compile(
+    r"(?:(?:i|we)(?:'d| would| do)? (?:want|need|like|prefer|require)(?: to have| to get)?"
+    r"|have|get) (?=.)"
+)
+"""Words before a thing and what shall be done to it: "I need O-11 cancelled"."""
 _SALUTES = frozenset("thanks thank cheers regards greetings hi hello hey dear sincerely".split())
 
 _REPORTS = re.compile(r"(?:\S+ )?(?:said|says|told|asked|thinks|believes|claims|suggested|ordered)")
@@ -219,6 +229,8 @@ def with_mood(
     while True:
         said = written(some)
         opener = _OPENER.match(said)
+        if opener is None and (done := _caused(some, verbs)):
+            return RequestClause(tuple(done), Mood.ORDER)
         if opener is None and (forbids := _FORBIDS.match(said)):
             bare = not _says(after(some, forbids.end()))
             return RequestClause(tuple(some), Mood.FORBIDDEN, fragment=bare)
@@ -230,12 +242,28 @@ def with_mood(
         # Drop the asking phrase except for its last word, such as "whether".
         length = len(asks[0].split()) - 1
         return RequestClause(tuple(stripped(some[length:]) or some), Mood.QUESTION)
+    if _REPLACES.match(written(some)):
+        return RequestClause(tuple(some), Mood.STATEMENT, fragment=True)
     correction = _CORRECTS.match(written(some))
     mood = _mood(some, end, verbs, ordered=ordered, first=not before)
     bare = (
         mood is Mood.QUESTION and end != "?" and some[0].lower not in QUESTION_WORDS | AUXILIARIES
     )
     return RequestClause(tuple(some), mood, fragment=_says(some) and (bare or bool(correction)))
+
+
+def _caused(tokens: Sequence[Token], verbs: Collection[str]) -> list[Token]:
+    """Return "cancelled O-11" for "I need O-11 cancelled"; nothing for other clauses."""
+    causes = _CAUSES.match(written(tokens))
+    rest = after(tokens, causes.end()) if causes else []
+    last = rest[-1] if len(rest) > 1 else None
+    if last is None or last.span is not None or not _PARTICIPLE.fullmatch(last.lower):
+        return []
+    middle = [t for t in rest[:-1] if t.lower not in ("to", "be")]
+    return [last, *middle] if middle and stem(last.lower) in verbs else []
+
+
+_PARTICIPLE = re.compile(r"\w{2,}(?:ed|[^aeiou]en|sent|paid|put|set|made|bought|sold)")
 
 
 def _says(tokens: Sequence[Token]) -> bool:
@@ -409,7 +437,9 @@ def _parts(tokens: list[Token], verbs: frozenset[str]) -> list[tuple[list[Token]
         if skip:
             skip = False
             continue
-        if word in _EXCLUSIONS and _gerund(_after_of(rest)):
+        after_of = _after_of(rest)
+        valued = after_of is not rest and bool(after_of) and after_of[0].span is not None
+        if word in _EXCLUSIONS and (_gerund(after_of) or valued):
             new, skip = word, rest[0].lower in ("of", "than")
         elif _opens(word, rest, tokens[:index]):
             new = word

@@ -168,7 +168,12 @@ class RequestReader:
         for number, said in enumerate(clauses):
             if said.mood in (Mood.ORDER, Mood.QUESTION, Mood.CONDITIONAL):
                 clause = _resolved(said, clauses[:number])
-                goals.append(self._goal(clause, text, tool, goals, facts, reasons))
+                goal = self._goal(clause, text, tool, goals, facts, reasons)
+                shares = _each_value(clause) if goal.question is not None else []
+                each = [self._goal(one, text, tool, goals, facts, reasons) for one in shares]
+                calls = [one.call for one in each if one.call is not None and not one.question]
+                same = len({call.tool.name for call in calls}) == 1
+                goals += each if same and len(calls) == len(each) else [goal]
         if not goals:
             forbidden = any(clause.mood is Mood.FORBIDDEN for clause in clauses)
             why = (
@@ -225,6 +230,15 @@ class RequestReader:
             goal.call = None
             why = f"{_cited(clause)} depends on a condition or is one of several alternatives"
             goal.question = UserQuestion(QuestionKind.CONFIRM, 0, "tool", why, _listed(tools[:1]))
+        elif writes and goal.queries and goal.spans and not best.nouns:
+            # "Delete O-11" does not ask to delete the customer of this order.
+            goal.call = None
+            why = f"it is unclear which tool {_cited(clause)} asks for"
+            goal.question = _which(tools, why)
+        elif not writes and not only and (self._unknown_verb(clause) or _quotes(goal)):
+            goal.call = None
+            why = f"it is unclear which tool {_cited(clause)} asks for"
+            goal.question = _which(tools, why)
         elif writes and (lost := self._lost(goal)):
             goal.call = None
             why = f"{', '.join(map(quoted, lost))} of the request could not be understood"
@@ -234,6 +248,18 @@ class RequestReader:
             goal.question = UserQuestion(QuestionKind.MISSING, 0, unknown, why)
             goal.call = None
         return goal
+
+    def _unknown_verb(self, clause: RequestClause) -> bool:
+        """Return whether a clause that asks nothing begins with a word that no tool explains."""
+        first = clause.tokens[0]
+        if clause.mood is not Mood.QUESTION or not clause.fragment or not is_content(first):
+            return False
+        follows = clause.tokens[1] if len(clause.tokens) > 1 else None
+        thing = follows is not None and (
+            follows.span is not None or follows.is_word or follows.text == "-"
+        )
+        known = self._chooser.vocabulary.all
+        return thing and first.lower not in ORDINALS and stem(first.lower) not in known
 
     def _lost(self, goal: _ClauseGoal) -> tuple[str, ...]:
         return (*goal.unread, *(() if goal.queries else (span.text for span in goal.spans)))
@@ -535,6 +561,39 @@ def _resolved(clause: RequestClause, before: Sequence[RequestClause]) -> Request
 
 
 _BACK = frozenset(["it", "that", "this", "them", "those", "these"])
+
+
+def _quotes(goal: _ClauseGoal) -> bool:
+    """Return whether an order states a text that its reading call ignores: 'tell Eli "…"'."""
+    left = any(span.form is ValueForm.QUOTED for span in goal.spans)
+    return left and goal.clause.mood is Mood.ORDER and not goal.queries
+
+
+_SHARED_FORMS = frozenset({ValueForm.ID, ValueForm.EMAIL, ValueForm.PATH, ValueForm.URL})
+_BETWEEN = frozenset({",", "and", "&", "as", "well"})
+_DISTRIBUTES = frozenset({"both", "each"})
+
+
+def _each_value(clause: RequestClause) -> list[RequestClause]:
+    """Return a clause for each value of a list: "cancel O-11 and O-12"."""
+    tokens = [t for t in clause.tokens if t.lower not in _DISTRIBUTES]
+    runs: list[list[int]] = []
+    for at, token in enumerate(tokens):
+        if token.span is None or token.span.form not in _SHARED_FORMS:
+            continue
+        last = runs[-1][-1] if runs else -1
+        joined = {t.lower or t.text for t in tokens[last + 1 : at]} if runs else set()
+        alike = runs and (before := tokens[last].span) and before.form is token.span.form
+        if alike and joined and joined <= _BETWEEN:
+            runs[-1].append(at)
+        else:
+            runs.append([at])
+    lists = [run for run in runs if len(run) > 1]
+    if len(lists) != 1:
+        return []
+    (run,) = lists
+    head, tail = tokens[: run[0]], tokens[run[-1] + 1 :]
+    return [replace(clause, tokens=(*head, tokens[at], *tail)) for at in run]
 
 
 def _object_pronoun(clause: RequestClause) -> bool:
