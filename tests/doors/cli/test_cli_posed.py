@@ -42,8 +42,8 @@ def test_a_dry_run_names_what_was_not_seen(hvr_: Hvr, tmp_path: Path) -> None:
     ("more", "says"),
     [
         (("--scene", "BabyAI-GoToOb-v0"), "did you mean 'BabyAI-GoToObj-v0'?"),
-        (("--task", "T2"), "makes its own requests"),
-        (("--sight", "visible"), "makes its own requests"),
+        (("--task", "T2"), "generates its own requests"),
+        (("--sight", "visible"), "generates its own requests"),
         (("pick up a fridge",), "unknown word: 'fridge'"),
     ],
 )
