@@ -39,11 +39,12 @@ from toolworld_search import cpu
 from hvr.base.registry import need_gnn
 from hvr.errors import PlannerError
 from hvr.tools.navigation.chains import CallFacts, cheapest_chain
-from hvr.tools.navigation.experience import learnt_counts, learnt_tools
+from hvr.tools.navigation.experience import learnt_counts
 from hvr.tools.navigation.graph import GraphTool, NavigationGraph, ObservedCall, evolved
 from hvr.tools.navigation.graph_log import ToolAdded, graph_text, read_events, rebuilt, write_event
 from studies.chain_search.annealing import annealed_chain
 from studies.chain_search.backward import backward_chain
+from studies.chain_search.learnt import learnt_tools
 
 PARTS = ("updates", "log", "search", "retrain")
 NEAR = 20

@@ -43,10 +43,11 @@ from hvr.errors import UsageError
 from hvr.knowledge.retrieval.embedders import TextVectors
 from hvr.tools.calling.log import ValueSource
 from hvr.tools.navigation.chains import CallFacts, NavigationTool, ToolChain, cheapest_chain
-from hvr.tools.navigation.experience import learnt_counts, learnt_tools
+from hvr.tools.navigation.experience import learnt_counts
 from hvr.tools.navigation.graph import NavigationGraph
 from studies.chain_search.annealing import annealed_chain
 from studies.chain_search.backward import backward_chain
+from studies.chain_search.learnt import learnt_tools
 
 Search = Callable[[NavigationGraph, CallFacts, CallFacts], ToolChain | None]
 

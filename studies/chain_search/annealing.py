@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from random import Random
 
 from hvr.tools.navigation.chains import CallFacts, NavigationTool, ToolChain, reachable
-from hvr.tools.navigation.experience import passed_on
 from hvr.tools.navigation.graph import NavigationGraph
 from studies.chain_search.backward import (
     BOUNDS,
@@ -21,6 +20,7 @@ from studies.chain_search.backward import (
     forward_chain,
     producers,
 )
+from studies.chain_search.learnt import passed_on
 
 
 @dataclass(frozen=True)

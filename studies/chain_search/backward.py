@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from hvr.tools.navigation.chains import CallFacts, NavigationTool, ToolChain
-from hvr.tools.navigation.experience import passed_on
 from hvr.tools.navigation.graph import UNTRIED, NavigationGraph
+from studies.chain_search.learnt import passed_on
 
 
 @dataclass(frozen=True)

@@ -255,7 +255,7 @@ class Perturber:
 
     def _shortcut_fits(self, span: Span, draft: PlanGraphDraft) -> bool:
         return all(
-            self._embeddings.connects(draft.nodes[a].tool, draft.nodes[b].tool)
+            connects(self._embeddings, draft.nodes[a].tool, draft.nodes[b].tool)
             for a in span.before
             for b in span.after
         )
@@ -290,6 +290,14 @@ class Perturber:
         if not self._embeddings.known(tool_id):
             return 0.0
         return float(relevance[self._embeddings.tools.index(tool_id)])
+
+
+def connects(embeddings: ToolEmbeddings, source: str, target: str) -> bool:
+    """Return whether a known tool can directly precede another known tool."""
+    if not (embeddings.known(source) and embeddings.known(target)):
+        return False
+    tools = embeddings.tools
+    return bool(embeddings.fits[tools.index(source), tools.index(target)])
 
 
 def _categorical(rng: Random, probabilities: Sequence[float]) -> int:

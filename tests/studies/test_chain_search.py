@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 pytest.importorskip("immutables")
 
-from hvr.tools.navigation.chains import CallFacts, ToolChain, reachable
+from hvr.tools.navigation.chains import CallFacts, NavigationTool, ToolChain, reachable
 from hvr.tools.navigation.graph import GraphTool, NavigationGraph, ObservedCall
 from studies.chain_search.annealing import annealed_chain
 from studies.chain_search.backward import BackwardBounds, backward_chain, backward_tools
@@ -21,11 +21,15 @@ GRAPHS = st.lists(st.tuples(MEANINGS, MEANINGS), min_size=1, max_size=8).map(
 )
 
 
+def as_step(tool: GraphTool) -> NavigationTool:
+    return NavigationTool(tool.name, tool.needs, tool.gives)
+
+
 def check(graph: NavigationGraph, chain: ToolChain, facts: CallFacts, goal: CallFacts) -> None:
     """Check that the calls are executable in order, without repeats, and reach the goal."""
     assert len(set(chain.calls)) == len(chain.calls)
     for name in chain.calls:
-        step = graph.tools[name].as_step()
+        step = as_step(graph.tools[name])
         assert step.needs <= facts.known
         facts = facts.after(step)
     assert facts.covers(goal)
@@ -37,7 +41,7 @@ def test_what_is_found_is_a_chain_and_nothing_is_found_where_nothing_is(
     graph: NavigationGraph, start: frozenset[str], wanted: str
 ) -> None:
     facts, goal = CallFacts(start), known(wanted)
-    can = reachable(facts, [t.as_step() for t in graph.usable_tools()]).covers(goal)
+    can = reachable(facts, [as_step(t) for t in graph.usable_tools()]).covers(goal)
     for chain in (backward_chain(graph, facts, goal), annealed_chain(graph, facts, goal)):
         if chain is not None:
             check(graph, chain, facts, goal)

@@ -153,12 +153,6 @@ class ToolEmbeddings:
             inputs[i, [place[x] for x in tool.inputs]] = 1
         return np.asarray(outputs @ inputs.T > 0)
 
-    def connects(self, source: str, target: str) -> bool:
-        """Return whether a known tool can directly precede another known tool."""
-        if not (self.known(source) and self.known(target)):
-            return False
-        return bool(self.fits[self.tools.index(source), self.tools.index(target)])
-
     def between(self, before: Iterable[str], after: Iterable[str]) -> NDArray[np.int64]:
         """Return the tools that fit after all of `before` and before all of `after`, if known."""
         fitting = np.ones(len(self.tools), dtype=np.bool_)

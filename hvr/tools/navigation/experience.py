@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -13,7 +13,7 @@ from typing import Protocol, TypeAlias
 
 from hvr.tools.calling.calls import CallFailure, CallOutcome, Json
 from hvr.tools.catalogue.schema import Catalogue, ToolSchema
-from hvr.tools.navigation.chains import CallCounts, NavigationTool
+from hvr.tools.navigation.chains import CallCounts
 from hvr.tools.navigation.graph import GraphTool, NavigationGraph, ObservedCall
 from hvr.tools.navigation.graph_log import (
     GraphEvent,
@@ -177,26 +177,7 @@ def _is_distinctive(value: Json) -> bool:
 
 
 # Learnt tools -------------------------------------------------------------------------------------
-# Planning steps and costs, learnt from observed calls.
-
-MIN_PASSES = 1
-"""Number of times a value must be passed on before two parameters count as equivalent."""
-
-
-def learnt_tools(graph: NavigationGraph, least: int = MIN_PASSES) -> Iterator[NavigationTool]:
-    """Yield the usable tools, with every meaning to which their results were passed on."""
-    for tool in graph.usable_tools():
-        yield NavigationTool(tool.name, tool.needs, tool.gives | passed_on(graph, tool, least))
-
-
-def passed_on(graph: NavigationGraph, tool: GraphTool, least: int = MIN_PASSES) -> frozenset[str]:
-    """Return the meanings to which values from a tool's results were passed on."""
-    return frozenset(
-        target
-        for given in tool.gives
-        for target, evidence in graph.passes.targets(given).items()
-        if evidence.successes >= least
-    )
+# Costs, learnt from observed calls.
 
 
 def learnt_counts(

@@ -10,8 +10,6 @@ from dataclasses import dataclass, field, replace
 
 from immutables import Map
 
-from hvr.tools.navigation.chains import NavigationTool
-
 # Evidence -----------------------------------------------------------------------------------------
 # Successes and failures of a tool or a link, with the times of the last ones.
 #
@@ -219,10 +217,6 @@ class GraphTool:
     takes: frozenset[str] = frozenset()
     gives: frozenset[str] = frozenset()
     evidence: CallEvidence = UNTRIED
-
-    def as_step(self) -> NavigationTool:
-        """Return the tool as a planning step."""
-        return NavigationTool(self.name, self.needs, self.gives)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from random import Random
 
@@ -10,10 +10,10 @@ import pytest
 
 from hvr.errors import DataFileError, UsageError
 from hvr.judging.verifier.graph import START as GRAPH_START
+from hvr.judging.verifier.graph import PlanGraph
 from hvr.judging.verifier.kitchen.kitchen_verifier import (
     check_end,
     graph_of,
-    kitchen_graph,
     kitchen_tools,
     reading_of,
 )
@@ -103,7 +103,7 @@ def test_a_plan_that_cannot_be_carried_out_is_refused_with_the_reason() -> None:
 
 
 def test_a_plan_without_steps_is_what_is_so_from_the_start() -> None:
-    graph = kitchen_graph(kitchen(), (), REQUEST)
+    graph = kitchen_graph(kitchen(), ())
     assert [node.tool for node in graph.nodes] == ["finish"]
     assert graph.all_edges == ((GRAPH_START, 0),)
     assert "on . Plate" not in graph.nodes[0].inputs
@@ -169,8 +169,12 @@ def test_a_plan_is_bare_if_it_changes_only_what_its_goal_needs(
     assert (bool(found.lacking), found.bare) == (lacking, bare)
 
 
+def kitchen_graph(task: Task, actions: Sequence[GroundAction]) -> PlanGraph:
+    return graph_of(causal_links((task, actions)), REQUEST)
+
+
 def test_the_graph_has_the_links_as_edges_and_an_end() -> None:
-    graph = kitchen_graph(kitchen(), PLAN, REQUEST)
+    graph = kitchen_graph(kitchen(), PLAN)
     end = len(PLAN)
     assert [n.tool for n in graph.nodes] == [a.name for a in PLAN] + ["finish"]
     assert {(3, 5), (1, 5), (4, 5), (5, 6), (6, end), (10, end)} <= set(graph.edges)
@@ -182,15 +186,13 @@ def test_the_graph_has_the_links_as_edges_and_an_end() -> None:
 
 
 def test_the_end_tells_what_the_request_names_and_the_plan_lacks() -> None:
-    full = kitchen_graph(kitchen(), PLAN, REQUEST).nodes[-1].outputs
+    full = kitchen_graph(kitchen(), PLAN).nodes[-1].outputs
     assert "* handled other 0" in full and "* cold asked, is so" in full
     assert "* last place named" in full and "* puts named at named" in full
     assert "* cold of its thing named" in full
-    short = kitchen_graph(kitchen(), PLAN[:9], REQUEST).nodes[-1].outputs
+    short = kitchen_graph(kitchen(), PLAN[:9]).nodes[-1].outputs
     assert "* handled other 1" in short and "* last place other" in short
-    unchilled = kitchen_graph(
-        kitchen(), steps(CHILLED[2], CHILLED[3], CHILLED[9], CHILLED[10]), REQUEST
-    )
+    unchilled = kitchen_graph(kitchen(), steps(CHILLED[2], CHILLED[3], CHILLED[9], CHILLED[10]))
     assert "* cold asked, is not so" in unchilled.nodes[-1].outputs
 
 

@@ -20,6 +20,7 @@ from studies.plan_network.batch import select
 from studies.plan_network.layers import PlanLayer
 from studies.plan_network.losses import balance, graph_loss, local_loss, ranking_loss
 from studies.plan_network.network import PlanNetwork
+from studies.plan_network.perturbations import connects
 from tests.judging.verifier.small_world import HashEncoder, tiny_config
 
 
@@ -106,8 +107,8 @@ def test_compatibility_by_types_is_equation_4() -> None:
     assert embeddings.compat(nodes[0], nodes[1]) == 0.5
     assert embeddings.compat(nodes[0], nodes[2]) == 0
     assert embeddings.compat(nodes[1], nodes[0]) == 0  # a needs nothing: 0 / max(0, 1)
-    assert embeddings.connects("a", "b")
-    assert not embeddings.connects("b", "a")
+    assert connects(embeddings, "a", "b")
+    assert not connects(embeddings, "b", "a")
 
 
 def test_compatibility_by_links_without_types(embeddings: ToolEmbeddings) -> None:

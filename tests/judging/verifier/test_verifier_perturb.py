@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 from hvr.judging.verifier.features import ToolEmbeddings, count_paths
 from hvr.judging.verifier.graph import START, PlanGraph, PlanGraphDraft, PlanNode, chain, plan_graph
 from studies.plan_network.alignment_fit import AlignmentNetwork
-from studies.plan_network.perturbations import Perturber, compress_cost, drop_cost, replace_cost
+from studies.plan_network.perturbations import (
+    Perturber,
+    compress_cost,
+    connects,
+    drop_cost,
+    replace_cost,
+)
 from tests.judging.verifier.small_world import HashEncoder, small_plans, small_tools, tiny_config
 
 
@@ -91,7 +97,7 @@ def test_wrong_plans_stay_executable_and_differ(seed: int) -> None:
             assert made.operations
             assert made.cost >= 0
             for a, b in made.graph.edges:
-                assert embeddings.connects(made.graph.nodes[a].tool, made.graph.nodes[b].tool)
+                assert connects(embeddings, made.graph.nodes[a].tool, made.graph.nodes[b].tool)
             assert len(made.node_labels) == len(made.graph.nodes)
             assert len(made.edge_labels) == len(made.graph.all_edges)
             kinds = {o.kind for o in made.operations}

@@ -20,8 +20,9 @@ from hvr.tools.navigation.chains import (
     reachable,
     useful_tools,
 )
-from hvr.tools.navigation.experience import learnt_counts, learnt_tools
+from hvr.tools.navigation.experience import learnt_counts
 from hvr.tools.navigation.graph import NavigationGraph, ObservedCall, evolved
+from studies.chain_search.learnt import learnt_tools
 from tests.tools.chain_graphs import CANCELLED, MEANINGS, SHOP, known, tool
 
 

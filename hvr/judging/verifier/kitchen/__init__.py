@@ -11,10 +11,9 @@ names, and `step_features` how well the steps and the plan's end match the reque
 
 from hvr.judging.verifier.kitchen.kitchen_verifier import (
     graph_of,
-    kitchen_graph,
     load_kitchen_verifier,
     verdict_of,
 )
 from hvr.judging.verifier.kitchen.linked_plan import causal_links
 
-__all__ = ["causal_links", "graph_of", "kitchen_graph", "load_kitchen_verifier", "verdict_of"]
+__all__ = ["causal_links", "graph_of", "load_kitchen_verifier", "verdict_of"]

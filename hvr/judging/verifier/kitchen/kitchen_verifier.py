@@ -62,13 +62,6 @@ if TYPE_CHECKING:
 # Graph --------------------------------------------------------------------------------------------
 
 
-def kitchen_graph(
-    task: Task, actions: Sequence[GroundAction], request: str, plan_id: str = "plan"
-) -> PlanGraph:
-    """Return the plan graph of a plan that is executable in the initial state of a kitchen task."""
-    return graph_of(causal_links((task, actions)), request, plan_id)
-
-
 def graph_of(plan: LinkedPlan, request: str, plan_id: str = "plan") -> PlanGraph:
     """Return the plan graph of a plan with causal links.
 
