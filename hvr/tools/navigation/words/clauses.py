@@ -28,6 +28,7 @@ from hvr.tools.navigation.words.english import (
 from hvr.tools.navigation.words.lexer import (
     GENERAL_VERBS,
     Token,
+    ValueForm,
     ValueSpan,
     after,
     is_verb,
@@ -175,7 +176,7 @@ _CAUSES = re.compile(
     r"(?:(?:i|we)(?:'d| would| do)? (?:want|need|like|prefer|require)(?: to have| to get)?"
     r"|have|get) (?=.)"
 )
-"""Words before a thing and what shall be done to it: "I need O-11 cancelled"."""
+"""Words before a thing and the change that it needs: "I need O-11 cancelled"."""
 _SALUTES = frozenset("thanks thank cheers regards greetings hi hello hey dear sincerely".split())
 
 _REPORTS = re.compile(r"(?:\S+ )?(?:said|says|told|asked|thinks|believes|claims|suggested|ordered)")
@@ -511,6 +512,33 @@ def _starts_clause(rest: Sequence[Token], verbs: frozenset[str]) -> bool:
     if first in AUXILIARIES:
         return following in SUBJECTS or following in DETERMINERS
     return is_verb(rest, verbs)
+
+
+_SHARED_FORMS = frozenset({ValueForm.ID, ValueForm.EMAIL, ValueForm.PATH, ValueForm.URL})
+_BETWEEN = frozenset({",", "and", "&", "as", "well"})
+_DISTRIBUTES = frozenset({"both", "each"})
+
+
+def each_value(clause: RequestClause) -> list[RequestClause]:
+    """Return a clause for each value of a list: "cancel O-11 and O-12"."""
+    tokens = [t for t in clause.tokens if t.lower not in _DISTRIBUTES]
+    runs: list[list[int]] = []
+    for at, token in enumerate(tokens):
+        if token.span is None or token.span.form not in _SHARED_FORMS:
+            continue
+        last = runs[-1][-1] if runs else -1
+        joined = {t.lower or t.text for t in tokens[last + 1 : at]} if runs else set()
+        alike = runs and (before := tokens[last].span) and before.form is token.span.form
+        if alike and joined and joined <= _BETWEEN:
+            runs[-1].append(at)
+        else:
+            runs.append([at])
+    lists = [run for run in runs if len(run) > 1]
+    if len(lists) != 1:
+        return []
+    (run,) = lists
+    head, tail = tokens[: run[0]], tokens[run[-1] + 1 :]
+    return [replace(clause, tokens=(*head, tokens[at], *tail)) for at in run]
 
 
 # References ---------------------------------------------------------------------------------------

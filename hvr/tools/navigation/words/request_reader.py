@@ -38,6 +38,7 @@ from hvr.tools.navigation.words.clauses import (
     Mood,
     RequestClause,
     clauses_of,
+    each_value,
     reference_of,
     refers_back,
 )
@@ -169,7 +170,7 @@ class RequestReader:
             if said.mood in (Mood.ORDER, Mood.QUESTION, Mood.CONDITIONAL):
                 clause = _resolved(said, clauses[:number])
                 goal = self._goal(clause, text, tool, goals, facts, reasons)
-                shares = _each_value(clause) if goal.question is not None else []
+                shares = each_value(clause) if goal.question is not None else []
                 each = [self._goal(one, text, tool, goals, facts, reasons) for one in shares]
                 calls = [one.call for one in each if one.call is not None and not one.question]
                 same = len({call.tool.name for call in calls}) == 1
@@ -208,7 +209,6 @@ class RequestReader:
         if not related:
             return _ClauseGoal(clause, unread=_words(clause))
         best = related[0]
-        writes = best.tool.effect is not Effect.READS
         near = [one for one in related[1:] if _score(one, clause) + MARGIN > _score(best, clause)]
         tools = tuple(one.tool for one in [best, *near][:MAX_CHOICES])
         goal = _ClauseGoal(clause, tools, best.call)
@@ -220,34 +220,40 @@ class RequestReader:
             for span in clause.spans
             if span.start not in best.call.used and span.start not in clause.borrowed
         )
-        # An order with an unknown verb may ask for anything.
-        unsure = best.verb < SIMILAR_VERB and not only and (writes or bool(verb.stem))
-        if unsure or (writes and near):
-            goal.call = None
-            why = f"it is unclear which tool {_cited(clause)} asks for"
-            goal.question = _which(tools, why)
-        elif clause.mood is Mood.CONDITIONAL and writes:
-            goal.call = None
-            why = f"{_cited(clause)} depends on a condition or is one of several alternatives"
-            goal.question = UserQuestion(QuestionKind.CONFIRM, 0, "tool", why, _listed(tools[:1]))
-        elif writes and goal.queries and goal.spans and not best.nouns:
-            # "Delete O-11" does not ask to delete the customer of this order.
-            goal.call = None
-            why = f"it is unclear which tool {_cited(clause)} asks for"
-            goal.question = _which(tools, why)
-        elif not writes and not only and (self._unknown_verb(clause) or _quotes(goal)):
-            goal.call = None
-            why = f"it is unclear which tool {_cited(clause)} asks for"
-            goal.question = _which(tools, why)
-        elif writes and (lost := self._lost(goal)):
-            goal.call = None
-            why = f"{', '.join(map(quoted, lost))} of the request could not be understood"
-            goal.question = UserQuestion(QuestionKind.CONFIRM, 0, "tool", why, _listed(tools[:1]))
-        elif unknown:
-            why = f"no result is known to have a property for {quoted(unknown)}"
-            goal.question = UserQuestion(QuestionKind.MISSING, 0, unknown, why)
+        goal.question = self._doubt(goal, best, verb, tuple(near), unknown, only=bool(only))
+        if goal.question is not None:
             goal.call = None
         return goal
+
+    def _doubt(
+        self,
+        goal: _ClauseGoal,
+        best: ToolEvidence,
+        verb: ClauseVerb,
+        near: Sequence[ToolEvidence],
+        unknown: str,
+        *,
+        only: bool,
+    ) -> UserQuestion | None:
+        """Return the question that must be answered before the call; None for a clear call."""
+        clause, writes = goal.clause, best.tool.effect is not Effect.READS
+        # An order with an unknown verb may ask for anything.
+        unsure = best.verb < SIMILAR_VERB and not only and (writes or bool(verb.stem))
+        # "Delete O-11" does not ask to delete the customer of this order.
+        other = writes and bool(goal.queries) and bool(goal.spans) and not best.nouns
+        ignored = not writes and not only and (self._unknown_verb(clause) or _quotes(goal))
+        if unsure or (writes and near) or (other and clause.mood is Mood.ORDER) or ignored:
+            return _which(goal.tools, f"it is unclear which tool {_cited(clause)} asks for")
+        if clause.mood is Mood.CONDITIONAL and writes:
+            why = f"{_cited(clause)} depends on a condition or is one of several alternatives"
+        elif writes and (lost := self._lost(goal)):
+            why = f"{', '.join(map(quoted, lost))} of the request could not be understood"
+        elif unknown:
+            why = f"no result is known to have a property for {quoted(unknown)}"
+            return UserQuestion(QuestionKind.MISSING, 0, unknown, why)
+        else:
+            return None
+        return UserQuestion(QuestionKind.CONFIRM, 0, "tool", why, _listed(goal.tools[:1]))
 
     def _unknown_verb(self, clause: RequestClause) -> bool:
         """Return whether a clause that asks nothing begins with a word that no tool explains."""
@@ -567,33 +573,6 @@ def _quotes(goal: _ClauseGoal) -> bool:
     """Return whether an order states a text that its reading call ignores: 'tell Eli "…"'."""
     left = any(span.form is ValueForm.QUOTED for span in goal.spans)
     return left and goal.clause.mood is Mood.ORDER and not goal.queries
-
-
-_SHARED_FORMS = frozenset({ValueForm.ID, ValueForm.EMAIL, ValueForm.PATH, ValueForm.URL})
-_BETWEEN = frozenset({",", "and", "&", "as", "well"})
-_DISTRIBUTES = frozenset({"both", "each"})
-
-
-def _each_value(clause: RequestClause) -> list[RequestClause]:
-    """Return a clause for each value of a list: "cancel O-11 and O-12"."""
-    tokens = [t for t in clause.tokens if t.lower not in _DISTRIBUTES]
-    runs: list[list[int]] = []
-    for at, token in enumerate(tokens):
-        if token.span is None or token.span.form not in _SHARED_FORMS:
-            continue
-        last = runs[-1][-1] if runs else -1
-        joined = {t.lower or t.text for t in tokens[last + 1 : at]} if runs else set()
-        alike = runs and (before := tokens[last].span) and before.form is token.span.form
-        if alike and joined and joined <= _BETWEEN:
-            runs[-1].append(at)
-        else:
-            runs.append([at])
-    lists = [run for run in runs if len(run) > 1]
-    if len(lists) != 1:
-        return []
-    (run,) = lists
-    head, tail = tokens[: run[0]], tokens[run[-1] + 1 :]
-    return [replace(clause, tokens=(*head, tokens[at], *tail)) for at in run]
 
 
 def _object_pronoun(clause: RequestClause) -> bool:
