@@ -193,6 +193,7 @@ class Ontology:
         self._below = {c: frozenset(b) for c, b in below.items()}
         # Not functools.cache, which would keep every ontology until the process ends.
         self._sometimes: dict[str, frozenset[str]] = {}
+        self._annotations: dict[tuple[str, str], tuple[Value, ...]] = {}
         self._related: dict[tuple[str, str], frozenset[str]] = {}
         self._one_by_property: dict[str, dict[str, str]] = {}
 
@@ -255,7 +256,11 @@ class Ontology:
 
     def annotation(self, name: str, prop: str) -> tuple[Value, ...]:
         """Return the asserted values of a property (an IRI outside `k:`) for a term."""
-        return tuple(value_terms(o) for o in self._objects(k(name), _property(prop)))
+        found = self._annotations.get((name, prop))
+        if found is None:
+            found = tuple(value_terms(o) for o in self._objects(k(name), _property(prop)))
+            self._annotations[name, prop] = found
+        return found
 
     def subjects(self, prop: str) -> tuple[str, ...]:
         """Return the sorted names of all terms that have a property."""

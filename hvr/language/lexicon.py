@@ -193,15 +193,19 @@ class Lexicon:
         return frozenset(w for key in self.idioms for w in key if len(w) >= SHORTEST_MISSPELT)
 
     @cached_property
-    def longest(self) -> int:
-        """Number of words in the longest phrase."""
-        return max(map(len, self.entries))
+    def longest(self) -> Mapping[str, int]:
+        """Number of words in the longest phrase that begins with a word, by this word."""
+        found: dict[str, int] = {}
+        for key in self.entries:
+            found[key[0]] = max(found.get(key[0], 0), len(key))
+        return found
 
     def matches(
         self, tokens: tuple[str, ...], start: int
     ) -> Iterator[tuple[int, tuple[Entry, ...]]]:
         """Yield the known phrases at a position with their lengths, longest first."""
-        for length in range(min(self.longest, len(tokens) - start), 0, -1):
+        longest = self.longest.get(tokens[start], 0) if start < len(tokens) else 0
+        for length in range(min(longest, len(tokens) - start), 0, -1):
             entries = self.entries.get(tokens[start : start + length])
             if entries:
                 yield length, entries
