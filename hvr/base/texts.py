@@ -69,15 +69,20 @@ def _never_ends(file: BinaryIO) -> bool:
     return not os.path.samestat(about, os.stat(os.devnull))  # noqa: PTH116 - a path as text
 
 
+def check_stdin() -> None:
+    """Raise a DataFileError if standard input is closed."""
+    if sys.stdin is None or sys.stdin.closed:
+        raise DataFileError("cannot read standard input: it is closed")
+
+
 def read_stdin() -> bytes:
     """Return the bytes of standard input.
 
     Raises:
         DataFileError: Standard input is closed or cannot be read.
     """
+    check_stdin()
     stream = sys.stdin
-    if stream is None or stream.closed:
-        raise DataFileError("cannot read standard input: it is closed")
     try:
         buffer: BinaryIO | None = getattr(stream, "buffer", None)
         return stream.read().encode() if buffer is None else buffer.read()

@@ -136,6 +136,7 @@ _REMNANT = re.compile(r"run\.lock|\.task\.json\.[\d-]+\.part")
 """Files left by a run that was killed before it started."""
 
 _TRIES = 100
+_PATIENCE = 3
 """Maximum number of attempts to create a folder that ending runs keep removing."""
 
 
@@ -309,11 +310,12 @@ def _lock_of_run(path: Path) -> Lock:
 
 def _make(path: Path, made: list[Path]) -> None:
     """Create a folder and its parents, and add each created one to `made`, outermost first."""
-    for _ in range(_TRIES):
+    for attempt in range(_TRIES):
         try:
             path.mkdir()
         except FileNotFoundError:
-            if path.parent == path:
+            # Another process may remove a parent, but some file systems, such as /proc, refuse all.
+            if path.parent == path or (attempt > _PATIENCE and path.parent.is_dir()):
                 raise
             _make(path.parent, made)
         except FileExistsError:

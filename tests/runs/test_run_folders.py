@@ -189,6 +189,14 @@ def test_a_folder_that_cannot_be_used_is_left_alone(kind: str, tmp_path: Path) -
     assert not path.is_dir() or [p.name for p in path.iterdir()] == ["diary"]
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="uses /proc")
+def test_a_file_system_that_refuses_folders_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir("/proc")
+    for path in (Path("runs/one"), Path("/proc/a/b/c/d")):
+        with pytest.raises(DataFileError, match="cannot be written"):
+            RunFolder.create(path, "x", NOW)
+
+
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="nobody may not write")
 def test_a_folder_that_may_not_be_written_is_named(tmp_path: Path) -> None:
     tmp_path.chmod(0o555)

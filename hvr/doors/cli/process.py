@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from hvr.errors import DataFileError
+
 if TYPE_CHECKING:
     from pathlib import Path
     from sys import UnraisableHookArgs
@@ -59,6 +61,23 @@ class Outlet(io.FileIO):
         select.select([], [self.fileno()], [])
 
 
+class ClosedInput(io.TextIOBase):
+    """A standard input that was closed when the process started: reading is an error."""
+
+    closed = True
+
+    def isatty(self) -> bool:
+        """Return False: the user cannot be asked."""
+        return False
+
+    def readline(self, size: int = -1, /) -> str:  # type: ignore[override]
+        """Raise a DataFileError."""
+        del size
+        raise DataFileError("cannot read standard input: it is closed")
+
+    read = readline
+
+
 def prepare_streams() -> None:
     """Replace the standard streams by outlets, except those that are already redirected.
 
@@ -67,6 +86,8 @@ def prepare_streams() -> None:
     for number, name in enumerate(_STANDARD):
         _occupy(number)
         stream = getattr(sys, name)
+        if name == "stdin" and stream is None:
+            sys.stdin = ClosedInput()  # type: ignore[assignment]
         if name == "stdin" or stream is not getattr(sys, f"__{name}__"):
             continue
         if stream is None or type(_raw(stream)) is io.FileIO:

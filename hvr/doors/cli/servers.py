@@ -11,6 +11,7 @@ from threading import Thread
 from urllib.parse import quote
 
 from hvr.base.registry import load
+from hvr.base.texts import check_stdin
 from hvr.doors.cli.arguments import add_path, whole_number
 from hvr.errors import UsageError
 
@@ -151,6 +152,8 @@ def run_mcp(args: argparse.Namespace) -> int:
         return 0
     if args.http is not None and args.http > 65535:
         raise UsageError(f"the port must be at most 65535, got {args.http}", field="http")
+    if args.http is None:
+        check_stdin()
     gc.disable()  # importing the SDK creates a million objects but hardly any garbage
     load("mcp.server.lowlevel.server", "mcp", "mcp")
     import asyncio
@@ -200,6 +203,7 @@ def add_lsp_arguments(parser: argparse.ArgumentParser) -> None:
 def run_lsp(_: argparse.Namespace) -> int:
     from hvr.base.registry import load
 
+    check_stdin()
     load("pygls.lsp.server", "pygls", "lsp")
     from hvr.doors.lsp.server import make_server
 

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 from hvr.base.engines.registry import EngineChoice
 from hvr.base.files import unwritable
 from hvr.base.printable import block
-from hvr.base.texts import parse_json, unreadable
+from hvr.base.texts import check_stdin, parse_json, unreadable
 from hvr.doors.cli.process import is_reader_gone
 from hvr.errors import DataFileError, HvrError, UsageError
 from hvr.validation import findings
@@ -381,8 +381,7 @@ def serve(options: BatchOptions, *, texts_only: bool = False) -> int:
     Returns:
         The exit code 0; errors in a request or plan are part of its answer.
     """
-    if sys.stdin is None or sys.stdin.closed:
-        raise DataFileError("cannot read standard input: it is closed")
+    check_stdin()
     resident = ResidentValidator(options, texts_only=texts_only)
     try:
         for line in sys.stdin.buffer:

@@ -271,8 +271,12 @@ def test_a_run_whose_reader_goes_is_complete(made: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [("validate", "domain.pddl", "problem.pddl", "-"), ("kg", "query", "-")]
-)
+    "words",
+    [
+        ("validate", "domain.pddl", "problem.pddl", "-"), ("validate", "--serve"),
+        ("kg", "query", "-"), ("chat",), ("mcp",), ("lsp",),
+    ],
+)  # fmt: skip
 @pytest.mark.slow
 def test_closed_standard_input_is_no_empty_input(words: tuple[str, ...], made: Path) -> None:
     done = process(*words, cwd=made, preexec_fn=lambda: os.close(0))
