@@ -97,6 +97,8 @@ COMMANDS = {
     "merge": "library merge made/known.ttl --library other.ttl",
     "validate": "validate made/run/domain.pddl made/run/problem.pddl made/run/plan.pddl "
     "--json --output-file report.json",
+    "solve": "solve made/run/domain.pddl made/run/problem.pddl --planner forward --save new "
+    "--html page.html",
     "plan": "plan --task T1 --save new -q",
     "bench": "bench --tasks T1 --settings HVR --models scripted:error=0 --save new --max-calls 99 "
     "--html page.html --csv table.csv",

@@ -10,18 +10,15 @@ import shutil
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from io import FileIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from hvr.errors import DataFileError, HvrError
-
-if TYPE_CHECKING:
-    from tempfile import TemporaryDirectory
-
 
 Refusal = TypeVar("Refusal", bound=HvrError)
 
@@ -173,7 +170,9 @@ def temporary_folder(prefix: str) -> Iterator[str]:
             made, lock = _new_temporary_folder(f"{prefix}{_token(os.getpid())}-")
         if lock is not None:
             stack.callback(os.close, lock)
-        yield stack.enter_context(made)
+        # The folder is also removed if this context is never left.
+        stack.callback(weakref.finalize(stack, shutil.rmtree, made, ignore_errors=True))
+        yield made
 
 
 def temporary_pattern() -> str:
@@ -192,23 +191,22 @@ def _token(process: int) -> str:
     return f"{process}.{os.urandom(4).hex()}"
 
 
-def _new_temporary_folder(prefix: str) -> tuple[TemporaryDirectory[str], int | None]:
+def _new_temporary_folder(prefix: str) -> tuple[str, int | None]:
     """Create a folder and lock it, unless folders cannot be locked on this system."""
     import tempfile
 
     while True:
-        made = tempfile.TemporaryDirectory(prefix=prefix)
+        made = tempfile.mkdtemp(prefix=prefix)
         if sys.platform == "win32":
             return made, None
         # Another process may take the folder for abandoned before it is locked, and remove it.
         with suppress(FileNotFoundError):
-            lock = os.open(made.name, _FOLDER)
+            lock = os.open(made, _FOLDER)
             with suppress(OSError):
                 _wait(lock)
-            if _same(Path(made.name), lock):
+            if _same(Path(made), lock):
                 return made, lock
             os.close(lock)
-        made.cleanup()
 
 
 @cache

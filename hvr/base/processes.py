@@ -21,7 +21,8 @@ from hvr.base.files import temporary_pattern
 OUT_OF_MEMORY = supervisor.OUT_OF_MEMORY
 """Exit code of a program that exceeded its memory limit."""
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_SIGHUP = getattr(signal, "SIGHUP", signal.SIGINT)  # not on Windows
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, _SIGHUP)
 _HAS_MASKS = hasattr(signal, "pthread_sigmask")  # not on Windows
 _CAN_SUPERVISE = hasattr(os, "fork")
 _END_SECONDS = 10.0
@@ -136,7 +137,7 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 @contextmanager
 def starting() -> Iterator[None]:
-    """Defer SIGINT and SIGTERM while a worker process is created.
+    """Defer signals that end hvr while a worker process is created.
 
     Otherwise, a signal could orphan the process, or reach it before it has set its handlers and
     make it print a traceback.
@@ -165,8 +166,12 @@ def starting() -> Iterator[None]:
 
 
 def leave_interrupts_to_parent() -> None:
-    """Ignore SIGINT in a worker: terminals send it to all processes, and the parent handles it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Ignore SIGINT and SIGHUP in a worker: terminals send them to all processes.
+
+    The parent handles them.
+    """
+    for number in (signal.SIGINT, _SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if _HAS_MASKS:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)

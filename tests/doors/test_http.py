@@ -348,6 +348,13 @@ def test_an_ended_worker_leaves_no_temporary_file(
         running.end()
 
 
+def test_a_closed_terminal_ends_the_server_in_order(tmp_path: Path) -> None:
+    running = Server(tmp_path)
+    running.process.send_signal(signal.SIGHUP)
+    said = running.process.communicate(timeout=30)[1].splitlines()
+    assert (running.process.returncode, said[-1]) == (143, "terminated")
+
+
 def test_a_killed_server_loses_no_job_and_leaves_no_process(tmp_path: Path) -> None:
     for name in ("domain.pddl", "problem.pddl"):
         (tmp_path / name).write_bytes((BLOCKS / name).read_bytes())

@@ -160,12 +160,12 @@ def _outlet(number: int, name: str, old: io.TextIOWrapper | None) -> io.TextIOWr
 # Signals ------------------------------------------------------------------------------------------
 # The first signal lets the command clean up; a second signal ends it at once.
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM))
 _SOON_S = 0.05
 
 
 class Terminated(KeyboardInterrupt):
-    """The process was asked to end, for example by `kill`.
+    """The process was asked to end, for example by `kill` or because its terminal was closed.
 
     It derives from KeyboardInterrupt because libraries such as asyncio let interrupts through but
     swallow other exceptions.

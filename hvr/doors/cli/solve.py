@@ -432,14 +432,21 @@ def _solved_for_goal(args: argparse.Namespace) -> int:
     asked, meant, meter = posed_with_model_goal(args)
     with problem_files(meant) as (domain, problem):
         solution = judged_by_own_goal(asked, _solution(args, domain, problem), meter)
-        _keep(args, domain, problem, solution)
-    return _print_solution(args, solution)
+        return _told(args, domain, problem, solution)
 
 
 def _solved(args: argparse.Namespace, domain: Path, problem: Path) -> int:
-    solution = _solution(args, domain, problem)
+    return _told(args, domain, problem, _solution(args, domain, problem))
+
+
+def _told(args: argparse.Namespace, domain: Path, problem: Path, solution: Solution) -> int:
+    if args.json:  # one document, which may be that of an error
+        _keep(args, domain, problem, solution)
+        return _print_solution(args, solution)
+    # A full disk must not cost the plan.
+    code = _print_solution(args, solution)
     _keep(args, domain, problem, solution)
-    return _print_solution(args, solution)
+    return code
 
 
 def _keep(args: argparse.Namespace, domain: Path, problem: Path, solution: Solution) -> None:
@@ -523,15 +530,27 @@ def _save(folder: Path, domain: Path, problem: Path, solution: Solution) -> None
 
     from hvr.pddl import print_plan
 
-    with writing(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+    contents: dict[str, str | bytes] = {}
     for name, source in (("domain.pddl", domain), ("problem.pddl", problem)):
         try:
-            content = source.read_bytes()
+            contents[name] = source.read_bytes()
         except OSError as error:
             raise DataFileError(f"{source} cannot be read: {error}") from error
-        write_whole(folder / name, content)
     if solution.steps is not None:
-        write_whole(folder / "plan.pddl", print_plan(solution.steps, solution.cost))
+        contents["plan.pddl"] = print_plan(solution.steps, solution.cost)
     text = json.dumps(solution.to_json(), indent=2, ensure_ascii=False)
-    write_whole(folder / "solution.json", f"{text}\n")
+    contents["solution.json"] = f"{text}\n"
+    made = not folder.exists()
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    new = [folder / name for name in contents if not (folder / name).exists()]
+    try:
+        for name, content in contents.items():
+            write_whole(folder / name, content)
+    except DataFileError:
+        # The folder must be empty if the command is repeated.
+        for path in new:
+            path.unlink(missing_ok=True)
+        if made:
+            folder.rmdir()
+        raise

@@ -8,8 +8,11 @@ import hmac
 import json
 import os
 import secrets
+import signal
 import socket
-from collections.abc import Callable, Iterable
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from hvr.errors import UsageError
@@ -241,4 +244,20 @@ async def listen(
             timeout_graceful_shutdown=1,
             server_header=False,
         )
-        await uvicorn.Server(config).serve([bound])
+        with _hangup_as_termination():
+            await uvicorn.Server(config).serve([bound])
+
+
+@contextmanager
+def _hangup_as_termination() -> Iterator[None]:
+    """Let a closed terminal end the server like SIGTERM, which uvicorn handles."""
+    hangup = getattr(signal, "SIGHUP", None)  # not on Windows
+    main = threading.current_thread() is threading.main_thread()
+    if hangup is None or not main or signal.getsignal(hangup) is signal.SIG_IGN:
+        yield
+        return
+    before = signal.signal(hangup, lambda *_: signal.raise_signal(signal.SIGTERM))
+    try:
+        yield
+    finally:
+        signal.signal(hangup, before)

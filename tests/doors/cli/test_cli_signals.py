@@ -66,8 +66,12 @@ def waiting(*arguments: str) -> Iterator[subprocess.Popen[str]]:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("how", "code", "said"),
-    [(signal.SIGTERM, 143, "terminated\n"), (signal.SIGINT, 130, "interrupted\n")],
-    ids=["SIGTERM", "SIGINT"],
+    [
+        (signal.SIGTERM, 143, "terminated\n"),
+        (signal.SIGINT, 130, "interrupted\n"),
+        (signal.SIGHUP, 143, "terminated\n"),
+    ],
+    ids=["SIGTERM", "SIGINT", "SIGHUP"],
 )
 def test_a_signal_lets_things_be_put_in_order(how: signal.Signals, code: int, said: str) -> None:
     with waiting() as process:
