@@ -75,7 +75,9 @@ class ClosedInput(io.TextIOBase):
         del size
         raise DataFileError("cannot read standard input: it is closed")
 
-    read = readline
+    def read(self, size: int | None = -1, /) -> str:
+        """Raise a DataFileError."""
+        return self.readline(size or 0)
 
 
 def prepare_streams() -> None:
@@ -87,7 +89,7 @@ def prepare_streams() -> None:
         _occupy(number)
         stream = getattr(sys, name)
         if name == "stdin" and stream is None:
-            sys.stdin = ClosedInput()  # type: ignore[assignment]
+            sys.stdin = ClosedInput()
         if name == "stdin" or stream is not getattr(sys, f"__{name}__"):
             continue
         if stream is None or type(_raw(stream)) is io.FileIO:
