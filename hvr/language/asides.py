@@ -173,8 +173,7 @@ def _opens(cursor: Cursor, start: int, end: int) -> bool:
     if _is_question(cursor, start, end):
         return True
     subject = cursor.function("subject", at=start)
-    unknown = _has_unknown(cursor, start, end)
-    if subject and unknown and not any(cursor.named(at) for at in range(start, end)):
+    if subject and _has_unknown(cursor, start, end) and not _is_about_known(cursor, start, end):
         return True  # 'I want to sleep'
     if subject:
         wish = cursor.function("goal", "filler", "needing", "ensure", "dismiss", at=start)
@@ -186,6 +185,16 @@ def _opens(cursor: Cursor, start: int, end: int) -> bool:
         return True  # ', making the cleaning straightforward'
     gerund = _is_gerund(cursor, start) and start + 1 < end
     return gerund or _is_about_unknown(cursor, start, end) or _is_remark(cursor, start, end)
+
+
+def _is_about_known(cursor: Cursor, start: int, end: int) -> bool:
+    """Return whether words name a thing or a state, or speak of one: 'I should like it filled'."""
+    return any(
+        cursor.named(at)
+        or cursor.kind(Adjective, at)
+        or cursor.function("modal", "pronoun", at=at + (at == start))
+        for at in range(start, end)
+    )
 
 
 def _is_chat(cursor: Cursor, start: int, end: int) -> bool:
@@ -335,6 +344,8 @@ def _describes(cursor: Cursor, at: int) -> bool:
 
     Before tableware, an unknown noun says what it is for: 'an ice cream bowl'.
     """
+    if not cursor.longest(at) and cursor.word(at).endswith("'s"):
+        return bool(cursor.named(at + 1))  # 'yesterday's paper'
     if cursor.longest(at) or not cursor.word(at).isalpha():
         return False
     after = at + 1

@@ -31,11 +31,15 @@ from hvr.language.syntax import (
     Adjunct,
     Clause,
     Determiner,
+    Nearby,
     NounGroup,
     NounPhrase,
     Predication,
     Prohibition,
+    goals_from_descriptions,
+    goes_somewhere,
     insert_before_last,
+    is_bare,
     ordered,
     pronouns,
     resolve_pronoun,
@@ -46,19 +50,11 @@ from hvr.language.syntax import (
 # How clauses order and refer to each other: 'after washing it', 'to put it there'.
 
 
-def goals_from_descriptions(clauses: list[Clause]) -> list[Clause]:
-    """Turn descriptions into goals unless some clause asks for an action."""
-    acts = any(clause.verb is not None or not clause.given for clause in clauses)
-    return [c.replace(given=c.past or (c.given and acts)) for c in clauses]
-
-
 def fetch_only(cursor: Cursor, clauses: list[Clause]) -> list[Clause]:
     """Make the last clause fetch if the next one places: 'gather the forks to place them …'."""
     if not clauses or clauses[-1].verb is None or clauses[-1].verb.frame != "put":
         return clauses
-    if clauses[-1].verb.places or any(
-        a.kind == "place" for g in clauses[-1].groups for a in g.adjuncts
-    ):
+    if goes_somewhere(clauses[-1]):
         return clauses
     return [*clauses[:-1], clauses[-1].replace(verb=verb_of(cursor.lexicon, "pick up", "hold"))]
 
@@ -132,8 +128,14 @@ def _stated(cursor: Cursor, group: NounGroup) -> NounGroup:
     if stated is None:
         return group
     relative = Predication((), tuple(a for a in adjuncts if a.kind == "place"))
-    kept = tuple(a for a in adjuncts if a.kind != "place")
-    things = group.things
+    near = tuple(Nearby(a.word, a.things) for a in group.adjuncts if a.kind == "unplaced")
+    kept = tuple(a for a in adjuncts if a.kind not in {"place", "unplaced"})
+    things = tuple(
+        t.replace(
+            nearby=(*t.nearby, *near), determiner=Determiner(0) if is_bare(t) else t.determiner
+        )
+        for t in group.things
+    )
     if relative.adjuncts and stated:
         # 'the mug on the table should be clean': the place selects the mug
         things = tuple(t.replace(relative=t.relative or relative) for t in things)
@@ -299,7 +301,12 @@ def _linked(cursor: Cursor, clauses: list[Clause], then: bool) -> bool:
     if late and place and late.length > place.length:
         return True  # 'and in the end wash it'
     if place and clauses and cursor.starts_thing(cursor.at + place.length):
-        clauses += ordered([_elliptic(cursor, clauses[-1])], then)
+        last = clauses[-1]
+        if last.verb is not None and last.verb.frame == "put" and not goes_somewhere(last):
+            # 'move it off the table and into the drawer'
+            clauses[-1] = with_adjuncts(last, *read_adjuncts(cursor))
+        else:
+            clauses += ordered([_elliptic(cursor, last)], then)
         then = False
     return then
 
@@ -313,16 +320,21 @@ def _separate_clauses(cursor: Cursor, before: Sequence[Clause], start: int) -> l
         raise cursor.parse_error()
     # 'give me my watch, it is on the table'
     told = cursor.word(start) in {"it", "they", "that"} and cursor.word(start + 1) in {"is", "are"}
+    past = any(cursor.word(at) in {"was", "were"} for at in range(start, cursor.at))
+    past = past or (cursor.word(start) == "there" and cursor.verb(cursor.at + 1) is not None)
     pauses = PAUSES if told else STOPS
     alone = cursor.done and start > 0 and cursor.word(start - 1) in pauses
-    if (alone or cursor.word() in STOPS) and _describes_state(cursor, start):
+    ends = cursor.word() in (PAUSES if past else STOPS)
+    if (alone or ends) and _describes_state(cursor, start):
         read = [clause.replace(given=clause.verb is None) for clause in read]
     return read
 
 
 def _describes_state(cursor: Cursor, start: int) -> bool:
     """Return whether the words describe the initial state: 'the mug is dirty', not 'should be'."""
-    described = any(cursor.word(at) in {"is", "are"} for at in range(start, cursor.at))
+    described = any(
+        cursor.word(at) in {"is", "are", "was", "were"} for at in range(start, cursor.at)
+    )
     return described and not any(
         cursor.function("modal", "ensure", at=at)
         or (cursor.function("goal", at=at) and cursor.word(at) != "there")
@@ -644,7 +656,13 @@ def _verb_clause(cursor: Cursor) -> list[Clause]:
     groups = [group_with(cursor, things, _after_things(cursor))]
     while (at := next_thing(cursor, listing=listing)) is not None:
         cursor.at = at
-        groups.append(read_group(cursor, words, listing=listing))
+        group = read_group(cursor, words, listing=listing)
+        conditions = {a.condition for a in group.predicate.adjectives}
+        other = next((v for v in apart.values() if v.condition in conditions), None)
+        if other is not None and other != verb:  # 'turn the tv on and the lamp off'
+            also.append(Clause(other, (group.replace(predicate=Predication()),)))
+            continue
+        groups.append(group)
         if cursor.particle_here() in apart:
             cursor.at += 1
     return [Clause(verb, tuple(groups)), *also]

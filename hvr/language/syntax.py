@@ -244,3 +244,21 @@ def insert_before_last(early: list[Clause], before: list[Clause]) -> list[Clause
     if late.verb is not None:
         late = late.replace(groups=(main.replace(things=(IT,)), *late.groups[1:]))
     return [*before[:-1], *named, *ordered([late], True)]
+
+
+def goals_from_descriptions(clauses: list[Clause]) -> list[Clause]:
+    """Turn descriptions into goals unless some clause asks for an action."""
+    acts = any(clause.verb is not None or not clause.given for clause in clauses)
+    return [c.replace(given=c.past or (c.given and acts)) for c in clauses]
+
+
+def goes_somewhere(clause: Clause) -> bool:
+    """Return whether a clause or its verb gives a place."""
+    given = any(a.kind in {"place", "origin"} for g in clause.groups for a in g.adjuncts)
+    return given or bool(clause.verb and clause.verb.places)
+
+
+def is_bare(thing: NounPhrase) -> bool:
+    """Return whether a plural has no determiner: 'dishes need washing' is about all of them."""
+    plural = any(noun.plural for noun in thing.nouns)
+    return plural and thing.determiner.count is None and not thing.determiner.definite

@@ -102,6 +102,27 @@ def test_plain_words(said: str, plain: str | None) -> None:
             "the fork goes in the sink, the spoon too",
             "put the fork and the spoon in the sink",
         ),
+        (
+            "FloorPlan1",
+            "the egg can go in the sink, and the fork as well",
+            "put the egg and the fork in the sink",
+        ),
+        ("FloorPlan1", "dishes need washing", "wash all the dishes"),
+        (
+            "FloorPlan1",
+            "turn the light on and the coffee machine off",
+            "turn on the light. turn off the coffee machine",
+        ),
+        (
+            "FloorPlan1",
+            "move the bread off the counter and into the fridge",
+            "put the bread in the fridge",
+        ),
+        (
+            "FloorPlan1",
+            "the coffee machine was left on, switch it off",
+            "switch off the coffee machine",
+        ),
         ("FloorPlan201", "lights off", "turn off all the lights"),
         ("FloorPlan201", "turn off every light", "turn off all the lights"),
     ],
