@@ -255,7 +255,7 @@ class Conversation:
         return self._request(text)
 
     def _named(self, text: str) -> tuple[str, ...]:
-        """Return the objects that a noun phrase can mean; none if the text is not just that."""
+        """Return the objects that a noun phrase can mean; empty for any other text."""
         if text in {"it", "that", "them", "they"}:
             return self._memory.things[:1] if text in {"it", "that"} else self._memory.group
         tokens, spans = self._rewriter().spans(text)

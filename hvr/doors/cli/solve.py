@@ -403,7 +403,9 @@ def _own_options(args: argparse.Namespace) -> tuple[str, ...]:
     if value is None:
         return ()
     if args.planner not in (None, "downward"):
-        raise UsageError("this option requires the planner downward, its default", field=field)
+        raise UsageError(
+            "this option requires the planner downward, which it selects by default", field=field
+        )
     if args.optimal:
         raise UsageError("a custom search is not known to be optimal: omit --optimal", field=field)
     if not value.strip() or value.startswith("-"):

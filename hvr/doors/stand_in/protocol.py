@@ -218,19 +218,19 @@ class MetadataEncoder(ABC):
 
     @abstractmethod
     def _fields(self, fields: _Fields) -> bytes:
-        """Return the members of a map, without its delimiters."""
+        """Encode the members of a map, without its delimiters."""
 
     @abstractmethod
     def _member(self, name: str, value: bytes) -> bytes:
-        """Return one member of a map from its encoded value."""
+        """Encode one member of a map whose value is already encoded."""
 
     @abstractmethod
     def _map(self, size: int, members: list[bytes]) -> bytes:
-        """Return a map of `size` members."""
+        """Encode a map of `size` encoded members."""
 
     @abstractmethod
     def _list(self, items: list[bytes]) -> bytes:
-        """Return a list."""
+        """Encode a list of encoded items."""
 
 
 class MsgpackEncoder(MetadataEncoder):
