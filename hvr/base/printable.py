@@ -6,7 +6,6 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from html import escape
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 if TYPE_CHECKING:
@@ -189,16 +188,17 @@ def html_card(
     markup: str = "",
 ) -> str:
     """Return a title, paragraphs and a table of at most `MAX_TABLE_ROWS` rows as HTML."""
+    from html import escape  # notebooks alone need it
+
+    def cells(row: Iterable[str]) -> str:
+        return "".join(f'<td style="text-align: left">{escape(cell)}</td>' for cell in row)
+
     parts = [f"<p><b>{escape(title)}</b></p>"]
     parts += [f"<p>{escape(text).replace(chr(10), '<br>')}</p>" for text in sentences if text]
     if rows:
         head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
-        body = "".join(f"<tr>{_cells(row)}</tr>" for row in rows[:MAX_TABLE_ROWS])
+        body = "".join(f"<tr>{cells(row)}</tr>" for row in rows[:MAX_TABLE_ROWS])
         parts.append(f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
     if len(rows) > MAX_TABLE_ROWS:
         parts.append(f"<p>and {len(rows) - MAX_TABLE_ROWS} more</p>")
     return f"<div>{''.join(parts)}{markup}</div>"
-
-
-def _cells(row: Iterable[str]) -> str:
-    return "".join(f'<td style="text-align: left">{escape(cell)}</td>' for cell in row)
