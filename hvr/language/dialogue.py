@@ -222,8 +222,8 @@ _ONE_OF = re.compile(r"\bone of (?:them|these|those)\b", re.IGNORECASE)
 _EVERYTHING = frozenset({"everything", "all of it", "all of them", "all", "it all", "them all"})
 _TOGETHER = re.compile(
     r"\b(?:(?P<two>both of (?:them|these|those)|them both|the two of them|(?:these|those|the) two"
-    r"(?= *$| *[,.!?]| (?:in|on|off|to|into|back|again|away)\b)"
-    r"|both(?= *$| *[,.!?]| (?:in|on|off|to|into|back|again|away)\b))"
+    r"(?= *$| *[,.!?]| (?:in|on|off|out|to|into|from|back|again|away)\b)"
+    r"|both(?= *$| *[,.!?]| (?:in|on|off|out|to|into|from|back|again|away)\b))"
     r"|all of (?:them|these|those)|them all|it all)(?![\w-])"
 )
 _COUNTED = re.compile(
@@ -267,6 +267,12 @@ class Rewriter:
         if self.memory.request and not self._has_verb(rest):
             yield from self._instead(rest)
         yield from self._resolved(plain if plain else text)
+
+    def only_names(self, text: str) -> bool:
+        """Return whether a turn only names a thing, without an earlier request to refer to."""
+        rest = _TOO.sub("", _ALSO.sub("", text)).strip(" ,.!?")
+        tokens, spans = self.spans(rest) if rest else ((), [])
+        return not self.memory.request and len(spans) == 1 and spans[0].end == len(tokens)
 
     # --- parts ---------------------------------------------------------------------------
 
@@ -373,7 +379,7 @@ class Rewriter:
         return " and ".join(requests)
 
     def _meant(self, words: str) -> tuple[str, ...]:
-        plain = words.lower().removesuffix(" back").strip()
+        plain = _TOGETHER.sub("them", words.lower().removesuffix(" back").strip())
         if plain in _EVERYTHING:
             return tuple(self.memory.origins)
         if plain in _PRONOUNS:

@@ -295,6 +295,8 @@ class Conversation:
 
     def _request(self, text: str) -> ConversationReply:
         """Carry out the first readable reading of a request that needs no earlier turn."""
+        if text.strip().endswith("?") and self._rewriter().only_names(text):
+            raise LanguageError(f"say what to do, or what to tell: {text.strip()!r}")
         refusal: HvrError | None = None
         for request in self._rewriter().requests(text):
             if isinstance(request, DialogueQuestion):

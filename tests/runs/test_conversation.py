@@ -140,6 +140,7 @@ def test_everything_is_undone_at_once(tmp_path: Path) -> None:
         ("great, and the cup?", "put the cup in the sink"),
         ("oh no, open it again!", "open fridge-1 again !"),
         ("put the fork in it", "put the fork in fridge-1"),
+        ("take both out again", "take fridge-1 and microwave-1 out again"),
         ("open drawer 9", "open drawer 9"),
     ],
 )

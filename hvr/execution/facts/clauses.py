@@ -119,10 +119,11 @@ class FactClauses:
         self, text: str, read: Callable[[str], list[Formula] | None]
     ) -> list[Formula] | None:
         """Read 'bring parcel1 to the depot or the harbour' as either of two clauses."""
+        text = text.replace("either ", "")
         before, choice, after = text.partition(" or ")
-        if not choice or text.startswith("either "):
-            return self._either(text[7:], read) if text.startswith("either ") else None
-        left, right = before.removeprefix("either ").split(), after.split()
+        if not choice:
+            return None
+        left, right = before.split(), after.split()
         phrases = self._things.phrases
         for start in range(len(left)):
             one = " ".join(left[start:])

@@ -48,7 +48,7 @@ _SHOULD = re.compile(
     r" (?:(?:should|must|may|shall|can|(?:have|has|need|needs|ought) to|to)(?P<denied> not)? "
     r"(?:be|stay|remain|end up|go|lie|stand|sit)|goes|belongs|ends up|end up|belong)(?= )"
 )
-_OVER = re.compile(r" (?:over|back|up|down|on|off|out)(?= (?:to|at|in|into|onto) )")
+_OVER = re.compile(r" (?:over|back|up|down|on|off|out)(?= (?:to|at|in|into|onto|on) )")
 """Adverbs of direction before a place: 'over to the harbour', 'back in the shed'."""
 
 _UNDER = re.compile(r"(?P<thing>.+?) (?:under|underneath|beneath|below) (?P<place>.+)")
@@ -133,7 +133,7 @@ def imperatives(domain: Domain, orders: Sequence[tuple[str, Template]]) -> Itera
             if asked is None and (change := _changed(action.effect, named)) is not None:
                 asked = change, True
             if asked is not None:
-                yield Imperative(pattern, *asked, action.parameters, needs)
+                yield Imperative(pattern, asked[0], asked[1], action.parameters, needs)
 
 
 def orders_of(wording: Mapping[str, ActionWording], domain: Domain) -> list[tuple[str, Template]]:

@@ -95,9 +95,14 @@ class FactOrders(FactClauses):
         """Read an order: an imperative of an action, or 'put', 'bring' … and a clause."""
         text = re.sub(r"\b(it|them)\b", self._spoken or "it", bare(text))
         plain, times = repeated(text)
-        for said, form in product(variants(plain, self._single_agents), self._imperatives):
-            match = form.pattern.fullmatch(said)
-            read = self._imperative(form, match, times) if match is not None else None
+        matches = [
+            (form, match)
+            for said, form in product(variants(plain, self._single_agents), self._imperatives)
+            if (match := form.pattern.fullmatch(said)) is not None
+        ]
+        # 'prune all plants in the orchard' is about some of the plants, not about a place to prune.
+        for form, match in sorted(matches, key=lambda one: not self._describes(*one)):
+            read = self._imperative(form, match, times)
             if read is not None:
                 self._ordered = True
                 return read
@@ -114,6 +119,12 @@ class FactOrders(FactClauses):
                 self._ordered, self._spoken = True, things
                 return found
         return None
+
+    def _describes(self, form: Imperative, match: re.Match[str]) -> bool:
+        """Return whether an order has a single argument, which is a description."""
+        ((group, text), *others) = match.groupdict().items()
+        plain = others or text in self._things.phrases
+        return not plain and self._thing(text, form.parameters[int(group[1:])]) is not None
 
     def _with_relations(self, clauses: Iterable[str]) -> Iterator[str]:
         """Yield clauses, then those with a world's own relation: 'is stored in' for 'is in'."""

@@ -39,7 +39,7 @@ _QUANTIFIERS = {
     "at least one": SOME,
     "no": NONE,
 }
-_WHOLE = {"everything": ALL, "all": ALL, "something": SOME, "anything": SOME, "nothing": NONE}
+_WHOLE = {"everything": ALL, "something": SOME, "anything": SOME, "nothing": NONE}
 _COUNTS = {**NUMBERS, **{str(n): n for n in range(1, 11)}}
 _COUNTED = re.compile(rf"(?:at least )?(?P<least>{'|'.join(_COUNTS)})(?: of the)? (?P<rest>.+)")
 _EXCEPT = re.compile(
@@ -222,7 +222,11 @@ class ThingReader:
         said = relative["how"] if relative else how
         place = said.removeprefix("from ")
         ways = [f"{p} {place}" for p in ("at", "in", "on")] if place != said else [said]
-        values = [self._true(f"{name} is {way}") for way in ways]
+        clauses = [f"{name} is {way}" for way in ways]
+        for way in ways:  # 'in the orchard': what grows in the orchard
+            first, _, rest = way.partition(" ")
+            clauses += [f"{name} {r} {rest}" for r in self._relations if r.endswith(f" {first}")]
+        values = [self._true(clause) for clause in clauses]
         return True if True in values else False if False in values else None
 
     def _true(self, clause: str) -> bool | None:
@@ -235,6 +239,12 @@ class ThingReader:
             case Not(Atom() as atom):
                 return atom not in self._facts
         return holds_initially(self.domain, self.problem, formula)
+
+    @cached_property
+    def _relations(self) -> tuple[str, ...]:
+        texts = [said.true.text.lower() for said in self.words.wording.predicates.values()]
+        found = (re.fullmatch(r"\{0\} (.+) \{1\}", text) for text in texts)
+        return tuple(match[1] for match in found if match is not None)
 
     @cached_property
     def _facts(self) -> frozenset[Atom]:

@@ -248,6 +248,11 @@ def test_an_order_about_a_list_of_values_is_about_each(parcels: RequestReader, t
     assert calls(parcels.read(text)) == both
 
 
+def test_a_question_about_a_list_of_values_is_about_each(parcels: RequestReader) -> None:
+    both = [("get_parcel", {"parcel_id": p}) for p in ("P-1001", "P-1003")]
+    assert calls(parcels.read("Show P-1001 and P-1003")) == both
+
+
 @pytest.mark.parametrize(
     ("text", "called"),
     [
@@ -266,6 +271,8 @@ def test_what_shall_be_done_is_an_order(parcels: RequestReader, text: str, calle
     [
         "Forget parcel P-1002.",
         "Un-cancel P-1002",
+        "Purge P-1002",
+        'Email "your parcel is here" to bob@example.org',
         'Tell bob@example.org "your parcel is here"',
         "Redirect P-1001 to D-1. Make it D-2.",
     ],

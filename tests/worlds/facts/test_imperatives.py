@@ -82,6 +82,11 @@ def test_parcels_are_brought_to_places(form: str) -> None:
         ("blocksworld", "put at least one block on red", "some block is on red"),
         ("blocksworld", "move the block on red to the table", "green is on the table"),
         ("blocksworld", "put the block on the table", None),
+        ("blocksworld", "put all blocks that are clear on the table",
+         "green is on the table and white is on the table"),
+        ("blocksworld", "put white back on yellow", "white is on yellow"),
+        ("blocksworld", "put either red or yellow on white",
+         "either red is on white or yellow is on white"),
         ("blocksworld", "clear the blue block", "blue is clear"),
         ("blocksworld", "put green under red", "red is on green"),
     ],
@@ -109,19 +114,24 @@ def test_what_is_forbidden_or_kept_is_a_constraint(text: str, constraint: str) -
 
 
 GREENHOUSE = """(define (domain greenhouse) (:requirements :typing :fluents)
-  (:types plant lamp can - object)
-  (:predicates (lit ?lamp - lamp) (held ?can - can))
+  (:types plant lamp can bed - object)
+  (:predicates (lit ?lamp - lamp) (held ?can - can) (grows-in ?plant - plant ?bed - bed)
+    (pruned ?plant - plant))
   (:functions (moisture ?plant - plant) (level ?can - can))
   (:action water :parameters (?plant - plant ?can - can)
     :precondition (and (held ?can) (>= (level ?can) 1))
     :effect (and (increase (moisture ?plant) 1) (decrease (level ?can) 1)))
+  (:action prune :parameters (?plant - plant ?bed - bed)
+    :precondition (grows-in ?plant ?bed) :effect (pruned ?plant))
   (:action grab :parameters (?can - can) :effect (held ?can))
   (:action refill :parameters (?can - can) :effect (assign (level ?can) 5))
   (:action switch-on :parameters (?lamp - lamp) :effect (lit ?lamp))
   (:action switch-off :parameters (?lamp - lamp) :effect (not (lit ?lamp))))"""
 DAY = """(define (problem day) (:domain greenhouse)
-  (:objects fern rose - plant lamp1 lamp2 lamp3 - lamp redcan - can)
-  (:init (lit lamp2) (lit lamp3) (= (moisture fern) 1) (= (moisture rose) 0) (= (level redcan) 0))
+  (:objects fern rose - plant lamp1 lamp2 lamp3 - lamp redcan - can
+    north south - bed)
+  (:init (grows-in fern north) (grows-in rose south)
+    (lit lamp2) (lit lamp3) (= (moisture fern) 1) (= (moisture rose) 0) (= (level redcan) 0))
   (:goal (and)))"""
 
 
@@ -134,6 +144,7 @@ DAY = """(define (problem day) (:domain greenhouse)
          "the moisture of fern is at least 2 and the moisture of rose is at least 1"),
         ("water the rose with the red can",
          "redcan is held and the moisture of rose is at least 1"),
+        ("prune all plants in north", "fern is pruned"),
         ("refill the red can", "the level of redcan is 5"),
         ("switch lamp1 on", "lamp1 is lit"),
         ("turn off all lamps", "no lamp is lit"),

@@ -170,7 +170,7 @@ class RequestReader:
             if said.mood in (Mood.ORDER, Mood.QUESTION, Mood.CONDITIONAL):
                 clause = _resolved(said, clauses[:number])
                 goal = self._goal(clause, text, tool, goals, facts, reasons)
-                shares = each_value(clause) if goal.question is not None else []
+                shares = each_value(clause) if goal.question is not None or goal.spans else []
                 each = [self._goal(one, text, tool, goals, facts, reasons) for one in shares]
                 calls = [one.call for one in each if one.call is not None and not one.question]
                 same = len({call.tool.name for call in calls}) == 1
@@ -241,7 +241,7 @@ class RequestReader:
         unsure = best.verb < SIMILAR_VERB and not only and (writes or bool(verb.stem))
         # "Delete O-11" does not ask to delete the customer of this order.
         other = writes and bool(goal.queries) and bool(goal.spans) and not best.nouns
-        ignored = not writes and not only and (self._unknown_verb(clause) or _quotes(goal))
+        ignored = not writes and not only and (self._unknown_verb(clause, best) or _quotes(goal))
         if unsure or (writes and near) or (other and clause.mood is Mood.ORDER) or ignored:
             return _which(goal.tools, f"it is unclear which tool {_cited(clause)} asks for")
         if clause.mood is Mood.CONDITIONAL and writes:
@@ -255,7 +255,7 @@ class RequestReader:
             return None
         return UserQuestion(QuestionKind.CONFIRM, 0, "tool", why, _listed(goal.tools[:1]))
 
-    def _unknown_verb(self, clause: RequestClause) -> bool:
+    def _unknown_verb(self, clause: RequestClause, best: ToolEvidence) -> bool:
         """Return whether a clause that asks nothing begins with a word that no tool explains."""
         first = clause.tokens[0]
         if clause.mood is not Mood.QUESTION or not clause.fragment or not is_content(first):
@@ -264,7 +264,7 @@ class RequestReader:
         thing = follows is not None and (
             follows.span is not None or follows.is_word or follows.text == "-"
         )
-        known = self._chooser.vocabulary.all
+        known = self._chooser.vocabulary.of[best.tool.name].all
         return thing and first.lower not in ORDINALS and stem(first.lower) not in known
 
     def _lost(self, goal: _ClauseGoal) -> tuple[str, ...]:
@@ -572,7 +572,7 @@ _BACK = frozenset(["it", "that", "this", "them", "those", "these"])
 def _quotes(goal: _ClauseGoal) -> bool:
     """Return whether an order states a text that its reading call ignores: 'tell Eli "…"'."""
     left = any(span.form is ValueForm.QUOTED for span in goal.spans)
-    return left and goal.clause.mood is Mood.ORDER and not goal.queries
+    return left and not goal.queries and (goal.clause.mood is Mood.ORDER or goal.clause.fragment)
 
 
 def _object_pronoun(clause: RequestClause) -> bool:
