@@ -333,7 +333,7 @@ def write_whole(path: Path, content: str | bytes, *, durable: bool = False) -> N
             path.write_bytes(data)
         else:
             _replace(path.resolve(), data, durable)
-    except OSError as error:
+    except (OSError, RuntimeError) as error:  # RuntimeError: a loop of symbolic links
         raise unwritable(path, error) from error
 
 

@@ -162,6 +162,9 @@ def nearest(name: str, known: Iterable[str]) -> str:
     if len(name) > _LONGEST:
         return ""
     names = list(known)
+    folded = name.casefold()
+    if same := [other for other in names if other.casefold() == folded]:
+        return same[0]
     if len(names) > _MANY_NAMES:
         # Comparing thousands of names takes seconds; typos usually keep one end of the name.
         names = [n for n in names if n[:2] == name[:2] or n[-2:] == name[-2:]]

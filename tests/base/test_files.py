@@ -51,6 +51,14 @@ def test_a_missing_folder_is_an_error_with_path_and_reason(tmp_path: Path) -> No
         write_whole(tmp_path / "none" / "file", "text")
 
 
+def test_a_loop_of_links_is_an_error_with_path_and_reason(tmp_path: Path) -> None:
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    with pytest.raises(DataFileError, match=r"loop: cannot be written: .*[Ss]ym"):
+        write_whole(loop, "new")
+    assert loop.is_symlink()
+
+
 def test_threads_that_write_at_once_leave_the_content_of_one(tmp_path: Path) -> None:
     path = tmp_path / "file"
     texts = [str(n) * 10_000 for n in range(8)]

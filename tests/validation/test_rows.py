@@ -74,7 +74,7 @@ def test_what_was_judged_before_counts_for_the_exit_code(tmp_path: Path, hvr_: H
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["rows.jsonl", "--output-file", "rows.jsonl"], "expected the verdict of a row"),
+        (["rows.jsonl", "--output-file", "rows.jsonl"], "would overwrite"),
         (["nowhere.jsonl"], "nowhere.jsonl"),
         (["rows.jsonl", "--watch"], "--rows cannot be combined with other files"),
         (["rows.jsonl", "--engine", "rey"], "did you mean 'ray'"),
@@ -91,6 +91,18 @@ def test_bad_input(
     ended = hvr_("validate", "--rows", *words)
     assert ended.code == 2 and said in ended.err
     assert file.read_bytes() == before
+
+
+def test_an_input_is_not_replaced_and_a_missing_one_leaves_no_output(
+    tmp_path: Path, hvr_: Hvr
+) -> None:
+    rows, output = tmp_path / "rows.jsonl", tmp_path / "verdicts.jsonl"
+    for other in (output, rows):
+        assert hvr_("validate", "--rows", rows, "--output-file", other).code == 2
+    assert list(tmp_path.iterdir()) == []
+    rows.write_text("")
+    ended = hvr_("validate", "--rows", rows, "--output-file", rows)
+    assert (ended.code, "would overwrite" in ended.err) == (2, True)
 
 
 @pytest.mark.slow

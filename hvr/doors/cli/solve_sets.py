@@ -106,7 +106,7 @@ def _check_table(args: argparse.Namespace, folder: Path, asked: Sequence[SetProb
     check_writable(table)
     kept = [str(args.save / RESULTS)] if args.save is not None else []
     check_apart([table], [*kept, *(name for one in asked for name in (one.domain, one.problem))])
-    inside = folder.resolve() in table.resolve().parents
+    inside = Path(os.path.realpath(folder)) in Path(os.path.realpath(table)).parents
     if inside and table.is_file() and table.suffix.lower() != ".csv":
         raise UsageError(f"{table} is a file of the set: write the table elsewhere", field="csv")
 

@@ -7,13 +7,14 @@ import sys
 import time
 from collections import deque
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from hvr.base.engines.registry import EngineChoice
 from hvr.base.files import unwritable
 from hvr.base.texts import check_stdin, parse_json, unreadable
+from hvr.doors.cli.output import check_apart
 from hvr.doors.cli.process import is_reader_gone
 from hvr.errors import DataFileError
 from hvr.validation import findings
@@ -59,6 +60,9 @@ def judge_rows(
         _write(rows, sys.stdout.buffer, (options, engine), outcomes, _Progress(0, quiet))
         sys.stdout.flush()
     else:
+        check_apart([output], [name])
+        # An input that cannot be read must leave no output.
+        rows = chain(list(islice(rows, 1)), rows)
         try:
             with output.open("r+b" if output.exists() else "w+b") as file:
                 done = _resume_lines(file, outcomes, output)

@@ -68,6 +68,13 @@ def test_a_plan_without_its_decomposition_is_told_of_the_option(hvr_: Hvr, folde
     assert "--no-decomposition" not in hvr_("validate", *model[1:3], "problem.hddl").out
 
 
+def test_names_in_another_case_are_told_of_it(hvr_: Hvr, folder: Path) -> None:
+    text = (folder / "plan.txt").read_text()
+    (folder / "upper.txt").write_text(text.replace(" load ", " LOAD "))
+    said = hvr_("validate", "domain.hddl", "problem.hddl", "upper.txt")
+    assert (said.code, "did you mean 'load'?" in said.out) == (1, True)
+
+
 @pytest.mark.usefixtures("folder")
 def test_a_broken_model_is_named_with_its_place(hvr_: Hvr, folder: Path) -> None:
     text = (folder / "domain.hddl").read_text().replace("(go ?van ?from)", "(goes ?van ?from)")
