@@ -28,7 +28,7 @@ from hvr.language.lexicon import (
 from hvr.language.noun_phrases import read_thing
 from hvr.values import Value
 
-_STATES = frozenset({"is", "are", "was", "were", "has", "have", "had"})
+_STATES = frozenset("is are was were has have had looks look seems seem smells feels".split())
 """Verbs of statements about the world; 'should be' asks for something."""
 
 _OWNERS = frozenset({"my", "your", "our", "his", "her", "their"})
@@ -248,11 +248,16 @@ def with_referent(
     things, places = _mentioned(told)
     notes: list[str] = []
     cursor = Cursor(" ".join(tokens), tokens, lexicon)
-    named = (n for n in range(len(tokens)) if cursor.named(n) or tokens[n] in {"it", "them"})
+    pronouns = {"it", "them"}
+    named = (
+        n
+        for n in range(len(tokens))
+        if tokens[n] in pronouns or (cursor.named(n) and not cursor.verb(n))
+    )
     at = next(named, len(tokens))
     words = list(tokens)
     for n, word in reversed(list(enumerate(tokens))):
-        if n == at and word in {"it", "them"} and len(things) == 1:
+        if n == at and word in pronouns and len(things) == 1:
             words[n : n + 1] = f"the {things[0]}".split()
         elif word == "there" and not any(map(cursor.named, range(n))) and len(places) == 1:
             words[n : n + 1] = places[0].split()

@@ -41,7 +41,18 @@ _END = r"(?=\s*(?:[,.;!?]|$))"
 _FORMS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), plain)
     for pattern, plain in (
-        (r"\b(?:i was |i'm |i am )?(?:wondering|i wonder) if you (?:could|can|would)\b", "please"),
+        (
+            r"\b(?:i was |i'm |i am )?(?:wondering|i wonder|hoping)(?: if)? "
+            r"you(?:'d| could| can| would)\b",
+            "please",
+        ),
+        (r"\b(?:see|check) if you (?:can|could)\b", ""),
+        (
+            r"\b(please|thanks|thank you|me|now),? "
+            rf"(?:darling|love|hun|honey|dear|pet|sweetie|mate|bro){_END}",
+            r"\1",
+        ),
+        (rf"\bbefore (?:breakfast|lunch|dinner|supper|bed|bedtime|work|school){_END}", ""),
         # 'I'd be grateful if you …', 'would it be OK if the pan could be …'
         (rf"\b{_MATRIX} if {_YOU} (?!don't|do not|didn't|never)", "please "),
         (
@@ -139,6 +150,7 @@ _FORMS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ),
         (r":\s*(?:both|all)(?: of them)?(?= (?:onto|on|in|into|to)\b)", ""),
         (r"\bnice and (?=\w)", ""),
+        (r"(?<=\w )all (?=(?:need|should|must|have to|want)\b)", ""),
         (r"\bbefore anything else\b,?", "first"),
         (r"\b(?:them all|all of them|all of these|these|the following)\s*:\s*", ""),
         (r"\b2 (me|us)\b", r"to \1"),

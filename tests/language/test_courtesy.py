@@ -26,6 +26,8 @@ ORDERS = (
     "where did i put it? {order}",
     "{order} when you're done",
     "i want to sleep. {order}",
+    "i was hoping you'd {order}, thank you darling",
+    "see if you can {order} before lunch",
 )
 STATES = (
     "i'd be grateful if {thing} could be {place}",
@@ -37,6 +39,7 @@ REFERENTS = (
     "{thing} is sleepy, put it {place}",
     "i have forgotten {thing}, my dear, would you put it {place}",
     "i don't need {thing} any more, put it {place}",
+    "{thing} looks dull, put it {place}",
 )
 
 
