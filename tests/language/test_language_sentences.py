@@ -45,6 +45,8 @@ SENTENCES = [
     ("16", "warm water in a bowl, please", "contains bowl water; warm_liquid bowl"),
     ("16", "a mug of cold water in the fridge", "contains mug water; cold mug; in mug fridge"),
     # cutting
+    ("11", "turn the light off, the faucet on and the stove burner on",
+     "not toggled lightswitch; toggled faucet; toggled stoveburner; - not toggled faucet"),
     ("1", "slice the tomato", "sliced tomato"),
     ("5", "cut the apple into slices", "sliced apple"),
     ("10", "chop up the lettuce with a knife", "sliced lettuce; - in lettuce knife"),
