@@ -2,6 +2,7 @@
 
     python benchmarks/world_faults.py --data FOLDER [--domains NAMES] [--plans 2] [--kinds KINDS]
     python benchmarks/world_faults.py --data FOLDER --hide       # each changing predicate in turn
+    python benchmarks/world_faults.py --data FOLDER --hide functions        # each changing number
 
 FOLDER has `manifest.jsonl`, one JSON object per line with `domain` and `problem`; paths are
 relative to it. The script uses the first problems of each domain (`--plans`) whose plan has at most
@@ -38,6 +39,7 @@ from hvr.execution.events import StepDone
 from hvr.execution.facts.planning import StatePlanner, problem_at
 from hvr.execution.facts.running import WorldRun, run_world
 from hvr.pddl import Domain, GroundAction, Problem, Task, parse_domain, parse_problem
+from hvr.pddl.formulas import NumericEffect, changes_of
 from hvr.planning.plans import Planned
 from hvr.planning.solving.portfolio import DOWNWARD, features_of
 from hvr.worlds.facts.environment import FaultRule, FaultyWorld, PddlEnvironment, WorldFault
@@ -102,7 +104,9 @@ def main() -> None:
     parser.add_argument("--plans", type=int, default=2, help="plans of each domain")
     parser.add_argument("--steps", type=int, default=60, help="maximum number of steps of a plan")
     parser.add_argument("--kinds", default=KINDS, help="comma-separated kinds of faults")
-    parser.add_argument("--hide", action="store_true", help="hide predicates, one at a time")
+    parser.add_argument("--hide", nargs="?", const="predicates",
+                        choices=("predicates", "functions"),
+                        help="hide predicates or functions, one at a time")  # fmt: skip
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=20.0, help="seconds for each plan")
     args = parser.parse_args()
@@ -142,13 +146,23 @@ def of_domain(name: str, args: argparse.Namespace) -> Tally:
         if not free.finished.reached or not 0 < free.finished.steps <= args.steps:
             continue
         tally.plans += 1
-        task = Task(domain, problem)
-        predicates = sorted(task.fluent_predicates - task.derived_predicates)
-        for hidden in [(one,) for one in predicates] if args.hide else [()]:
+        for hidden in _hideable(domain, problem, args.hide):
             label = f"{problem_file.stem}{' without ' * bool(hidden)}{' '.join(hidden)}"
             case = Case(domain, problem, planner, hidden, label)
             of_case(case, free.finished.steps, kinds, args, tally)
     return tally
+
+
+def _hideable(domain: Domain, problem: Problem, kind: str | None) -> list[tuple[str, ...]]:
+    """Return the sets of names to hide: each changing predicate or function."""
+    if kind is None:
+        return [()]
+    if kind == "predicates":
+        task = Task(domain, problem)
+        return [(one,) for one in sorted(task.fluent_predicates - task.derived_predicates)]
+    changes = (one for schema in domain.actions.values() for one in changes_of(schema.effect))
+    numbers = {c.fluent.function for c in changes if isinstance(c, NumericEffect)}
+    return [(one,) for one in sorted(numbers)]
 
 
 @dataclass(frozen=True)
@@ -227,7 +241,7 @@ def _faulty(run: WorldRun, hidden: tuple[str, ...] = ()) -> set[int]:
 
 def _name(text: str) -> str:
     """Return the predicate of a literal in PDDL."""
-    return text.removeprefix("(not ").strip("()").split()[0].strip("()")
+    return text.removeprefix("(not ").removeprefix("(= ").strip("()").split()[0].strip("()")
 
 
 def _outcome(env: FaultyWorld, domain: Domain, problem: Problem, seconds: float) -> str:

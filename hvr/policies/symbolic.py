@@ -158,6 +158,20 @@ class _Parsed:
     kept: tuple[Formula, ...]
 
 
+@dataclass(frozen=True)
+class _Draft:
+    """A planner's result with a plan, before it is shortened."""
+
+    task: Task
+    relevant: Relevant
+    result: SearchResult
+    assumed: tuple[Trajectory, ...]
+
+    def planned(self, late: Collection[str]) -> Planned:
+        plan = _finish(self.task, self.result, late)
+        return Planned(self.task.problem, self.task, self.relevant, plan, 1, self.assumed)
+
+
 class SymbolicPolicy(Policy[Stage]):
     """A policy that plans without a language model.
 
@@ -385,18 +399,21 @@ class SymbolicPolicy(Policy[Stage]):
         tidy: bool,
     ) -> Planned | None:
         """Return a plan within the predicted room, or the last one if the prediction fails."""
-        planned = None
+        draft = None
         for _ in range(_ROOM_ROUNDS):
             try:
-                planned = self._found(parsed, relevant, graph, inventory, placing, tidy=tidy)
+                draft = self._found(parsed, relevant, graph, inventory, placing, tidy=tidy)
             except PlannerError:
-                if planned is None:
+                if draft is None:
                     raise
-                return planned
-            if planned is None or not placing.overfull(planned.task, planned.plan.actions):
-                return planned
+                break
+            if draft is None:
+                return None
+            # Shortening a plan takes long, so an overfull one is planned anew without it.
+            if not placing.overfull(draft.task, draft.result.plan or ()):
+                break
             relevant = _with_room(relevant, placing, inventory)
-        return planned
+        return draft and draft.planned(action_annotations_of(self.ontology).late)
 
     def _found(
         self,
@@ -407,7 +424,7 @@ class SymbolicPolicy(Policy[Stage]):
         placing: Placing,
         *,
         tidy: bool,
-    ) -> Planned | None:
+    ) -> _Draft | None:
         if tidy:
             problem = self._problem(parsed, relevant.names, graph, inventory)
             problem = forbid_untidy_places(problem, parsed.wanted, inventory)
@@ -428,8 +445,7 @@ class SymbolicPolicy(Policy[Stage]):
                 f"of {inventory.scene} would help is undecided: {error}"
             ) from error
         if result.plan is not None:
-            plan = _finish(task, result, action_annotations_of(self.ontology).late)
-            return Planned(problem, task, relevant, plan, 1, assumed)
+            return _Draft(task, relevant, result, assumed)
         if not result.optimal:
             raise PlannerError(
                 f"{result.planner or 'the planner'} found no plan and no proof of impossibility"

@@ -1,0 +1,5 @@
+(define (problem brewery-1) (:domain brewery)
+  (:objects tun kettle - vat v1 v2 - valve ale stout - brew)
+  (:init (linked tun kettle) (linked kettle tun) (guards v1 tun kettle) (guards v2 tun kettle) (shut v1) (clean tun)
+    (= (water tun) 2) (= (water kettle) 0) (= (malt tun) 0) (= (malt kettle) 0) (= (need ale) 2) (= (need stout) 4))
+  (:goal (and (bottled ale) (bottled stout))))

@@ -1,0 +1,6 @@
+(define (problem library-1) (:domain library)
+  (:objects cellar hall attic - floor atlas novel poems - book trolley - cart sue - reader)
+  (:init (me hall) (cart-at trolley hall) (above attic hall) (above hall cellar) (stairs cellar hall) (stairs hall attic) (lift-at cellar)
+    (quiet attic) (shelved atlas hall) (shelved novel cellar) (shelved poems hall) (heavy atlas) (tagged atlas) (tagged novel)
+    (reading sue cellar) (gate-open hall) (= (load trolley) 0))
+  (:goal (and (shelved atlas cellar) (shelved novel attic) (shelved poems attic))))

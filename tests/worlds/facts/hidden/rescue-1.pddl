@@ -1,0 +1,5 @@
+(define (problem rescue-1) (:domain rescue)
+  (:objects camp street house shop - place dog - robot ann ben - victim r1 - relay)
+  (:init (at dog camp) (base camp) (way camp street) (way street house) (way street shop) (rubble street shop) (burning house)
+    (placed r1 camp) (lies ann house) (lies ben shop) (pinned ben) (= (battery dog) 2))
+  (:goal (and (safe ann) (safe ben))))
