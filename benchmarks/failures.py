@@ -108,14 +108,21 @@ def run_pair(
     ]
 
 
-def keys_of(pair: tuple[str, str], kinds: tuple[FaultKind, ...], seed: int) -> list[str]:
-    """Return the keys of all fault runs of a task in a scene."""
+def keys_of(
+    pair: tuple[str, str], kinds: tuple[FaultKind, ...], seed: int, last: int = 0
+) -> list[str]:
+    """Return the keys of the fault runs of a task in a scene.
+
+    Args:
+        last: Number of final steps at which faults occur; 0 for all steps.
+    """
     try:
         baseline = _lab.baseline(load_task(pair[0]), pair[1])
     except HvrError as error:
         print(f"{pair[0]} in {pair[1]}: {error}", file=sys.stderr)
         return []
-    return [case.key for case in cases(baseline, kinds, seed)]
+    first = len(baseline.steps) - last if last else 0
+    return [case.key for case in cases(baseline, kinds, seed) if case.step > first]
 
 
 def chunks(keys: Sequence[str], size: int = 20) -> list[tuple[str, str, tuple[str, ...]]]:
@@ -174,7 +181,7 @@ def free(options: argparse.Namespace, pairs: Sequence[tuple[str, str]]) -> bool:
 def faults(options: argparse.Namespace, pairs: Sequence[tuple[str, str]]) -> bool:
     """Run with faults; return whether every observable fault is detected in its step."""
     kinds = tuple(FaultKind(kind) for kind in options.kinds)
-    keys = [key for pair in pairs for key in keys_of(pair, kinds, options.seed)]
+    keys = [key for pair in pairs for key in keys_of(pair, kinds, options.seed, options.last)]
     if options.limit and options.limit < len(keys):
         keys = random.Random(options.seed).sample(keys, options.limit)
     known = {row.key: row for row in load(options.out)}
@@ -205,6 +212,8 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
     parser.add_argument("parts", nargs="*", help=f"{', '.join(PARTS)}; all if none is given")
     parser.add_argument("--tasks", nargs="*", default=["paper"], help=TASKS_HELP)
     parser.add_argument("--scenes", type=int, default=3, help="maximum number per task")
+    parser.add_argument("--skip", type=int, default=0, help="number of scenes to leave out first")
+    parser.add_argument("--last", type=int, default=0, help="only faults in so many last steps")
     parser.add_argument("--kinds", nargs="*", default=[k.value for k in KINDS],
                         choices=[k.value for k in KINDS], help="kinds of faults")  # fmt: skip
     parser.add_argument(
@@ -239,7 +248,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     pairs = [
         (task_id, scene)
         for task_id in expand_ids(options.tasks)
-        for scene in scenes_of(load_task(task_id), options.scenes)
+        for scene in scenes_of(load_task(task_id), options.scenes)[options.skip :]
     ]
     good = True
     for part in options.parts or PARTS:
