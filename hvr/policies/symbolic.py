@@ -413,7 +413,8 @@ class SymbolicPolicy(Policy[Stage]):
             if not placing.overfull(draft.task, draft.result.plan or ()):
                 break
             relevant = _with_room(relevant, placing, inventory)
-        return draft and draft.planned(action_annotations_of(self.ontology).late)
+        late = action_annotations_of(self.ontology).late
+        return None if draft is None else draft.planned(late)
 
     def _found(
         self,
