@@ -41,7 +41,7 @@ from hvr.values import cached_property
 _NAME = re.compile(r"[a-z][a-z0-9_]*-\d+(?![\w-])")
 _LIFTED = re.compile(r"\(forall \((\?\S+) - (.+?)\) (\(.*\))\)")
 _PIECE = re.compile(r"\{(\d)\}")
-_MOST_PARSES = 200
+_MOST_PARSES = 3000
 """Maximum number of parses of one text that are compared."""
 
 _MOST_TRIED = 10_000

@@ -73,6 +73,15 @@ def test_descriptions_are_no_paraphrases(text: str) -> None:
     assert own is None or in_order(own.paraphrase).lower() == text.rstrip(".")
 
 
+def test_a_paraphrase_whose_names_can_mean_several_things_is_read() -> None:
+    reader, inventory = scene("FloorPlan401")
+    text = (
+        "the spray bottle has been washed; the spray bottle is in the floor; "
+        "the dish sponge has been washed and is in the floor; the paper towel roll is in the floor"
+    )
+    assert OwnWords(reader.taxonomy, inventory, reader.domain).goal(text) is not None
+
+
 @st.composite
 def goals(draw: st.DrawFn) -> tuple[str, str]:
     """A scene and a conjunction of literals over objects and variables."""
