@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from decimal import Decimal
-from functools import cached_property, partial
+from functools import partial
 from itertools import product
 
 from hvr.errors import LanguageError
@@ -27,6 +27,7 @@ from hvr.execution.facts.things import NONE, SOME, Thing
 from hvr.knowledge.wording import Template
 from hvr.pddl import Atom, Comparison, Domain, Formula, FunctionTerm, Not, Number, Problem
 from hvr.pddl.formulas import NumericEffect, atoms_of
+from hvr.values import cached_property
 from hvr.worlds.facts.lexicon import WorldLexicon
 
 _FIRST = re.compile(r"^(?:first|firstly|first of all),? ")

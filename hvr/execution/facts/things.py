@@ -13,12 +13,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from hvr.errors import LanguageError
 from hvr.language.function_words import NUMBERS
 from hvr.pddl import Atom, Domain, Formula, Not, Problem, TypedName
 from hvr.pddl.task import holds_initially
+from hvr.values import cached_property
 from hvr.worlds.facts.lexicon import WorldLexicon, object_phrases, plural
 
 ALL, SOME, NONE = "every", "some", "no"

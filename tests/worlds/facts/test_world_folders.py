@@ -221,7 +221,7 @@ def test_an_object_with_two_types_is_named(made: Path) -> None:
     [
         ('name = "x"', "domain is missing"),
         ('domain = "d"\nproblem = "p"', r"2: unknown entry 'problem'; did you mean 'problems'"),
-        ('domain = "d"\nproblems = "p"', "2: problems must be a list of files"),
+        ('domain = "d"\nproblems = "p"', "2: problems must be a list of file names"),
         ('domain = "d"\n[tasks.t]\ngoal = "g"', "the task 't': problem is missing"),
         ("domain = ", "not valid TOML"),
     ],
