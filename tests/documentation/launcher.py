@@ -10,6 +10,7 @@ and streams. Shells call `shim.py`.
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import json
 import os
@@ -70,6 +71,8 @@ def serve(folder: Path) -> None:
 
     # Fill the caches for all later processes.
     plan("make coffee", options=Options(save=folder / "first"))
+    gc.collect()
+    gc.freeze()  # no process looks again at what the server has made
     listening = socket.socket(socket.AF_UNIX)
     listening.bind(str(folder / "new"))
     listening.listen()
@@ -106,6 +109,7 @@ def _learn(folder: Path) -> None:
             with contextlib.suppress(Exception):
                 importlib.import_module(name)
         file.unlink()
+        gc.freeze()
 
 
 def _be(caller: socket.socket, asked: Mapping[str, Any], streams: list[int], folder: Path) -> None:
