@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 class Event:
-    """The result of one action; true if and only if the action succeeded.
+    """The result of one action; truthy if the action succeeded.
 
-    It has the part of `ai2thor.server.Event` that does not need images.
+    It mirrors `ai2thor.server.Event`, without images.
 
     Args:
         metadata: AI2-THOR's metadata, or a function that builds it on first access.
@@ -42,7 +42,7 @@ class Event:
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """The metadata in AI2-THOR's schema, read-only: events share dicts of unchanged objects."""
+        """The metadata in AI2-THOR's schema. Do not modify it: events share their dicts."""
         if self._metadata is None:
             assert self._build is not None
             self._metadata = self._build()
@@ -51,7 +51,6 @@ class Event:
 
     @property
     def success(self) -> bool:
-        """Whether the action succeeded."""
         if self._success is None:
             self._success = bool(self.metadata["lastActionSuccess"])
         return self._success
@@ -111,7 +110,7 @@ ENVIRONMENTS = Registry(
     "hvr.environments",
     ("reset", "step", "stop", "last_event"),
 )
-"""Each entry is called with an `EnvironmentSetup` and returns an `OpenEnvironment`."""
+"""Factories by name; each takes an `EnvironmentSetup` and returns an `OpenEnvironment`."""
 
 
 class OpenEnvironment(Environment, Protocol):
@@ -127,8 +126,8 @@ class EnvironmentSetup:
     """The arguments for opening an environment.
 
     Args:
-        options: Options of the environment as texts `name=value`.
-        folder: Folder for pictures and logs; None keeps none.
+        options: Options of the environment as `name=value` strings.
+        folder: Folder for pictures and logs; None saves neither.
     """
 
     scene: str

@@ -19,7 +19,7 @@ CAMERA_HEIGHT = 0.675
 """Height of the standing agent's camera above `agent.position`."""
 
 VISIBILITY_DISTANCE = 1.5
-"""Range of sight and reach, horizontally to the nearest part of an object."""
+"""Range of sight and reach: maximum horizontal distance to the nearest part of an object."""
 
 
 class Box(NamedTuple):
@@ -40,12 +40,10 @@ class Box(NamedTuple):
 
     @property
     def center(self) -> Vec:
-        """The centre."""
         return ((self.x0 + self.x1) / 2, (self.y0 + self.y1) / 2, (self.z0 + self.z1) / 2)
 
     @property
     def size(self) -> Vec:
-        """The edge lengths."""
         return (self.x1 - self.x0, self.y1 - self.y0, self.z1 - self.z0)
 
     @property

@@ -210,12 +210,12 @@ def scenes_with(object_types: Collection[str], world: str | None = None) -> tupl
 # Usual places -------------------------------------------------------------------------------------
 
 PlaceCounts = Mapping[str, Mapping[str, int]]
-"""Number of things of a type in places of a type: `{"Mug": {"CounterTop": 12, "Cabinet": 3}}`."""
+"""Number of objects by object and place type: `{"Mug": {"CounterTop": 12, "Cabinet": 3}}`."""
 
 
 @lru_cache(maxsize=1)
 def place_counts() -> PlaceCounts:
-    """Return where the things of the packaged scenes are, as `tools/count_places.py` counts."""
+    """Return the number of objects by place in the packaged scenes; see `tools/count_places.py`."""
     path = files("hvr.worlds") / "data" / "places.json"
     counts: PlaceCounts = json.loads(path.read_text(encoding="utf-8"))
     return counts

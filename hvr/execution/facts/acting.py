@@ -251,12 +251,12 @@ class FactWorld(ExecutionWorld):
         return tuple(sorted({name for atom in atoms for name in atom.args}))
 
     def do(self, action: GroundAction) -> str:
-        """Execute an action; return why it was refused, or an empty text if it was done."""
+        """Execute an action; return why it was refused, or an empty string if it was done."""
         error = self._ask(f"step {action}", lambda: self.env.step(action.name, action.args))
         if not isinstance(error, str):
             raise SimulatorError(
-                f"expected a text from the environment for {action} (empty if done, otherwise the "
-                f"reason), found {type(error).__name__}",
+                f"expected a string from the environment for {action} (empty if done, otherwise "
+                f"the reason), found {type(error).__name__}",
                 exit_code=2,
             )
         if error:

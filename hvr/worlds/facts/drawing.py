@@ -1,8 +1,8 @@
 """Rules in a world's `drawing.toml` that say how its objects are drawn.
 
-A rule maps a fact, or a type, to places: `above`, `inside`, `right-of`, `below`, `column`, `row`;
-to lines (`link`); or to looks (`mark`, `hide`, `label`, `shape`, `tone`). The studio draws each
-state of a plan with them.
+A rule maps a fact or a type to a position (`above`, `inside`, `right-of`, `below`, `column`,
+`row`), a line (`link`) or a style (`mark`, `hide`, `label`, `shape`, `tone`). The studio draws the
+states of a plan with these rules.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class DrawingRule(Value):
             word after `=`. Empty for a rule about types.
         types: The types of the rule and their subtypes; empty for a rule about facts.
         verb: The effect, such as `above`.
-        terms: The variables of the fact, things and texts that the effect is about.
+        terms: Arguments of the effect: variables of the fact, things or texts.
     """
 
     fact: tuple[str, ...]
@@ -53,7 +53,7 @@ class DrawingRules(Value):
     """How the objects of a domain are drawn.
 
     Attributes:
-        things: Things beside the objects, such as the hand that holds a block.
+        things: Drawn things that are not PDDL objects, such as the hand that holds a block.
     """
 
     things: tuple[str, ...]
@@ -63,7 +63,7 @@ class DrawingRules(Value):
 
 
 def read_drawing(file: Path, domain: Domain) -> tuple[DrawingRules, tuple[str, ...]]:
-    """Return the usable rules of a file, and one sentence per fault, with file and line.
+    """Return the usable rules of a file, and one message per fault, with file and line.
 
     Raises:
         DataFileError: The file cannot be read or is not TOML.
@@ -219,7 +219,7 @@ def drawing_of(domain_file: Path, text: str) -> DrawingRules | None:
     """Return the drawing beside a domain, or None if there is none.
 
     Args:
-        text: Content of the domain file: PDDL or HDDL.
+        text: Content of the domain file, in PDDL or HDDL.
 
     Raises:
         DataFileError: The file cannot be read, or a rule does not fit the domain.

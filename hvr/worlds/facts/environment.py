@@ -49,9 +49,9 @@ class Observation:
         hidden: Predicates and functions that cannot be observed.
         objects: The objects seen so far, in an environment that reveals its objects, with
             their types; None if the problem lists all objects. The facts then include static ones.
-        supposed: Objects among these that have not been seen, but may exist.
-        estimates: Predicates that the environment infers from what it has seen. They may be revised
-            without anything in the world having changed.
+        supposed: Entries of `objects` that have not been seen but may exist.
+        estimates: Predicates whose facts the environment infers and may revise without any change
+            in the world.
     """
 
     facts: Collection[Fact]
@@ -70,7 +70,7 @@ class FactEnvironment(Protocol):
         ...
 
     def step(self, name: str, args: tuple[str, ...]) -> str:
-        """Execute an action; return why it was refused, or an empty text if it was done."""
+        """Execute an action; return the reason for a refusal, or an empty string on success."""
         ...
 
     def observe(self) -> Observation:
@@ -95,15 +95,15 @@ class CallReporter(Protocol):
     """An environment that reports the call made for each action."""
 
     def sent(self) -> dict[str, Any]:
-        """Describe the call made for the last action, for the page of a run.
+        """Describe the call made for the last action, for the run's page.
 
-        An empty description stands for the action itself.
+        An empty description means the action itself.
         """
         ...
 
 
 def close_environment(env: FactEnvironment) -> str:
-    """Close an environment that can be closed; return an error message or an empty text."""
+    """Close an environment that can be closed; return an error message or an empty string."""
     close = getattr(env, "close", None)
     return str(close() or "") if callable(close) else ""
 

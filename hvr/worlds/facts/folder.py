@@ -47,11 +47,10 @@ class WorldSetup:
 
 
 class WorldFolder(WorldFile):
-    """A world described by a folder, to plan and act in; see `WorldFile`."""
+    """A world described by a folder; see `WorldFile` for its settings."""
 
     @cached_property
     def words(self) -> WorldLexicon:
-        """The lexicon of the world."""
         domain, ontology = self.domain, self.ontology
         try:
             return lexicon_for(domain, ontology)
@@ -59,11 +58,10 @@ class WorldFolder(WorldFile):
             raise self._wrong(str(error), "ontology") from error
 
     def problem(self, name: str | None = None) -> tuple[Problem, str]:
-        """Return a problem, and the goal of the task if it replaces the problem's own.
+        """Return a problem, and the task's goal if it replaces the problem's own.
 
         Args:
-            name: Name of a task, or a problem file with or without its suffix; None for the only
-                one.
+            name: Name of a task or problem file, with or without suffix; None if there is only one.
 
         Raises:
             UsageError: The name does not exist, or None is ambiguous.
@@ -100,7 +98,8 @@ class WorldFolder(WorldFile):
         """Open the environment; a custom one runs in its own process.
 
         Args:
-            timeout: Time limit for each call in seconds; None uses `world.toml`'s limit, or 60.
+            timeout: Time limit for each call in seconds; None means the limit in `world.toml`, or
+                60.
 
         Raises:
             UsageError: The world is not trusted.

@@ -113,7 +113,7 @@ class IsolatedEnvironment:
         self._act("stop", name, args)
 
     def wait(self, seconds: float) -> None:
-        """See `TimedEnvironment`; the waiting time extends the limit."""
+        """See `TimedEnvironment`; the waiting time is added to the time limit."""
         self._call(f"wait {seconds:g}", "wait", longer=seconds, seconds=seconds)
 
     def observe(self) -> Observation:
@@ -136,7 +136,7 @@ class IsolatedEnvironment:
         return dict(self._call("sent", "sent"))
 
     def close(self) -> str:
-        """Close the environment and end its process; return an error message or an empty text."""
+        """Close the environment and end its process; return an error message or an empty string."""
         if self._process.poll() is not None:
             return ""
         try:
@@ -266,7 +266,7 @@ def main() -> None:
             else:
                 assert env is not None
                 value = _CALLS[request["call"]](env, request)
-                # Other calls return nothing of use, and perhaps nothing that JSON can hold.
+                # The results of other calls are unused and may not be JSON-serialisable.
                 reply = {"value": value if request["call"] in _WITH_RESULT else None}
         except HvrError as error:
             reply = {"error": str(error), "code": error.exit_code, "known": True}
@@ -301,7 +301,7 @@ def _step(env: Any, request: dict[str, Any]) -> str:
     answer: object = call(name, tuple(args), *request.get("further", ()))
     if not isinstance(answer, str):
         raise SimulatorError(
-            f"expected a text from the environment for ({' '.join(request['action'])}) (empty if "
+            f"expected a string from the environment for ({' '.join(request['action'])}) (empty if "
             f"done, otherwise the reason), found {type(answer).__name__}",
             exit_code=2,
         )

@@ -31,7 +31,7 @@ _STATE = re.compile(
 
 @dataclass(frozen=True)
 class WorldLexicon:
-    """Words for a domain; the nouns of a type are in order of preference."""
+    """The words of a domain; the nouns of each type are listed in order of preference."""
 
     wording: Wording
     types: Mapping[str, tuple[str, ...]]

@@ -55,16 +55,16 @@ class TimedEnvironment(FactEnvironment, Protocol):
     """
 
     def start(self, name: str, args: tuple[str, ...], duration: float) -> str:
-        """Start a durative action; return why it was refused, or an empty text."""
+        """Start a durative action; return the reason for a refusal, or an empty string."""
         ...
 
     def end(self, name: str, args: tuple[str, ...]) -> str:
-        """End a durative action; return why it failed, or an empty text if it has ended."""
+        """End a durative action; return the reason for a failure, or an empty string."""
         ...
 
 
 METHODS = ("start", "end", "wait", "stop")
-"""The methods of an environment that only durative actions need."""
+"""Methods of an environment that are needed only for durative actions."""
 
 
 class Timing:
@@ -139,11 +139,9 @@ class Timing:
         return frozenset(a for a, _, needs in self.running(state) if not state.holds(needs))
 
     def start(self, action: GroundAction) -> GroundAction:
-        """Return the start of a durative action."""
         return action.replace(name=self._start_of[action.name])
 
     def end(self, action: GroundAction) -> GroundAction:
-        """Return the end of a durative action."""
         return action.replace(name=self._end_of[action.name])
 
     def steps(self, plan: Collection[Step]) -> list[tuple[Fraction, Fraction, GroundAction]]:
@@ -216,7 +214,7 @@ class SplitEnvironment(PddlEnvironment):
     """Executes a domain with durative actions by starts and ends, without a clock.
 
     Raises:
-        UsageError: See `Timing`; or a hidden name is unknown or derived.
+        UsageError: The timing is unsupported, or a hidden name is unknown or derived.
     """
 
     def __init__(self, domain: Domain, problem: Problem, hidden: Collection[str] = ()) -> None:

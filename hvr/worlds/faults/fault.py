@@ -25,7 +25,7 @@ class FaultKind(StrEnum):
     DROP = "drop"
     """The held object falls: before the action, or after the action that took it."""
     SLIPPERY = "slippery_hand"
-    """The held object falls after the action; meant to have a probability."""
+    """The held object falls after the action; intended for use with a probability."""
     SILENT = "silent_failure"
     """The action reports success but changes nothing."""
     FAILED = "failed_action"
@@ -109,17 +109,17 @@ class FaultTiming:
 
 @dataclass(frozen=True)
 class FaultEffect:
-    """The effect of a fault. The kind decides which fields count; empty ones are chosen by seed.
+    """The effect of a fault. The kind determines which fields apply; empty ones are chosen by seed.
 
     Args:
-        target: The affected object: moved, changed, misperceived, diverted from, or the occupied
-            receptacle. Empty means the object of the action.
+        target: The object that is moved, changed, misperceived or mistaken for `other`, or the
+            receptacle that is occupied. Empty means the object of the action.
         other: The second object: the diversion's destination, the other switch, the occupant, or
             the obstacle.
         field: Metadata field that is changed or misperceived: `isOpen`, `isToggled`, `isDirty`,
             `isFilledWithLiquid`, `isBroken`, `isSliced`, `isCooked`. MISPERCEIVED allows any field,
             including `objectType` and `parentReceptacles` (a place).
-        value: Value of the field: a place by name, a liquid for `isFilledWithLiquid`.
+        value: New value of the field: the name of a place, or a liquid for `isFilledWithLiquid`.
         message: `errorMessage` of a refused action.
         flip: Probability of a misreported state (NOISE).
         unseen: Probability that an object is reported as out of view (NOISE).
@@ -185,7 +185,7 @@ class Fault:
 
 
 class Trigger:
-    """Counts the actions that match one fault; `seed` decides its probability and open choices."""
+    """Counts the actions that match a fault; `seed` determines its random choices."""
 
     def __init__(self, fault: Fault, seed: str) -> None:
         self.fault = fault
@@ -237,7 +237,7 @@ class Schedule(JsonObject):
     The same schedule gives the same faults for the same actions.
 
     Args:
-        seed: Seed of probabilities and of objects that are not named.
+        seed: Seed for probabilities and for the choice of unnamed objects.
     """
 
     faults: tuple[Fault, ...] = ()
@@ -247,7 +247,7 @@ class Schedule(JsonObject):
 
     @classmethod
     def random(cls, kinds: Iterable[FaultKind], probability: float, seed: int = 0) -> Self:
-        """Return faults of each kind that fire on each action with the given probability.
+        """Return a schedule in which each kind fires on each action with the given probability.
 
         For NOISE, it is the probability of a wrong state and of an unseen object.
         """
@@ -278,5 +278,5 @@ class Schedule(JsonObject):
 
 
 def noise(share: float) -> Fault:
-    """Return sensor noise that misreports this share of states and hides this share of objects."""
+    """Return sensor noise with the given share of misreported states and of hidden objects."""
     return Fault(FaultKind.NOISE, FaultTiming(step=0), FaultEffect(flip=share, unseen=share))

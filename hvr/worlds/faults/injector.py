@@ -25,7 +25,7 @@ from hvr.worlds.thor.observe import Names
 from hvr.worlds.thor.types import STATES
 
 # Statements ---------------------------------------------------------------------------------------
-# Metadata as statements, so that the log can state what a fault has changed.
+# Metadata as statements, so that the log can list the changes made by a fault.
 
 Statement: TypeAlias = tuple[str, str, str | bool]
 """An object's name, a property and a value: `("mug-1", "in", "sinkbasin-1")`."""
@@ -56,7 +56,7 @@ def statements(metadata: Mapping[str, Any], names: Names) -> frozenset[Statement
 
 
 def name_of(names: Names, object_id: str) -> str:
-    """Return hvr's name of an object, or its id if it has none."""
+    """Return hvr's name for an object, or its id if it has none."""
     try:
         return names.name(object_id)
     except UnknownObjectError:
@@ -117,7 +117,7 @@ class Diversions:
         self._pairs: dict[Trigger, tuple[str, str]] = {}
 
     def divert(self, trigger: Trigger, action: str, args: dict[str, Any]) -> tuple[str, ...]:
-        """Redirect the arguments of an action; return the ids of the intended and the other one."""
+        """Redirect the arguments of an action; return the ids of the intended and actual object."""
         target = args.get("objectId")
         if target is None:
             return ()
@@ -265,7 +265,7 @@ class FaultyEnvironment:
 
     If the environment has `snapshot` and `restore`, like the kitchen, an action with a fault is
     first executed without it, so the log contains exactly the fault's changes. Otherwise, the log
-    contains every difference to the state before the action.
+    contains every difference from the state before the action.
     """
 
     def __init__(self, env: Environment, schedule: Schedule) -> None:

@@ -257,7 +257,7 @@ def interfere(env: Environment, names: Names, trigger: Trigger, target: str) -> 
 
     Args:
         trigger: Trigger of a fault of kind MOVED, CHANGED or OCCUPIED.
-        target: Id of the object of the robot's action; empty without one.
+        target: Id of the object of the robot's action; empty if it has none.
 
     Returns:
         Ids of the changed objects, most affected first; empty if nothing could be done.

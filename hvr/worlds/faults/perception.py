@@ -34,8 +34,8 @@ def misreported(
     """Return the metadata with one object misreported.
 
     Args:
-        field: The wrong metadata field. `parentReceptacles` also changes the contents lists of the
-            receptacles.
+        field: Metadata field to misreport. `parentReceptacles` also changes the contents lists of
+            the receptacles.
         value: The reported value; for `parentReceptacles`, the id of the receptacle.
     """
     objects = []
@@ -93,7 +93,7 @@ def with_noise(metadata: Mapping[str, Any], what: FaultEffect, seed: str) -> dic
 def choose_misreport(
     env: Environment, names: Names, trigger: Trigger
 ) -> tuple[str, str, Any] | None:
-    """Return the id, field and value that a perception fault reports, chosen by seed if open.
+    """Return the object id, field and value of a misreport; the seed chooses what is not given.
 
     Returns:
         None if no object can be misperceived.
@@ -134,7 +134,7 @@ def fabricated_event(name: str, success: bool, message: str) -> Event:
 
 
 def combined_event(now: Event, answer: Event) -> Event:
-    """Return an event with the reply of one event and the room of another."""
+    """Return an event that combines the reply of one event with the room of another."""
 
     def metadata() -> dict[str, Any]:
         return {**now.metadata, **{key: answer.metadata.get(key) for key in _ANSWER}}
@@ -180,7 +180,7 @@ class NoisySensor:
         self._chance = random.Random(seed)
 
     def __call__(self, scene: SceneGraph) -> SceneGraph:
-        """Return the distorted scene of one look."""
+        """Return a distorted copy of the scene."""
         objects: dict[str, SceneObject] = {}
         for name, thing in scene.objects.items():
             if name != scene.held and self._chance.random() < self.unseen:

@@ -109,7 +109,7 @@ def look(world: KitchenState, context: Context, args: Args, *, sign: int) -> Res
 
 
 def rotate_look(world: KitchenState, _context: Context, args: Args) -> Result:
-    """Execute `RotateLook`: turn to a rotation and horizon; a missing one stays unchanged."""
+    """Execute `RotateLook`: set rotation and horizon; a missing one stays unchanged."""
     agent = world.agent
     yaw = agent.yaw if args.get("rotation") is None else _yaw(args["rotation"]) % 360.0
     horizon = number(args, "horizon", agent.horizon)
@@ -191,7 +191,7 @@ def reachable_positions(world: KitchenState, context: Context, args: Args) -> Re
 
 
 def _points_along_agent(world: KitchenState, room: Room, grid: float) -> tuple[Point, ...]:
-    """Return the points of a grid through the agent, turned by its yaw, that can be walked to."""
+    """Return the reachable points of a grid through the agent, aligned with its yaw."""
     turn = math.radians(world.agent.yaw)
     x0, _, z0 = world.agent.position
 
@@ -354,13 +354,13 @@ Handler = Callable[[KitchenState, Context, Args], Result]
 
 
 class ActionSpec(Value):
-    """One action.
+    """An action: its implementation and its arguments.
 
     Args:
-        run: Returns the new state and `actionReturn`, or raises ActionFailedError.
+        run: Function that returns the new state and `actionReturn`, or raises ActionFailedError.
         seconds: Simulated duration.
         open_ended: Whether unknown arguments are ignored.
-        asks: Whether it only returns something and changes nothing.
+        asks: Whether it is a query, which changes nothing.
     """
 
     run: Handler
@@ -372,7 +372,7 @@ class ActionSpec(Value):
 
     @cached_property
     def allowed(self) -> frozenset[str]:
-        """Names of all arguments."""
+        """Names of all accepted arguments."""
         return frozenset({*self.required, *self.optional}) | _ALWAYS
 
 
@@ -585,7 +585,7 @@ UNSUPPORTED: Mapping[str, str] = MappingProxyType(
         "RandomToggleSpecificState": "sets states by SetObjectStates only",
     }
 )
-"""AI2-THOR's actions that the kitchen refuses, with the reason."""
+"""AI2-THOR actions that the kitchen refuses, with the reason."""
 
 
 _PUT_BOTH = ActionSpec(
@@ -634,4 +634,4 @@ def _still_missing(missing: list[str], args: Mapping[str, Any], spec: ActionSpec
 
 
 QUERIES = frozenset(name for name, spec in ACTIONS.items() if spec.asks)
-"""Actions that change nothing but return something."""
+"""Names of the actions that only return information."""

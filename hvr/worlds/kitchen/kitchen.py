@@ -339,7 +339,7 @@ class Kitchen:
 
     @property
     def world(self) -> KitchenState:
-        """The current state, as hvr's own value."""
+        """The current state, as an immutable value."""
         return self._world
 
     @property
@@ -362,7 +362,7 @@ class Kitchen:
         return self._publish(ActionReply("Initialize", True, result=CAMERA_PLANES))
 
     def step(self, action: str | dict[str, Any] | None = None, **kwargs: Any) -> Event:
-        """See `Environment`. The event is false if the action failed, with the reason in
+        """See `Environment`. The event is falsy if the action failed, with the reason in
         `errorMessage`.
 
         As in AI2-THOR's Python client, `last_event` is updated even if the request raises
@@ -413,7 +413,7 @@ class Kitchen:
 
 
 def open_kitchen(setup: EnvironmentSetup) -> Kitchen:
-    """Open the kitchen of a scene, which has no options."""
+    """Open the kitchen of a scene; it accepts no options."""
     if setup.options:
         raise UsageError(
             f"the kitchen has no option {setup.options[0]!r}; options of AI2-THOR need --env thor"

@@ -251,7 +251,7 @@ def move_held(world: KitchenState, _context: Context, args: Args) -> Result:
 
 
 def move_along(world: KitchenState, _context: Context, args: Args, *, axis: Vec) -> Result:
-    """Execute `MoveHeldObjectAhead` and its like, which move the hand along one axis."""
+    """Execute `MoveHeldObjectAhead` or a similar action that moves the hand along one axis."""
     length = number(args, "moveMagnitude", 0.0)
     if length <= 0.0:
         raise ActionFailedError("ArgumentOutOfRangeException: moveMagnitude must be > 0")
@@ -350,7 +350,7 @@ def push(world: KitchenState, context: Context, args: Args, *, turn: float = 0.0
     """Execute `PushObject`, `PullObject` (turn 180) or `DirectionalPush` (with `pushAngle`).
 
     A push of `moveMagnitude` newtons acts for one step of physics; friction then stops the object.
-    It slides along the faces that it hits, and pushes nothing along.
+    It slides along the faces that it hits and pushes no other object.
     """
     thing = target(world, context, args)
     if not (thing.can("pickupable") or thing.can("moveable")) or thing.inert:
@@ -428,7 +428,7 @@ def _sides(thing: KitchenObject, cos: float, sin: float) -> tuple[float, float]:
     """Return the sides of a turned thing, whose upright box is larger than the thing."""
     across, along = thing.box.x1 - thing.box.x0, thing.box.z1 - thing.box.z0
     spread = cos * cos - sin * sin
-    if abs(spread) > 0.1:  # otherwise the box does not tell
+    if abs(spread) > 0.1:  # otherwise the box does not determine the sides
         wide, deep = (across * cos - along * sin) / spread, (along * cos - across * sin) / spread
         if wide > 0.0 and deep > 0.0:
             return wide, deep

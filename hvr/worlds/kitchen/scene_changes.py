@@ -1,4 +1,4 @@
-"""Changes that no robot makes: settings of the room, arrangements, and single objects."""
+"""Changes that no robot makes: to settings, arrangements and single objects."""
 
 from __future__ import annotations
 

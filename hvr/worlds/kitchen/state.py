@@ -74,12 +74,10 @@ class KitchenObject(Value):
 
     @property
     def object_id(self) -> str:
-        """AI2-THOR's `objectId`."""
         return self.spec.object_id
 
     @property
     def object_type(self) -> str:
-        """AI2-THOR's `objectType`."""
         return self.spec.object_type
 
     @property
@@ -340,7 +338,6 @@ PROFILES = MappingProxyType({profile.name: profile for profile in (THOR_5, THOR_
 
 
 def profile_named(name: str) -> Profile:
-    """Return the profile with this name."""
     profile = PROFILES.get(name)
     if profile is None:
         raise UsageError(f"unknown profile {name!r} of AI2-THOR (profiles: {', '.join(PROFILES)})")
@@ -422,7 +419,6 @@ class AgentPose:
 
     @property
     def camera(self) -> Camera:
-        """The agent's camera."""
         eye = Camera.of_agent(self.position, self.yaw, self.horizon)
         return eye if self.standing else eye._replace(y=eye.y - CROUCH)
 

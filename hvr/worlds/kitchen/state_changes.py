@@ -238,8 +238,7 @@ def use_up(world: KitchenState, context: Context, args: Args) -> Result:
 #   it can be. A microwave heats bread slices without toasting them. The contents of a pan on a lit
 #   burner are heated with the pan.
 # * A running Faucet cleans the contents of the SinkBasin nearest to it and fills empty vessels
-# there
-#   with water. AI2-THOR requires contact with the water; here, containment suffices.
+#   there with water. AI2-THOR requires contact with the water; here, containment suffices.
 # * A running CoffeeMachine fills an empty Mug with hot coffee.
 # * An object that has left such a place returns to room temperature after 10 s of simulated time,
 #   unless `KitchenSettings` say otherwise.

@@ -1,4 +1,4 @@
-"""What the robot sees, and the targets of its actions: arguments, visibility and failures."""
+"""Visibility of objects, and the arguments, targets and failures of actions."""
 
 from __future__ import annotations
 
@@ -385,7 +385,6 @@ def target(
 
 
 def existing(world: KitchenState, object_id: Any) -> KitchenObject:
-    """Return the object with this id."""
     thing: KitchenObject | None = (
         world.things.get(object_id) if isinstance(object_id, str) else None
     )
@@ -409,7 +408,6 @@ def seen_or_forced(
 
 
 def number(args: Args, name: str, default: float) -> float:
-    """Return a numeric argument."""
     value = args.get(name)
     if value is None:
         return default
@@ -432,7 +430,6 @@ def vector(value: Any, what: str) -> Vec:
 
 
 def entries(value: Any, what: str) -> list[Any]:
-    """Return a list argument."""
     if not isinstance(value, (list, tuple)):
         raise ActionFailedError(f"ArgumentException: {what} must be a list")
     return list(value)

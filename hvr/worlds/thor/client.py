@@ -1,9 +1,9 @@
 """AI2-THOR's own client, extended to notice that the simulator process has ended.
 
 If the process has ended, client 5.0.0 waits at its pipes forever when it starts, and for the whole
-time limit at each action. The limit applies to each single read: fragmented or endless replies, and
-a process that stops reading, have none. This module changes only how pipes are opened, read,
-written and closed.
+time limit at each action. The limit applies to each single read, so it does not stop fragmented or
+endless replies, or a process that no longer reads. This module changes only how pipes are opened,
+read, written and closed.
 
 This module needs the package ai2thor, so import it only where it is used.
 """
@@ -27,7 +27,7 @@ from hvr.errors import MissingExtraError
 
 _TICK = 0.2  # polling interval for the process, in seconds
 _PAUSE = 0.01  # polling interval while the other end of the pipe is closed
-_MOST_BYTES = 2**30  # of one reply
+_MOST_BYTES = 2**30  # maximum length of a reply
 
 
 def _load(name: str) -> Any:

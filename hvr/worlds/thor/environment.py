@@ -262,7 +262,7 @@ class Thor:
     object can only be stopped. Always call `stop`, or use a `with` statement.
 
     Args:
-        folder: Folder for a record and a picture of every action; None keeps nothing.
+        folder: Folder for a record and a picture of every action; None saves nothing.
 
     Raises:
         MissingExtraError: The package ai2thor is not installed.
@@ -315,7 +315,7 @@ class Thor:
         return self._event
 
     def step(self, action: str | dict[str, Any] | None = None, **kwargs: Any) -> Event:
-        """See `Environment`; raises `SimulatorError` if the simulator is late or has ended."""
+        """See `Environment`; raises `SimulatorError` if the simulator times out or has exited."""
         request = {**action, **kwargs} if isinstance(action, dict) else {"action": action, **kwargs}
         if "raise_for_failure" in request:
             raise ValueError("raise_for_failure is not supported: check whether the event is false")
@@ -339,9 +339,9 @@ class Thor:
         return self._event
 
     def top_view(self) -> Any:
-        """Return the scene from above (height x width x 3 bytes); None without such an image.
+        """Return an image from above (height x width x 3 bytes), or None if there is none.
 
-        The simulator's own map camera shows it, and is added on the first call.
+        It comes from the simulator's map camera, which the first call adds.
         """
         if not self._has_camera:
             self._has_camera = True

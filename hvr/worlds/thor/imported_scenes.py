@@ -417,8 +417,8 @@ def scene_from_file(path: Path) -> Scene:
     """Return the scene of a file.
 
     Args:
-        path: JSON file with the metadata of an AI2-THOR event, an object that has it as `metadata`,
-            or a ProcTHOR house.
+        path: JSON file with the metadata of an AI2-THOR event, directly or under the key
+            `metadata`, or with a ProcTHOR house.
     """
     try:
         content = read_json(path)
@@ -445,8 +445,8 @@ def scene_from_metadata(
 
     Args:
         metadata: Metadata of one agent, in AI2-THOR's schema.
-        grid: (x, z) of the points where the agent can stand, 0.25 m apart. None takes the grid of
-            the packaged scene of that name, or estimates it from boxes (`walkable_points`).
+        grid: (x, z) of the points where the agent can stand, 0.25 m apart. None means the grid of
+            the packaged scene with this name, or an estimate by `walkable_points`.
     """
     try:
         name = metadata["sceneName"].removesuffix("_physics")
@@ -490,7 +490,8 @@ def walkable_points(
     grid.
 
     Args:
-        objects: The scene's objects. The box of the Floor bounds the room, or else all boxes do.
+        objects: Objects of the scene. The box of the Floor bounds the room; without a Floor, all
+            boxes do.
     """
     known = list(objects)
     floors = [o.box for o in known if o.object_type == "Floor"] or [o.box for o in known]

@@ -129,7 +129,7 @@ def read_options(
 
 
 def option_texts(executable: str | None, texts: Iterable[str] | None) -> list[str]:
-    """Return the options of the command line as texts for `read_options`."""
+    """Convert command-line options to texts for `read_options`."""
     return [*(texts or ()), *([f"executable={executable}"] if executable else ())]
 
 
@@ -173,7 +173,7 @@ X_SOCKETS = Path("/tmp/.X11-unix")
 
 @dataclass(frozen=True)
 class Machine:
-    """Facts about this machine, without judgement.
+    """Facts about this machine that decide whether AI2-THOR can run.
 
     Args:
         package: Version of the package ai2thor; empty if it is not installed.

@@ -71,11 +71,11 @@ class Names:
 
     @property
     def all(self) -> tuple[str, ...]:
-        """Names of all whole objects, by type and number."""
+        """Names of all whole objects, ordered by type and number."""
         return tuple(self._ids)
 
     def name(self, object_id: str) -> str:
-        """Return hvr's name of an object."""
+        """Return hvr's name for an object."""
         known = self._names.get(object_id)
         if known is not None:
             return known
@@ -92,7 +92,7 @@ class Names:
         )
 
     def object_id(self, name: str) -> str:
-        """Return AI2-THOR's id of an object, or the future id of an uncut piece."""
+        """Return AI2-THOR's id of an object, or the id that an uncut piece will have."""
         known = self._ids.get(name)
         if known is not None:
             return known
@@ -222,8 +222,7 @@ def scene_graph(metadata: Mapping[str, Any], names: Names) -> SceneGraph:
     * Remains of sliced or broken objects stay, without parents and out of reach.
     * A filled WineBottle without a liquid from AI2-THOR contains wine.
     * `controls` contains (knob, burner) from `controlledObjects`, and (faucet, basin) for the
-    nearest
-      SinkBasin.
+      nearest SinkBasin.
     """
     entries = {o["objectId"]: o for o in metadata["objects"]}
     inventory = metadata.get("inventoryObjects") or ()
@@ -310,7 +309,7 @@ def _tightness(entry: Mapping[str, Any], parent: Mapping[str, Any]) -> tuple[flo
 
 
 def _rides_on(entry: Mapping[str, Any], held: Mapping[str, Any] | None) -> bool:
-    """Return whether an object without parents lies in the held object, also on a high pile."""
+    """Return whether an object without parents lies in the held object, even on a high pile."""
     if held is None or not held["receptacle"] or not entry["pickupable"] or is_inert(entry):
         return False
     a, b = entry["axisAlignedBoundingBox"]["center"], held["axisAlignedBoundingBox"]

@@ -443,11 +443,12 @@ def perform(
         force_put: Whether to ignore the placement table.
 
     Returns:
-        Whether it succeeded, why not, and the steps sent. A failed action never raises.
+        Whether the action succeeded, the reason if not, and the steps sent. A failed action never
+        raises.
 
     Raises:
-        UsageError: The action does not exist, or takes another number of objects.
-        UnknownObjectError: A name belongs to no object of the scene.
+        UsageError: The action does not exist, or takes a different number of objects.
+        UnknownObjectError: A name does not belong to any object of the scene.
     """
     known = _SKILLS.get(action)
     if known is None:

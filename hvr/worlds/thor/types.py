@@ -73,7 +73,7 @@ STATES = (
     "isSliced",
     "isOpen",
 )
-"""Metadata fields that change."""
+"""Metadata fields that actions can change."""
 
 
 # Type facts ---------------------------------------------------------------------------------------
@@ -116,7 +116,7 @@ class ObjectTypeFacts(Value):
     fully_inside: frozenset[str]
 
     def pieces_of(self, object_type: str) -> tuple[str, int] | None:
-        """Return type and number of the pieces of a sliceable type, or None."""
+        """Return the type and the number of pieces of a sliceable type, or None."""
         facts = self.types.get(object_type)
         if facts is None or facts.slices_into is None:
             return None
