@@ -66,6 +66,7 @@ class Executor(Generic[Goal]):
         self._started: set[tuple[object, ...]] = set()  # plans, each with its belief
         self._refused: set[tuple[object, ...]] = set()  # actions, each with the belief
         self._avoid = frozenset[str]()
+        self._put_right = frozenset[str]()  # objects for which a plan was made anew
         self._closing: tuple[str, ...] = ()  # the place opened last
         self._searched = frozenset[str]()  # places that were searched, or could not be opened
         self._not_found = frozenset[str]()  # objects for which every place was searched
@@ -173,6 +174,8 @@ class Executor(Generic[Goal]):
         while True:
             watch = self.world.watch(planned, self._constraints)
             impasse = self._execute(planned, watch)
+            if impasse is None and final:
+                impasse = self._left_untidy(stage, planned, watch)
             if impasse is None:
                 looked, unseen = self._last_look(stage, watch) if final else (False, ())
                 if looked:
@@ -187,6 +190,20 @@ class Executor(Generic[Goal]):
             if new is None:
                 return self.finished(reason, watch.unmet_goal())
             planned = new
+
+    def _left_untidy(self, stage: Goal, planned: Planned, watch: BeliefMonitor) -> Impasse | None:
+        """Return an impasse if an object outside the plan must be put right, once for each."""
+        if self.replans >= self.max_replans:
+            return None
+        try:
+            left = set(self.world.untidy(self.policy, stage))
+        except (ImpossibleGoalError, PddlError):  # the goal names an object that has gone since
+            return None
+        left -= self._put_right.union(planned.relevant.names)
+        if not left:
+            return None
+        self._put_right |= left
+        return self._outdated(watch, (), f"{' and '.join(sorted(left))} must still be put right.")
 
     def _first_plan(self, stage: Goal) -> Planned:
         """Return a plan for a stage; while there is none, search for the objects that it needs."""

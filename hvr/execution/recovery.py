@@ -398,6 +398,11 @@ class ExecutionWorld(Protocol):
         del policy, stage, spare
         return ()
 
+    def untidy(self, policy: Any, stage: Any) -> tuple[str, ...]:
+        """Return the objects that actions have left in a state that should not last."""
+        del policy, stage
+        return ()
+
     def unplaced(self) -> frozenset[str]:
         """Return all objects whose places are unknown."""
         return frozenset()

@@ -288,6 +288,9 @@ class World:
             return tuple(sorted(inventory.unplaced.intersection(needed)))
         return missing_objects(needed, inventory)
 
+    def untidy(self, policy: Policy[Any], stage: Any) -> tuple[str, ...]:
+        return policy.untidy(stage, self.graph, self.inventory())
+
     def unplaced(self) -> frozenset[str]:
         return self.inventory().unplaced
 

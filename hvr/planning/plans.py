@@ -297,6 +297,14 @@ class Policy(Protocol[Wanted]):
         del stage, graph, inventory
         return ()
 
+    def untidy(self, stage: Wanted, graph: KnowledgeGraph, inventory: Inventory) -> tuple[str, ...]:
+        """Return the objects that the robot has left in a state that should not last.
+
+        A plan must include them, even if another one moved or switched them. The default is none.
+        """
+        del stage, graph, inventory
+        return ()
+
     def opening(
         self,
         place: str,

@@ -244,6 +244,9 @@ class SymbolicPolicy(Policy[Stage]):
     def needs(self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory) -> tuple[str, ...]:
         return self._chosen(self._parse(stage, graph, inventory), inventory).names
 
+    def untidy(self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory) -> tuple[str, ...]:
+        return tuple(_untidy(self._parse(stage, graph, inventory).ends, inventory))
+
     def opening(
         self,
         place: str,

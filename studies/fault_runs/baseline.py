@@ -123,6 +123,9 @@ class Given(Policy[Stage]):
     def needs(self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory) -> tuple[str, ...]:
         return self.policy.needs(stage, graph, inventory)
 
+    def untidy(self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory) -> tuple[str, ...]:
+        return self.policy.untidy(stage, graph, inventory)
+
     def opening(
         self,
         place: str,

@@ -97,3 +97,16 @@ def test_a_refusal_retracts_what_it_contradicts_and_the_lost_object_is_searched_
     assert ran.finished.reached and len(ran.steps) < 20
     retracted = [f for f in refused.failures if f.kind is DeviationKind.MISPERCEIVED]
     assert [str(literal) for f in retracted for literal in f.literals] == ["(near mug-1)"]
+
+
+@pytest.mark.slow
+def test_a_wrong_burner_does_not_stay_on_after_the_right_one_was_used() -> None:
+    policy = symbolic()
+    stages = [policy.with_ends("(exists (?e - eggcracked) (and (cooked ?e) (stove_heated ?e)))")]
+    fault = Fault(FaultKind.WRONG_OBJECT, FaultTiming(actions=("ToggleObjectOn",), times=1))
+    ran = run_with(policy, stages, (fault,), "FloorPlan13")
+    assert ran.finished.reached and ran.failures
+    objects = ran.world.env.last_event.metadata["objects"]
+    assert not [
+        o["objectId"] for o in objects if o["objectType"] == "StoveBurner" and o["isToggled"]
+    ]
