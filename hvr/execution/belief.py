@@ -263,7 +263,6 @@ def _without(o: SceneObject, atom: Atom, fields: Fields) -> SceneObject:
 
 
 def with_attribute(o: SceneObject, key: str, value: Any) -> SceneObject:
-    """Return an object with one attribute changed."""
     return replace(o, attributes=MappingProxyType({**o.attributes, key: value}))
 
 
@@ -293,7 +292,7 @@ def _pieces(name: str, objects: Mapping[str, SceneObject], names: Names) -> dict
 # Hidden beliefs that a refusal contradicts: the smallest changes that explain it.
 
 Revision = frozenset[tuple[Atom_pddl | FunctionTerm, bool | Fraction]]
-"""Hidden facts and numbers, each with another value than the believed one."""
+"""Hidden facts and numbers, each with a value other than the believed one."""
 
 _NOTHING: Revision = frozenset()
 _KEPT = 24
@@ -312,7 +311,7 @@ def contradicted(
     A true disjunction becomes false with all of its true parts, a conjunction with one.
 
     Args:
-        hidden: Whether a fact or number is only believed.
+        hidden: Returns whether a fact or number is only believed.
     """
     search = _Search(state, hidden)
     task = state.task
@@ -323,7 +322,7 @@ def contradicted(
 def revised(
     state: State, changes: Iterable[tuple[Atom_pddl | FunctionTerm, bool | Fraction]]
 ) -> State:
-    """Return a state with other values of some facts and numbers."""
+    """Return a copy of a state with changed facts and numbers."""
     task = state.task
     atoms = {a for a in state.atoms() if a.predicate not in task.derived_predicates}
     numbers = state.numbers()

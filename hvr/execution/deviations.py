@@ -47,7 +47,7 @@ class DeviationKind(StrEnum):
     OCCUPIED = "occupied"
     """The receptacle has no room because of other objects in or on it."""
     WRONG_OBJECT = "wrong object"
-    """The action affected another object than the intended one."""
+    """The action affected an object other than the intended one."""
     MISSING_PRECONDITION = "missing precondition"
     """A precondition does not hold: an earlier step is missing or was undone."""
     NO_EFFECT = "no effect"
@@ -85,7 +85,7 @@ class Deviation(Value):
             the environment refused an action without violating anything in the domain.
         step: 1-based number of the step, or of the step after which the deviation was noticed.
         action: Action of the step; None if the goal of a finished plan is unmet.
-        explanation: Explanation in one sentence.
+        explanation: The deviation in one sentence.
         objects: Names of the objects involved, most relevant first.
         evidence: Sounds and messages that support the explanation.
     """

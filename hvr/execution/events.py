@@ -51,9 +51,10 @@ class PlanReady(Value):
         objects: Names of the objects that the planner considered.
         first_step: Number of its first step in the run.
         seconds: Wall time of planning and validation.
-        looking_for: Objects that the plan searches for or checks; empty for a plan for the goal.
-        where: The place to look, if the objects are lost.
-        or_else: The places to look afterwards, in this order, while the objects are not found.
+        looking_for: Objects that the plan searches for or checks; empty if the plan is for the
+            goal.
+        where: The place to search, if the objects are lost.
+        or_else: The places to search afterwards, in this order, until the objects are found.
     """
 
     plan: Plan
@@ -152,7 +153,7 @@ class Recovery(Value):
     Args:
         strategy: Name of the strategy.
         reason: The deviation, as a sentence.
-        outcome: `worked`, `failed`, the new plan, or why there is none.
+        outcome: `worked`, `failed`, the new plan, or the reason why there is none.
         step: Number of the step after which the strategy was used.
     """
 
@@ -185,8 +186,8 @@ class Finished(Value):
         reason: Why the goal was not reached; empty if it was.
         unmet: Literals of the goal that do not hold.
         remains: The unmet literals as sentences.
-        failures: Number of deviations by kind.
-        recoveries: Number of uses by recovery strategy.
+        failures: Number of deviations of each kind.
+        recoveries: Number of uses of each recovery strategy.
         unseen: Objects that a reached goal depends on but that could not be observed at the end.
     """
 

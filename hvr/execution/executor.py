@@ -70,7 +70,7 @@ class Executor(Generic[Goal]):
         self._closing: tuple[str, ...] = ()  # the place opened last
         self._searched = frozenset[str]()  # places that were searched, or could not be opened
         self._not_found = frozenset[str]()  # objects for which every place was searched
-        self._constraints = ConstraintMonitor()  # of the stage
+        self._constraints = ConstraintMonitor()  # constraints on the current stage
         self._run_constraints = ConstraintMonitor()
         self._broken: list[Deviation] = []
         strategies = self.policy.recovery_strategies
@@ -96,7 +96,7 @@ class Executor(Generic[Goal]):
 
         Raises:
             ImpossibleGoalError: No plan exists at the start.
-            PlannerError: No first plan was found in the time limit.
+            PlannerError: No first plan was found within the time limit.
         """
         finished = Finished(True, 0, 0)
         self._run_constraints = ConstraintMonitor(constraints)
@@ -264,10 +264,10 @@ class Executor(Generic[Goal]):
             self._closing = (places[0],)  # the next plan closes it
 
     def _last_look(self, stage: Goal, watch: BeliefMonitor) -> tuple[bool, tuple[str, ...]]:
-        """See again what a reached goal rests on.
+        """Look again at the objects that a reached goal depends on.
 
         Returns:
-            Whether anything was looked at, and the things that could not be seen.
+            Whether the robot looked at anything, and the objects that it could not see.
         """
         step = self.steps
         tried = set[str]()

@@ -88,7 +88,6 @@ def sorts_of(ontology: Ontology) -> PredicateSorts:
 
 
 def default_sorts() -> PredicateSorts:
-    """Return the predicate sorts of hvr's own ontology."""
     return sorts_of(load_ontology())
 
 
@@ -100,8 +99,6 @@ def default_sorts() -> PredicateSorts:
 
 
 class SoundKind(StrEnum):
-    """The kind of a sound."""
-
     TURNED_ON = "turned on"
     TURNED_OFF = "turned off"
     BROKEN = "broken"
@@ -110,7 +107,7 @@ class SoundKind(StrEnum):
 
 
 class AudioEvent(Value):
-    """One sound.
+    """A sound that the robot hears.
 
     Args:
         object_type: AI2-THOR type of the object that makes it.
@@ -190,8 +187,8 @@ class Observed:
         seen: Names of the objects seen now; None means all.
         whole: Receptacles whose whole contents are seen now.
         last_seen: Step in which each object was last seen before this one.
-        gained: New atoms about objects that the plan does not name.
-        lost: Atoms about such objects that no longer hold.
+        gained: New atoms about objects outside the plan.
+        lost: Atoms about objects outside the plan that no longer hold.
         sorts: The remembered and the drifting predicates.
         unmet: After a failure, the precondition literals that do not hold in `atoms`.
     """

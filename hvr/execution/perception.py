@@ -87,7 +87,7 @@ class View(NamedTuple):
     Args:
         seen: Names of the objects in view; None for all.
         whole: Receptacles whose whole contents are in view.
-        surprises: Accepted readings other than expected, as pairs of an object and a field.
+        surprises: Accepted unexpected readings, as pairs of an object and a field.
     """
 
     scene: SceneGraph
@@ -120,9 +120,9 @@ class NoiseFilter:
         return self._rate(kind, _Counts(self._right, self._wrong))
 
     def _rate(self, kind: str, counts: _Counts) -> float:
-        # Kinds of readings are taken to share a rate (estimated with Jeffreys' prior), except those
-        # that would have been wrong by now. As long as no reading was certainly wrong, undecided
-        # surprises count as wrong: that is the assumption that they have to refute.
+        # Kinds of readings are taken to share a rate (estimated with Jeffreys' prior), except kinds
+        # that would have shown an error by now. Until some reading was certainly wrong, undecided
+        # surprises count as wrong: the assumption that they have to refute.
         right, wrong, errors = counts.right, counts.wrong, counts.wrong.total()
         others = sum(right[k] for k in wrong if wrong[k] > 0)
         if not errors:
@@ -135,7 +135,7 @@ class NoiseFilter:
     def settle(
         self, expected: SceneGraph, first: View, look: Callable[[], View]
     ) -> tuple[View, int]:
-        """Return a view without surprises that further looks refute, and the number of looks."""
+        """Look again to settle surprises; return the resulting view and the number of looks."""
         ballot = _Ballot(expected, first)
         if ballot.open or self._told:
             for _ in range(MAX_LOOKS):
@@ -319,9 +319,9 @@ class Sightings:
         self.looks = 0
         """Number of looks so far."""
         self.seen: dict[str, int] = {}
-        """Last look that showed each object."""
+        """Number of the last look that showed each object."""
         self.whole: dict[str, int] = {}
-        """Last look that showed the whole contents of each receptacle."""
+        """Number of the last look that showed the whole contents of each receptacle."""
         self.doubted: frozenset[_Key] = frozenset()
         """Readings that were a surprise and were not confirmed since, by acting or a full turn."""
         self.lost: dict[str, int] = {}
@@ -348,8 +348,8 @@ class Sensors(Value):
     """The sensors of the robot.
 
     Args:
-        error_rate: Known share of wrong readings; 0 if it is unknown, then only the estimate of
-            `hvr.execution.perception` counts.
+        error_rate: Known share of wrong readings; 0 if it is unknown, so that only the estimate of
+            `NoiseFilter` counts.
     """
 
     sight: Sight = Sight.OMNISCIENT
@@ -471,7 +471,7 @@ class Perception:
             added: Atoms that a successful action should make true.
         """
         earlier = self._belief
-        # Sounds come from the environment's frames, in which what was in view may be misread.
+        # Sounds come from the environment's frames, in which visible objects may be misread.
         known = {name: earlier.scene.objects[name] for name in earlier.seen}
         before = self._there.replace(objects=MappingProxyType({**self._there.objects, **known}))
         self._there = scene_graph(self.env.last_event.metadata, self.names)
@@ -507,7 +507,7 @@ class Perception:
         self.history.lose(_newly_lost(earlier, scene))
 
     def is_fresh(self, name: str, step: int) -> bool:
-        """Return whether the robot has seen an object in a step or later.
+        """Return whether the robot has seen an object since a step.
 
         A surprising reading, which may be wrong for several actions, counts only when confirmed.
         """
@@ -564,7 +564,7 @@ class Perception:
         return self._view()
 
     def _heard(self, before: SceneGraph) -> tuple[AudioEvent, ...]:
-        """Return the sounds of the changes that all frames since then show."""
+        """Return the sounds of the changes since `before` that all frames show."""
         first, *others = (audio_events(before, frame) for frame in self._frames)
         return tuple(sound for sound in first if all(sound in heard for heard in others))
 
@@ -604,7 +604,7 @@ def _newly_lost(before: SceneGraph, now: SceneGraph) -> list[str]:
 
 
 def _done(before: SceneGraph, predicted: SceneGraph, seen: frozenset[str]) -> set[_Key]:
-    """Return the readings of objects in view that an action was to change."""
+    """Return the readings of objects in view that an action was meant to change."""
     return {
         (name, kind)
         for name in seen & before.objects.keys() & predicted.objects.keys()

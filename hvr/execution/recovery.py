@@ -223,7 +223,7 @@ class _Use(NamedTuple):
 
 @dataclass
 class RecoveryProgress:
-    """The recovery strategies of one run and their uses; `listen` hears of each use."""
+    """The recovery strategies of one run and their uses; `listen` is called for each use."""
 
     repairs: Strategies
     listen: Callable[[Recovery], None]
@@ -267,7 +267,6 @@ class RecoveryProgress:
         return tuple(sorted(names, key=lambda name: self._tried[name, impasse.action]))
 
     def count_use(self, name: str, impasse: Impasse) -> None:
-        """Count a use of a strategy."""
         self._tried[name, impasse.action] += 1
         self.used[name] += 1
 
@@ -307,7 +306,7 @@ class BeliefMonitor(Protocol):
 
     @property
     def constraint_state(self) -> State:
-        """The observed state of everything that the constraints speak of."""
+        """The observed state of everything that the constraints mention."""
         return self.state
 
     def step(
@@ -355,11 +354,11 @@ class ExecutionWorld(Protocol):
 
     @property
     def wording(self) -> Wording | None:
-        """Templates for literals; None for hvr's own."""
+        """Templates for literals, or None for hvr's own."""
         ...
 
     def scope(self, planned: Planned) -> Task:
-        """Return a task with all objects that the constraints of a plan speak of."""
+        """Return a task with all objects that the constraints of a plan mention."""
         return planned.task
 
     def plan(self, policy: Any, stage: Any, avoid: frozenset[str], reason: str) -> Planned:
@@ -371,7 +370,7 @@ class ExecutionWorld(Protocol):
 
         Raises:
             ImpossibleGoalError: No plan exists, by proof.
-            PlannerError: No plan was found in the time limit.
+            PlannerError: No plan was found within the time limit.
         """
         ...
 
@@ -438,5 +437,5 @@ class ExecutionWorld(Protocol):
         ...
 
     def notice(self, step: int, failures: Iterable[Deviation]) -> None:
-        """Record deviations that belong to no executed step."""
+        """Record deviations outside executed steps."""
         del step, failures

@@ -126,7 +126,7 @@ def search_order(
 
 
 class ChangeReader:
-    """Converts statements to PDDL atoms, by the annotations of an ontology."""
+    """Converts statements to PDDL atoms, using the annotations of an ontology."""
 
     def __init__(self, ontology: Ontology) -> None:
         self._rules: dict[str, PredicateRule] = {}
@@ -297,7 +297,7 @@ class World:
     def search_order(self, objects: Sequence[str], searched: Collection[str]) -> tuple[str, ...]:
         inventory, history = self.inventory(), self.perception.history
         spots = {place: self._spots(place) for place in self._receptacles()}
-        # What was never seen may be where the robot has not looked yet, all else anywhere.
+        # Objects never seen may be where the robot has not looked yet; others may be anywhere.
         known = {name: history.looks for name in objects if name in history.seen} | history.lost
         since = max((known.get(name, 0) for name in objects), default=0)
         left = set()
@@ -339,7 +339,7 @@ class World:
         ]
 
     def _spots(self, place: str) -> tuple[str, ...]:
-        """Return the things to go to in order to see all of a place."""
+        """Return the objects to approach in order to see all of a place."""
         if place not in self.perception.large:
             return (place,)
         objects = self.scene.objects.values()
@@ -506,7 +506,7 @@ class World:
         )
 
     def notice(self, step: int, failures: Iterable[Deviation]) -> None:
-        """Log deviations that belong to no executed step."""
+        """Log deviations outside executed steps."""
         self.graph.notice(step, _notes(failures))
 
     def look_around(self, step: int, everything: bool = False) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The world of facts for the loop of `hvr.execution.executor`: states as sets of PDDL facts.
+"""Worlds of facts for the loop of `hvr.execution.executor`: states are sets of PDDL facts.
 
 Expected and observed outcomes are states of one task. Hidden facts are believed to follow the
 domain. When an applicable step is refused a second time, the cheapest hidden beliefs that make its
@@ -65,8 +65,8 @@ from hvr.worlds.facts.environment import (
 # Beliefs about hidden facts, and their alternatives.
 #
 # A completed step is believed to have had its hidden effects, or none if no visible effect
-# occurred. Each hidden fact remembers the last such step. Retracting one fact flips all facts of
-# that step, since they succeeded or failed together.
+# occurred. The last step that affected a hidden fact is remembered. Retracting one fact flips all
+# facts of that step, since they succeeded or failed together.
 
 
 class BeliefRevision:
@@ -99,7 +99,7 @@ class BeliefRevision:
         """Return alternative states, one per candidate revision.
 
         Args:
-            refuted: Whether a state still contradicts the refusals.
+            refuted: Returns whether a state still contradicts the refusals.
 
         Returns:
             Each revision with its state: least retracted first, then the smallest, then the most
@@ -166,7 +166,7 @@ class FactWorld(ExecutionWorld):
     """An environment of facts and the belief about it.
 
     Args:
-        problem: The objects, and the initial belief about hidden facts.
+        problem: Problem with the objects and the initial belief about hidden facts.
 
     Attributes:
         impossible: Whether it is proven that no plan reaches the goal from the current state.
@@ -202,7 +202,7 @@ class FactWorld(ExecutionWorld):
         return self._wording
 
     def outcome(self) -> bool | None:
-        """Return whether the environment ended the run successfully; None if the run is open."""
+        """Return whether the environment ended the run successfully, or None if the run is open."""
         return None
 
     def plan(
@@ -251,7 +251,7 @@ class FactWorld(ExecutionWorld):
         return tuple(sorted({name for atom in atoms for name in atom.args}))
 
     def do(self, action: GroundAction) -> str:
-        """Execute an action; return why it was refused, or an empty string if it was done."""
+        """Execute an action; return the reason for a refusal, or an empty string on success."""
         error = self._ask(f"step {action}", lambda: self.env.step(action.name, action.args))
         if not isinstance(error, str):
             raise SimulatorError(
@@ -328,7 +328,7 @@ class FactWorld(ExecutionWorld):
         return (what.predicate if isinstance(what, Atom) else what.function) in self.hidden
 
     def surprised(self, expected: State, observed: State) -> None:
-        """Note that a step ended in another state than expected."""
+        """Record that a step ended in an unexpected state."""
         self._surprise = expected, observed
 
     def _causes(self, expected: State, observed: State) -> Iterator[State]:

@@ -50,7 +50,7 @@ from hvr.pddl.task import holds_initially
 from hvr.worlds.facts.lexicon import WorldLexicon, words_of
 
 _FEW = 3
-"""Number of remarks in a refusal."""
+"""Maximum number of remarks in a refusal."""
 
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 _MOST_COMBINATIONS = 200

@@ -37,7 +37,7 @@ class FactOutcome:
 
     Args:
         observed: Observed state, with hidden facts as expected.
-        error: Why the action was refused; empty if it was done.
+        error: Reason for a refusal; empty if the action was done.
         unmet: After a refusal, the precondition literals observed not to hold.
     """
 
@@ -69,7 +69,7 @@ def difference_of(expected: State, observed: State) -> Difference:
 
 
 def missing_literals(expected: State, observed: State) -> dict[Expression, None]:
-    """Return the literals that should hold and do not, in a deterministic order."""
+    """Return the literals that should hold but do not, in a deterministic order."""
     different = difference_of(expected, observed)
     unexpected = (Not(a) for a in different.unexpected)
     return dict.fromkeys([*different.missing, *unexpected, *different.numbers])
@@ -105,7 +105,7 @@ def detect_facts(
 
 
 def explain_state(literals: Iterable[Expression], wording: Wording) -> str:
-    """Describe the state in one clause, given literals that should hold but do not."""
+    """Describe a state in one clause, given the literals that should hold but do not."""
     return literal_clauses([negated(literal) for literal in literals], wording=wording)
 
 

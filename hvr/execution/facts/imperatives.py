@@ -74,7 +74,7 @@ class Imperative(Value):
 
     Args:
         pattern: The words; the groups `p0`, `p1` … are arguments.
-        asked: The literal's atom, or the change of a number.
+        asked: Atom of the requested literal, or the requested change of a number.
         positive: Whether the atom becomes true.
         parameters: Parameters of the action.
         needs: Atoms of the action's precondition.
@@ -137,7 +137,7 @@ def imperatives(domain: Domain, orders: Sequence[tuple[str, Template]]) -> Itera
 
 
 def orders_of(wording: Mapping[str, ActionWording], domain: Domain) -> list[tuple[str, Template]]:
-    """Return the imperatives of the actions: the given ones, and those of their names."""
+    """Return the imperatives of the actions, given or derived from their names."""
     given = [(name, said.imperative) for name, said in wording.items()]
     own = [
         (name, Template(imperative_of(action), len(action.parameters)))
@@ -328,7 +328,7 @@ _ONCE = {"once": 1, "twice": 2, "thrice": 3}
 
 
 def repeated(text: str) -> tuple[str, int]:
-    """Split 'water the rose twice' into the order and the number of times; 0 if none is said."""
+    """Split 'water the rose twice' into the order and the number of times; 0 if it gives none."""
     match = _TIMES.fullmatch(text)
     if match is None:
         return text, 0
@@ -342,7 +342,7 @@ _TURN = re.compile(r"(turn|switch)(?= )")
 
 
 def variants(text: str, types: Mapping[str, str]) -> Iterator[str]:
-    """Yield an order in other words.
+    """Yield rewordings of an order.
 
     Args:
         types: Verbs whose first argument can only be one object, and this object.

@@ -248,7 +248,7 @@ class FactOrders(FactClauses):
         return [need for need in needs if not self._holds(need)]
 
     def _changed(self, change: NumericEffect, args: Sequence[Thing], times: int) -> Formula:
-        """Return the number that an order asks for, from what it is now."""
+        """Return the value that an order asks for, computed from the current one."""
         assert isinstance(change.amount, Number)
         amount = change.amount.value
 
@@ -298,7 +298,7 @@ class FactOrders(FactClauses):
         at: int,
         positive: bool = True,
     ) -> Thing:
-        """Return 'a block' as one of the blocks for which an order is not fulfilled already."""
+        """Read 'a block' as one of the blocks for which the order is not yet fulfilled."""
         thing = args[at]
         if thing.quantifier != SOME or thing.members is not None or thing.count_all or at:
             return thing

@@ -77,7 +77,7 @@ class StatePlanner:
 
         Raises:
             ImpossibleGoalError: No plan exists, by proof.
-            PlannerError: No plan was found in the time limit.
+            PlannerError: No plan was found within the time limit.
             UsageError: No planner supports the domain.
         """
         started = time.perf_counter()

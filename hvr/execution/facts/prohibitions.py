@@ -1,4 +1,4 @@
-"""What a request in a world of facts forbids: 'do not use plane1', 'without the truck'."""
+"""Prohibitions in requests to worlds of facts: 'do not use plane1', 'without the truck'."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _USE = re.compile(r"(?:use|touch|employ) (?P<thing>.+)")
 
 
 def without_prohibitions(text: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """Split a request into its orders, the deeds that it forbids, and the things not to use."""
+    """Split a request into its orders, the actions that it forbids, and the things not to use."""
     deeds: list[str] = []
     things: list[str] = []
 
@@ -58,7 +58,7 @@ _KEPT = re.compile(
 
 
 def without_kept(text: str, words: FactWords) -> tuple[str, tuple[str, ...]]:
-    """Split a request into its orders and the present states that it wants to last."""
+    """Split a request into its orders and the current states that it wants preserved."""
     states: list[str] = []
 
     def cut(match: re.Match[str]) -> str:
@@ -82,10 +82,10 @@ def forbidding(
     deeds: tuple[str, ...],
     things: tuple[str, ...],
 ) -> Iterator[Expression]:
-    """Yield the constraints that forbid deeds, and the use of things.
+    """Yield the constraints that forbid actions and the use of things.
 
     Raises:
-        LanguageError: A deed or thing is unknown, or what is forbidden already holds.
+        LanguageError: An action or thing is unknown, or a forbidden state already holds.
     """
     for deed in deeds:
         for text in words.forbidden(deed.strip()):
@@ -101,7 +101,7 @@ def forbidding(
 
 
 def unchanged(name: str, domain: Domain, problem: Problem) -> Iterator[Formula]:
-    """Yield the conditions that an object takes part in no change."""
+    """Yield the conditions under which no fact about an object changes."""
     objects = {o.name: o.types for o in (*domain.constants, *problem.objects)}
     changed = {
         atom.predicate

@@ -71,7 +71,7 @@ def described_stages(
         reading: 1-based number of the reading to use if there are several.
 
     Raises:
-        LanguageError: The request was not understood, or needs objects that are all known.
+        LanguageError: The request was not understood, or it requires that all objects are known.
         AmbiguousError: The request has several readings, and none was chosen.
         ImpossibleGoalError: No object of the kind can meet the request.
     """
@@ -211,7 +211,7 @@ class RevealingWorld(FactWorld):
 
     Args:
         deeds: Predicates that record what was done in the current stage.
-        judged: Whether the environment judges the request; False if it is not its own.
+        judged: Whether the environment judges the request; False if it did not set the request.
 
     Attributes:
         supposed: Objects that have not been seen.
@@ -293,7 +293,7 @@ class RevealingWorld(FactWorld):
         self, policy: FactPolicy, stage: Problem, avoid: frozenset[str], reason: str
     ) -> Planned:
         del avoid, reason
-        # The same plan is no repetition if anything was seen or done since.
+        # The same plan is not a repetition if anything was seen or done since.
         seen = self.task.problem.init, self.task.problem.numeric_init
         self.may_repeat, self._planned_from = seen != self._planned_from, seen
         if stage is not self._stage:
@@ -455,6 +455,6 @@ class PosedRun:
         return tuple(dict.fromkeys(n for n in named if n in self.world.supposed))
 
     def unexecuted(self, plans: Sequence[Planned]) -> WorldRun:
-        """Return plans that were not executed as a run, to save them."""
+        """Return plans as a run without steps, so that they can be saved."""
         finished = Finished(False, 0, 0, "the plan was not executed")
         return WorldRun(finished, False, tuple(plans), (finished,))

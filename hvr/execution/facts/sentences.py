@@ -140,7 +140,7 @@ def problem_for(
 def _restricted(
     text: str, domain: Domain, problem: Problem, words: WorldLexicon
 ) -> RequestedProblem | None:
-    """Return the problem of a request that forbids something; None for other texts."""
+    """Return the problem of a request that forbids something, or None for other texts."""
     if text.lstrip().startswith("("):
         return None
     facts = FactWords(FactOrders(domain, problem, words), domain, problem)
@@ -161,7 +161,7 @@ def _restricted(
 def _over_time(
     text: str, domain: Domain, problem: Problem, words: WorldLexicon
 ) -> RequestedProblem | None:
-    """Return the problem of a request with conditions over time; None for other texts."""
+    """Return the problem of a request with conditions over time, or None for other texts."""
     if text.lstrip().startswith("("):
         return None
     reader = FactOrders(domain, problem, words)

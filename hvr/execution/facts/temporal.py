@@ -35,11 +35,11 @@ class ClauseReader(Protocol):
     """The reader of a world's clauses and orders."""
 
     def clauses(self, text: str) -> Formula | None:
-        """Read statements joined by 'and'; None for other texts."""
+        """Read statements joined by 'and'; return None for other texts."""
         ...
 
     def orders(self, text: str) -> Formula | None:
-        """Read orders joined by 'and'; None for other texts."""
+        """Read orders joined by 'and'; return None for other texts."""
         ...
 
     def object_of(self, text: str) -> str | None:
@@ -47,7 +47,7 @@ class ClauseReader(Protocol):
         ...
 
     def one_at_a_time(self, predicate: str) -> bool:
-        """Return whether a predicate has one further argument at a time: a place."""
+        """Return whether a predicate allows one further argument at a time, such as a place."""
         ...
 
 
@@ -149,7 +149,7 @@ class FactWords:
 def own_words(
     text: str, clauses: Callable[[str], Formula | None]
 ) -> tuple[list[Formula], list[Expression], list[Expression]] | None:
-    """Read hvr's own paraphrase of a goal with constraints; None for any other text.
+    """Read hvr's own paraphrase of a goal with constraints; return None for any other text.
 
     Returns:
         The stages, the constraints on all stages, and the constraints on all but the first.
@@ -219,7 +219,7 @@ def in_words(constraint: Expression, said: Callable[[Expression], str]) -> str:
 
 
 def all_in_words(constraints: Iterable[Expression], said: Callable[[Expression], str]) -> str:
-    """Return constraints in words, each once."""
+    """Return constraints in words, without duplicates."""
     return "; ".join(dict.fromkeys(in_words(one, said) for one in constraints))
 
 

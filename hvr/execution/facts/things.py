@@ -5,7 +5,7 @@ thing = an object: "truck1", "truck 1", or "the truck" if there is only one
       | "everything", "nothing", "something"
       | a described TYPE: "the parcel at the depot", "all lit lamps", "every block except red"
 
-Descriptions are decided in the initial state.
+Descriptions are evaluated in the initial state.
 """
 
 from __future__ import annotations
@@ -90,10 +90,10 @@ class ThingReader:
         self._known: dict[tuple[str, tuple[str, ...]], Thing | None] = {}
 
     def read(self, text: str, parameter: TypedName) -> Thing | None:
-        """Return the thing that a phrase names as an argument; None if it cannot be one.
+        """Return the thing that a phrase names as an argument, or None if it cannot be one.
 
         Raises:
-            LanguageError: A description fits no object, or "the" several.
+            LanguageError: A description fits no object, or one with "the" fits several.
         """
         key = (text, parameter.types)
         if key not in self._known:
@@ -178,7 +178,7 @@ class ThingReader:
         return thing if true else None
 
     def _noun(self, text: str) -> tuple[str, str, bool, str] | None:
-        """Split a phrase into type, adjective, whether it is plural, and the rest."""
+        """Split a phrase into its type, its adjective, a flag for the plural, and the rest."""
         for kind, names in self.words.types.items():
             for noun in names:
                 for many, form in ((False, noun), (True, plural(noun))):
@@ -217,7 +217,7 @@ class ThingReader:
         return Thing(members[0])
 
     def _is(self, name: str, how: str) -> bool | None:
-        """Return whether an object is as a description says; None if it is not understood."""
+        """Return whether an object matches a description, or None if it is not understood."""
         relative = _RELATIVE.fullmatch(how)
         said = relative["how"] if relative else how
         place = said.removeprefix("from ")

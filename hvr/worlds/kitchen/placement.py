@@ -203,7 +203,7 @@ def place(
     forced: bool,
     chance: random.Random | None = None,
 ) -> KitchenObject | None:
-    """Return the object at the nearest or a random free spot; None if no spot is free."""
+    """Return the object at the nearest or a random free spot, or None if no spot is free."""
     kind = receptacle.object_type
     if kind in _ATTACH:
         x, _, z = receptacle.box.center

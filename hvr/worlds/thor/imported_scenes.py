@@ -55,7 +55,7 @@ class AssetBook(Value):
     stems: Mapping[str, str]
 
     def type_of(self, asset: str, identifier: str) -> str | None:
-        """Return an object's type from its asset and id; None if it is unknown."""
+        """Return an object's type from its asset and id, or None if it is unknown."""
         if asset in self.assets:
             return self.assets[asset].object_type
         named = identifier.partition("|")[0]
@@ -341,7 +341,7 @@ def _at(segment: _Segment, distance: float) -> _Point:
 
 
 def _along(opening: _Segment, wall: _Segment) -> tuple[float, float] | None:
-    """Return the interval of an opening along a wall; None if it is elsewhere."""
+    """Return the interval of an opening along a wall, or None if it is elsewhere."""
     # A wall between two rooms is stored once per room, possibly in opposite directions.
     if any(_distance(point, wall) > _THICK for point in opening):
         return None

@@ -115,7 +115,7 @@ class Names:
         return tuple(f"{piece_type.lower()}-{first + i}" for i in range(count))
 
     def source(self, name: str) -> str | None:
-        """Return the name of the object that a piece is cut from; None for a whole object."""
+        """Return the name of the object that a piece is cut from, or None for a whole object."""
         if name in self._ids:
             return None
         piece = self._piece(name)
