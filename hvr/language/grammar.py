@@ -264,7 +264,8 @@ _OVER_TIME = re.compile(
     r"\b(whenever|(?:every|each|any) time|while|(?:so|as) long as|until|till|before)\b",
     re.IGNORECASE,
 )
-_OCCASIONS = re.compile(r"\b(?:when|whenever)\b([^,.;!?]*)", re.IGNORECASE)
+_PASTIME = re.compile(r"while \w+ing\b", re.IGNORECASE)
+_OCCASIONS = re.compile(r"(?:\b(?:when|whenever)\b|^while\b)([^,.;!?]*)", re.IGNORECASE)
 
 
 # Reader -------------------------------------------------------------------------------------------
@@ -385,7 +386,13 @@ class Reader:
             return None
         from hvr.language.temporal_scene import timed_goals
 
-        return timed_goals(request, self, inventory)
+        try:
+            return timed_goals(request, self, inventory)
+        except LanguageError:
+            if _PASTIME.match(request) and self._is_occasion(request):
+                with suppress(LanguageError):
+                    return self._read(request, inventory)
+            raise
 
     def _is_occasion(self, request: str) -> bool:
         """Return whether each 'when' of a request names nothing here: 'when you have time'."""
