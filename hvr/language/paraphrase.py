@@ -262,8 +262,8 @@ class _Speaker:
 
     def _about(self, subjects: Sequence[str], literals: Sequence[Atom | Not]) -> str:
         first, *_ = subjects
-        name = self._name(first) if first else ""
-        subject = self._each(subjects) if len(subjects) > 1 else name
+        alone = self._name(first) if first and len(subjects) == 1 else ""
+        subject = self._each(subjects) if len(subjects) > 1 else alone
         clauses = [self._literal(literal, subject) for literal in literals]
         # "the mug is clean and is hot"; a clause that does not start with the subject stands alone.
         own = [text for text in clauses if text.startswith(f"{subject} ")]

@@ -82,6 +82,17 @@ def test_a_paraphrase_whose_names_can_mean_several_things_is_read() -> None:
     assert OwnWords(reader.taxonomy, inventory, reader.domain).goal(text) is not None
 
 
+def test_things_that_are_counted_together_are_counted_once() -> None:
+    reader, inventory = scene("FloorPlan1")
+    stage = Stage(
+        "(exists (?a ?b ?c - apple) (and (washed ?a) (washed ?b) (washed ?c) "
+        "(not (= ?c ?a)) (not (= ?c ?b))))"
+    )
+    (said,) = paraphrase([stage], reader.taxonomy, inventory, reader.domain)
+    assert said.endswith("is not the same as the third apple")
+    assert OwnWords(reader.taxonomy, inventory, reader.domain).goal(said) is not None
+
+
 @st.composite
 def goals(draw: st.DrawFn) -> tuple[str, str]:
     """A scene and a conjunction of literals over objects and variables."""
