@@ -10,6 +10,10 @@ The forms belong to English and to no world, so they name no thing, state or pla
 from __future__ import annotations
 
 import re
+from functools import cache
+
+_SHORTEST = 3
+"""Number of words of the shortest form; compiling the forms takes longer than reading."""
 
 _VALUE = (
     "grateful|obliged|thankful|glad|happy|pleased|appreciate|appreciated|great|nice|lovely|helpful|"
@@ -38,138 +42,130 @@ _YOU_MAY = (
 )
 _END = r"(?=\s*(?:[,.;!?]|$))"
 
-_FORMS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(pattern, re.IGNORECASE), plain)
-    for pattern, plain in (
-        (
-            r"\b(?:i was |i'm |i am )?(?:wondering|i wonder|hoping)(?: if)? "
-            r"you(?:'d| could| can| would)\b",
-            "please",
-        ),
-        (r"\b(?:see|check) if you (?:can|could)\b", ""),
-        (
-            r"\b(please|thanks|thank you|me|now),? "
-            rf"(?:darling|love|hun|honey|dear|pet|sweetie|mate|bro){_END}",
-            r"\1",
-        ),
-        (rf"\bbefore (?:breakfast|lunch|dinner|supper|bed|bedtime|work|school){_END}", ""),
-        # 'I'd be grateful if you …', 'would it be OK if the pan could be …'
-        (rf"\b{_MATRIX} if {_YOU} (?!don't|do not|didn't|never)", "please "),
-        (
-            rf"\b{_MATRIX} if ((?:the|my|all|both|every|each|our)\b[^,.;!?]*?) "
-            rf"{_COULD}(?: all| both)?(?: be)?\b",
-            r"\1 should be",
-        ),
-        # 'if you could …, that would be great'
-        (
-            rf"\bif {_YOU} ([^.;!?]*?),? (?:that|it)(?:'d| would)(?: really)? be (?:{_VALUE})\b",
-            r"\1",
-        ),
-        # 'if it isn't too much trouble', 'if I may'
-        (rf"[,]?\s*\bif (?:{_IT_IS}{_FINE}|{_YOU_MAY}){_END},?", ""),
-        # 'may I trouble you for the card', 'could I ask you to …'
-        (
-            r"\b(?:may|might|could|can|would) (?:i|we)(?: please)? "
-            r"(?:ask|trouble|bother)(?: you)? for\b",
-            "give me",
-        ),
-        (
-            r"\b(?:may|might|could|can) (?:i|we)(?: please)? (?:ask|trouble|bother|get|have) "
-            r"you to\b",
-            "please",
-        ),
-        (r"\b(?:is there any (?:chance|way)|any chance)(?: that)? you (?:could|can|would)\b", ""),
-        # 'what I would like you to do is to …', 'what I need is …'
-        (
-            r"\b(?:what|all)(?: that)? (?:i|we)(?:'d| would)? (?:like|want|need|ask)(?: of)? you"
-            r"(?: to do)?(?: now| here| next)? is(?: to)?\b",
-            "please",
-        ),
-        (
-            r"\b(?:what|all)(?: that)? (?:i|we)(?:'d| would)? (?:really )?(?:like|want|need) is\b",
-            "i need",
-        ),
-        (r"\bi(?:'d)? (?:want|need|like|ask|require) that you\b", "please"),
-        (r"^(please|kindly) (?:to|you) (?=\w)", r"\1 "),
-        (r"\b(can|could|would|will) you to (?=\w)", r"\1 you "),
-        (r"\b(?:be so (?:good|kind) as to|be a \w+ and|hurry up and|hurry and)\b", "please"),
-        # 'wash neither the fork nor the spoon'
-        (r"\b(\w+) neither ([^,.;!?]+?) nor\b", r"do not \1 \2 or"),
-        # 'do not wash the mug, just the cup'
-        (
-            r"\b(don't|do not) (\w+) ([^,.;!?]+), (?:just|only) "
-            r"(?![^.;!?]*\b(?:is|are|be|needs?)\b)"
-            rf"((?:the|my|an?)\b[^,.;!?]*){_END}",
-            r"\1 \2 \3. \2 \4",
-        ),
-        # 'leave the pan alone', 'leave the rest as they are'
-        (
-            r"[,;]?(?: but| and)? (?:leave|keep) (?:the rest|the others?|everything else|all else|"
-            r"all the others?|all the rest)(?: of (?:it|them))? "
-            r"(?:alone|as (?:it is|they are)|be|untouched|where (?:it is|they are))\b",
-            "",
-        ),
-        (
-            r"\bleave ((?:the|my|all|both|this|that) [^,.;!?]*?) "
-            r"(?:alone|as (?:it is|they are)|be|untouched)\b",
-            r"do not touch \1",
-        ),
-        (r"\b(?:hands off|stay away from|steer clear of|keep away from)\b", "do not touch"),
-        # ', keeping the fridge closed the whole time'
-        (r",? keeping (?=the |my |all |every )", ", and keep "),
-        (
-            r"\b(keep|never|don't|do not)\b([^.;!?]*?),? "
-            r"(?:(?:for )?the (?:whole|entire) (?:time|while)|all along|"
-            r"all the (?:time|while)|at all times)\b",
-            r"\1\2",
-        ),
-        (r"\b(after|once|before) you(?:'ve| have) (?=\w)", r"\1 you "),
-        (r"\b(can|could|would|will) (?:some|any)(?:one|body)\b", r"\1 you"),
-        (r"\bas (\w+ly|thin|fine|quick|fast) as (?:you can|possible)\b", r"\1"),
-        (r"\breal (?=good|quick|well|fast|clean|nice)", ""),
-        (r"\bwhatever(?:'s| is)(?= (?:in|on|inside)\b)", "everything"),
-        (
-            r",? (?:when|once|after) you(?:'re| are) (?:done|finished|through)(?=\s*(?:[,.;!?]|$))",
-            "",
-        ),
-        (r"\bi could (?:murder|kill for|go for|do with|use)\b|\bi(?:'m| am) dying for\b", "i want"),
-        (r"\bi(?:'ll| will) be (?:needing|wanting)\b", "i need"),
-        (
-            r"\bwould (?:look|be|go|fit|work|feel|sit) (?:much |a lot |far |even )?"
-            r"(?:better|best|nicer|great|good|nice|lovely)(?= (?:in|on|at|inside|next)\b)",
-            "should be",
-        ),
-        (
-            r"\bi (?:don't|do not) (?:need|want|use) ((?:the|my|this|that) [\w ]+?) "
-            r"(?:any ?more|any longer)\s*[,.;]",
-            r"\1,",
-        ),
-        (
-            r"\b((?:bring|carry|hand|pass|take)\b[^,.;!?]*?) over(?: here)?(?=\s*(?:[,.;!?]|$))",
-            r"\1",
-        ),
-        (r":\s*(?:both|all)(?: of them)?(?= (?:onto|on|in|into|to)\b)", ""),
-        (r"\bnice and (?=\w)", ""),
-        (r"(?<=\w )all (?=(?:need|should|must|have to|want)\b)", ""),
-        (r"\bbefore anything else\b,?", "first"),
-        (r"\b(?:them all|all of them|all of these|these|the following)\s*:\s*", ""),
-        (r"\b2 (me|us)\b", r"to \1"),
-        (r"\b4 (me|us|him|her)\b", r"for \1"),
-        (r"(?<=\w) who (is|are|was)\b", r" that \1"),
-        (r"\bset ((?:the|my|all|both)\b[^,.;!?]*?) to (on|off)\b", r"turn \1 \2"),
-        (r"^\w+ (?:said|says)(?: that| to)?(?: you (?:should|must|need to))? (?=\w)", ""),
-        # 'the pot, which is on the stove, …'
-        (
-            r",\s*(?:which|that) (is|are|was|were) ((?:in|on|at|inside|by)\b[^,.;!?]*),",
-            r" that \1 \2",
-        ),
-    )
+_FORMS = (
+    (
+        r"\b(?:i was |i'm |i am )?(?:wondering|i wonder|hoping)(?: if)? "
+        r"you(?:'d| could| can| would)\b",
+        "please",
+    ),
+    (r"\b(?:see|check) if you (?:can|could)\b", ""),
+    (
+        r"\b(please|thanks|thank you|me|now),? "
+        rf"(?:darling|love|hun|honey|dear|pet|sweetie|mate|bro){_END}",
+        r"\1",
+    ),
+    (rf"\bbefore (?:breakfast|lunch|dinner|supper|bed|bedtime|work|school){_END}", ""),
+    # 'I'd be grateful if you …', 'would it be OK if the pan could be …'
+    (rf"\b{_MATRIX} if {_YOU} (?!don't|do not|didn't|never)", "please "),
+    (
+        rf"\b{_MATRIX} if ((?:the|my|all|both|every|each|our)\b[^,.;!?]*?) "
+        rf"{_COULD}(?: all| both)?(?: be)?\b",
+        r"\1 should be",
+    ),
+    # 'if you could …, that would be great'
+    (rf"\bif {_YOU} ([^.;!?]*?),? (?:that|it)(?:'d| would)(?: really)? be (?:{_VALUE})\b", r"\1"),
+    # 'if it isn't too much trouble', 'if I may'
+    (rf"[,]?\s*\bif (?:{_IT_IS}{_FINE}|{_YOU_MAY}){_END},?", ""),
+    # 'may I trouble you for the card', 'could I ask you to …'
+    (
+        r"\b(?:may|might|could|can|would) (?:i|we)(?: please)? "
+        r"(?:ask|trouble|bother)(?: you)? for\b",
+        "give me",
+    ),
+    (
+        r"\b(?:may|might|could|can) (?:i|we)(?: please)? (?:ask|trouble|bother|get|have) "
+        r"you to\b",
+        "please",
+    ),
+    (r"\b(?:is there any (?:chance|way)|any chance)(?: that)? you (?:could|can|would)\b", ""),
+    # 'what I would like you to do is to …', 'what I need is …'
+    (
+        r"\b(?:what|all)(?: that)? (?:i|we)(?:'d| would)? (?:like|want|need|ask)(?: of)? you"
+        r"(?: to do)?(?: now| here| next)? is(?: to)?\b",
+        "please",
+    ),
+    (
+        r"\b(?:what|all)(?: that)? (?:i|we)(?:'d| would)? (?:really )?(?:like|want|need) is\b",
+        "i need",
+    ),
+    (r"\bi(?:'d)? (?:want|need|like|ask|require) that you\b", "please"),
+    (r"^(please|kindly) (?:to|you) (?=\w)", r"\1 "),
+    (r"\b(can|could|would|will) you to (?=\w)", r"\1 you "),
+    (r"\b(?:be so (?:good|kind) as to|be a \w+ and|hurry up and|hurry and)\b", "please"),
+    # 'wash neither the fork nor the spoon'
+    (r"\b(\w+) neither ([^,.;!?]+?) nor\b", r"do not \1 \2 or"),
+    # 'do not wash the mug, just the cup'
+    (
+        r"\b(don't|do not) (\w+) ([^,.;!?]+), (?:just|only) "
+        r"(?![^.;!?]*\b(?:is|are|be|needs?)\b)"
+        rf"((?:the|my|an?)\b[^,.;!?]*){_END}",
+        r"\1 \2 \3. \2 \4",
+    ),
+    # 'leave the pan alone', 'leave the rest as they are'
+    (
+        r"[,;]?(?: but| and)? (?:leave|keep) (?:the rest|the others?|everything else|all else|"
+        r"all the others?|all the rest)(?: of (?:it|them))? "
+        r"(?:alone|as (?:it is|they are)|be|untouched|where (?:it is|they are))\b",
+        "",
+    ),
+    (
+        r"\bleave ((?:the|my|all|both|this|that) [^,.;!?]*?) "
+        r"(?:alone|as (?:it is|they are)|be|untouched)\b",
+        r"do not touch \1",
+    ),
+    (r"\b(?:hands off|stay away from|steer clear of|keep away from)\b", "do not touch"),
+    # ', keeping the fridge closed the whole time'
+    (r",? keeping (?=the |my |all |every )", ", and keep "),
+    (
+        r"\b(keep|never|don't|do not)\b([^.;!?]*?),? "
+        r"(?:(?:for )?the (?:whole|entire) (?:time|while)|all along|"
+        r"all the (?:time|while)|at all times)\b",
+        r"\1\2",
+    ),
+    (r"\b(after|once|before) you(?:'ve| have) (?=\w)", r"\1 you "),
+    (r"\b(can|could|would|will) (?:some|any)(?:one|body)\b", r"\1 you"),
+    (r"\bas (\w+ly|thin|fine|quick|fast) as (?:you can|possible)\b", r"\1"),
+    (r"\breal (?=good|quick|well|fast|clean|nice)", ""),
+    (r"\bwhatever(?:'s| is)(?= (?:in|on|inside)\b)", "everything"),
+    (r",? (?:when|once|after) you(?:'re| are) (?:done|finished|through)(?=\s*(?:[,.;!?]|$))", ""),
+    (r"\bi could (?:murder|kill for|go for|do with|use)\b|\bi(?:'m| am) dying for\b", "i want"),
+    (r"\bi(?:'ll| will) be (?:needing|wanting)\b", "i need"),
+    (
+        r"\bwould (?:look|be|go|fit|work|feel|sit) (?:much |a lot |far |even )?"
+        r"(?:better|best|nicer|great|good|nice|lovely)(?= (?:in|on|at|inside|next)\b)",
+        "should be",
+    ),
+    (
+        r"\bi (?:don't|do not) (?:need|want|use) ((?:the|my|this|that) [\w ]+?) "
+        r"(?:any ?more|any longer)\s*[,.;]",
+        r"\1,",
+    ),
+    (r"\b((?:bring|carry|hand|pass|take)\b[^,.;!?]*?) over(?: here)?(?=\s*(?:[,.;!?]|$))", r"\1"),
+    (r":\s*(?:both|all)(?: of them)?(?= (?:onto|on|in|into|to)\b)", ""),
+    (r"\bnice and (?=\w)", ""),
+    (r"(?<=\w )all (?=(?:need|should|must|have to|want)\b)", ""),
+    (r"\bbefore anything else\b,?", "first"),
+    (r"\b(?:them all|all of them|all of these|these|the following)\s*:\s*", ""),
+    (r"\b2 (me|us)\b", r"to \1"),
+    (r"\b4 (me|us|him|her)\b", r"for \1"),
+    (r"(?<=\w) who (is|are|was)\b", r" that \1"),
+    (r"\bset ((?:the|my|all|both)\b[^,.;!?]*?) to (on|off)\b", r"turn \1 \2"),
+    (r"^\w+ (?:said|says)(?: that| to)?(?: you (?:should|must|need to))? (?=\w)", ""),
+    # 'the pot, which is on the stove, …'
+    (r",\s*(?:which|that) (is|are|was|were) ((?:in|on|at|inside|by)\b[^,.;!?]*),", r" that \1 \2"),
 )
+
+
+@cache
+def _forms() -> tuple[tuple[re.Pattern[str], str], ...]:
+    return tuple((re.compile(pattern, re.IGNORECASE), plain) for pattern, plain in _FORMS)
 
 
 def plainly(request: str) -> str:
     """Return a request without its forms of politeness."""
     text = request.replace("\u2019", "'")
-    for form, plain in _FORMS:
+    if len(text.split()) < _SHORTEST:
+        return request
+    for form, plain in _forms():
         text = form.sub(plain, text)
     return text if text.strip(" ,.;!?") else request
