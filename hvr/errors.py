@@ -48,7 +48,7 @@ HvrError                             2  root: catch this to catch everything bel
 │   └── TooManyDisjunctsError        4  a condition is too large  [hvr.planning.search.ground]
 ├── LLMError                         4  a language model gave no usable answer
 │   ├── BudgetError                  4  the budget of tokens, cost or calls is spent
-│   │   └── PlanBudgetError          4  the calls of a single plan are spent
+│   │   └── PlanBudgetError          4  the call budget of one plan is spent
 │   ├── CassetteError                2  a recording has no answer for a prompt
 │   └── ModelError                   4  provider or connection failed: `kind`  [hvr.models.errors]
 │       └── CancelledError           4  the caller cancelled the request  [hvr.models.errors]
@@ -269,7 +269,7 @@ class BudgetError(LLMError):
 
 
 class PlanBudgetError(BudgetError):
-    """The calls of a single plan are spent; other plans may go on."""
+    """The call budget of one plan is spent; other plans may continue."""
 
 
 class CassetteError(LLMError):

@@ -45,7 +45,7 @@ def _no_fields(_: Any) -> tuple[()]:
 
 
 SCHEMA_VERSION = 1
-"""Version of hvr's JSON answers; it grows when a member changes its meaning or disappears."""
+"""Version of hvr's JSON answers; it increases when a member changes its meaning or disappears."""
 
 
 class JsonObject:

@@ -111,7 +111,7 @@ def predicted_failure(
 
 @dataclass
 class _Diagnosis:
-    """Explain the differences of one step, one kind of deviation after another."""
+    """Explains the differences of one step, one kind of deviation after another."""
 
     step: int
     left: UnexplainedDifferences

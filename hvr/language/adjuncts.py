@@ -36,7 +36,7 @@ from hvr.language.syntax import Adjunct, NounPhrase
 def holder(
     draft: MeaningDraft, candidates: Sequence[int], adjunct: Adjunct, *, at_work: bool = False
 ) -> int | None:
-    """Return the entity that holds the things of an adjunct; None if they are tools or companions.
+    """Return the entity that holds the things of an adjunct, or None for tools and companions.
 
     Args:
         candidates: Possible holders, the nearest to the adjunct first.
@@ -113,7 +113,7 @@ def _is_static(word: str) -> bool:
 
 
 class Adjuncts:
-    """Add the meaning of adjuncts to a draft."""
+    """Adds the meaning of adjuncts to a draft."""
 
     def __init__(self, draft: MeaningDraft, referents: Referents) -> None:
         self.draft = draft
@@ -255,7 +255,7 @@ class Adjuncts:
         return word not in STATIC or bool(self.draft.brackets.take(2))
 
     def _describe(self, place: int, other: int, word: str) -> None:
-        """Restrict a place to those at another one."""
+        """Restrict the candidates for a place to those at another place."""
         draft, entity = self.draft, self.draft.entities[other]
         if not _is_beside(word):
             draft.come_from([place], other, firm=True)
@@ -328,7 +328,7 @@ class Adjuncts:
         return True
 
     def is_tool(self, adjunct: Adjunct) -> bool:
-        """Return whether everything in an adjunct is a source of the filling, not the filling."""
+        """Return whether an adjunct names only sources of the filling, not the filling itself."""
         return all(self.taxonomy.any_plays(t.classes, SOURCE) for t in adjunct.things)
 
     def without_effect(self, adjunct: Adjunct) -> None:

@@ -1,11 +1,11 @@
-"""Words around a request that ask for nothing: circumstances, comments and retractions.
+"""Asides: words around a request that ask for nothing, and retractions.
 
 after a long day, wash the mug            a circumstance
 could you wash the mug? i am late         a comment
 wash the mug, no wait, the cup            a retraction: 'wash the cup'
 
-An aside is a phrase between pauses that begins with a word of such phrases, or the end of a phrase
-from a word that gives a reason. A phrase that asks for an action on a known thing is never one.
+An aside is a phrase between pauses that begins like a circumstance or a comment, or the end of a
+phrase that gives a reason. A phrase that asks for an action on a known thing is never an aside.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _BINDING = (
     "forbid", "without", "none", "except", "instead", "dismiss", "ensure", "modal", "needing",
     "until", "unsupported", "be not", "be never", "before", "after",
 )  # fmt: skip
-"""Roles of words that restrict what is asked for."""
+"""Roles of words that restrict the request."""
 
 
 class Pruned(Value):
@@ -188,7 +188,7 @@ def _opens(cursor: Cursor, start: int, end: int) -> bool:
 
 
 def _is_about_known(cursor: Cursor, start: int, end: int) -> bool:
-    """Return whether words name a thing or a state, or speak of one: 'I should like it filled'."""
+    """Return whether words name a thing or a state, or refer to one: 'I should like it filled'."""
     return any(
         cursor.named(at)
         or cursor.kind(Adjective, at)
@@ -213,7 +213,7 @@ def _is_chat(cursor: Cursor, start: int, end: int) -> bool:
 
 
 def _is_remark(cursor: Cursor, start: int, end: int) -> bool:
-    """Return whether a phrase says of a thing what hvr does not know: 'the egg is sleepy'."""
+    """Return whether a phrase says something unknown about a thing: 'the egg is sleepy'."""
     said = (
         at for at in range(start + 1, end) if cursor.word(at) in _STATES or _is_past(cursor, at)
     )
@@ -242,7 +242,7 @@ def with_referent(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Replace a first pronoun by the only thing that the asides are about; return the notes.
 
-    In 'I left my watch on the sofa, bring it', the watch is not in a place and the sofa is.
+    In 'I left my watch on the sofa, bring it', 'it' is the watch, since the sofa is only its place.
     """
     told = Cursor(" ".join(asides), tuple(" , ".join(asides).split()), lexicon)
     things, places = _mentioned(told)

@@ -1,4 +1,4 @@
-"""The gate for claims: whether a goal accounts for the words of its request.
+"""Check whether a goal accounts for the words of its request.
 
 The grammar consumes every word by a rule. The learnt reader reads a sentence as a whole, so each
 content word is compared with its frame:
@@ -46,7 +46,7 @@ class Coverage(Value):
         against: Words that contradict the goal and rule it out.
         ignored: Words that only describe.
         unsaid: Whether no verb or adjective names the states of the goal.
-        baseless: Whether nothing that brings these states about is named, either.
+        baseless: Whether the request names nothing that brings these states about, either.
     """
 
     against: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ class Coverage(Value):
 
 
 class Gate:
-    """Compare the words of a request with the subjects of a goal."""
+    """Compares the words of a request with the subjects of a goal."""
 
     def __init__(self, lexicon: Lexicon, taxonomy: Taxonomy) -> None:
         self.lexicon = lexicon
@@ -142,7 +142,7 @@ class Gate:
     def _is_listed(
         self, spans: Sequence[tuple[int, int, tuple[Entry, ...]]], index: int, known: set[str]
     ) -> bool:
-        """Return whether 'and' joins a noun to one for a thing of the goal."""
+        """Return whether 'and' joins a noun to the noun for a thing of the goal."""
         for side in (spans[index + 1 :], spans[:index][::-1]):
             joined = False
             for _, _, entries in side:
@@ -180,7 +180,7 @@ class Gate:
         return False
 
     def _modifies(self, spans: Sequence[tuple[int, int, tuple[Entry, ...]]], index: int) -> bool:
-        """Return whether a noun phrase goes on after an unknown word that does not end one."""
+        """Return whether a noun phrase continues after an unknown word."""
         if index and self._names(spans[index - 1][2]):
             return False
         after = spans[index + 1][2] if index + 1 < len(spans) else ()

@@ -24,7 +24,7 @@ from hvr.values import Value
 def with_remainders(
     meaning: Meaning, taxonomy: Taxonomy, inventory: Inventory
 ) -> tuple[Entity, ...]:
-    """Return the entities of a request; the only whole of a kind that is cut means its pieces.
+    """Return the entities of a request; the only whole thing that is cut means its pieces.
 
     Pieces that the request puts elsewhere are not part of it.
     """
@@ -97,7 +97,6 @@ class ClassChoice:
         return [n for n, entity in enumerate(self.entities) if entity.classes]
 
     def note(self, text: str) -> None:
-        """Add a note once."""
         if text not in self.notes:
             self.notes.append(text)
 
@@ -260,7 +259,7 @@ class ClassChoice:
         return (best,)
 
     def _carrying(self, classes: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-        """Return the things that furniture is named for, and the kinds that carry them here."""
+        """Return the things that furniture is named after, and the kinds that carry them here."""
         things = [t for c in classes for t in self.taxonomy.ontology.related("standsUnder", c)]
         parents = {self.inventory.parents.get(n) for t in things for n in self.inventory.of(t)}
         kinds = sorted({c for p in parents if (c := self.inventory.classes.get(p or ""))})

@@ -238,7 +238,7 @@ def _sort_in(
 
 
 def _skip_to_ban(cursor: Cursor) -> None:
-    """Skip the words before a prohibition that mean nothing: 'and please do not …'."""
+    """Skip the meaningless words before a prohibition: 'and please do not …'."""
     at = cursor.at
     while (passed := cursor.function("filler", "and", at=at)) and not cursor.verb(at):
         at += passed.length
@@ -277,7 +277,7 @@ def _about_banned(read: list[Clause], banned: Sequence[Prohibition]) -> list[Cla
 
 
 def _but_first(cursor: Cursor, clauses: list[Clause]) -> list[Clause]:
-    """Read what comes first: 'make coffee, but first wash the mug', 'but the mug first'."""
+    """Read an earlier action: 'make coffee, but first wash the mug', 'but the mug first'."""
     cursor.at += 1
     if clauses and cursor.take("first"):
         return insert_before_last(read_clause(cursor), clauses)
@@ -459,7 +459,7 @@ def _is_past(cursor: Cursor) -> bool:
 
 
 def _read_report(cursor: Cursor) -> Clause:
-    """Read what was done before the request: 'I already washed the mug'."""
+    """Read an action that preceded the request: 'I already washed the mug'."""
     start = cursor.at
     cursor.take("report")
     cursor.take_adjective()
@@ -469,7 +469,7 @@ def _read_report(cursor: Cursor) -> Clause:
 
 
 def read_dismissed(cursor: Cursor) -> Prohibition | Clause:
-    """Read what the request does not ask for: 'forget the apple', 'no need to wash the mug'."""
+    """Read an unwanted action or thing: 'forget the apple', 'no need to wash the mug'."""
     start = cursor.at
     cursor.take("dismiss")
     verb = cursor.verb()

@@ -67,7 +67,7 @@ class Conditional(Value):
 def conditional_goals(
     request: str, reader: Reader, inventory: Inventory
 ) -> tuple[Goal, ...] | None:
-    """Return the goals of a request with a condition; None for a request without one.
+    """Return the goals of a request with a condition, or None for a request without one.
 
     Raises:
         LanguageError: The condition was not understood or requires waiting.
@@ -132,7 +132,7 @@ def _goals(
     for branch in _with_names(text, statement, truth, judge):
         whole = ". ".join(part for part in (found.before, branch, found.after) if part)
         if whole and not (branch or found.before) and _only_forbids(whole, reader):
-            whole = ""  # nothing is done, so that nothing forbidden is
+            whole = ""  # doing nothing violates no prohibition
         if not whole:
             return (Goal((Stage("(and)"),), paraphrase=(NOTHING_LEFT,)),)
         try:

@@ -162,7 +162,7 @@ def _forms() -> tuple[tuple[re.Pattern[str], str], ...]:
 
 
 def plainly(request: str) -> str:
-    """Return a request without its forms of politeness."""
+    """Return a request without polite phrases."""
     text = request.replace("\u2019", "'")
     if len(text.split()) < _SHORTEST:
         return request

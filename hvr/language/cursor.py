@@ -21,7 +21,7 @@ _T = TypeVar("_T")
 
 
 class Picks:
-    """The alternatives selected in one reading, by index; later choices take the first."""
+    """Indices of the alternatives selected in one reading; later choices take the first one."""
 
     def __init__(self, picks: tuple[int, ...] = ()) -> None:
         self.picks = picks
@@ -312,7 +312,7 @@ class Cursor:
                 return False
             if position > at and self.states(position):
                 return True
-            position += max(1, self.named(position))  # 'stand' is no verb in 'the tv stand'
+            position += max(1, self.named(position))  # 'stand' is not a verb in 'the tv stand'
         return False
 
     def purpose(self, at: int | None = None) -> int:

@@ -87,7 +87,7 @@ CANCEL = -1
 
 
 def chosen(answer: str, choices: Sequence[str]) -> int | None:
-    """Return the 0-based number of the chosen answer, `CANCEL`, or None if it is no answer.
+    """Return the 0-based number of the chosen answer, `CANCEL`, or None for any other text.
 
     Examples:
         >>> chosen("the second one", ("the mug is clean", "the cup is clean"))
@@ -112,7 +112,7 @@ def chosen(answer: str, choices: Sequence[str]) -> int | None:
         number = numbers[0] - 1 if numbers[0] > 0 else len(choices) - 1
         return number if 0 <= number < len(choices) else None
     own = [set(re.findall(r"[\w-]+", choice.lower())) for choice in choices]
-    # A word that only one choice has decides; words of no choice speak for a new request.
+    # A word that occurs in only one choice decides; words that occur in none suggest a new request.
     fits = [n for n, has in enumerate(own) if rest and all(w in has for w in rest)]
     return fits[0] if len(fits) == 1 else None
 
@@ -159,7 +159,7 @@ class DialogueMemory(Value):
     """The memory of a dialogue.
 
     Args:
-        request: The last request, or question, standing alone.
+        request: The last request or question, in self-contained form.
         things: Mentioned objects, most prominent first.
         group: The objects mentioned last, as a group.
         places: Mentioned places, most prominent first.
@@ -180,7 +180,7 @@ class PhraseSpan(Value):
 
     Args:
         start, end: Range of its words in the request.
-        preposition: Start of its preposition; equal to `start` without one.
+        preposition: Start of its preposition; equal to `start` if it has none.
     """
 
     start: int
@@ -241,7 +241,7 @@ _AGAIN = re.compile(
 
 
 class Rewriter:
-    """Rewrites requests of a dialogue so that they stand alone."""
+    """Rewrites the requests of a dialogue in self-contained form."""
 
     def __init__(self, reader: Reader, inventory: Inventory, memory: DialogueMemory) -> None:
         self.reader = reader
@@ -249,7 +249,7 @@ class Rewriter:
         self.memory = memory
 
     def requests(self, text: str) -> Iterator[str | DialogueQuestion]:
-        """Yield the meanings of a text, likeliest first: requests, or a question to the user."""
+        """Yield the interpretations of a text, likeliest first: requests or a question to ask."""
         text = _INTERJECTION.sub("", text)
         plain = _CORRECTS.sub("", text).strip(" ,")
         corrects = plain != text.strip(" ,")

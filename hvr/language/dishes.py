@@ -123,7 +123,7 @@ class Making:
         )
 
     def leave(self, things: Iterable[int], *, serving: bool) -> None:
-        """Let a result rest or be served somewhere if no place was given."""
+        """Choose where a result rests or is served if no place was given."""
         draft = self.draft
         for number in draft.live(things):
             top = draft.outermost(number)
@@ -202,7 +202,7 @@ class Making:
         )
 
     def _want_idle(self, number: int, *, handed: bool) -> None:
-        """Give a default goal to a thing without any other: held, switched on, or present."""
+        """Give a default goal to a thing that has no other: held, switched on, or present."""
         entity, draft = self.draft.entities[number], self.draft
         related = draft.placed(number) or draft.holds_something(number) or entity.liquid
         held = handed and draft.plays(number, PORTABLE)

@@ -11,7 +11,7 @@ NUMBERS: Mapping[str, int] = {
     "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
     "nine": 9, "ten": 10,
 }  # fmt: skip
-"""Numbers of a single word."""
+"""Numbers written as one word."""
 
 FUNCTION_WORDS: Mapping[str, Mapping[str, str | int] | Iterable[str]] = {
     # Counts: 0 means all, -1 means some.
@@ -226,11 +226,11 @@ FUNCTION_WORDS: Mapping[str, Mapping[str, str | int] | Iterable[str]] = {
         "far side", "back side", "front side", "other side", "base", "spout", "surface", "inside",
         "head", "foot", "hand", "part", "section"),
     "light": ("give",),
-    # What to look for before a purpose: 'find a spot on the shelf to put the book'.
+    # Places to look for before a purpose: 'find a spot on the shelf to put the book'.
     "spot": ("spot", "space", "room"),
     "recipient": ("to me", "to us", "over to me", "over to us"),
     "until": ("until", "till"),
-    # What lasts: 'keep it open', 'hold the mug'.
+    # Verbs of lasting states: 'keep it open', 'hold the mug'.
     "maintain": ("keep", "leave", "let", "hold", "carry", "stay", "remain", "keep holding",
         "keep carrying", "holding", "carrying", "keep on"),
     "instead": ("instead of", "rather than", "in place of"),
@@ -247,7 +247,7 @@ FUNCTION_WORDS: Mapping[str, Mapping[str, str | int] | Iterable[str]] = {
         "in another location", "to another location", "to a different location",
         "in a different location"),
     "each other": ("each other", "one another"),
-    # Links of a general word and a purpose (`purposes`).
+    # Links between a general word and a purpose (`asides`).
     "serving": ("to", "for", "used for", "used to", "that can", "which can", "i can", "we can",
         "that i can", "that you can", "you can", "that is used to", "that is used for",
         "that", "which",

@@ -306,8 +306,8 @@ def _undoes(choice: ObjectChoice, later: Demand, earlier: Demand) -> bool:
 class Formula:
     """The PDDL condition of one stage: each entity is a variable or one or more objects.
 
-    The entities in `bound` are their preferred objects, so that other stages refer to the same
-    ones. Only the first `most` objects of each entity count.
+    The entities in `bound` stand for their preferred objects, so that other stages refer to the
+    same ones. Only the first `most` objects of each entity count.
     """
 
     def __init__(
@@ -444,13 +444,13 @@ def lasting_constraints(stages: Sequence[Stage]) -> tuple[tuple[str, ...], tuple
 
 
 class Contingency(Value):
-    """A condition that decides between two goals and is seen only by looking.
+    """A condition that decides between two goals and can be settled only by looking.
 
     Args:
         condition: The condition in the user's words.
         statement: The condition as a `SceneStatement`.
         looks: Closed places to look into, in this order, until the condition is decided.
-        then, otherwise: Goals if the condition holds, and if not.
+        then, otherwise: Goals for when the condition holds, and for when it does not.
     """
 
     condition: str
@@ -576,7 +576,7 @@ def end_conditions(taxonomy: Taxonomy, exempt: set[str], *, holding: bool) -> li
 
     Args:
         exempt: Classes about which the request says otherwise.
-        holding: The request ends with something in the hand.
+        holding: Whether the request ends with something in the hand.
     """
     ontology = taxonomy.ontology
     conditions = []

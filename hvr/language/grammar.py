@@ -272,7 +272,7 @@ _OCCASIONS = re.compile(r"(?:\b(?:when|whenever)\b|^while\b)([^,.;!?]*)", re.IGN
 
 
 class Reader:
-    """Read requests by grammar and ontology, possibly with every placement allowed."""
+    """Reads requests by grammar and ontology, possibly with every placement allowed."""
 
     def __init__(self, ontology: Ontology, domain: Domain, *, any_place: bool = False) -> None:
         self.ontology = ontology
@@ -281,12 +281,10 @@ class Reader:
 
     @cached_property
     def taxonomy(self) -> Taxonomy:
-        """The class hierarchy for linguistic queries."""
         return Taxonomy(self.ontology, any_place=self._any_place)
 
     @cached_property
     def lexicon(self) -> Lexicon:
-        """The words of the ontology."""
         return load_lexicon(self.ontology)
 
     def goal(self, request: str, inventory: Inventory, reading: int | None = None) -> Goal:
@@ -395,7 +393,7 @@ class Reader:
             raise
 
     def _is_occasion(self, request: str) -> bool:
-        """Return whether each 'when' of a request names nothing here: 'when you have time'."""
+        """Return whether each 'when' of a request names nothing known: 'when you have time'."""
         words = [tokenize(phrase) for phrase in _OCCASIONS.findall(request)]
         cursors = [Cursor(request, tokens, self.lexicon) for tokens in words]
         return bool(words) and not any(
@@ -502,7 +500,7 @@ class _WithLearnt(Reader):
 
 
 class LearntOnly(_WithLearnt):
-    """Read requests only with the learnt reader."""
+    """Reads requests only with the learnt reader."""
 
     def _read(self, request: str, inventory: Inventory) -> tuple[Goal, ...]:
         from hvr.language.learnt.agreement import ReaderThresholds, marked
@@ -515,7 +513,7 @@ class LearntOnly(_WithLearnt):
 
 
 class AgreementReader(_WithLearnt):
-    """Read requests by grammar, and consult the learnt reader in case of doubt."""
+    """Reads requests by grammar and consults the learnt reader in case of doubt."""
 
     def _read(self, request: str, inventory: Inventory) -> tuple[Goal, ...]:
         grammar: Goal | HvrError

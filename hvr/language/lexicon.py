@@ -43,7 +43,7 @@ PARTICLES = frozenset({"on", "off", "up", "down", "away", "out", "back", "in", "
 """Second words of verbs that can follow the object."""
 
 MAX_CHARACTERS = 2000
-"""Longest request that is read; real requests are shorter, and reading time grows with length."""
+"""Maximum length of a request; real requests are shorter, and reading time grows with length."""
 
 
 class Verb(Value):
@@ -70,7 +70,7 @@ class Verb(Value):
 
 
 class Adjective(Value):
-    """An adjective with its condition; `selects` if it can only describe, never request."""
+    """An adjective with its condition; with `selects`, it can only describe, never request."""
 
     word: str
     condition: str
@@ -143,7 +143,7 @@ class Lexicon:
         examples: Examples for error messages, by topic.
         full: Condition of holding a liquid; empty if nothing does.
         purposes: Names of things by the words of their purposes.
-        features: Words for the lasting features of the things of a name.
+        features: Words for the lasting features of things, by name.
         proposals: Phrases that hint at requests, and the requests.
     """
 

@@ -41,7 +41,7 @@ NEXT_TO = "next to"
 class SpatialRelation(Value):
     """Entity `inner` is on or in entity `outer` (both by index), with `part` as part of a dish.
 
-    With the word `NEXT_TO`, it is beside it instead.
+    With the word `NEXT_TO`, `inner` is beside `outer` instead.
     """
 
     inner: int
@@ -168,7 +168,7 @@ class Meaning(Value):
         ordered: Indices of clauses that explicitly come after all earlier ones.
         bans: Conditions that must never hold.
         moves: Indices of clauses that move objects, which must not be in place already.
-        spelt: Notes of the misspelt words that were corrected.
+        spelt: Notes on the misspelt words that were corrected.
     """
 
     text: str
@@ -232,7 +232,6 @@ class MeaningDraft:
         )
 
     def note(self, text: str) -> None:
-        """Add a note once."""
         if text not in self.notes:
             self.notes.append(text)
 
@@ -245,7 +244,6 @@ class MeaningDraft:
         return len(self.entities) - 1
 
     def change(self, number: int, **fields: object) -> None:
-        """Change fields of an entity."""
         self.entities[number] = self.entities[number].replace(**fields)
 
     def forget(self, number: int) -> None:
@@ -374,7 +372,6 @@ class MeaningDraft:
         *,
         moved: bool = False,
     ) -> None:
-        """Add a condition to achieve."""
         entity = self.entities[number]
         condition = Condition(template, self.clause, word, requires, moved)
         if condition not in entity.conditions:

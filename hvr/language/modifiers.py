@@ -18,7 +18,7 @@ from hvr.values import Value
 # The words before a noun: determiners, numbers and adjectives.
 
 MOST = 20
-"""Largest number that is read."""
+"""Largest number that hvr reads."""
 
 
 def read_determiner(cursor: Cursor) -> Determiner:
@@ -216,7 +216,7 @@ def asks_empty(condition: str, taxonomy: Taxonomy) -> bool:
 
 
 def emptied(draft: MeaningDraft, number: int, condition: str) -> str:
-    """Return the condition of an empty thing; a vessel that is also a place holds neither."""
+    """Return the condition of an empty thing: no liquid, and for a place, no things either."""
     if not draft.plays(number, PLACE):
         return condition
     nothing = nothing_at(draft, number)
@@ -280,7 +280,7 @@ def check_compatible(taxonomy: Taxonomy, adjectives: Sequence[Adjective]) -> Non
     """Refuse adjectives that exclude each other.
 
     Raises:
-        LanguageError: Nothing can be both.
+        LanguageError: Two of the adjectives exclude each other.
     """
     for one, other in combinations(adjectives, 2):
         if taxonomy.methods.opposed(one.condition, other.condition):

@@ -188,7 +188,7 @@ def _without(draft: MeaningDraft, number: int, others: list[int]) -> None:
 
 
 class Forbidding:
-    """Add prohibitions to the draft of a meaning."""
+    """Adds prohibitions to the draft of a meaning."""
 
     def __init__(self, draft: MeaningDraft, adjuncts: Adjuncts) -> None:
         self.draft = draft

@@ -26,7 +26,7 @@ from hvr.pddl.problem_parser import parse_formula
 def most_plausible(
     entity: Entity, things: Sequence[str], inventory: Inventory, holds: Callable[[str, str], bool]
 ) -> tuple[str, ...]:
-    """Return the most plausible objects of an entity; all if none stands out."""
+    """Return the most plausible objects of an entity, or all if none stands out."""
     chosen = tuple(things)
     for template in entity.likely:
         chosen = tuple(n for n in chosen if holds(template, n)) or chosen
@@ -101,7 +101,7 @@ class ObjectChoice(ClassChoice):
             self._bind_source(number)
 
     def names(self, number: int) -> tuple[str, ...]:
-        """Return the objects an entity is restricted to; empty without a restriction."""
+        """Return the objects an entity is restricted to; empty if it is unrestricted."""
         return self._names.get(number, ())
 
     def pool(self, number: int) -> tuple[str, ...]:
@@ -140,7 +140,7 @@ class ObjectChoice(ClassChoice):
         return every // 2
 
     def shares(self, number: int) -> bool:
-        """Return whether things put there are shared out: 'in drawers', 'in different drawers'."""
+        """Return whether things put there are distributed: 'in drawers', 'in different drawers'."""
         return self.entities[number].apart or self.entities[number].count < 0
 
     def inside(self, number: int) -> list[int]:
@@ -298,7 +298,7 @@ class ObjectChoice(ClassChoice):
         return left
 
     def _elsewhere_than_before(self, place: int, chosen: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the places to which things can go that the same clause takes from their place."""
+        """Return the places other than the one from which the same clause takes the things."""
         left: set[str | None] = set()
         for relation in self.relations:
             inner = self.entities[relation.inner]

@@ -18,7 +18,7 @@ _MEASURES = frozenset({*FUNCTION_WORDS["unit"], "times", "percent", "degrees", "
 
 
 def with_object_names(text: str, inventory: Inventory, taxonomy: Taxonomy, lexicon: Lexicon) -> str:
-    """Return a text in which a noun with a number is a name, if the scene has such an object.
+    """Replace each noun with a number by the object name, if the scene has this object.
 
     A number before a noun or a unit stays a number: 'put in the drawer 2 forks'.
     """

@@ -111,7 +111,7 @@ class OwnWords:
         self._tried = 0
 
     def goal(self, text: str) -> Goal | None:
-        """Return the goal that a paraphrase describes; None for any other text."""
+        """Return the goal that a paraphrase describes, or None for any other text."""
         plain = re.sub(r"\s+", " ", text.strip().rstrip(".!").strip()).lower()
         if len(plain) > MAX_CHARACTERS or not self._may_be(plain):
             return None

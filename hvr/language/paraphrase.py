@@ -96,7 +96,7 @@ KEPT = {
 
 
 class _Speaker:
-    """Generate text from formulas, and keep track of what has been mentioned."""
+    """Generates text from formulas and tracks what has been mentioned."""
 
     def __init__(self, taxonomy: Taxonomy, inventory: Inventory) -> None:
         self._taxonomy = taxonomy
@@ -109,7 +109,7 @@ class _Speaker:
         self._articles: dict[str, str] = {}  # by noun: "a mug", "bread"
         self._only: set[str] = set()  # nouns with a single object in the scene
         self._among: dict[str, tuple[str, ...]] = {}  # by variable: its possible objects
-        self._apart: set[frozenset[str]] = set()  # pairs that must differ, not said yet
+        self._apart: set[frozenset[str]] = set()  # pairs that must differ, not yet expressed
         self._named: dict[str, list[str]] = {}  # by noun: variables mentioned so far
 
     def whole(self, formula: Expression) -> str:

@@ -18,7 +18,7 @@ from hvr.values import Value
 
 
 class Pronouns:
-    """Resolve pronouns to the entities mentioned so far."""
+    """Resolves pronouns to the entities mentioned so far."""
 
     def __init__(self, draft: MeaningDraft) -> None:
         self.draft = draft
@@ -162,7 +162,7 @@ class ReferentReading(Value):
 
 
 class Referents:
-    """Resolve noun phrases to entities, creating them as needed."""
+    """Resolves noun phrases to entities, creating them as needed."""
 
     def __init__(self, draft: MeaningDraft) -> None:
         self.draft = draft

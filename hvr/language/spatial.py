@@ -86,7 +86,7 @@ def _are(taxonomy: Taxonomy, adjunct: Adjunct, role: str) -> bool:
 def beside_named(groups: tuple[NounGroup, ...], taxonomy: Taxonomy) -> tuple[NounGroup, ...]:
     """Resolve 'it' to the thing before: 'put the mug on the desk and the pen next to it'.
 
-    'Put the pan on the stove and the egg in it' means what can hold the egg, first the thing.
+    In 'put the pan on the stove and the egg in it', 'it' is what can hold the egg, first the pan.
     """
 
     def holds(place: NounPhrase, group: NounGroup) -> bool:

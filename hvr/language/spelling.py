@@ -1,4 +1,4 @@
-"""Correction of misspelt words, and words of chat.
+"""Correction of misspelt words, and expansion of chat abbreviations.
 
 An unknown word is read as the known word from which it differs by likely mistakes: a doubled,
 missing or swapped letter, or one beside it on the keyboard. Ordinary English words are left alone:
@@ -19,10 +19,10 @@ from hvr.language.lexicon import SHORTEST_MISSPELT, FunctionWord, Lexicon, plura
 from hvr.values import Value
 
 _LIKELY = 0.75
-"""Cost of a likely mistake: swapped or doubled letters, or a letter beside on the keyboard."""
+"""Cost of a likely mistake: swapped or doubled letters, or a neighbouring key."""
 
 _FIRST = 0.5
-"""Additional cost of another first letter, which people rarely get wrong."""
+"""Additional cost of a different first letter, which people rarely get wrong."""
 
 _PER_LETTER = 0.25
 """Cost allowed for each letter of a word, up to two mistakes."""

@@ -11,9 +11,9 @@ class Determiner(Value):
 
     Args:
         count: Number of things; 0 for all, -1 for some, None if not given.
-        each: 'each' or 'every': the statement applies to each one separately.
-        apart: 'different' or 'separate': one for each.
-        both: 'both', of two things or two kinds.
+        each: Whether the word is 'each' or 'every', which covers the things one by one.
+        apart: Whether the word is 'different' or 'separate': one for each thing.
+        both: Whether the word is 'both', of two things or two kinds.
     """
 
     count: int | None = None
@@ -47,8 +47,8 @@ class NounPhrase(Value):
         nouns: Classes that the head may name.
         dish: Dish that the head may name.
         of: The complement of 'of': a cup of coffee, two slices of bread.
-        relative: 'that is in the sink', 'which are dirty'.
-        nearby: 'next to the sink', 'under the table'.
+        relative: Relative clause: 'that is in the sink', 'which are dirty'.
+        nearby: Locations relative to other things: 'next to the sink', 'under the table'.
     """
 
     kind: str

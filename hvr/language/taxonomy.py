@@ -92,9 +92,9 @@ class Manner(Value):
 
     Args:
         achieves: The PDDL predicate, or the liquid.
-        needs: Classes; an object of at least one must be available.
-        asked_by: Classes; naming one as a means requests the state.
-        goes_into: Classes; the thing must fit on or in at least one.
+        needs: Classes of which at least one object must be available.
+        asked_by: Classes that request the state when they are named as a means.
+        goes_into: Classes, at least one of which the thing must fit on or in.
         why_not: Reason why a thing, {0}, does not fit; empty for the default message.
         in_contents: Condition of a dish whose liquid treats its contents.
     """

@@ -44,7 +44,7 @@ _STOPS = frozenset(".;!?")
 _LINKS = frozenset({"and", "then", "but", ",", "also", "so"})
 _ROBOT = frozenset({"you", "robot"})
 _OTHERS = frozenset({"i", "we", "he", "she", "they", "my", "our", "his", "her", "their"})
-"""First words of conditions about people, which are no concern of the robot."""
+"""First words of conditions about people, which do not concern the robot."""
 
 _PRONOUNS = frozenset({"it", "them", "they", "that", "this"})
 _WORKING = frozenset(
@@ -59,7 +59,7 @@ class TimedPart(Value):
 
     Args:
         kind: One of `EVERY`, `WHILE`, `UNTIL` and `BEFORE`.
-        forbids: Whether the clause forbids something, without the words that say so.
+        forbids: Whether the clause forbids something; its text omits the words of prohibition.
         keeps: Whether the clause asks to keep a state, not to bring it about.
     """
 
@@ -89,7 +89,7 @@ class TimedCondition(Value):
 
 
 class TimedWords(Protocol):
-    """What a world reads: the words of conditions, clauses and prohibitions."""
+    """A world's reader of conditions, clauses and prohibitions."""
 
     def tokens(self, request: str) -> tuple[str, ...]:
         """Return the words and punctuation of a request."""
@@ -108,7 +108,7 @@ class TimedWords(Protocol):
         ...
 
     def activity(self, text: str) -> TimedCondition:
-        """Read what the robot does, without subject, as the state that shows it."""
+        """Read an activity of the robot, without a subject, as the state that shows it."""
         ...
 
     def kept(self, text: str) -> TimedCondition:
@@ -128,7 +128,7 @@ class TimedWords(Protocol):
         ...
 
     def over_all(self, texts: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-        """Return constraints, one for each of some things, as few constraints over all of them."""
+        """Merge constraints on individual things into a few constraints over all of them."""
         ...
 
 
@@ -154,12 +154,12 @@ class TimedRequest(Value):
 
     @property
     def main(self) -> str:
-        """The rest of the request in words; empty for none."""
+        """The rest of the request in words; empty if there is none."""
         return ". ".join(text for text, _ in self.parts)
 
 
 def timed_request(request: str, words: TimedWords) -> TimedRequest | None:
-    """Return a request with its conditions over time as constraints; None without any.
+    """Return a request with its conditions over time as constraints, or None if it has none.
 
     Raises:
         LanguageError: A condition over time was not understood.
@@ -353,7 +353,7 @@ def _length(tokens: Sequence[str], role: str) -> int:
 
 
 def _after(tokens: Sequence[str], *roles: str) -> tuple[str, ...]:
-    """Return the words after fillers and the like."""
+    """Return the words after fillers and links."""
     rest = tuple(tokens)
     while rest and (passed := max(_length(rest, role) for role in roles)):
         if _length(rest, "maintain") or _length(rest, "forbid") > passed:

@@ -48,7 +48,7 @@ _RUNS = frozenset({"running", "run", "flowing", "flow", "on"})
 
 
 def timed_goals(request: str, reader: Reader, inventory: Inventory) -> tuple[Goal, ...] | None:
-    """Return the goals of a request with conditions over time; None for a request without any.
+    """Return the goals of a request with conditions over time, or None if it has none.
 
     Raises:
         LanguageError: A condition was not understood, or nothing is to be done meanwhile.

@@ -170,7 +170,7 @@ def _nouns(lexicon: Lexicon, word: str) -> tuple[Noun, ...]:
 
 
 class Interpreter:
-    """Convert clauses to entities, conditions and relations.
+    """Converts clauses to entities, conditions and relations.
 
     The frame of a verb determines how it takes its objects, and each frame has a method here. The
     condition that the verb achieves comes from the ontology, so a new verb needs code only if it
@@ -189,7 +189,6 @@ class Interpreter:
         self.liquids = Liquids(draft, lexicon, self.adjuncts, self.making.make, self._clear)
 
     def clause(self, clause: Clause) -> None:
-        """Interpret one clause."""
         if clause.given:
             self._as_it_is(clause)
             return
@@ -209,7 +208,7 @@ class Interpreter:
         self.draft.end_clause(self.draft.live(main))
 
     def _forget_tools(self, clause: Clause) -> None:
-        """Take a tool that is fetched only to cut with as a means: 'get a knife to slice it'."""
+        """Treat a tool that is fetched only for cutting as a means: 'get a knife to slice it'."""
         if clause.verb is None or not self.taxonomy.cuts(clause.verb.condition or ""):
             return
         hold = verb_of(self.lexicon, "hold").condition or ""

@@ -1,4 +1,4 @@
-"""Requests are never done against their words: generated sentences in three worlds.
+"""Requests are never executed against their words: generated sentences in three worlds.
 
 Each generator makes sentences of one class from what a scene has. No goal may say anything else
 than the sentence, and at most 2 % of the sentences with one meaning may be refused or asked about.
@@ -296,7 +296,7 @@ TOOL_FORMS = (
     "take the {tool} to the {place} and {verb} the shabby {thing}",
     "{verb} a shabby {thing}. leave the {tool} {at}",
 )
-"""Forms with a word that only the learnt reader passes over."""
+"""Forms with a word that only the learnt reader ignores."""
 
 
 @pytest.mark.slow

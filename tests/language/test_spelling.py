@@ -1,4 +1,4 @@
-"""Misspelt requests: read as meant, asked about, or refused; never done against the words."""
+"""Misspelt requests: corrected, asked about, or refused, but never executed against their words."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class _Conjunction:
 
 
 class EndStates:
-    """Compare goals in a scene."""
+    """Compares goals in a scene."""
 
     def __init__(self, taxonomy: Taxonomy, inventory: Inventory, domain: Domain) -> None:
         self._domain = domain
@@ -209,11 +209,11 @@ class ReaderThresholds:
     and on `benchmarks/sentences.txt`: see docs/results/learnt_reader.md.
 
     Args:
-        alone: For use if the grammar has no reading.
-        more: For adding the means to the grammar's reading.
-        instead: For use if the grammar's reading is impossible in the scene, since people call
-            a mug a cup.
-        near: For suggestions in error messages.
+        alone: Threshold for use if the grammar has no reading.
+        more: Threshold for adding the means to the grammar's reading.
+        instead: Threshold for use if the grammar's reading is impossible in the scene, since people
+            call a mug a cup.
+        near: Threshold for suggestions in error messages.
     """
 
     alone: float = 0.8

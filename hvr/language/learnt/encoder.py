@@ -104,7 +104,7 @@ def is_installed() -> bool:
 
 
 class SentenceEncoder:
-    """Encode sentences and their pieces as vectors.
+    """Encodes sentences and their pieces as vectors.
 
     Args:
         folder: Folder with `model.safetensors` and `vocab.txt`; None for the package's folder.
@@ -199,7 +199,6 @@ def _normal(states: Array, layer: Layer, name: str) -> Array:
 
 
 def normalised(states: Array, scale: Array, shift: Array) -> Array:
-    """Apply layer normalisation."""
     mean = states.mean(axis=-1, keepdims=True)
     apart = states - mean
     variance = (apart * apart).mean(axis=-1, keepdims=True)
@@ -207,7 +206,6 @@ def normalised(states: Array, scale: Array, shift: Array) -> Array:
 
 
 def softmax(scores: Array) -> Array:
-    """Return the softmax along the last axis."""
     np = load("numpy", "numpy", EXTRA)
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return powers / powers.sum(axis=-1, keepdims=True)

@@ -140,7 +140,7 @@ _PHRASES = tuple(sorted(set(_phrases())))
 
 
 class Mentions:
-    """Find labels of classes in sentences."""
+    """Finds labels of classes in sentences."""
 
     def __init__(self, labels: Mapping[str, Iterable[str]], pieces: WordPieces) -> None:
         self._np = load("numpy", "numpy", EXTRA)
@@ -154,7 +154,7 @@ class Mentions:
         self._longest = max(map(len, self._owners), default=0)
 
     def marks(self, numbers: Sequence[int]) -> Array:
-        """Return how strongly each piece of a sentence names each class (pieces, classes + 1).
+        """Return an array (pieces, classes + 1) of how strongly each piece names each class.
 
         The longest label wins, from left to right. If several classes have the same label, each
         gets an equal share. The last column means that a piece names no class.

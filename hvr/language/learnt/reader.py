@@ -109,7 +109,7 @@ class Head:
         except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
             raise DataFileError(f"{path}: not the head of a learnt reader: {error}") from error
         self.digest = hashlib.sha256(data).hexdigest()[:12]
-        """Identifies the head in recorded runs."""
+        """Digest that identifies the head in recorded runs."""
         self.about: Mapping[str, Any] = about
         self.classes: tuple[str, ...] = tuple(about["classes"])
         lead = "layer."
@@ -338,7 +338,7 @@ class Reading:
     Args:
         goal: The goal in the scene; None if no likely frame is possible there.
         p: Probability that the frame is right.
-        refusal: Why the likeliest frame is impossible here; empty if it is possible.
+        refusal: Reason why the likeliest frame is impossible here; empty if it is possible.
         whole: Whether each content word is in the goal, and each of its states is named.
     """
 
@@ -350,7 +350,7 @@ class Reading:
 
 
 class LearntReader:
-    """Read requests with the encoder and its head, by default among classes of the scene only.
+    """Reads requests with the encoder and its head, by default among classes of the scene only.
 
     Raises:
         MissingExtraError: The extra `language` is not installed.

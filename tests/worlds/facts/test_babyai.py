@@ -151,7 +151,7 @@ def test_narrow_rooms_and_sides_out_of_view(level: str, seed: int, view: int) ->
 @pytest.mark.slow
 @pytest.mark.usefixtures("minigrid")
 def test_nothing_of_the_hidden_level_enters() -> None:
-    """What the agent cannot see may differ without a trace in what hvr is told."""
+    """Differences that the agent cannot see leave no trace in hvr's input."""
     level = "BabyAI-GoToObjMazeS4-v0"
     env, posed = _posed(level, 3)
     before = env.observe()

@@ -1,4 +1,4 @@
-"""Drawing rules of worlds: what is read, and what is said about slips."""
+"""Drawing rules of worlds: which rules are read, and which faults are reported."""
 
 from __future__ import annotations
 
