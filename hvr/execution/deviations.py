@@ -36,8 +36,6 @@ from hvr.worlds.thor.skills import SHUFFLE
 
 
 class DeviationKind(StrEnum):
-    """The kind of a deviation."""
-
     DROPPED = "dropped"
     """The held object is no longer in the hand, and no action put it down."""
     ACTION_FAILED = "action failed"
@@ -481,7 +479,6 @@ class Explanation(Value):
     wording: Wording | None = None
 
     def sentence(self, finding: RawDeviation) -> str:
-        """Return the deviation as one sentence."""
         named = finding.objects
         first = named[0] if named else str(self.action)
         so = literal_clauses(

@@ -338,7 +338,6 @@ class PlanMonitor(BeliefMonitor):
         return failed_literals(Validator(self.task, state=self.state).apply(action).failure)
 
     def unmet_goal(self) -> tuple[Expression_pddl, ...]:
-        """Return the goal literals that do not hold in the observed state."""
         missing = failed_literals(Validator(self.task, state=self.state).goal_failure())
         return missing if self._aside else missing or self.constraints.unmet(self.constraint_state)
 
@@ -347,7 +346,6 @@ class PlanMonitor(BeliefMonitor):
         return frozenset(_support(self.task.goal, self.state))
 
     def ahead(self, state: State) -> tuple[Task, State]:
-        """Return the task with the remaining constraints, and the state converted to it."""
         left = self.constraints.prohibitions if self._aside else self.constraints.left
         own = tuple(one for one in left if _speaks_only_of(one, self.task))
         return with_constraints(self.task, state, own)
@@ -381,7 +379,6 @@ class SceneMonitor(PlanMonitor):
 
     @property
     def state(self) -> State:
-        """The observed state."""
         return self.task.state(self.observed)
 
     @property
@@ -408,7 +405,6 @@ class SceneMonitor(PlanMonitor):
     def step(
         self, number: int, action: GroundAction_pddl, block: int, before: State, report: StepReport
     ) -> StepDone:
-        """Execute an applicable step, and compare the observation with the prediction."""
         believed = before.atoms()
         after = (believed | set(report.added)) - set(report.deleted)
         # The graph does not know which objects the robot means to use; the domain's effects do.
@@ -484,7 +480,6 @@ class SceneMonitor(PlanMonitor):
         yield Deviation(kind, Side.PRE, tuple(literals), number, action, text, names)
 
     def cannot(self, number: int, action: GroundAction_pddl) -> Deviation:
-        """Return the deviation that makes a step inapplicable in the observed state."""
         observed = Observed(self.observed, self.world.scene, unmet=self.unmet(action))
         return not_applicable(number, action, observed)
 

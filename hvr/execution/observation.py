@@ -77,7 +77,6 @@ def fields_of(ontology: Ontology) -> Fields:
 
 @lru_cache(maxsize=8)
 def sorts_of(ontology: Ontology) -> PredicateSorts:
-    """Return the remembered and the drifting predicates of an ontology."""
     above = ontology.rules.superproperties
     rules = predicate_rules(ontology).values()
     drifting = set(ontology.subjects("changesByItself"))
@@ -189,7 +188,6 @@ class Observed:
         last_seen: Step in which each object was last seen before this one.
         gained: New atoms about objects outside the plan.
         lost: Atoms about objects outside the plan that no longer hold.
-        sorts: The remembered and the drifting predicates.
         unmet: After a failure, the precondition literals that do not hold in `atoms`.
     """
 

@@ -328,7 +328,6 @@ class Sightings:
         """Look in which the believed place of an object turned out to be wrong."""
 
     def note(self, seen: Iterable[str], whole: Iterable[str], lost: Iterable[str]) -> None:
-        """Record a look."""
         self.seen |= dict.fromkeys(seen, self.looks)
         self.whole |= dict.fromkeys(whole, self.looks)
         self.lose(lost)
@@ -365,7 +364,6 @@ class Percept:
         seen: Names of the objects seen; None for all.
         whole: Receptacles whose whole contents were seen; empty if everything is seen.
         last_seen: Step in which each object was last seen before.
-        looks: Number of additional looks.
         found: Objects seen for the first time.
     """
 
@@ -410,7 +408,6 @@ class Perception:
 
     @property
     def scene(self) -> SceneGraph:
-        """The believed scene."""
         return self._belief.scene
 
     @property

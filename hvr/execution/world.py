@@ -164,8 +164,6 @@ class ChangeReader:
 
 @dataclass(frozen=True)
 class ActionOutcome:
-    """The outcome of one action."""
-
     result: SkillResult
     change: Change
     look: Percept
@@ -174,7 +172,6 @@ class ActionOutcome:
 
     @property
     def scene(self) -> SceneGraph:
-        """The believed scene after the action."""
         return self.look.scene
 
 
@@ -214,7 +211,6 @@ class World:
 
     @property
     def scene(self) -> SceneGraph:
-        """The believed scene."""
         return self.perception.scene
 
     def inventory(self) -> Inventory:

@@ -342,7 +342,6 @@ class Adjuncts:
         return self.taxonomy.any_plays(adjunct.classes, DRAIN)
 
     def is_bin(self, adjunct: Adjunct) -> bool:
-        """Return whether an adjunct names only bins."""
         plays, named = self.taxonomy.plays, self.taxonomy.class_of_type
         return all(
             self.taxonomy.any_plays(thing.classes, BIN)

@@ -78,7 +78,6 @@ class Gate:
         """Return the words that a goal leaves out.
 
         Args:
-            classes: Classes of the things and places of the goal.
             predicates: States that the goal requires.
             count: Largest number of things of a kind in the goal.
         """

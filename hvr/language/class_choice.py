@@ -363,8 +363,6 @@ class Substitute(Value):
 
 
 def substitutes(ontology: Ontology) -> tuple[Substitute, ...]:
-    """Return the substitutes of an ontology, ordered by name."""
-
     def one(name: str, prop: str) -> str:
         values = ontology.annotation(name, prop)
         return str(values[0]).removeprefix("k:") if values else ""

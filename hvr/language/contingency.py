@@ -202,7 +202,6 @@ def standing_alone(condition: str, then: str, reader: Reader, inventory: Invento
 
 
 def _split(request: str, reader: Reader, inventory: Inventory) -> Conditional | None:
-    """Split a request at its first condition."""
     if own := _OWN.fullmatch(request.strip()):
         return Conditional("if", own[1].strip().lower(), own[2], own[3])
     tokens = tokenize(request)

@@ -83,7 +83,6 @@ class Demand(Value):
 
     @property
     def holds(self) -> bool:
-        """Whether the demand is to hold something."""
         return self.text == HELD
 
 
@@ -432,7 +431,6 @@ class Stage(Value):
 
     @property
     def text(self) -> str:
-        """The whole condition."""
         return f"(and {' '.join((self.wanted, *self.ends))})"
 
 
@@ -481,7 +479,6 @@ class Goal(Value):
 
 
 def goal_of(meaning: Meaning, taxonomy: Taxonomy, inventory: Inventory, domain: Domain) -> Goal:
-    """Return the goal of a request in a scene."""
     choice = ObjectChoice(meaning, taxonomy, inventory, domain)
     check(choice)
     demands = collect(choice)

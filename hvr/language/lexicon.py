@@ -106,7 +106,6 @@ class Noun(Value):
     """A noun that names a class of things.
 
     Args:
-        plural: Whether the word is a plural.
         collective: Whether the singular means all of them ('cutlery').
         loose: Label of the class if the word properly names something else ('cabbage').
     """

@@ -101,7 +101,6 @@ class Entity(Value):
         source: Whether the entity is mentioned only as the initial place of another one.
         returns: Index of the clause that returns it to its initial place, or None.
         swapped: Index of the entity to whose initial place it goes instead, or None.
-        half: Whether the request means half of all objects.
         near: Entities near the object at the start; the nearest object is chosen.
     """
 
@@ -238,7 +237,6 @@ class MeaningDraft:
     # --- entities ------------------------------------------------------------------------
 
     def new(self, entity: Entity) -> int:
-        """Add an entity and return its index."""
         self.entities.append(entity)
         self._born.append(self.clause)
         return len(self.entities) - 1
@@ -418,7 +416,6 @@ class MeaningDraft:
         return goes_back or any(r.inner == number for r in self.relations)
 
     def holds_something(self, number: int) -> bool:
-        """Return whether an entity must hold something."""
         return any(r.outer == number for r in self.relations)
 
     def outermost(self, number: int) -> int:

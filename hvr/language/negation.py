@@ -197,7 +197,6 @@ class Forbidding:
         self.adjuncts = adjuncts
 
     def take(self, prohibition: Prohibition) -> None:
-        """Add one prohibition."""
         for thing in prohibition.things:
             if prohibition.dismissed:
                 self._dismiss(prohibition, thing)

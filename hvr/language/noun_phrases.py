@@ -139,7 +139,6 @@ def read_one_of(cursor: Cursor, after: str) -> NounPhrase:
 
 
 def read_thing(cursor: Cursor, after: str) -> NounPhrase:
-    """Read one noun phrase."""
     cursor.skip_fillers()
     if cursor.done or cursor.word() in PAUSES:
         raise _ended(cursor, after)

@@ -66,7 +66,6 @@ class SceneStatement(Value):
 
     @property
     def mentioned(self) -> tuple[str, ...]:
-        """The objects of all parts."""
         return tuple(dict.fromkeys(name for part in self.parts for name in part.things))
 
 
@@ -95,7 +94,6 @@ class StatementJudge:
         self._holds = ObjectChoice(empty, self.taxonomy, self.inventory, reader.domain).holds
 
     def truth(self, statement: SceneStatement) -> Truth:
-        """Return whether a statement holds."""
         return _all(self._truth(part) for part in statement.parts)
 
     def _truth(self, statement: SceneStatement) -> Truth:

@@ -70,7 +70,6 @@ class NounPhrase(Value):
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """The classes that its nouns name."""
         return tuple(noun.object_class for noun in self.nouns)
 
 

@@ -123,7 +123,6 @@ class Methods:
 
     @cached_property
     def means(self) -> tuple[Manner, ...]:
-        """The means, ordered by name."""
         return tuple(self._by_name.values())
 
     @cached_property

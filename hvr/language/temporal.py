@@ -74,7 +74,6 @@ class TimedCondition(Value):
     """A condition on states, as PDDL text.
 
     Args:
-        text: The condition as a whole.
         things: The things that it is about, for pronouns.
         each: The texts for several things if one thing suffices: 'a cabinet is open'.
         wish: Words that ask to bring it about; empty if nothing can.
@@ -140,7 +139,6 @@ class TimedRequest(Value):
             ('until'), or ''.
         first: Conditions to establish before anything else.
         lasting: Constraints that may be violated before `first` holds.
-        constraints: Constraints on the whole run.
         due: Whether a reaction is due now, although the rest of the request is empty.
         held: A state that the request does not end: 'switch it on while holding the book'.
     """

@@ -66,7 +66,6 @@ class Event:
         return None
 
     def objects_by_type(self, object_type: str) -> list[dict[str, Any]]:
-        """Return the metadata of all objects of this type."""
         return [o for o in self.metadata["objects"] if o["objectType"] == object_type]
 
     def __repr__(self) -> str:

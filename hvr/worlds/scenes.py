@@ -151,7 +151,6 @@ def _scene_ranges() -> list[str]:
 
 
 def parse_scene(data: bytes, source: str) -> Scene:
-    """Parse the bytes of a scene file."""
     try:
         raw = json.loads(gzip.decompress(data))
         start = raw["start"]

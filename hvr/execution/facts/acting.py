@@ -317,7 +317,6 @@ class FactWorld(ExecutionWorld):
         return None
 
     def _with_hidden(self, seen: State, believed: State) -> State:
-        """Return a state with the hidden facts of another one."""
         kept = {a for a in base_atoms(seen) if a.predicate not in self.hidden}
         kept |= {a for a in base_atoms(believed) if a.predicate in self.hidden}
         numbers = believed.numbers()

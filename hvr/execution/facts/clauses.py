@@ -96,17 +96,14 @@ class FactClauses:
         return None
 
     def clauses(self, text: str) -> Formula | None:
-        """See `ClauseReader`."""
         found = self._conjunction(text, self._single)
         return None if found is None else all_of(found)
 
     def object_of(self, text: str) -> str | None:
-        """See `ClauseReader`."""
         thing = self._things.phrases.get(text)
         return None if thing is None or thing.quantifier else thing.name
 
     def one_at_a_time(self, predicate: str) -> bool:
-        """See `ClauseReader`."""
         return (predicate, predicate) in self._exclusive
 
     def _single(self, text: str) -> list[Formula] | None:

@@ -76,7 +76,6 @@ class Imperative(Value):
         pattern: The words; the groups `p0`, `p1` … are arguments.
         asked: Atom of the requested literal, or the requested change of a number.
         positive: Whether the atom becomes true.
-        parameters: Parameters of the action.
         needs: Atoms of the action's precondition.
     """
 

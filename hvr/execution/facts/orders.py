@@ -83,7 +83,6 @@ class FactOrders(FactClauses):
         return (one.predicate, other.predicate) in self._exclusive
 
     def orders(self, text: str) -> Formula | None:
-        """See `ClauseReader`."""
         self._ordered = False
         found = self._conjunction(text, self._order)
         return None if found is None else all_of(found)
@@ -271,7 +270,6 @@ class FactOrders(FactClauses):
         return self._formula(make, True, list(map(members, args)))
 
     def _effect(self, form: Imperative, args: Sequence[Thing], left_out: Set[int]) -> Formula:
-        """Return the effect that an order asks for."""
         assert isinstance(form.asked, Atom)
         make, positive = partial(atom_of, form.asked.predicate), form.positive
         if positive:

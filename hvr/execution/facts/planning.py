@@ -188,7 +188,6 @@ class AutomaticPlanner:
 
 
 def problem_at(problem: Problem, state: State) -> Problem:
-    """Return the problem with a state of its task as the initial state."""
     task = state.task
     static = [a for a in problem.init if task.is_static(a.predicate)]
     values = {

@@ -42,8 +42,6 @@ from hvr.worlds.facts.lexicon import WorldLexicon
 
 @dataclass(frozen=True)
 class ParsedGoal:
-    """A goal and its paraphrase."""
-
     formula: Formula
     said: str
 

@@ -212,14 +212,12 @@ def since(mark: Atom, constraint: Trajectory) -> Trajectory:
 
 
 def in_words(constraint: Expression, said: Callable[[Expression], str]) -> str:
-    """Return a trajectory constraint in words."""
     if isinstance(constraint, Trajectory) and constraint.operator in KEPT:
         return KEPT[constraint.operator].format(*map(said, constraint.formulas))
     return f"throughout {constraint}"
 
 
 def all_in_words(constraints: Iterable[Expression], said: Callable[[Expression], str]) -> str:
-    """Return constraints in words, without duplicates."""
     return "; ".join(dict.fromkeys(in_words(one, said) for one in constraints))
 
 

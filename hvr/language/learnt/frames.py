@@ -40,7 +40,6 @@ class Frame:
 
     Args:
         carrier: Class of the dish that holds the object at its place (only "stack").
-        sliced: Whether pieces of the object are meant.
     """
 
     kind: str

@@ -132,7 +132,6 @@ class Head:
         return vectors @ self.weights["label.weight"].T
 
     def scores(self, text: str, labels: Labels) -> FrameScores:
-        """Score a sentence."""
         np = self._np
         states = self._encoder.states(text, min(self._tuned, default=LAYERS))
         for number in sorted(self._tuned):
@@ -233,8 +232,6 @@ class Calibration:
 
 @dataclass(frozen=True)
 class ScoredFrame:
-    """A frame with its log probabilities."""
-
     frame: Frame
     here: float
     anywhere: float

@@ -20,8 +20,6 @@ from hvr.values import JsonObject
 
 
 class FaultKind(StrEnum):
-    """The kind of a fault."""
-
     DROP = "drop"
     """The held object falls: before the action, or after the action that took it."""
     SLIPPERY = "slippery_hand"
@@ -218,7 +216,6 @@ class Trigger:
 
     @property
     def spent(self) -> bool:
-        """Whether the fault is exhausted."""
         return 0 < self.fault.times <= self.count
 
     def standing(self, step: int) -> bool:
@@ -261,7 +258,6 @@ class Schedule(JsonObject):
 
     @classmethod
     def from_json(cls, values: Any) -> Self:
-        """Return the schedule that `to_json` wrote."""
         return decode(cls, values)
 
     @classmethod

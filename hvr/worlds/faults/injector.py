@@ -320,7 +320,6 @@ class FaultyEnvironment:
         return self._event
 
     def stop(self) -> None:
-        """Stop the environment if it can be stopped."""
         stop = getattr(self.env, "stop", None)
         if stop is not None:
             stop()

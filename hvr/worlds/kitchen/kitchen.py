@@ -344,7 +344,6 @@ class Kitchen:
 
     @property
     def scene(self) -> Scene:
-        """The initial scene."""
         return self._scene
 
     @property
@@ -390,7 +389,6 @@ class Kitchen:
         return self._publish(ActionReply(name, True, "", None, result))
 
     def snapshot(self) -> Snapshot:
-        """Return a snapshot of the current state."""
         return Snapshot(self._scene, self._world, self._answer)
 
     def restore(self, snapshot: Snapshot) -> Event:

@@ -50,7 +50,6 @@ class KitchenObject(Value):
 
     @classmethod
     def from_spec(cls, spec: ObjectSpec) -> KitchenObject:
-        """Return the object in its initial state."""
         state = spec.state
         is_open = bool(state.get("isOpen", False))
         return cls(
@@ -100,7 +99,6 @@ class KitchenObject(Value):
         return new
 
     def shifted(self, dx: float, dy: float, dz: float) -> KitchenObject:
-        """Return the object moved by a vector."""
         x, y, z = self.position
         b = self.box
         return self.but(
@@ -438,7 +436,6 @@ class KitchenState:
 
     @classmethod
     def initial(cls, scene: Scene, settings: KitchenSettings | None = None) -> KitchenState:
-        """Return the initial state of a scene."""
         return cls(
             things=KitchenObjects(
                 {spec.object_id: KitchenObject.from_spec(spec) for spec in scene.objects}

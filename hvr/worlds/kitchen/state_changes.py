@@ -163,7 +163,6 @@ def shattered(world: KitchenState, context: Context, thing: KitchenObject) -> Ki
 
 
 def cook(world: KitchenState, context: Context, args: Args) -> Result:
-    """Execute `CookObject`."""
     thing = target(world, context, args)
     if not thing.can("cookable"):
         raise ActionFailedError("target object is not cookable")
@@ -173,7 +172,6 @@ def cook(world: KitchenState, context: Context, args: Args) -> Result:
 
 
 def dirty(world: KitchenState, context: Context, args: Args) -> Result:
-    """Execute `DirtyObject`."""
     thing = target(world, context, args)
     if not thing.can("dirtyable"):
         raise ActionFailedError(f"{thing.spec.name} does not have CanBeDirty property!")
@@ -183,7 +181,6 @@ def dirty(world: KitchenState, context: Context, args: Args) -> Result:
 
 
 def clean(world: KitchenState, context: Context, args: Args) -> Result:
-    """Execute `CleanObject`."""
     thing = target(world, context, args)
     if not thing.can("dirtyable"):
         raise ActionFailedError(f"{thing.spec.name} does not have dirtyable property!")

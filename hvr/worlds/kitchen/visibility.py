@@ -359,7 +359,6 @@ class Context(Value):
 
 
 def forced(args: Args) -> bool:
-    """Return the value of `forceAction`."""
     return bool(args.get("forceAction", False))
 
 

@@ -98,7 +98,6 @@ class RetryingEnvironment:
         return self._event
 
     def stop(self) -> None:
-        """Stop the environment if it can be stopped."""
         stop = getattr(self.env, "stop", None)
         if stop is not None:
             stop()

@@ -125,7 +125,6 @@ class ObjectTypeFacts(Value):
 
 @lru_cache(maxsize=1)
 def load_facts() -> ObjectTypeFacts:
-    """Return the packaged facts."""
     path = files("hvr.worlds") / "data" / "object_types.json"
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
