@@ -134,7 +134,7 @@ _SMALL_TALK = {
     "nothing is under way": "never ?mind|forget (?:it|that|about it)|stop|stop (?:it|that)|cancel|"
     "cancel (?:it|that)|don't bother|no need",
     "there is no open question": "yes|no|yep|nope|yeah|sure",
-    "I carry out requests such as 'wash the mug', answer questions about the scene and what was "
+    "I carry out requests, answer questions about the scene and what was "
     "done, and take requests back ('undo')": "what can you do|what do you do|help|who are you|"
     "how does this work|what else can you do|what can i say|what can i ask",
 }

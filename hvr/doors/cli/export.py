@@ -106,12 +106,12 @@ def run_sft(args: argparse.Namespace) -> int:
 # Convert ------------------------------------------------------------------------------------------
 # `hvr convert` writes hierarchical plans in other formats, and runs of hvr as hierarchical plans.
 
-_DESCRIPTION_convert = """\
+_CONVERT_DESCRIPTION = """\
 Print a hierarchical plan as a tree, a picture or JSON; find the decomposition of a plan that lacks
 one; or write the plan of a run, with its macro actions as methods, as HDDL.
 """
 
-_EPILOG_convert = """\
+_CONVERT_EPILOG = """\
 examples:
   hvr convert plan.txt
   hvr convert plan.txt --to svg > plan.svg
@@ -128,7 +128,7 @@ _FORMS = ("tree", "svg", "json", "ipc", "hddl")
 
 
 def add_convert_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description, parser.epilog = _DESCRIPTION_convert, _EPILOG_convert
+    parser.description, parser.epilog = _CONVERT_DESCRIPTION, _CONVERT_EPILOG
     parser.add_argument("plan", metavar="PLAN", type=Path, help="a plan; for hddl, a run's folder")
     parser.add_argument(
         "--to", choices=_FORMS, default="tree", help="output format (default: tree)"

@@ -204,7 +204,7 @@ def _refuse(name: str, now: object, then: object) -> None:
 # Plan ---------------------------------------------------------------------------------------------
 # `hvr plan`: from a sentence to an executed plan.
 
-_EPILOG_plan = """\
+_PLAN_EPILOG = """\
 examples:
   hvr plan "make coffee"
   hvr plan "put two slices of tomato on a plate" --scene FloorPlan1
@@ -252,7 +252,7 @@ _SWITCHES = {
 
 
 def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = _EPILOG_plan
+    parser.epilog = _PLAN_EPILOG
     parser.add_argument(
         "text", metavar="TEXT", nargs="?", type=utf8_text, help="request in English"
     )

@@ -109,12 +109,12 @@ def run_serve(args: argparse.Namespace) -> int:
 
 MCP_TOKEN = "HVR_MCP_TOKEN"
 
-_DESCRIPTION_mcp = """\
+_MCP_DESCRIPTION = """\
 Serve hvr to agents by the Model Context Protocol: validate, explain, repair, lint, find and judge
 plans, step through them, and plan requests in words. Files outside the folder cannot be read.
 """
 
-_EPILOG_mcp = """\
+_MCP_EPILOG = """\
 examples:
   hvr mcp --root plans/
   hvr mcp --http 8123
@@ -128,7 +128,7 @@ new one, which is printed.
 
 
 def add_mcp_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description, parser.epilog = _DESCRIPTION_mcp, _EPILOG_mcp
+    parser.description, parser.epilog = _MCP_DESCRIPTION, _MCP_EPILOG
     add_path(
         parser,
         "--root",
@@ -181,12 +181,12 @@ def run_mcp(args: argparse.Namespace) -> int:
 # Lsp ----------------------------------------------------------------------------------------------
 # `hvr lsp` is the language server for editors.
 
-_DESCRIPTION_lsp = """\
+_LSP_DESCRIPTION = """\
 Serve PDDL, PDDL+, HDDL and plans to an editor, over standard input and output. An editor starts
 this command; docs/how-to/editors.md has the lines for each.
 """
 
-_EPILOG_lsp = """\
+_LSP_EPILOG = """\
 examples:
   hvr lsp                       # what an editor runs
   hvr lsp --stdio               # the same; some editors always add this option
@@ -194,7 +194,7 @@ examples:
 
 
 def add_lsp_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description, parser.epilog = _DESCRIPTION_lsp, _EPILOG_lsp
+    parser.description, parser.epilog = _LSP_DESCRIPTION, _LSP_EPILOG
     parser.add_argument(
         "--stdio", action="store_true", help="use standard input and output (the default)"
     )
@@ -216,13 +216,13 @@ def run_lsp(_: argparse.Namespace) -> int:
 
 STUDIO_TOKEN = "HVR_STUDIO_TOKEN"
 
-_DESCRIPTION_studio = """\
+_STUDIO_DESCRIPTION = """\
 Open hvr in a browser: edit a domain, a problem and plans with the help of the language server, step
 through states, see what each step needs and causes, repair plans, and replay runs in their room.
 The page is served on this machine only, and nothing is loaded from elsewhere.
 """
 
-_EPILOG_studio = """\
+_STUDIO_EPILOG = """\
 examples:
   hvr studio                    # the current folder
   hvr studio plans/ --port 8080 --no-browser
@@ -230,7 +230,7 @@ examples:
 
 
 def add_studio_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description, parser.epilog = _DESCRIPTION_studio, _EPILOG_studio
+    parser.description, parser.epilog = _STUDIO_DESCRIPTION, _STUDIO_EPILOG
     parser.add_argument(
         "folder",
         metavar="FOLDER",

@@ -58,6 +58,7 @@ GENERIC = frozenset(
 
 HOMOGRAPHS = frozenset(
     {
+        "bed",  # before bed
         "book",  # to reserve
         "box",  # axis aligned, or a Markdown tick box
         "dish",  # a cooked dish, in the request grammar
