@@ -266,13 +266,13 @@ class Rewriter:
             yield switched
         if self.memory.request and not self._has_verb(rest):
             yield from self._instead(rest)
+        if text.rstrip().endswith("?") and self._only_names(rest):
+            return  # 'and the kettle?' orders nothing by itself
         yield from self._resolved(plain if plain else text)
 
-    def only_names(self, text: str) -> bool:
-        """Return whether a turn only names a thing, without an earlier request to refer to."""
-        rest = _TOO.sub("", _ALSO.sub("", text)).strip(" ,.!?")
+    def _only_names(self, rest: str) -> bool:
         tokens, spans = self.spans(rest) if rest else ((), [])
-        return not self.memory.request and len(spans) == 1 and spans[0].end == len(tokens)
+        return len(spans) == 1 and (spans[0].start, spans[0].end) == (0, len(tokens))
 
     # --- parts ---------------------------------------------------------------------------
 

@@ -295,8 +295,6 @@ class Conversation:
 
     def _request(self, text: str) -> ConversationReply:
         """Carry out the first readable reading of a request that needs no earlier turn."""
-        if text.strip().endswith("?") and self._rewriter().only_names(text):
-            raise LanguageError(f"say what to do, or what to tell: {text.strip()!r}")
         refusal: HvrError | None = None
         for request in self._rewriter().requests(text):
             if isinstance(request, DialogueQuestion):
@@ -311,7 +309,7 @@ class Conversation:
             return self._carry_out(request)
         if isinstance(refusal, ImpossibleGoalError):  # 'no, in the drawer' can still correct it
             self._memory = self._memory.replace(request=text)
-        raise refusal or LanguageError("hvr does not understand this")
+        raise refusal or LanguageError(f"say what to do, or what to tell: {text.strip()!r}")
 
     def _answer(self, text: str) -> ConversationReply:
         refusal: LanguageError | None = None

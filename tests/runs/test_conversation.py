@@ -162,3 +162,8 @@ def test_small_talk_is_answered(text: str) -> None:
 @pytest.mark.parametrize("text", ["open the fridge", "the fridge", "stop the microwave", "no, it"])
 def test_requests_are_not_small_talk(text: str) -> None:
     assert not small_talk(text)
+
+
+def test_a_named_thing_with_a_question_mark_orders_nothing(tmp_path: Path) -> None:
+    with hvr.Conversation(hvr.Options(scene="FloorPlan1", save=tmp_path / "c")) as robot:
+        assert robot.say("and the kettle?").kind == "refused"
