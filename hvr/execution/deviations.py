@@ -229,7 +229,8 @@ class UnexplainedDifferences:
     def effects(self) -> list[Expression]:
         """Return the literals that the action should have made true.
 
-        `near` counts only for objects that the action names; the robot's position decides the rest.
+        `near` counts only for objects that the action names; all other `near` facts follow from the
+        robot's position.
         """
         before, after = self.expected.before, self.expected.after
         new: list[Expression] = [
@@ -258,7 +259,7 @@ class UnexplainedDifferences:
         Args:
             names: Remove facts about these objects and facts without arguments; None means all.
             hand: Also remove all facts without arguments, which describe the robot's hand.
-            only: Predicates to which the removal is limited; None for all.
+            only: Predicates to which the removal is limited; None means all.
         """
 
         def explained(a: Atom) -> bool:
@@ -567,8 +568,9 @@ _PLACES = frozenset({"on", "in"})
 def classify_refusal(action: GroundAction, observed: Observed) -> RawDeviation:
     """Return the kind and the literals of a refused action's deviation.
 
-    A violated precondition of the domain decides; without one, the environment's message does.
-    Lack of room comes before both, since the domain may not know the occupants of a place.
+    A violated precondition of the domain determines the kind; if there is none, the environment's
+    message does. Lack of room comes before both, since the domain may not know the occupants of a
+    place.
     """
     message = (observed.error,) if observed.error else ()
     unmet = observed.unmet

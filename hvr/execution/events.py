@@ -68,7 +68,7 @@ class PlanReady(Value):
 
     @property
     def purpose(self) -> str | None:
-        """Description of the search; None for a plan for the goal."""
+        """Description of the search, or None if the plan is for the goal."""
         if not self.looking_for:
             return None
         things = " and ".join(self.looking_for)
@@ -101,7 +101,7 @@ class StepDone(Value):
         not_seen: Effects that are believed but were not seen.
         looks: Number of additional looks.
         changed: Literals that became true in this step; only in PDDL worlds.
-        time: Time of the step; None in worlds without time.
+        time: Time of the step, or None in worlds without time.
     """
 
     number: int

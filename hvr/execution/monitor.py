@@ -167,7 +167,7 @@ class _Diagnosis:
                 and (atom_of(e).predicate != "near" or len(effects) == 1)
                 and not (
                     isinstance(e, Not) and atom_of(e).predicate in drifting
-                )  # drifts back in its own time
+                )  # drifts back by itself
             ]
             nothing = all(e in wrong for e in main) and not self._has_changed(touched)
             kind = DeviationKind.NO_EFFECT if nothing else DeviationKind.WRONG_EFFECT
@@ -487,8 +487,7 @@ class SceneMonitor(PlanMonitor):
         """Return a validator that continues from the observed state.
 
         Args:
-            differing: Difference from the expected state, which decides which objects the robot is
-                near.
+            differing: Difference from the expected state, which determines the objects in reach.
         """
         lost = {atom for atom in differing.missing if atom.predicate == "near"}
         task, state = self.ahead(self.task.state(self.observed - lost))

@@ -38,11 +38,11 @@ class Fields:
 
 
 class PredicateSorts(Value):
-    """Predicates that cannot simply be observed.
+    """Predicates that observations do not reveal directly.
 
     Args:
         remembered: Predicates about the past; they are recorded because no observation shows them.
-        drifting: Predicates that change by themselves, in their own time.
+        drifting: Predicates that change by themselves over time.
     """
 
     remembered: frozenset[str] = frozenset()

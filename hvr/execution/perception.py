@@ -85,7 +85,7 @@ class View(NamedTuple):
     """One look at a scene.
 
     Args:
-        seen: Names of the objects in view; None for all.
+        seen: Names of the objects in view; None means all.
         whole: Receptacles whose whole contents are in view.
         surprises: Accepted unexpected readings, as pairs of an object and a field.
     """
@@ -361,7 +361,7 @@ class Percept:
     """The result of looking after an action.
 
     Args:
-        seen: Names of the objects seen; None for all.
+        seen: Names of the objects seen; None means all.
         whole: Receptacles whose whole contents were seen; empty if everything is seen.
         last_seen: Step in which each object was last seen before.
         found: Objects seen for the first time.

@@ -50,7 +50,7 @@ class Impasse(Value):
     """A point at which a plan cannot continue.
 
     Args:
-        action: The step that failed or is inapplicable; None at the end of a plan.
+        action: The step that failed or is inapplicable, or None at the end of a plan.
         done: Whether the step was reported as done and need not be repeated.
         why: Reason to prefer another plan although nothing failed; empty after a failure.
     """
@@ -433,7 +433,7 @@ class ExecutionWorld(Protocol):
         raise ImpossibleGoalError(f"this world cannot open {place}")
 
     def look_around(self, step: int, everything: bool = False) -> tuple[str, ...]:
-        """Look for lost objects, or at everything again; return the names of the objects found."""
+        """Look for lost objects, or check everything; return the names of the objects found."""
         ...
 
     def notice(self, step: int, failures: Iterable[Deviation]) -> None:

@@ -118,7 +118,7 @@ def pruned(text: str, tokens: tuple[str, ...], lexicon: Lexicon) -> Pruned:
 
 def _praised(cursor: Cursor, number: int, phrases: Sequence[tuple[int, int]]) -> int:
     """Return where the praise of the only request starts, or 0."""
-    # In 'putting the keys on the shelf helps you find them', the subject is what is asked for.
+    # In 'putting the keys on the shelf helps you find them', the subject is the request.
     start, end = phrases[number]
     at = next((n for n in range(start + 1, end) if cursor.word(n) in _FINITE), 0)
     asked = at and cursor.word(start).endswith("ing") and cursor.kind(Verb, start)
@@ -347,7 +347,7 @@ def _is_label(cursor: Cursor, at: int) -> bool:
 def _describes(cursor: Cursor, at: int) -> bool:
     """Return whether an unknown adjective stands before a known thing: 'a transparent bowl'.
 
-    Before tableware, an unknown noun says what it is for: 'an ice cream bowl'.
+    Before tableware, an unknown noun states its use: 'an ice cream bowl'.
     """
     if not cursor.longest(at) and cursor.word(at).endswith("'s"):
         return bool(cursor.named(at + 1))  # 'yesterday's paper'

@@ -189,7 +189,7 @@ class ClassChoice:
     def _more_exactly(self, number: int, classes: tuple[str, ...]) -> tuple[str, ...]:
         """Substitute a more specific class if only that fits the place."""
         # A butter knife is a knife, and only it goes into a cup. AI2-THOR's table of usual places
-        # decides even if everything may be put anywhere.
+        # decides even if any placement is allowed.
         usual = self.taxonomy.usual_places
         for relation in self.relations:
             outers = set(self._asked[relation.outer].classes)
@@ -396,7 +396,7 @@ def possible(
 def instead(
     condition: Condition, classes: Sequence[str], taxonomy: Taxonomy, among: Callable[[str], str]
 ) -> tuple[Condition, str]:
-    """Return the condition to require of some classes, and a note; unchanged without a substitute.
+    """Return the condition to require of some classes, and a note, after substitution.
 
     `among` is the quantity of objects that satisfy a condition: `all`, `some` or `none`.
     """

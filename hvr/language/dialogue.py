@@ -421,7 +421,7 @@ class Rewriter:
         if (slices := self._sliced(tokens)) is not None:
             yield slices
         yield text
-        if within:  # 'put the mug next to it', if nothing in the request itself is meant
+        if within:  # 'put the mug next to it', where 'it' refers to nothing in the request itself
             yield from referred
 
     def _referents(self, pronoun: str, together: re.Match[str] | None) -> Iterator[tuple[str, ...]]:

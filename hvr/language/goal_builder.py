@@ -117,7 +117,7 @@ def _of_entity(choice: ObjectChoice, number: int, before: list[Demand]) -> list[
         other = number if entity.swapped is None else entity.swapped
         text = at_origin(choice, other) if other == number else _in_place_of(choice, number, other)
         demands.append(Demand(2 * entity.returns + 1, number, "place", text))
-    # Serving and resting come after everything else asked of the entity.
+    # Serving and resting come after all other demands on the entity.
     asked = [d.moment for d in (*before, *demands) if d.entity == number]
     filled = [2 * r.clause + 1 for r in choice.relations if r.outer == number]
     last = max((*asked, *filled), default=0)
@@ -371,7 +371,7 @@ class Formula:
         # Other entities may be the same object: 'take a mug, then wash the mug'.
         inequalities = []
         for number, names in self.variables.items():
-            # Things 'in drawers' may share one; without things there, 'drawers' are several.
+            # Things 'in drawers' may share one; if nothing is put there, 'drawers' are several.
             if not (self._is_vague(number) and self.choice.inside(number)):
                 for i, one in enumerate(names):
                     inequalities += [f"(not (= {one} {other}))" for other in names[:i]]
@@ -559,8 +559,8 @@ def _check_moved(choice: ObjectChoice, demands: list[Demand], meaning: Meaning) 
 
 
 def _ends(choice: ObjectChoice, demands: list[Demand], *, last: bool) -> list[str]:
-    # Before the last stage the hand may hold what the next one needs.
-    # Classes are exempt, not objects: with one burner on, no burner is checked.
+    # Before the last stage the hand may hold an object that the next stage needs. Classes are
+    # exempt, not objects: with one burner on, no burner is checked.
     states = {f"({predicate} ?x)" for predicate in end_predicates(choice.taxonomy)}
     exempt = {c for d in demands for c in choice.classes[d.entity] if d.text in states}
     exempt = choice.taxonomy.with_controls(exempt)

@@ -414,7 +414,7 @@ class Reader:
                 refusals.append(error)
                 continue
             found.setdefault(goal.stages, goal)
-        if len(spellings) > 1 and refusals:  # what is impossible here may be what was meant
+        if len(spellings) > 1 and refusals:  # an impossible reading may be the intended one
             ways = " or ".join(", ".join(notes) for notes in spellings)
             unclear = LanguageError(f"a misspelt word has several corrections: {ways}? Correct it")
             unclear.suggestions = tuple(_respelt(request, notes) for notes in spellings)

@@ -265,7 +265,7 @@ def tokenize(text: str) -> tuple[str, ...]:
             f"the request must have at most {MAX_CHARACTERS} characters, got {len(text)}: split it"
         )
     if number := _NOT_WHOLE.search(text):
-        raise LanguageError(f"hvr reads only whole numbers that are not negative, not {number[0]}")
+        raise LanguageError(f"hvr reads only non-negative whole numbers, not {number[0]}")
     plain = text.replace("\u2019", "'").replace("&", " and ")
     plain = _ARROW.sub(" to ", plain)
     plain = _CONTRACTED.sub(lambda m: f"{m[1]} {'is' if m[2] == 's' else 'are'}", plain)
@@ -333,7 +333,7 @@ def build_lexicon(
             plurals are added here.
         collective: Classes whose singular means all of them together ('the cutlery').
         loose: (phrase, class, label) triples for phrases that have no other meaning.
-        rooms: Names of the rooms where everything happens.
+        rooms: Names of the rooms of the world.
     """
     entries: dict[tuple[str, ...], list[Entry]] = {}
 

@@ -488,7 +488,7 @@ class MeaningDraft:
         self.change(inner, rests=False, serve=False)
 
     def heat_in(self, things: Iterable[int], vessel: int, word: str) -> None:
-        """Record the vessel in which things are heated; `adapt` decides whether they stay there."""
+        """Record the vessel in which things are heated; `adapt` settles whether they stay."""
         for number in self.live(things):
             self.heated_in.append(SpatialRelation(number, vessel, self.clause, word))
 

@@ -243,7 +243,8 @@ class AdjectiveUse(Value):
             state of the adjective, so the adjective only describes.
         definite: Whether the noun has 'the': 'the open drawer' prefers an open one.
         moved: Whether the thing is also put somewhere.
-        every: Whether all such things are meant: 'put all clean dishes away' selects clean ones.
+        every: Whether the phrase means all such things: 'put all clean dishes away' selects clean
+            ones.
     """
 
     condition: str = ""

@@ -224,7 +224,7 @@ class Forbidding:
                 self.draft.bans.append(ban)
 
     def _dismiss(self, prohibition: Prohibition, thing: NounPhrase) -> None:
-        """Refuse a request that also asks for what it dismisses: 'slice it. forget the apple'."""
+        """Refuse a request for a thing that it also dismisses: 'slice it. forget the apple'."""
         classes = set(self.taxonomy.concrete_of(thing.classes))
         liquid = thing.dish.liquid if thing.dish else None
         verb = prohibition.verb
@@ -234,7 +234,7 @@ class Forbidding:
                 same = same and any(c.template == verb.condition for c in entity.conditions)
             if not (classes or liquid) or (same and self.draft.is_goal(number)):
                 raise LanguageError(
-                    f"{thing.text!r} is both asked for and dismissed: say only what to do"
+                    f"{thing.text!r} is both requested and dismissed: say only what to do"
                 )
 
     def _is_other_place(self, prohibition: Prohibition, thing: NounPhrase) -> bool:

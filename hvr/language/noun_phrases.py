@@ -224,7 +224,7 @@ def _rest(cursor: Cursor) -> str:
 
 
 def _pronoun(cursor: Cursor) -> NounPhrase | None:
-    """Read a pronoun; 'both', 'these' and 'the other' count only without a noun."""
+    """Read a pronoun; 'both', 'these' and 'the other' are pronouns only without a noun."""
     match = cursor.function("pronoun", "rest")
     if match is None:
         return None

@@ -360,7 +360,7 @@ class ObjectChoice(ClassChoice):
         entity = self.entities[number]
         if entity.name is None:
             return ()
-        # `_adapt` has changed the classes exactly if the pieces are meant.
+        # `_adapt` has changed the classes if and only if the request means the pieces.
         if entity.classes == self._asked[number].classes:
             return (entity.name,)
         return tuple(p for p, s in self.inventory.pairs(self.taxonomy.piece_of) if s == entity.name)

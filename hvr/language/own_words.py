@@ -473,7 +473,7 @@ class OwnWords:
             end = match.end() + len(joint)
 
     def _articled(self, text: str, at: int) -> Iterator[tuple[int, str, str]]:
-        """Yield the nouns after an indefinite article, or without one if they have none."""
+        """Yield the nouns after an indefinite article, and mass nouns, which have none."""
         for article in ("a ", "an "):
             if text.startswith(article, at):
                 yield from self._kinds(text, at + len(article))
@@ -483,7 +483,7 @@ class OwnWords:
                 yield end, noun, kinds
 
     def _things(self, text: str, at: int, heard: _Heard) -> Iterator[tuple[int, _Thing, _Heard]]:
-        """Yield the noun phrases at a position: end, referent, and what was heard."""
+        """Yield the noun phrases at a position: end, referent, and parsed part."""
         for phrase, name in sorted(heard.spoken.items(), key=lambda item: -len(item[0])):
             if text.startswith(phrase, at):
                 yield at + len(phrase), _Thing((name,)), heard

@@ -3,7 +3,7 @@
     (exists (?m - mug ?t - diningtable) (and (contains ?m coffee) (on ?m ?t)))
     a mug contains coffee and is on a dining table
 
-The words describe what is proven, since both come from the same formula.
+The words describe the proven goal, since both come from the same formula.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ APART = "is not the same as "
 
 NOTHING_LEFT = "nothing is left to do"
 _FEW = 3
-"""Number of alternative objects up to which none is left out in favour of 'other than'."""
+"""Maximum number of alternative objects that are listed rather than described by 'other than'."""
 
 _MOST = 12
 """Largest number of alternatives, or things of a kind, to list individually."""

@@ -28,7 +28,7 @@ class Pronouns:
         """Return the referents of 'it', 'them' or 'both': the latest with the required affordance.
 
         Entities without the affordance are skipped: 'put the apple in the fridge and close it'. If
-        all lack it, the latest is returned, so that the error is about what the user meant.
+        all lack it, the latest is returned, so that the error names the thing that the user meant.
         """
         groups = [
             g for g in self.draft.spoken() if not any(self.draft.entities[n].somewhere for n in g)
@@ -156,7 +156,7 @@ class ReferentReading(Value):
     moved: bool = False
 
     def use(self, thing: NounPhrase) -> AdjectiveUse:
-        """Return the context that decides how to read a noun phrase's adjectives."""
+        """Return the context for reading a noun phrase's adjectives."""
         every = thing.determiner.count == 0
         return AdjectiveUse(self.condition, thing.determiner.definite, self.moved, every)
 

@@ -30,7 +30,7 @@ def settle_nearby(group: NounGroup, frame: str, taxonomy: Taxonomy, *, placed: b
     """Attach each 'next to …' of a group to a thing or a place.
 
     Args:
-        frame: Frame of the verb; empty without a verb.
+        frame: Frame of the verb; empty if there is no verb.
         placed: Whether a place follows later in the clause.
     """
     if not any(a.kind in {"unplaced", "beside"} for a in group.adjuncts):

@@ -28,7 +28,7 @@ from hvr.language.taxonomy import literals
 from hvr.values import Value
 
 Truth = bool | None
-"""Whether a statement holds; None if the robot has not seen what decides it."""
+"""Whether a statement holds; None if the robot has not seen enough to tell."""
 
 
 class SceneView(Value):
@@ -45,7 +45,7 @@ class SceneStatement(Value):
         things: The objects that the noun phrase can mean.
         every: Whether the statement is about all `things`, not just at least one.
         denied: Whether the statement is negated as a whole: 'no mug is clean'.
-        predicate: The predicate; None for a statement of mere existence.
+        predicate: The predicate, or None for a statement of mere existence.
         positive: Whether the predicate is affirmed.
         least: Minimum number of objects, unless the statement is about all: 'two mugs are clean'.
         also: Further statements that must hold: 'the mug and the plate are clean' makes two.
@@ -545,7 +545,7 @@ class _Questions:
         return yes, [n for n, v in values.items() if v is None]
 
     def _holding(self, cursor: Cursor) -> QuestionAnswer | None:
-        """Answer 'which cabinet is the plate in?'; None for other questions."""
+        """Answer 'which cabinet is the plate in?'; return None for other questions."""
         start = cursor.at
         last = len(cursor.tokens) - 1
         if cursor.tokens[last] not in {"in", "on", "inside"}:

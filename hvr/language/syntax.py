@@ -135,7 +135,7 @@ class Clause(Value):
         past: Whether the clause reports earlier actions.
         none: Whether the state must not hold for any such object: 'no drawer is open'.
         bare: Whether the clause only names objects: ', then the cup'.
-        purpose: Whether the clause before only serves this one: 'get a knife to cut the bread'.
+        purpose: Whether the previous clause only serves this one: 'get a knife to cut the bread'.
     """
 
     verb: Verb | None

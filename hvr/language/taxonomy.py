@@ -154,7 +154,7 @@ class Methods:
         return self._listed_of("makes").get(object_class, frozenset())
 
     def kept_by(self, object_class: str) -> frozenset[str]:
-        """Return the predicates that become true of everything put in a class."""
+        """Return the predicates that become true of all objects put in a class."""
         return self._listed_of("keeps").get(object_class, frozenset())
 
     def asked_of(self, condition: str, classes: Iterable[str]) -> bool:
@@ -340,7 +340,7 @@ class Taxonomy:
 
     @cached_property
     def piece_of(self) -> str:
-        """The predicate that relates a piece to its source; empty if there is none."""
+        """The predicate that relates a piece to its source, or ''."""
         return self.roles.predicate(PIECE_OF) or ""
 
     @cached_property

@@ -201,7 +201,7 @@ def _pieces(tokens: tuple[str, ...], words: TimedWords) -> Iterator[str | TimedP
 def _joined(
     tokens: tuple[str, ...], at: int, length: int, kind: str, words: TimedWords
 ) -> tuple[tuple[str, ...], TimedPart, tuple[str, ...]] | None:
-    """Split a sentence at a connective; None if the connective is an ordinary one."""
+    """Split a sentence at a connective; return None if it is an ordinary one."""
     left, right = tokens[:at], tokens[at + length :]
     if not right or right[0] in _OTHERS:
         return None
@@ -388,7 +388,7 @@ _ALWAYS = TimedCondition("(and)")
 
 
 def _condition(kind: str, text: str, clause: str, words: TimedWords) -> TimedCondition:
-    """Read a condition: what the robot does, or a statement about the world."""
+    """Read a condition: an activity of the robot, or a statement about the world."""
     text = words.standing_alone(_plainly(text), clause)
     tokens = tuple(text.split())
     if tokens[:2] == ("the", "robot"):
@@ -502,9 +502,7 @@ class _Constraints:
 
     def _check(self, text: str, limit: str, words: str) -> None:
         if self.words.holds(text):
-            raise LanguageError(
-                f"{words!r} must not be so {limit}, but it is so now: undo it first"
-            )
+            raise LanguageError(f"{words!r} is forbidden {limit} but already holds: undo it first")
 
     def _keep(self, state: str, condition: TimedCondition) -> None:
         if condition is _ALWAYS:

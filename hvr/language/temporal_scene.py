@@ -147,7 +147,7 @@ class SceneWords:
     def activity(self, text: str) -> TimedCondition:
         tokens = tuple(text.split())
         if not tokens:
-            raise LanguageError("the condition says nothing")
+            raise LanguageError("the condition has no words: say when it holds")
         if (thing := self._after(tokens, _AWAY)) is not None:
             return TimedCondition(f"(not {self._near(thing)})", thing)
         if (thing := self._after(tokens, _NEAR)) is not None:
@@ -272,14 +272,14 @@ class SceneWords:
     def _near(self, names: tuple[str, ...]) -> str:
         (near,) = self.reader.ontology.predicates("near") or ("",)
         if not near:
-            raise LanguageError("nothing can be near or away in this world")
+            raise LanguageError("this world has no distances: name a place on or in something")
         texts = [f"({near} {name})" for name in names]
         return texts[0] if len(texts) == 1 else f"(or {' '.join(texts)})"
 
     def _after(
         self, tokens: tuple[str, ...], openings: Iterable[tuple[str, ...]]
     ) -> tuple[str, ...] | None:
-        """Return the things that follow one of some openings, if nothing else does."""
+        """Return the things after one of some openings, if they are all that follows."""
         for opening in openings:
             if tokens[: len(opening)] != opening or len(tokens) == len(opening):
                 continue

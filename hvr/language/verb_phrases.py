@@ -220,7 +220,7 @@ class Interpreter:
                 self.adjuncts.forget_means(number)
 
     def _switches_with(self, clause: Clause) -> bool:
-        """Return whether a device is switched with what the clause before takes into the hand."""
+        """Return whether a device is switched with the object that the previous clause picks up."""
         # In 'pick up the book and turn on the lamp', the order is part of the request.
         running = self.taxonomy.roles.predicate(RUNNING)
         if clause.verb is None or running is None:

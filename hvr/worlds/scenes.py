@@ -37,7 +37,7 @@ class ObjectSpec:
         properties: Property fields that are true (`pickupable`, `receptacle`, …).
         state: State fields that differ from their defaults (`isToggled`, …).
         parents: Ids of the receptacles that hold it, innermost first.
-        controls: Ids of the objects that it switches; None if it is not toggleable.
+        controls: Ids of the objects that it switches, or None if it is not toggleable.
     """
 
     object_id: str

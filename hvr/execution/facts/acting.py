@@ -172,7 +172,7 @@ class FactWorld(ExecutionWorld):
         impossible: Whether it is proven that no plan reaches the goal from the current state.
 
     Raises:
-        UsageError: The domain needs time.
+        UsageError: The domain has durative actions or other timing.
         SimulatorError: The environment fails or reports an impossible state.
     """
 
@@ -331,7 +331,7 @@ class FactWorld(ExecutionWorld):
         self._surprise = expected, observed
 
     def _causes(self, expected: State, observed: State) -> Iterator[State]:
-        """Yield the states after another agent's action that explains what was observed."""
+        """Yield the states after an action of another agent that explains the observation."""
         # The action may also have changed hidden facts, which a plan may need.
         seen = self._visible(observed)
         for action in islice(applicable_actions(expected), _MAX_UNSEEN_ACTIONS):

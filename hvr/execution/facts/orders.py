@@ -155,7 +155,7 @@ class FactOrders(FactClauses):
                     yield order.text.lower().split()[0], next(iter(members))
 
     def _exchange(self, text: str) -> list[Formula] | None:
-        """Read 'swap red and green': each gets the places of the other."""
+        """Read 'swap red and green': each object goes where the other one is."""
         match = _SWAP.fullmatch(text)
         pair = [self.object_of(match[name]) for name in ("one", "other")] if match else []
         if len(pair) != 2 or None in pair or pair[0] == pair[1]:
@@ -208,7 +208,7 @@ class FactOrders(FactClauses):
         first = index[form.args[0]]
         change = form.asked if isinstance(form.asked, NumericEffect) else None
         if times > 1 and change is None:
-            raise LanguageError(f"hvr does an action once: {match[0]!r} has no number that grows")
+            raise LanguageError(f"hvr does an action only once: {match[0]!r} increases no number")
         found = []
         for one in things_of(said[first]):
             things = []

@@ -91,12 +91,12 @@ def forbidding(
         for text in words.forbidden(deed.strip()):
             formula = parse_formula(text, domain, problem.objects, file="<goal>")
             if words.holds(text):
-                raise LanguageError(f"{deed!r} is forbidden, but it is so already")
+                raise LanguageError(f"{deed!r} is forbidden but already holds")
             yield _always(Not(formula))
     for thing in things:
         name = words.reader.object_of(thing.strip())
         if name is None:
-            raise LanguageError(f"hvr does not know what must not be used: {thing!r}")
+            raise LanguageError(f"the request forbids the use of an unknown thing: {thing!r}")
         yield from map(_always, unchanged(name, domain, problem))
 
 

@@ -1,8 +1,8 @@
 """Worlds that reveal their objects during a run: belief, search and goals by description.
 
-The environment lists the objects seen so far and supposed objects: places to explore, and what may
-be there. Plans use both, so searching is part of a plan and of its proof. New facts are not
-deviations; they lead to a new plan if the old one relied on a refuted supposition.
+The environment lists the objects seen so far and supposed objects: places to explore, and objects
+that may be there. Plans use both, so searching is part of a plan and of its proof. New facts are
+not deviations; they lead to a new plan if the old one relied on a refuted supposition.
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ class _Description:
         for word, needs in needed:
             classes = tuple(c for c in classes if not needs or self.taxonomy.is_a(c, needs))
             if not classes:
-                raise ImpossibleGoalError(f"{self._said(entity)} is not a thing to {word}")
+                raise ImpossibleGoalError(f"the robot cannot {word} {self._said(entity)}")
         types = list(dict.fromkeys(self.taxonomy.pddl_type(c) for c in classes))
         return types[0] if len(types) == 1 else f"(either {' '.join(types)})"
 
@@ -201,7 +201,7 @@ class _Description:
 # --------------------------------------------------------------------------------------------------
 
 MAX_REPLANS = 10_000
-"""Maximum number of new plans: none in practice, since each discovery may need one, and the
+"""Maximum number of new plans, practically unlimited: each discovery may need one, and the
 environment ends a run that takes too long.
 """
 
@@ -210,7 +210,7 @@ class RevealingWorld(FactWorld):
     """An environment that reveals its objects, and the belief about it.
 
     Args:
-        deeds: Predicates that record what was done in the current stage.
+        deeds: Predicates that record the actions of the current stage.
         judged: Whether the environment judges the request; False if it did not set the request.
 
     Attributes:
@@ -320,7 +320,7 @@ class RevealingWorld(FactWorld):
         return RevealingMonitor(self, planned.task, constraints, aside=aside)
 
     def look_around(self, step: int, everything: bool = False) -> tuple[str, ...]:
-        """See `ExecutionWorld`; nothing more is seen without an action."""
+        """See `ExecutionWorld`; looking reveals nothing without an action."""
         del step, everything
         return ()
 
@@ -377,7 +377,7 @@ class PosedRun:
     """A request in a world whose environment reveals its objects.
 
     Args:
-        text: The request; None for a mission that the environment sets and judges.
+        text: The request, or None for a mission that the environment sets and judges.
         reading: 1-based number of the reading to use if there are several.
 
     Raises:

@@ -55,7 +55,7 @@ class Thing:
     """An argument of a clause: an object, or a type with its quantifier.
 
     Args:
-        members: The objects that a quantifier ranges over; None for all objects of the type.
+        members: The objects that a quantifier ranges over; None means all objects of the type.
         least: Minimum number of objects after "some".
         count_all: Whether objects that fulfil an order already count: 'at least two'.
     """

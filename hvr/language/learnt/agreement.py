@@ -77,7 +77,7 @@ class EndStates:
         """Predicates, except places, that frames of the learnt reader can express."""
 
     def predicates(self, goal: Goal) -> frozenset[str]:
-        """Return the predicates that a goal requires; '' for anything but a plain literal."""
+        """Return the predicates that a goal requires, with '' for any part other than a literal."""
         parts = [p for stage in goal.stages for p in self._conjunction(stage, "a").parts]
         return frozenset(map(_predicate, parts))
 

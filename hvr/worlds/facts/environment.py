@@ -86,7 +86,7 @@ class PosingEnvironment(FactEnvironment, Protocol):
         ...
 
     def outcome(self) -> bool | None:
-        """Return whether the request was fulfilled; None while undecided."""
+        """Return whether the request was fulfilled, or None while undecided."""
         ...
 
 
@@ -118,7 +118,7 @@ class PddlEnvironment:
     """Executes a domain exactly as it is written.
 
     Raises:
-        UsageError: The domain needs time, or a hidden name is unknown or derived.
+        UsageError: The domain uses timing, or a hidden name is unknown or derived.
     """
 
     def __init__(self, domain: Domain, problem: Problem, hidden: Collection[str] = ()) -> None:
@@ -287,7 +287,7 @@ class FaultRule:
 
 @dataclass(frozen=True)
 class InjectedFault(JsonObject):
-    """A fault that has happened.
+    """A fault that was injected.
 
     Args:
         step: 1-based number of the step, counting refused ones.

@@ -195,7 +195,8 @@ class Trigger:
     def due(self, step: int, action: str, target: str) -> bool:
         """Return whether the fault fires on this action. Call it once per action.
 
-        The action's name is empty at the start of the scene; `target` is empty without an object.
+        The action's name is empty at the start of the scene; `target` is empty if the action has no
+        object.
         """
         when, actions = self.fault.when, self.fault.actions
         if self.spent or step < when.step:

@@ -68,7 +68,7 @@ def name_of(names: Names, object_id: str) -> str:
 
 @dataclass(frozen=True)
 class Injection(JsonObject):
-    """A fault that has happened.
+    """A fault that was injected.
 
     Args:
         step: Number of the action, 0 for the start of the scene.
@@ -196,7 +196,7 @@ class Refusal:
 
 
 class Obstacles:
-    """Obstacles that refuse actions until they are removed."""
+    """Obstacles because of which actions are refused until they are removed."""
 
     def __init__(self, env: Environment) -> None:
         self._env = env

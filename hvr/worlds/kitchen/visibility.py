@@ -231,7 +231,7 @@ def object_at(world: KitchenState, room: Room, x: float, y: float) -> str | None
         entry = _entry(thing.box, (eye.x, eye.y, eye.z), ray)
         if entry is not None and is_visible(world, room, object_id):
             hits[object_id] = entry
-    # The ray enters a receptacle's box before its contents, but the contents are meant.
+    # The ray enters a receptacle's box before its contents, but the contents count.
     around = {outer for i in hits for outer in world.things.ancestors(i)}
     inner = {i: d for i, d in hits.items() if i not in around} or hits
     return min(inner, key=lambda i: (inner[i], i)) if inner else None
@@ -379,7 +379,7 @@ def target(
             raise ActionFailedError(
                 f"ArgumentException: no object is at ({point[0]:g}, {point[1]:g}) of the image"
             )
-    # AI2-THOR checks existence before visibility, which decides the error message.
+    # AI2-THOR checks existence before visibility; the order determines the error message.
     return seen_or_forced(world, context, existing(world, object_id), forced(args))
 
 

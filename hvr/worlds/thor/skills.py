@@ -173,7 +173,7 @@ class _Robot:
             if self.teleport(pose):
                 break
         else:
-            raise _RefusedError(f"{name} cannot be reached from anywhere near")
+            raise _RefusedError(f"{name} cannot be reached from any nearby place")
         return self.find(name)
 
     def check_not_shut_in(self, name: str, entry: Mapping[str, Any]) -> None:

@@ -86,7 +86,7 @@ class TypeFacts(Value):
     Args:
         properties: AI2-THOR's property fields that are true (`pickupable`, …).
         placeable_in: Receptacle types of the placement table.
-        slices_into: Type of the pieces; None if it cannot be sliced.
+        slices_into: Type of the pieces, or None if it cannot be sliced.
         size: Usual size of the axis-aligned box in metres.
         pivot_height: Usual height of `position` above the bottom of the box in metres.
     """
