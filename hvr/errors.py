@@ -209,7 +209,7 @@ class AmbiguousError(LanguageError):
 
 
 class ProposalError(LanguageError):
-    """A sentence only hints at requests, such as 'the mug is dirty'; the likeliest come first."""
+    """A sentence only hints at `requests`, likeliest first: 'the mug is dirty'."""
 
     def __init__(self, requests: tuple[str, ...]) -> None:
         self.requests = requests

@@ -65,7 +65,7 @@ class DeviationKind(StrEnum):
 
 
 class Side(StrEnum):
-    """The side of an action that was violated."""
+    """The side of an action on which a condition was violated."""
 
     PRE = "pre"
     """A precondition, which had to hold before the action."""

@@ -313,7 +313,7 @@ class Rewriter:
     def _like(
         self, new: PhraseSpan, spans: Sequence[PhraseSpan], *, governed: bool
     ) -> list[PhraseSpan]:
-        """Return the phrases that another one can replace, with the same role first."""
+        """Return the phrases that a new one can replace, those with the same role first."""
         kind = self._portable(new.thing)
         fitting = [s for s in spans if (s.preposition < s.start) is governed or not governed]
         return sorted(
@@ -330,7 +330,7 @@ class Rewriter:
     def _other(
         self, tokens: Sequence[str], spans: Sequence[PhraseSpan], *, several: bool, any_one: bool
     ) -> Iterator[str | DialogueQuestion]:
-        """Yield the last request for another object of the same kind."""
+        """Yield the last request, applied to another object of the same kind."""
         if not spans:
             return
         main = next((s for s in spans if s.preposition == s.start), spans[0])

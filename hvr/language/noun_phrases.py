@@ -423,7 +423,7 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
 
 
 def _unplaced_adjunct(cursor: Cursor) -> Adjunct | None:
-    """Read an adjunct whose place is not a thing of its own: 'anywhere', 'inside', 'from there'."""
+    """Read an adjunct that names no separate place: 'anywhere', 'inside', 'from there'."""
     if (anywhere := _anywhere(cursor)) is not None:
         return anywhere
     if (leaving_out := _exception(cursor)) is not None:

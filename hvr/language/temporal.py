@@ -468,7 +468,7 @@ class _Constraints:
         self.parts.append((text, ""))
 
     def _part(self, part: TimedPart, condition: TimedCondition) -> tuple[str, ...]:
-        """Add the constraints of a part; return the things that it keeps in a state."""
+        """Add the constraints of a part; return the things whose state it keeps."""
         if part.forbids:
             self._forbid(part, condition)
         elif part.keeps or part.kind in {BEFORE, UNTIL} or condition is _ALWAYS:

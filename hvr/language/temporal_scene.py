@@ -192,7 +192,7 @@ class SceneWords:
         Forbidding(draft, Interpreter(draft, lexicon).adjuncts).take(read)
         self.unread += cursor.unread
         if any(ban.most or ban.again for ban in draft.bans) or not draft.bans:
-            raise LanguageError(f"hvr cannot forbid this for a time only: {text!r}")
+            raise LanguageError(f"hvr cannot forbid this for a limited time: {text!r}")
         found = []
         for ban in draft.bans:
             names = [n for c in ban.classes for n in self.inventory.of(c)]

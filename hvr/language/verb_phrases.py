@@ -451,7 +451,7 @@ class Interpreter:
     def _together(
         self, verb: Verb | None, group: NounGroup, inherited: tuple[Adjunct, ...]
     ) -> list[int]:
-        """Put things on one place; how near they are there is not checked."""
+        """Put things on one place; their distance from each other is not checked."""
         others = tuple(a for a in group.adjuncts if a.kind != "together")
         rest = group.replace(adjuncts=others)
         self.draft.note("'next to each other' is read as at one place; how near is not checked")

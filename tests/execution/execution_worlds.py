@@ -1,4 +1,4 @@
-"""Kitchens with injected trouble, and runs in them."""
+"""Kitchens with injected faults, and runs in them."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def symbolic() -> SymbolicPolicy:
 
 
 def undisturbed(_kitchen: Kitchen, _action: str, _count: int, _args: dict[str, Any]) -> None:
-    """Hook without trouble."""
+    """Hook that changes nothing."""
 
 
 def run(

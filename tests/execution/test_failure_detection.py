@@ -1,4 +1,4 @@
-"""Failure detection in real runs: the kind, the step, the condition."""
+"""Failure detection in real runs: kind, step and violated condition."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def test_what_was_there_before_is_moved_only_if_there_is_no_other_way() -> None:
 
 @pytest.mark.slow
 def test_what_cannot_be_is_looked_at_again() -> None:
-    """A bottle looks empty for a while: without wine there is no plan until the next look."""
+    """A bottle looks empty for a while, so there is no plan until the robot looks again."""
     wrong = Fault(FaultKind.MISPERCEIVED, FaultTiming(step=3, times=3), FaultEffect("winebottle-1"))
     ran = played("T1", "FloorPlan1", wrong)
     assert ran.finished.reached

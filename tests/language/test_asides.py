@@ -1,4 +1,4 @@
-"""Words around a request change nothing and are named; actions are never taken for such words."""
+"""Asides change no request and are reported; requested actions never count as asides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The law of read-back: a paraphrase typed back is read as the goal that it describes."""
+"""A paraphrase that is typed back is read as the goal that it describes."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_each_choice_of_a_question_is_read_as_its_goal() -> None:
 
 @pytest.mark.parametrize("text", ["the mug is dirty", "a mug is on the table.", "the mug"])
 def test_descriptions_are_no_paraphrases(text: str) -> None:
-    """hvr never asks for dirt, and people's sentences are left to the grammar."""
+    """hvr never asks for dirt, and the grammar reads the sentences that people write."""
     reader, inventory = scene("FloorPlan1")
     own = OwnWords(reader.taxonomy, inventory, reader.domain).goal(text)
     assert own is None or in_order(own.paraphrase).lower() == text.rstrip(".")

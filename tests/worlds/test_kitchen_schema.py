@@ -19,7 +19,7 @@ VALIDATOR = jsonschema.Draft7Validator(SCHEMA)
 
 
 def valid(metadata: dict[str, Any]) -> None:
-    """Check that metadata validates, also after a JSON round trip, without extra fields."""
+    """Check that metadata fits the schema without extra fields, also after a JSON round trip."""
     document = json.loads(json.dumps(metadata, allow_nan=False))
     problems = [
         f"{list(e.absolute_path)}: {e.message}"[:200] for e in VALIDATOR.iter_errors(document)

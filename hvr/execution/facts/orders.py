@@ -1,4 +1,4 @@
-"""Orders in worlds of facts: imperatives of actions, and 'bring … to …', for their effects."""
+"""Orders in worlds of facts, such as 'bring … to …', read as effects of actions."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ class FactOrders(FactClauses):
         return list(found)
 
     def _by_means(self, text: str) -> list[Formula] | None:
-        """Read 'take parcel1 to the harbour with truck1': it is in the truck first."""
+        """Read 'take parcel1 to the harbour with truck1': the parcel is in the truck first."""
         for match in _MEANS.finditer(text):
             rest = text[: match.start()] + text[match.end() :]
             orders = self._order(rest)

@@ -215,7 +215,7 @@ class RevealingWorld(FactWorld):
 
     Attributes:
         supposed: Objects that have not been seen.
-        estimates: Predicates that may be revised without anything having changed.
+        estimates: Predicates whose facts may be revised without any change in the world.
     """
 
     env: PosingEnvironment

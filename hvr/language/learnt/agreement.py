@@ -229,7 +229,7 @@ def agreed(
     thresholds: ReaderThresholds,
     head: str,
 ) -> Goal:
-    """Return the goal to pursue.
+    """Return the grammar's goal, or the learnt one where the thresholds allow it.
 
     Raises:
         HvrError: The grammar's error, if the learnt reading does not replace it.

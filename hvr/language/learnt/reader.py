@@ -168,7 +168,7 @@ class Head:
 
 
 def split(scores: Array, classes: int) -> dict[str, Array]:
-    """Split rows of scores by slot: kinds, pieces, and for each pointer all classes and none."""
+    """Split rows of scores by slot: kinds, pieces, and for each pointer the classes and 'none'."""
     widths = {"kind": len(KINDS), SLICED: 1, **dict.fromkeys(POINTERS, classes + 1)}
     ends = list(accumulate(widths.values()))
     return {

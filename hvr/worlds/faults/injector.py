@@ -196,7 +196,7 @@ class Refusal:
 
 
 class Obstacles:
-    """Obstacles because of which actions are refused until they are removed."""
+    """Obstacles that block actions until they are removed."""
 
     def __init__(self, env: Environment) -> None:
         self._env = env

@@ -309,7 +309,7 @@ class Kitchen:
 
     Args:
         scene: A scene or the name of a packaged one.
-        seed: Seed for where thrown objects land.
+        seed: Seed for the landing places of thrown objects.
         placement_table: Whether PutObject refuses pairs that AI2-THOR's placement table does not
             list, unless forced.
         profile: The version of AI2-THOR to simulate: `5` or `2.1.0`.

@@ -1,6 +1,4 @@
-"""State changes of objects by actions or by themselves: cutting, breaking, cooking, filling,
-heating.
-"""
+"""State changes of objects: cutting, breaking, cooking, filling, heating."""
 
 from __future__ import annotations
 

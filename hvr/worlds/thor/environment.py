@@ -57,7 +57,7 @@ class RetryingEnvironment:
     A failed interaction (an action with `objectId`) is retried:
 
     * at the same place once the scene is at rest, if it was not (`isSceneAtRest`);
-    * after a failure of pose, from up to `tries` - 1 other places within 1.5 m that the simulator
+    * after a pose failure, from up to `tries` - 1 other places within 1.5 m that the simulator
       offers for the object, nearest first. If all fail, the robot returns and tries a last time, so
       that the event shows the original view.
 

@@ -46,7 +46,7 @@ class AssetBook(Value):
     """Facts about assets and types.
 
     Args:
-        types: Facts by type: medians and majorities.
+        types: Facts by type, from medians and majorities of the assets.
         stems: Types by lower-case asset name without its number.
     """
 

@@ -1,4 +1,4 @@
-"""Environments that hang, lie, crash, flood or answer late: one timely line each, no leftovers."""
+"""Environments that hang, lie, crash, flood or answer late end in one timely message."""
 
 from __future__ import annotations
 
