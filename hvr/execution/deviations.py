@@ -522,7 +522,6 @@ class Explanation(Value):
                 return f"A constraint is violated:  {so}."
 
     def heard(self, finding: RawDeviation) -> tuple[str, ...]:
-        """Return the sounds that support a deviation, in words."""
         relevant = _RELEVANT_SOUNDS.get(finding.kind, frozenset())
         types = {name.rpartition("-")[0] for name in finding.objects}
         return tuple(

@@ -51,7 +51,6 @@ class PredicateSorts(Value):
 
 @lru_cache(maxsize=8)
 def fields_of(ontology: Ontology) -> Fields:
-    """Return the attributes behind the predicates of an ontology."""
     flags, values, ends = {}, {}, {}
     for rule in predicate_rules(ontology).values():
         behind = [str(f) for f in ontology.annotation(rule.prop or rule.term, "thorField")]

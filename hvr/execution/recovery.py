@@ -257,7 +257,6 @@ class RecoveryProgress:
                 self.listen(Recovery(use.strategy, use.reason, "worked", use.step))
 
     def stuck(self) -> None:
-        """Record that the plan cannot continue."""
         if self._pending is not None:
             use, self._pending = self._pending, None
             self.listen(Recovery(use.strategy, use.reason, "failed", use.step))

@@ -313,7 +313,6 @@ class World:
     def chances(
         self, thing: str, places: Collection[str], inventory: Inventory
     ) -> Mapping[str, float]:
-        """Return the probability that each place holds an object."""
         return place_chances(thing, places, inventory, self.place_counts)
 
     def _beside(self, spot: str, others: Iterable[str]) -> list[str]:
@@ -502,7 +501,6 @@ class World:
         )
 
     def notice(self, step: int, failures: Iterable[Deviation]) -> None:
-        """Log deviations outside executed steps."""
         self.graph.notice(step, _notes(failures))
 
     def look_around(self, step: int, everything: bool = False) -> tuple[str, ...]:

@@ -113,8 +113,6 @@ def _is_static(word: str) -> bool:
 
 
 class Adjuncts:
-    """Adds the meaning of adjuncts to a draft."""
-
     def __init__(self, draft: MeaningDraft, referents: Referents) -> None:
         self.draft = draft
         self.taxonomy = draft.taxonomy
@@ -191,7 +189,6 @@ class Adjuncts:
         return places
 
     def places(self, adjunct: Adjunct) -> list[int]:
-        """Return the entities that an adjunct names as places."""
         return self.referents.all_of(
             adjunct.things,
             ReferentReading(wanted=False, requires=self.taxonomy.roles.class_of(PLACE)),

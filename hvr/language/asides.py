@@ -72,8 +72,6 @@ _BINDING = (
 
 
 class Pruned(Value):
-    """A request without its asides."""
-
     tokens: tuple[str, ...]
     asides: tuple[str, ...] = ()
 
@@ -452,7 +450,6 @@ def corrected(
 
 
 def _replaced(before: Cursor, after: Cursor, at: int) -> int:
-    """Return where the retracted words start."""
     if after.verb(at) or after.split_verb(at):
         starts = [n for n in range(len(before.tokens)) if before.verb(n) or before.split_verb(n)]
         stops = [n + 1 for n, word in enumerate(before.tokens) if word in STOPS | {","}]

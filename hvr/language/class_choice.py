@@ -116,7 +116,6 @@ class ClassChoice:
         return outer in self.taxonomy.places(inner)
 
     def is_piece(self, number: int) -> bool:
-        """Return whether an entity results from slicing or cracking."""
         return any(self.taxonomy.source(c) for c in self.classes[number])
 
     def available(self, number: int) -> tuple[str, ...]:

@@ -111,7 +111,6 @@ class Cursor:
 
     @property
     def done(self) -> bool:
-        """Whether no word is left."""
         return self.at >= len(self.tokens)
 
     def word(self, at: int | None = None) -> str:
@@ -124,7 +123,6 @@ class Cursor:
         return " ".join(self.tokens[start : self.at])
 
     def parse_error(self) -> LanguageError:
-        """Return the error for words that cannot be parsed."""
         if self.done:
             return LanguageError(f"the request ends too early: {self.text.strip()!r}")
         rest = " ".join(self.tokens[self.at : self.at + 6])
@@ -182,7 +180,6 @@ class Cursor:
         return match.entry
 
     def take_adjective(self) -> Adjective:
-        """Consume the adjective that starts here."""
         for length, adjective in self.entries(Adjective):
             self.at += length
             return adjective

@@ -500,8 +500,6 @@ class _WithLearnt(Reader):
 
 
 class LearntOnly(_WithLearnt):
-    """Reads requests only with the learnt reader."""
-
     def _read(self, request: str, inventory: Inventory) -> tuple[Goal, ...]:
         from hvr.language.learnt.agreement import ReaderThresholds, marked
 

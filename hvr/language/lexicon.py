@@ -166,7 +166,6 @@ class Lexicon:
 
     @cached_property
     def parts(self) -> frozenset[str]:
-        """Every word that occurs in a phrase."""
         return frozenset(word for key in self.entries for word in key) | PARTICLES
 
     @cached_property
@@ -210,7 +209,6 @@ class Lexicon:
                 yield length, entries
 
     def lookup(self, phrase: str) -> tuple[Entry, ...]:
-        """Return the entries of exactly this phrase."""
         return self.entries.get(tuple(phrase.split()), ())
 
     @cached_property

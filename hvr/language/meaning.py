@@ -380,7 +380,6 @@ class MeaningDraft:
         self.change(number, selectors=(*self.entities[number].selectors, template))
 
     def fill(self, number: int, liquid: str) -> None:
-        """Require a vessel to contain a liquid."""
         self.change(number, liquid=liquid, liquid_clause=self.clause)
 
     def come_from(
@@ -411,7 +410,6 @@ class MeaningDraft:
         return bool(entity.conditions) or related or entity.liquid is not None
 
     def placed(self, number: int) -> bool:
-        """Return whether the request gives an entity a place."""
         goes_back = self.entities[number].returns is not None
         return goes_back or any(r.inner == number for r in self.relations)
 

@@ -188,8 +188,6 @@ def _without(draft: MeaningDraft, number: int, others: list[int]) -> None:
 
 
 class Forbidding:
-    """Adds prohibitions to the draft of a meaning."""
-
     def __init__(self, draft: MeaningDraft, adjuncts: Adjuncts) -> None:
         self.draft = draft
         self.taxonomy = draft.taxonomy

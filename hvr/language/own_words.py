@@ -84,7 +84,6 @@ class _Heard:
         return replace(self, parts=(*self.parts, *parts))
 
     def new(self, noun: str, types: str, phrase: str = "") -> tuple[str, _Heard]:
-        """Introduce a variable, which the phrase will refer to."""
         name = f"?x{len(self.variables)}"
         taken = (*self.taken.get(noun, ()), name)
         spoken = {**self.spoken, phrase: name} if phrase else self.spoken
@@ -281,7 +280,6 @@ class OwnWords:
     # --- formulas ------------------------------------------------------------------------
 
     def _formulas(self, sentences: Sequence[str], *, quantified: bool = False) -> Iterator[str]:
-        """Yield the formulas that some sentences can describe."""
         self._quantified = quantified
         if list(sentences) == [NOTHING_LEFT]:
             yield "(and)"
@@ -322,7 +320,6 @@ class OwnWords:
             yield _closed(replace(after, variables=own))
 
     def _joined(self, text: str, heard: _Heard) -> Iterator[_Heard]:
-        """Yield the readings of sentences joined by 'and'."""
         yield from self._sentence(text, heard)
         for joint in re.finditer(" and ", text):
             for first in self._plain(text[: joint.start()], heard):
@@ -381,7 +378,6 @@ class OwnWords:
     def _more(
         self, text: str, at: int, subject: str, thing: _Thing, heard: _Heard
     ) -> Iterator[_Heard]:
-        """Continue a sentence with further clauses about its subject."""
         if at == len(text):
             yield heard
             return

@@ -171,14 +171,12 @@ class Referents:
         self._place = self.taxonomy.roles.class_of(PLACE)
 
     def all_of(self, things: Iterable[NounPhrase], reading: ReferentReading) -> list[int]:
-        """Return the entities of several noun phrases."""
         entities: list[int] = []
         for thing in things:
             entities += [n for n in self.of(thing, reading) if n not in entities]
         return entities
 
     def of(self, thing: NounPhrase, reading: ReferentReading) -> list[int]:
-        """Return the entities of one noun phrase."""
         thing = _cut_before(thing, self.taxonomy)
         entities = self._entities(thing, reading)
         if thing.relative:
@@ -462,7 +460,6 @@ class Referents:
     def add_parts(
         self, dish: Dish, vessel: int, adjectives: Iterable[Adjective], copies: int = 1
     ) -> None:
-        """Put the parts of a dish into a vessel."""
         for part in dish.parts:
             conditions: tuple[Condition, ...] = ()
             if part.condition:

@@ -83,8 +83,6 @@ Things: TypeAlias = tuple[NounPhrase, ...]
 
 
 class StatementJudge:
-    """Decides statements in a scene."""
-
     def __init__(self, reader: Reader, view: SceneView) -> None:
         self.reader = reader
         self.view = view
@@ -107,7 +105,6 @@ class StatementJudge:
         return None if found is None else found is not statement.denied
 
     def fits(self, name: str, predicate: Predication) -> Truth:
-        """Return whether a predicate holds for an object."""
         values = [self._adjective(name, adjective) for adjective in predicate.adjectives]
         values += [self._adjunct(name, adjunct) for adjunct in predicate.adjuncts]
         return _all(values)
@@ -239,7 +236,6 @@ class StatementJudge:
         return name
 
     def where(self, name: str) -> str:
-        """Return where an object is, in words."""
         if name in self.inventory.held:
             return "in the hand"
         parent = self.inventory.parents.get(name)

@@ -94,7 +94,6 @@ class Adjunct(Value):
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """The classes that its things name."""
         return tuple(c for thing in self.things for c in thing.classes)
 
 
@@ -213,7 +212,6 @@ def _spoken_of(things: tuple[NounPhrase, ...]) -> bool:
 
 
 def resolve_pronoun(group: NounGroup, things: tuple[NounPhrase, ...]) -> NounGroup:
-    """Replace the pronoun of a group by things."""
     if _spoken_of(group.things):
         return group.replace(things=things)
     adjuncts = tuple(

@@ -195,7 +195,6 @@ class Methods:
         return frozenset(frozenset(pair) for pair in self._of_states("excludes"))
 
     def opposed(self, one: str, other: str) -> bool:
-        """Return whether two conditions exclude each other."""
         return any(
             (a == b and wanted != also) or (wanted and also and frozenset({a, b}) in self.excluding)
             for a, wanted in literals(one)
@@ -214,7 +213,6 @@ class Methods:
 
     @cached_property
     def lasting(self) -> frozenset[str]:
-        """Predicates that stay true."""
         return frozenset(predicate for predicate, _ in self._pairs("lasting"))
 
     @cached_property
@@ -317,7 +315,6 @@ class Taxonomy:
         return self.wants(condition, DIVIDED)
 
     def slices_it(self, condition: str) -> bool:
-        """Return whether a condition requires a thing in slices."""
         return self.wants(condition, SLICED)
 
     def state(self, role: str) -> str:
@@ -394,7 +391,6 @@ class Taxonomy:
         return not mass and (not label.endswith("s") or label.endswith("ss"))
 
     def liquid(self, object_class: str) -> str | None:
-        """Return the default liquid of a class, or None."""
         liquids = self.ontology.annotation(object_class, "defaultLiquid")
         return str(liquids[0]).removeprefix("k:") if liquids else None
 
@@ -439,7 +435,6 @@ class Taxonomy:
         return {squeezed_type(self.pddl_type(c)): c for c in sorted(self._types)}
 
     def pddl_type(self, object_class: str) -> str:
-        """Return the PDDL type of an object type."""
         name = self.ontology.pddl_type(object_class)
         return name if name is not None else object_class.lower()
 

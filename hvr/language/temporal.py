@@ -520,7 +520,6 @@ class _Constraints:
             self.constraints.append(f"(always {body})")
 
     def _until(self, state: TimedCondition, end: TimedCondition) -> None:
-        """Keep a state until another one is reached."""
         if not end.wish:
             raise LanguageError(f"hvr cannot bring about what 'until' waits for: {end.text}")
         if not self.words.holds(state.text):

@@ -146,8 +146,6 @@ RECOVERY_STRATEGIES = RecoveryStrategies(("retry",), ("satisfy",))
 
 @dataclass(frozen=True)
 class FactPolicy:
-    """Plans for problems, from any state."""
-
     domain: Domain
     planner: FactPlanner
     recovery_strategies: RecoveryStrategies = RECOVERY_STRATEGIES
@@ -233,7 +231,6 @@ class FactWorld(ExecutionWorld):
                 self.state = self._guesses.pop(0)
 
     def planned(self, policy: FactPolicy, stage: Problem) -> Planned:
-        """Return a plan from the current state."""
         return policy.planner.plan(Task(self.domain, problem_at(stage, self.state)))
 
     def watch(
@@ -387,8 +384,6 @@ class FactWorld(ExecutionWorld):
 
 
 class FactMonitor(PlanMonitor):
-    """Tracks the believed state while a plan runs."""
-
     def __init__(
         self, world: FactWorld, task: Task, constraints: ConstraintMonitor, *, aside: bool = False
     ) -> None:

@@ -54,7 +54,6 @@ def numeric_values(state: State) -> dict[FunctionTerm, Fraction]:
 
 
 def difference_of(expected: State, observed: State) -> Difference:
-    """Compare two states of one task."""
     should, are = base_atoms(expected), base_atoms(observed)
     should_have, values = numeric_values(expected), numeric_values(observed)
     return Difference(

@@ -38,8 +38,6 @@ _MEANS = re.compile(
 
 
 class FactOrders(FactClauses):
-    """Reads goals and orders."""
-
     def __init__(self, domain: Domain, problem: Problem, words: WorldLexicon) -> None:
         super().__init__(domain, problem, words)
         said = orders_of(words.wording.actions, domain)

@@ -201,7 +201,6 @@ def problem_at(problem: Problem, state: State) -> Problem:
 
 
 def plan_blocks(task: Task, actions: Collection[GroundAction]) -> tuple[AABlock, ...]:
-    """Split a plan at its landmarks."""
     numeric = {f for f in task.fluent_functions if f != "total-cost"}
     if actions and not numeric and not task.derived_predicates:
         return landmark_blocks(task, tuple(actions))

@@ -216,7 +216,6 @@ def _posed(
 def _in_stages(
     domain: Domain, problem: Problem, stages: Sequence[Formula]
 ) -> tuple[Domain, Problem]:
-    """Return a problem whose goal is reached in stages."""
     # Each stage holds at some time before the next one does.
     problem = problem.replace(goal=stages[-1])
     earlier = [And((one, Not(later))) for one, later in pairwise(stages)]

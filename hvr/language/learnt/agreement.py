@@ -51,7 +51,7 @@ class _Conjunction:
 
 
 class EndStates:
-    """Compares goals in a scene."""
+    """Compares goals by the end states that they require in a scene."""
 
     def __init__(self, taxonomy: Taxonomy, inventory: Inventory, domain: Domain) -> None:
         self._domain = domain

@@ -225,7 +225,6 @@ class Calibration:
     shift: float = 0.0
 
     def probability(self, here: float, anywhere: float) -> float:
-        """Return the probability that a frame is right."""
         z = self.here * here + self.anywhere * anywhere + self.shift
         return 1.0 / (1.0 + math.exp(-max(-50.0, min(50.0, z))))
 

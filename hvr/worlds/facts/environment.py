@@ -139,7 +139,6 @@ class PddlEnvironment:
 
     @property
     def state(self) -> State:
-        """The true state."""
         return self._stepper.state
 
     def reset(self) -> None:

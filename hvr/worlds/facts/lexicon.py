@@ -142,7 +142,6 @@ def _clauses_without_arguments(words: list[str]) -> tuple[str, str]:
 
 
 def _participle_clauses(words: str, thing: str) -> tuple[str, str]:
-    """Return the clauses of a predicate such as `gripper-holding`."""
     who, _, what = words.rpartition(" ")
     if who and what in _GRASP_VERBS:
         return f"the {who} is {what} {thing}", f"the {who} is not {what} {thing}"
@@ -169,7 +168,6 @@ class Clauses:
         self._by_form: dict[str, list[tuple[str, str]]] = {}
 
     def add(self, name: str, clauses: tuple[str, str]) -> None:
-        """Register a predicate's positive and negative clause."""
         self.said[name] = clauses
         for clause in clauses:
             self._by_form.setdefault(_form(clause), []).append((name, clause))

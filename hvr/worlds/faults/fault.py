@@ -263,14 +263,12 @@ class Schedule(JsonObject):
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Read a schedule from a JSON file."""
         try:
             return cls.from_json(read_json(path))
         except UsageError as error:
             raise DataFileError(f"{path}: {error}") from error
 
     def save(self, path: Path) -> None:
-        """Write the schedule to a JSON file."""
         write_whole(path, json.dumps(self.to_json(), indent=1) + "\n")
 
 

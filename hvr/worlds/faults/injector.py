@@ -232,7 +232,6 @@ class Obstacles:
 
 
 def obstacle_message(action: str, what: str = "Obstacle") -> str:
-    """Return AI2-THOR's message about an obstacle."""
     if action in ("OpenObject", "CloseObject"):
         return f"Object failed to open/close successfully: {what} is blocking it."
     if action.startswith("Teleport"):
@@ -325,7 +324,6 @@ class FaultyEnvironment:
             stop()
 
     def step(self, action: str | dict[str, Any] | None = None, **kwargs: Any) -> Event:
-        """Execute one action with the due faults; see `Environment`."""
         if isinstance(action, dict):
             kwargs = {**action, **kwargs}
             action = kwargs.pop("action", None)

@@ -45,7 +45,6 @@ CHANGEABLE: Mapping[str, str] = {
 
 
 def entries(env: Environment) -> dict[str, dict[str, Any]]:
-    """Return the metadata of all objects by id."""
     return {o["objectId"]: o for o in env.last_event.metadata["objects"]}
 
 
@@ -190,7 +189,6 @@ def similar_objects(
 
 
 def other_switch(known: Entries, object_id: str, chance: random.Random) -> str | None:
-    """Return another switch of the same type."""
     kind = known[object_id]["objectType"]
     alike = (o for o in known.values() if o["objectType"] == kind and o["toggleable"])
     switches = _ids(o for o in alike if o["objectId"] != object_id)

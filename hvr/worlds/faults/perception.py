@@ -143,7 +143,6 @@ def combined_event(now: Event, answer: Event) -> Event:
 
 
 def misreporting_lens(wrong: tuple[str, str, Any]) -> Lens:
-    """Return a lens that misreports one object; see `misreported`."""
     return lambda metadata: misreported(metadata, *wrong)
 
 
@@ -180,7 +179,6 @@ class NoisySensor:
         self._chance = random.Random(seed)
 
     def __call__(self, scene: SceneGraph) -> SceneGraph:
-        """Return a distorted copy of the scene."""
         objects: dict[str, SceneObject] = {}
         for name, thing in scene.objects.items():
             if name != scene.held and self._chance.random() < self.unseen:

@@ -103,7 +103,6 @@ def map_view_camera(room: Room) -> dict[str, Any]:
 
 
 def map_view_properties(world: KitchenState, context: Context, _args: Args) -> Result:
-    """Execute `GetMapViewCameraProperties`."""
     return world, map_view_camera(context.room)
 
 

@@ -339,7 +339,6 @@ class Kitchen:
 
     @property
     def world(self) -> KitchenState:
-        """The current state, as an immutable value."""
         return self._world
 
     @property

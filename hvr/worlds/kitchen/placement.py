@@ -61,8 +61,6 @@ _BESIDE = 0.5  # maximum distance from furniture that is larger in another versi
 
 
 class Solid(NamedTuple):
-    """An object and its box."""
-
     object_id: str
     object_type: str
     box: Box

@@ -81,7 +81,6 @@ class KitchenObject(Value):
 
     @property
     def is_open(self) -> bool:
-        """Whether the object is at least partly open."""
         return self.openness > 0.0
 
     def can(self, prop: str) -> bool:
@@ -455,7 +454,6 @@ class KitchenState:
         return new
 
     def changed(self, *things: KitchenObject) -> KitchenState:
-        """Return the state with changed or new objects."""
         return self.but(things=self.things.updated(things))
 
     def moved(self, before: KitchenObject, after: KitchenObject) -> KitchenState:

@@ -205,7 +205,6 @@ def fill(world: KitchenState, context: Context, args: Args) -> Result:
 
 
 def empty(world: KitchenState, context: Context, args: Args) -> Result:
-    """Execute `EmptyLiquidFromObject`."""
     thing = target(world, context, args)
     if not thing.can("canFillWithLiquid"):
         raise ActionFailedError(f"{thing.spec.name} does not have CanBeFilled property!")

@@ -81,7 +81,6 @@ class RetryingEnvironment:
         return self._event
 
     def step(self, action: str | dict[str, Any] | None = None, **kwargs: Any) -> Event:
-        """Execute one action, with retries; see `Environment`."""
         request = {**action, **kwargs} if isinstance(action, dict) else {"action": action, **kwargs}
         try:
             event = self.env.step(request)
@@ -206,7 +205,6 @@ class ThorRecording:
     def keep(
         self, action: Mapping[str, Any], success: bool, error: str, frame: Any, top: Any
     ) -> None:
-        """Write one action and its camera image."""
         try:
             if self._count == 0:
                 self._folder.mkdir(parents=True, exist_ok=True)

@@ -125,7 +125,6 @@ class Names:
         return self._names[piece[0]]
 
     def type_of(self, name: str) -> str:
-        """Return AI2-THOR's type of an object."""
         object_id = self.object_id(name)
         known = self._types.get(object_id)
         return known if known is not None else object_id.rpartition("|")[2].rpartition("_")[0]
