@@ -416,7 +416,7 @@ class Reader:
             found.setdefault(goal.stages, goal)
         if len(spellings) > 1 and refusals:  # an impossible reading may be the intended one
             ways = " or ".join(", ".join(notes) for notes in spellings)
-            unclear = LanguageError(f"a misspelt word has several corrections: {ways}? Correct it")
+            unclear = LanguageError(f"a misspelt word has several corrections: {ways}; correct it")
             unclear.suggestions = tuple(_respelt(request, notes) for notes in spellings)
             raise unclear
         if not found:

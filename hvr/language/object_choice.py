@@ -312,7 +312,7 @@ class ObjectChoice(ClassChoice):
         if chosen and left.issuperset(chosen):
             raise ImpossibleGoalError(
                 f"{self.inventory.scene} has no other {self.label(place)} than "
-                f"{chosen[0]}, where it stands already"
+                f"{chosen[0]}, where it already stands"
             )
         return tuple(name for name in chosen if name not in left)
 

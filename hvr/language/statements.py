@@ -643,7 +643,7 @@ def _contents(cursor: Cursor) -> Predication:
 
 def _least(things: Things) -> int:
     if any(thing.determiner.half for thing in things):
-        raise LanguageError("hvr cannot tell what half of the things are: say how many")
+        raise LanguageError("hvr cannot count half of these things: say how many")
     return max(1, things[0].determiner.count or 1) if len(things) == 1 else 1
 
 

@@ -244,7 +244,7 @@ def _part(
     if kind == WHILE and not (forbids or keeps) and not words.starts(bare):
         return None
     if not condition or not clause:
-        raise LanguageError(f"hvr does not understand what holds {kind!r} in this request")
+        raise LanguageError(f"{kind!r} needs both a clause and a condition: give the missing one")
     text = bare[forbids:] if forbids else bare
     return TimedPart(kind, _text(condition), _text(text), bool(forbids), keeps and not forbids)
 

@@ -188,7 +188,7 @@ class SceneWords:
         draft = MeaningDraft(text, taxonomy)
         read = read_prohibition(cursor)
         if not isinstance(read, Prohibition) or not cursor.done:
-            raise LanguageError(f"hvr does not understand what must not be done: {text!r}")
+            raise LanguageError(f"hvr does not understand the prohibition {text!r}")
         Forbidding(draft, Interpreter(draft, lexicon).adjuncts).take(read)
         self.unread += cursor.unread
         if any(ban.most or ban.again for ban in draft.bans) or not draft.bans:

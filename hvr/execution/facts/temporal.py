@@ -124,7 +124,7 @@ class FactWords:
             ]
             if held:
                 return tuple(map(str, held))
-        raise LanguageError(f"hvr does not understand what must not be done: {text!r}")
+        raise LanguageError(f"hvr does not understand the prohibition {text!r}")
 
     def holds(self, text: str) -> bool:
         formula = parse_formula(text, self.domain, self.problem.objects, file="<condition>")

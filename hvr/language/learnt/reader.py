@@ -427,7 +427,7 @@ class LearntReader:
         spelt, *others = corrections(tokenize(request), self.lexicon)
         if others:
             ways = " or ".join(", ".join(way.notes) for way in (spelt, *others))
-            raise LanguageError(f"a misspelt word has several corrections: {ways}? Correct it")
+            raise LanguageError(f"a misspelt word has several corrections: {ways}; correct it")
         return spelt
 
     def _goal(self, frame: Frame, request: str, inventory: Inventory) -> Goal:

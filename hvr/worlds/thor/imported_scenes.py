@@ -140,7 +140,7 @@ def scene_from_house(house: Mapping[str, Any], path: Path) -> Scene:
     try:
         schema = house.get("metadata", {}).get("schema", SCHEMA)
         if schema != SCHEMA:
-            raise SceneError(f"{path}: a ProcTHOR house of schema {schema}; hvr reads {SCHEMA}")
+            raise SceneError(f"{path}: expected ProcTHOR schema {SCHEMA}, found {schema}")
         return _House(house, recorded_assets()).scene(re.sub(r"\W", "", path.stem) or "house")
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise SceneError(

@@ -347,9 +347,7 @@ class _Robot:
         held = self.held
         if held is None or self.entries[held]["objectType"] not in _KNIVES:
             what = f"holds {self.name_of(held)}" if held else "is empty"
-            raise _RefusedError(
-                f"a knife is needed in the hand to slice {name}, and the hand {what}"
-            )
+            raise _RefusedError(f"slicing {name} needs a knife in the hand, but the hand {what}")
         self.interact("SliceObject", name)
 
     def crack_obj(self, name: str) -> None:

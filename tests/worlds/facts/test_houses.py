@@ -66,7 +66,7 @@ def test_one_walks_through_open_doors_only(opened: Any) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"metadata": {"schema": "0.0.1"}}, "of schema 0.0.1; hvr reads 1.0.0"),
+        ({"metadata": {"schema": "0.0.1"}}, "expected ProcTHOR schema 1.0.0, found 0.0.1"),
         ({"metadata": {"schema": "1.0.0"}}, "not a ProcTHOR house .*agent"),
         ({"rooms": []}, "a room needs a floorPolygon"),
         ({"objects": [{"assetId": "Bed_1"}]}, "not a ProcTHOR house .*'id'"),
