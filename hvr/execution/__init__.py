@@ -6,6 +6,6 @@ The input is a plan and a world; the output is a stream of run events (`events.p
 Start with `Executor` in `executor.py`, the loop for all worlds. It knows a world only through the
 protocol `ExecutionWorld` in `recovery.py`, which also holds the recovery strategies. `world.py`
 implements the protocol for kitchens and `facts/` for any PDDL domain; `facts/sentences.py` parses
-goals in plain language. `detection.py` and `deviations.py` find differences, `explanation.py`
-describes them in words.
+goals in plain language. `monitor.py` finds differences, and `deviations.py` describes them in
+words.
 """

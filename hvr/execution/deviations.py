@@ -32,7 +32,7 @@ from hvr.worlds.thor.skills import SHUFFLE
 
 # Deviations ---------------------------------------------------------------------------------------
 # One value for each relevant difference between a run and its domain. Deviations do not know how
-# they were found (`detection`) or handled (`recovery`).
+# they were found (`monitor`) or handled (`recovery`).
 
 
 class DeviationKind(StrEnum):

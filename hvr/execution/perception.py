@@ -432,7 +432,7 @@ class Perception:
 
     @property
     def unopened(self) -> tuple[str, ...]:
-        """Closed receptacles whose inside the robot has never seen."""
+        """Closed receptacles into which the robot has never looked."""
         return self.inside_unseen if self.sensors.sight is Sight.DOORS else ()
 
     @property

@@ -38,7 +38,7 @@ from hvr.values import Value
 # unmet goal.
 
 REPAIR_SECONDS = 2.0
-"""Time limit of the search in `satisfy`."""
+"""Time limit in seconds of the search in `satisfy`."""
 
 MAX_MOVED = 3
 """Maximum number of objects that are moved to make room."""

@@ -385,7 +385,7 @@ class World:
         self.graph.update(self.scene)
 
     def unopened(self) -> tuple[str, ...]:
-        """Return the closed places that the robot has never seen inside, nearest first."""
+        """Return the closed places into which the robot has never looked, nearest first."""
         return self._nearest_first(self.perception.unopened)
 
     def _is_closed(self, place: str) -> bool:

@@ -238,7 +238,7 @@ def _is_question(cursor: Cursor, start: int, end: int) -> bool:
 def with_referent(
     tokens: tuple[str, ...], asides: Sequence[str], lexicon: Lexicon
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Replace a first pronoun by the only thing that the asides are about; return the notes.
+    """Replace the first pronoun by the only thing that the asides are about; return the notes.
 
     In 'I left my watch on the sofa, bring it', 'it' is the watch, since the sofa is only its place.
     """

@@ -24,9 +24,9 @@ from hvr.values import Value
 def with_remainders(
     meaning: Meaning, taxonomy: Taxonomy, inventory: Inventory
 ) -> tuple[Entity, ...]:
-    """Return the entities of a request; the only whole thing that is cut means its pieces.
+    """Return the entities of a request, with pieces in place of the only whole thing that is cut.
 
-    Pieces that the request puts elsewhere are not part of it.
+    Pieces that the request puts elsewhere do not count.
     """
     entities = list(meaning.entities)
     for number, entity in enumerate(entities):

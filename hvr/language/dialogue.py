@@ -142,7 +142,7 @@ _TALK = {told: re.compile(rf"(?:{said})$") for told, said in _SMALL_TALK.items()
 
 
 def small_talk(text: str) -> str:
-    """Return the reply to a turn that asks for nothing, such as 'thanks'; empty for others."""
+    """Return the reply to a turn that asks for nothing, such as 'thanks', or ''."""
     plain = " ".join(text.lower().split()).strip(" .!?,")
     rest = _INTERJECTION.sub("", plain).strip(" .!?,")
     if not rest:

@@ -32,7 +32,7 @@ Truth = bool | None
 
 
 class SceneView(Value):
-    """The robot's knowledge of a scene, and the places whose inside it has not seen."""
+    """The robot's knowledge of a scene, and the places into which it has not looked."""
 
     inventory: Inventory
     unseen: frozenset[str] = frozenset()

@@ -247,7 +247,7 @@ class SceneWords:
         return str(self._grounded(self._parsed(goal.stages[-1].wanted)))
 
     def _grounded(self, formula: Expression) -> Expression:
-        """Replace the variables that only one object of the scene can be."""
+        """Replace each variable that only one object of the scene can fill."""
         match formula:
             case And((one,)):
                 return self._grounded(one)

@@ -51,7 +51,7 @@ in_all_worlds = [
 
 @dataclass
 class Scene:
-    """The names in a scene, and what its readers make of sentences."""
+    """A scene: its names, and its readers' goals for sentences."""
 
     inventory: Inventory
     readers: dict[str, Reader]
@@ -63,7 +63,7 @@ class Scene:
 
     @cached_property
     def here(self) -> list[str]:
-        """The classes whose name means them alone."""
+        """The classes whose name means no other class."""
         taxonomy = self.taxonomy
         found = dict.fromkeys(self.inventory.classes.values())
         return [c for c in found if taxonomy.source(c) is None and self._is_plain(c)]

@@ -304,7 +304,7 @@ class WorldRun(JsonObject):
 
     @property
     def exit_code(self) -> int:
-        """0 if the goal is reached, 1 if it is proven unreachable, 2 if undecided."""
+        """Exit code: 0 if the goal is reached, 1 if it is proven unreachable, 2 if undecided."""
         if self.finished.reached:
             return 2 if self.unseen else 0
         return 1 if self.unreachable else 2

@@ -28,10 +28,10 @@ KINDS = ("place", "two", "stack", "hold", "clean", "heat", "cool", "slice", OTHE
 """The kinds of frames; the ontology links verbs to them by `k:learntAs`."""
 
 PLACING = frozenset({"place", "two", "stack", "clean", "heat", "cool"})
-"""Kinds whose thing may be put somewhere."""
+"""Kinds of requests that may put a thing somewhere."""
 
 ONLY_PLACING = frozenset({"place", "two", "stack"})
-"""Kinds whose thing must be put somewhere."""
+"""Kinds of requests that must put a thing somewhere."""
 
 
 @dataclass(frozen=True)

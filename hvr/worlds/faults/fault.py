@@ -21,7 +21,7 @@ from hvr.values import JsonObject
 
 class FaultKind(StrEnum):
     DROP = "drop"
-    """The held object falls: before the action, or after the action that took it."""
+    """The held object falls before the action, or after the action that took it."""
     SLIPPERY = "slippery_hand"
     """The held object falls after the action; intended for use with a probability."""
     SILENT = "silent_failure"

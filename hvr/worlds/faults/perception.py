@@ -57,7 +57,7 @@ def misreported(
 
 
 def with_value(field: str, value: Any) -> dict[str, Any]:
-    """Return a field with its value, and its dependent fields."""
+    """Return a field with its new value, and the fields that depend on it."""
     if field == "isOpen":
         return {field: value, "openness": 1.0 if value else 0.0}
     if field == "isFilledWithLiquid":

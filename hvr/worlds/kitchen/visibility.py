@@ -398,7 +398,7 @@ def existing(world: KitchenState, object_id: Any) -> KitchenObject:
 def seen_or_forced(
     world: KitchenState, context: Context, thing: KitchenObject, force: bool
 ) -> KitchenObject:
-    """Return the object if the action may use it."""
+    """Return the object if it is visible or the action is forced."""
     if not force and not is_visible(world, context.room, thing.object_id):
         raise ActionFailedError(
             "NullReferenceException: Target object not found within the specified visibility."

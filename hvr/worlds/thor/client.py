@@ -1,9 +1,9 @@
 """AI2-THOR's own client, extended to notice that the simulator process has ended.
 
-If the process has ended, client 5.0.0 waits at its pipes forever when it starts, and for the whole
-time limit at each action. The limit applies to each single read, so it does not stop fragmented or
-endless replies, or a process that no longer reads. This module changes only how pipes are opened,
-read, written and closed.
+If the process has ended, client 5.0.0 waits forever during a start, and until the time limit during
+an action. The limit applies to each single read, so it does not stop fragmented or endless replies,
+or a process that no longer reads. This module changes only how pipes are opened, read, written and
+closed.
 
 This module needs the package ai2thor, so import it only where it is used.
 """
