@@ -89,7 +89,7 @@ def readings(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> tuple[tuple[Mea
 
 
 def _all_of(tokens: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:
-    """Read 'every light' as 'all lights' where the plural means more kinds than the singular."""
+    """Read 'every light' as 'all lights' if the plural covers more kinds than the singular."""
 
     def kinds(word: str) -> set[str]:
         entries = lexicon.entries.get((word,), ())

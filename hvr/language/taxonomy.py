@@ -276,7 +276,7 @@ class Methods:
 
 
 class Taxonomy:
-    """The ontology as grammar and goals see it; `any_place` allows all placements."""
+    """The linguistic view of an ontology; with `any_place`, all placements are allowed."""
 
     def __init__(self, ontology: Ontology, *, any_place: bool = False) -> None:
         self.ontology = ontology

@@ -270,8 +270,8 @@ def create_world(folder: Path, domain_file: Path, problem_files: Sequence[Path] 
     for file in problem_files:
         parse_problem(file, domain)
     names = [file.name for file in problem_files]
-    if len(set(names)) < len(names):
-        raise UsageError("two problems have the same file name", field="problem")
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise UsageError(f"several problems have the file name {twice[0]!r}", field="problem")
     with writing(folder):
         (folder / "problems").mkdir(parents=True, exist_ok=True)
     write_whole(folder / "domain.pddl", read_bytes(domain_file))
