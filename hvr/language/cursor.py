@@ -152,7 +152,7 @@ class Cursor:
             return False
         entries = self.lexicon.entries[self.tokens[self.at : after]]
         classes = {entry.object_class for entry in entries if isinstance(entry, Noun)}
-        return self.word() in _MATERIALS or bool(classes & self.lexicon.fixed)
+        return self.word() in _MATERIALS or not classes.isdisjoint(self.lexicon.fixed)
 
     def function(self, *roles: str, at: int | None = None) -> Match[FunctionWord] | None:
         """Return the longest phrase at a position that has one of the roles."""

@@ -135,7 +135,7 @@ class Lexicon:
 
     Args:
         words: Single words for things, actions and states, for suggestions.
-        fixed: Classes of things that cannot be moved.
+        fixed: Classes of things that cannot be moved, each with its types.
         tableware: Classes of vessels, dishes and tools for food.
         fillings: The part that each class forms in a salad or sandwich.
         idioms: Phrases and their plain equivalents.
@@ -148,7 +148,7 @@ class Lexicon:
 
     entries: Mapping[tuple[str, ...], tuple[Entry, ...]]
     words: frozenset[str]
-    fixed: frozenset[str] = frozenset()
+    fixed: Mapping[str, frozenset[str]] = field(default_factory=dict)
     tableware: frozenset[str] = frozenset()
     fillings: Mapping[str, Part] = field(default_factory=dict)
     idioms: Mapping[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
@@ -441,15 +441,15 @@ def load_lexicon(ontology: Ontology) -> Lexicon:
     )
 
 
-def _fixed(ontology: Ontology, roles: Roles) -> frozenset[str]:
-    """Return the types that cannot be carried, and the classes with only such types: 'table'."""
+def _fixed(ontology: Ontology, roles: Roles) -> Mapping[str, frozenset[str]]:
+    """Return types that cannot be carried, and classes of only such types, such as 'table'."""
     types = frozenset(ontology.object_types)
     below = {c: types & ontology.subclasses(c, reflexive=True) for c in ontology.classes()}
-    return frozenset(
-        name
+    return {
+        name: kinds
         for name, kinds in below.items()
         if kinds and not any(roles.plays(kind, PORTABLE) for kind in kinds)
-    )
+    }
 
 
 def _purposes(ontology: Ontology) -> Mapping[frozenset[str], tuple[str, ...]]:

@@ -309,7 +309,8 @@ def _complemented(cursor: Cursor, whole: NounPhrase) -> NounPhrase:
         if {n.object_class for n in nouns} & {n.object_class for n in whole_of.nouns}:
             # 'the left basin of the sink', 'a bar of clean soap'
             return whole.replace(adjectives=(*whole.adjectives, *whole_of.adjectives))
-        if _are_fixed(cursor, nouns) and _are_fixed(cursor, whole_of.nouns):
+        kinds, wholes = _fixed_types(cursor, nouns), _fixed_types(cursor, whole_of.nouns)
+        if kinds and wholes and not kinds & wholes:  # but 'the light of the desk lamp' is the lamp
             return whole.replace(nearby=(*whole.nearby, Nearby(PART_OF, (whole_of,))))
         return whole.replace(of=whole_of)
     return whole
@@ -319,7 +320,7 @@ def _whole(cursor: Cursor, length: int) -> tuple[Nearby, ...]:
     """Return the furniture before the noun for a part of it: 'the desk drawer'."""
     start, after = cursor.at, cursor.at + length
     nouns, parts = _nouns_at(cursor, start), _nouns_at(cursor, after)
-    if not (_are_fixed(cursor, nouns) and _are_fixed(cursor, parts)):
+    if not (_fixed_types(cursor, nouns) and _fixed_types(cursor, parts)):
         return ()
     if {n.object_class for n in nouns} & {n.object_class for n in parts}:
         return ()  # 'the toilet tank lid' is the toilet
@@ -332,9 +333,10 @@ def _nouns_at(cursor: Cursor, at: int) -> tuple[Noun, ...]:
     return tuple(noun for length, noun in cursor.entries(Noun, at) if length == longest)
 
 
-def _are_fixed(cursor: Cursor, nouns: tuple[Noun, ...]) -> bool:
-    """Return whether nouns name furniture, which is a part of other furniture or has parts."""
-    return bool(nouns) and all(noun.object_class in cursor.lexicon.fixed for noun in nouns)
+def _fixed_types(cursor: Cursor, nouns: tuple[Noun, ...]) -> frozenset[str]:
+    """Return the types of furniture that nouns name; empty if one names anything else."""
+    types = [cursor.lexicon.fixed.get(noun.object_class, frozenset()) for noun in nouns]
+    return frozenset().union(*types) if all(types) else frozenset()
 
 
 def _slices(
