@@ -186,7 +186,7 @@ class AmbiguousError(LanguageError):
     """A sentence has several readings with different outcomes.
 
     Args:
-        readings: A paraphrase of each reading, the likeliest first. hvr reads each paraphrase as
+        readings: A paraphrase of each reading, most likely first. hvr reads each paraphrase as
             the same goal.
     """
 
@@ -209,7 +209,11 @@ class AmbiguousError(LanguageError):
 
 
 class ProposalError(LanguageError):
-    """A sentence only hints at `requests`, likeliest first: 'the mug is dirty'."""
+    """A sentence only implies a request, as in 'the mug is dirty'.
+
+    Args:
+        requests: The possible requests, most likely first.
+    """
 
     def __init__(self, requests: tuple[str, ...]) -> None:
         self.requests = requests

@@ -461,7 +461,7 @@ class RawDeviation(Value):
         objects: The objects involved, most relevant first. For `dropped`: the object and its
             current place. For `wrong object`: the intended and the affected object, or the object,
             its intended place and its current place. For `occupied`: the place, its occupants, and
-            the object to be put there.
+            the object to be placed.
         since: Step in which the first object was last seen, if it is not in view.
     """
 

@@ -361,7 +361,7 @@ def _moved(items: list[_Item], begin: int, length: int) -> list[_Item]:
 def is_worse(
     validator: Validator, plan: Sequence[GroundAction], other: Sequence[GroundAction] | None
 ) -> bool:
-    """Return whether another plan is worse by the metric, or only one of them has a value."""
+    """Return whether plan `other` is worse by the metric, or only one plan has a value."""
     metric = validator.task.problem.metric
     if metric is None or other is None:
         return False

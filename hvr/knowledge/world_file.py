@@ -379,7 +379,7 @@ def world_of_scene(scene: str) -> WorldFile:
 
 
 def world_of_types(types: Iterable[str]) -> WorldFile:
-    """Return the world with scenes that knows most of these AI2-THOR types."""
+    """Return the world with scenes that covers the largest number of these AI2-THOR types."""
     wanted = set(types)
     names = {path.parent.parent.name: None for path in scene_files().values()}
     worlds = [_shipped(name) for name in names]

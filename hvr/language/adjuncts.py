@@ -216,9 +216,9 @@ class Adjuncts:
     def settle(self, things: list[int], places: list[tuple[int, str]]) -> bool:
         """Put things at the last place; return whether there was one.
 
-        Earlier places are carried there ('the egg on the plate on the table'), select the thing
-        ('the knife on the counter in the drawer'), or are described by the later one ('in the bin
-        at the end of the counter').
+        Earlier places are moved to the last place ('the egg on the plate on the table'), select
+        the thing ('the knife on the counter in the drawer'), or are described by the last place
+        ('in the bin at the end of the counter').
         """
         draft = self.draft
         current = list(things)

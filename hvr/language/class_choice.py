@@ -258,7 +258,10 @@ class ClassChoice:
         return (best,)
 
     def _carrying(self, classes: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-        """Return the things that furniture is named after, and the kinds that carry them here."""
+        """Return the things that furniture is named after, and the furniture that carries them.
+
+        Both are classes; the furniture is what carries these things in this scene.
+        """
         things = [t for c in classes for t in self.taxonomy.ontology.related("standsUnder", c)]
         parents = {self.inventory.parents.get(n) for t in things for n in self.inventory.of(t)}
         kinds = sorted({c for p in parents if (c := self.inventory.classes.get(p or ""))})

@@ -249,7 +249,7 @@ class Rewriter:
         self.memory = memory
 
     def requests(self, text: str) -> Iterator[str | DialogueQuestion]:
-        """Yield the interpretations of a text, likeliest first: requests or a question to ask."""
+        """Yield the interpretations of a text, most likely first: requests or a question to ask."""
         text = _INTERJECTION.sub("", text)
         plain = _CORRECTS.sub("", text).strip(" ,")
         corrects = plain != text.strip(" ,")
@@ -425,7 +425,7 @@ class Rewriter:
             yield from referred
 
     def _referents(self, pronoun: str, together: re.Match[str] | None) -> Iterator[tuple[str, ...]]:
-        """Yield the objects that a pronoun can mean, likeliest first."""
+        """Yield the objects that a pronoun can mean, most likely first."""
         memory = self.memory
         if together is None and pronoun not in {"them", "they", "those", "these"}:
             yield from ((name,) for name in (*memory.group, *memory.things, *memory.places))

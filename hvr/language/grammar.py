@@ -237,7 +237,8 @@ def _refuse(entry: object, phrase: str, position: int) -> None:
         raise LanguageError("hvr carries out requests; it does not answer questions")
     if entry.role == "unsupported":
         raise LanguageError(
-            f"hvr does not understand {phrase!r} (no events, no fractions): say only what to do"
+            f"hvr does not understand {phrase!r}: events and fractions are not supported; "
+            "state only what to do"
         )
 
 

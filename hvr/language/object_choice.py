@@ -140,7 +140,10 @@ class ObjectChoice(ClassChoice):
         return every // 2
 
     def shares(self, number: int) -> bool:
-        """Return whether things put there are distributed: 'in drawers', 'in different drawers'."""
+        """Return whether objects put into an entity are distributed over its objects.
+
+        They are for 'in drawers' and 'in different drawers'.
+        """
         return self.entities[number].apart or self.entities[number].count < 0
 
     def inside(self, number: int) -> list[int]:

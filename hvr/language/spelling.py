@@ -118,7 +118,7 @@ def _plural(token: str, after: str, lexicon: Lexicon) -> str:
 
 
 def candidates(word: str, lexicon: Lexicon) -> tuple[str, ...]:
-    """Return the known words that a misspelt word can mean, the likeliest first.
+    """Return the known words that a misspelt word can mean, most likely first.
 
     Examples:
         >>> from hvr.knowledge.ontology import load_ontology
@@ -250,7 +250,7 @@ def language_of(tokens: Sequence[str], unknown: Sequence[str]) -> str:
     """Return the likely language of a request, or '' for English.
 
     Args:
-        unknown: The words that are not English words of the lexicon.
+        unknown: The words of the request that hvr's English lexicon does not contain.
 
     Examples:
         >>> language_of(("mach", "mir", "einen", "kaffee"), ("mach", "mir", "einen", "kaffee"))

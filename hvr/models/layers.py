@@ -238,7 +238,7 @@ class RetryPolicy:
                     self._limits.attempts,
                 )
             self._sleep(wait)
-        raise AssertionError("the last attempt has no wait")
+        raise AssertionError("no wait follows the last attempt")
 
     def _wait(self, error: ModelError, attempt: int, unusable: int, elapsed: float) -> float | None:
         limits = self._limits

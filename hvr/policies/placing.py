@@ -51,7 +51,7 @@ _MOST_TOGETHER = 4
 """Maximum number of things whose combinations are examined."""
 
 Spot = tuple[float, float, float, float, bool]
-"""A horizontal area (minimum x and z, maximum x and z), and whether a flat thing lies there."""
+"""A horizontal area (minimum x and z, maximum x and z), and whether a flat thing lies in it."""
 
 
 class Crowd(Value):

@@ -508,7 +508,7 @@ def _finish(task: Task, result: SearchResult, late: Collection[str]) -> Plan:
 
 
 def _few(names: Sequence[str], most: int = 6) -> str:
-    """Return some names as a phrase; the remaining ones are only counted."""
+    """Return the first names as a phrase, with the number of further names."""
     if not names:
         return "no objects"
     shown = (

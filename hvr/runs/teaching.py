@@ -380,7 +380,10 @@ class _Place:
         )
 
     def _wanted(self, posed: _Posed, share: float, rng: Random) -> tuple[str, str, str, str]:
-        """Return the goal, the task's name, the request, and the wording of the request."""
+        """Return the goal, the task's name, the request, and the sentence pattern of the request.
+
+        All are empty if the drawn goal belongs to the other split.
+        """
         if posed.task is not None:
             return posed.task.goal.strip(), posed.task.id, posed.sentence, posed.sentence
         wording, walker = load_wording(), self.walker(rng)
@@ -407,7 +410,8 @@ def _posed(
         wanted = [number for of, number in numbers if of == half]
         if wanted and not scenes:
             raise UsageError(
-                f"no scene of the world {folder.name} belongs to the {half} half: change the share",
+                f"no scene of the world {folder.name} belongs to the {half} split: "
+                "change the share",
                 field="held_out",
             )
         own = [

@@ -186,7 +186,7 @@ def _worse(task: Task, new: Fraction | None, old: Fraction | None) -> bool:
 
 
 def reads_of(operator: Operator) -> int:
-    """Return the bits that a step depends on."""
+    """Return the bitmask of the facts that an operator reads."""
     mask = operator.precondition.mentioned()
     for condition, _, _ in operator.conditional:
         mask |= condition.mentioned()

@@ -286,7 +286,7 @@ class JudgeRequest(TextsRequest):
 class ResidentValidator:
     """Judges plans on request, and caches the models.
 
-    A model is identified by its texts: a changed file is another model.
+    Models are cached by content, so a changed file counts as a new model.
     """
 
     def __init__(self, options: BatchOptions, *, texts_only: bool = False) -> None:

@@ -180,7 +180,7 @@ def test_a_run_is_repeated_from_its_folder(hvr_: Hvr) -> None:
     [
         (
             ["--policy", "goal", "--setting", "HVR"],
-            "the policy goal supports only the --setting LLM+P",
+            "policy 'goal' supports only the --setting LLM+P",
         ),
         (
             ["--policy", "llm", "--setting", "LLM+P"],

@@ -25,8 +25,9 @@ def find_suite(
 ) -> Suite:
     """Return the suite named by files and settings.
 
-    A first file that defines a domain overrides a configured domain, so that a complete command
-    line means the same everywhere. The same holds for the problem.
+    If the first file defines a domain, it overrides the configured domain, so that a complete
+    command line means the same everywhere. Likewise, a problem file overrides the configured
+    problem.
     """
     if not given and settings.get("suites"):
         return collect(settings["suites"], skip, mixed=extract)

@@ -73,7 +73,7 @@ class Jobs:
         self._lock: Lock | None = None
 
     async def start(self) -> None:
-        """Restart the jobs that an earlier server left unfinished, unless another one runs."""
+        """Restart the jobs that an earlier server left unfinished, unless another server runs."""
         if self._folders():
             with suppress(UnansweredError):
                 self._own()

@@ -125,7 +125,10 @@ class FactOrders(FactClauses):
         return not plain and self._thing(text, form.parameters[int(group[1:])]) is not None
 
     def _with_relations(self, clauses: Iterable[str]) -> Iterator[str]:
-        """Yield clauses, then those with a world's own relation: 'is stored in' for 'is in'."""
+        """Yield the clauses, then variants that use the world's own relations.
+
+        A variant says 'is stored in' instead of 'is in'.
+        """
         known = list(clauses)
         yield from known
         for relation in self._relations:

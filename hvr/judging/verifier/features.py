@@ -135,7 +135,7 @@ class ToolEmbeddings:
 
     @cached_property
     def fits(self) -> NDArray[np.bool_]:
-        """Whether the row's tool can directly precede the column's (n, n).
+        """Boolean (n, n) matrix: whether the row's tool can directly precede the column's tool.
 
         Tools fit if they share a type or, if no tool has types, if the tool graph links them.
         """

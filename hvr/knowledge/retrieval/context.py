@@ -104,7 +104,7 @@ class LineWords:
 
     Args:
         abilities: Affordances that are listed together: "can be picked up, filled".
-        uses: Other affordances to mention; the remaining ones show in the state or in the
+        uses: Other affordances to mention; affordances not listed here show in the state or in the
             validator's suggestions.
         states: States mentioned even if false; history marks are mentioned only if true.
         implied: The subset of `states` mentioned only if true: an existing thing that can be cut is

@@ -1,4 +1,4 @@
-"""The learnt reader: its head, the search for the likeliest frame, and its probability."""
+"""The learnt reader: its head, the search for the most likely frame, and its probability."""
 
 from __future__ import annotations
 
@@ -256,7 +256,7 @@ class Space:
         self._cut = frozenset(c for c, k in pairs if k and taxonomy.pieces(c))
 
     def ranked(self, scores: FrameScores, here: frozenset[str]) -> list[ScoredFrame]:
-        """Return the frames that the classes of a scene can fill, likeliest first."""
+        """Return the frames that the classes of a scene can fill, most likely first."""
         if not self._restricted:
             here = frozenset(self._classes)
         fills = {slot: list(self._filled(scores.pointers[slot], slot, here)) for slot in POINTERS}
@@ -334,7 +334,7 @@ class Reading:
     Args:
         goal: The goal in the scene; None if no likely frame is possible there.
         p: Probability that the frame is right.
-        refusal: Reason why the likeliest frame is impossible here; empty if it is possible.
+        refusal: Reason why the most likely frame is impossible; empty if it is possible.
         whole: Whether each content word is in the goal, and each of its states is named.
     """
 
@@ -379,7 +379,7 @@ class LearntReader:
         return load("threadpoolctl", "threadpoolctl", EXTRA).ThreadpoolController()
 
     def read(self, request: str, inventory: Inventory) -> Reading:
-        """Return the likeliest reading of a request in a scene."""
+        """Return the most likely reading of a request in a scene."""
         if beyond(request):
             return Reading(Frame(OTHER, ""), None, 0.0)
         with self._limits.limit(limits=1):

@@ -20,7 +20,10 @@ _LINE = re.compile(f"[^{_BREAKS}]*(?:\r\n|[{_BREAKS}]|\\Z)")
 
 
 class PlanLine(Compact):
-    """A line of a plan: an action, or a task with its method and subtasks; `number` is its line."""
+    """A line of a plan: an action, or a task with its method and subtasks.
+
+    `number` is the line number.
+    """
 
     __slots__ = ("args", "identifier", "method", "name", "number", "subtasks")
 

@@ -238,11 +238,13 @@ class Vocabulary:
         self.names.add("fluent", "number-value")
         if kind.is_int_type() and low is not None and high is not None:
             if high - low >= _MOST_NUMBERS:
-                raise InteropError(f"a parameter has more than {_MOST_NUMBERS} values ({kind})")
+                raise InteropError(
+                    f"a parameter of type {kind} has more than {_MOST_NUMBERS} possible values"
+                )
             for whole_number in range(low, high + 1):
                 self.number(whole_number)
         elif self._further is None:
-            raise InteropError(f"a parameter has a type without bounds ({kind})")
+            raise InteropError(f"a parameter has the type {kind}, which has no bounds")
         else:
             for further in self._further:
                 if _fits(kind, further):

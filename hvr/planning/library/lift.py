@@ -218,7 +218,13 @@ class BlockTrace:
 
 @dataclass(frozen=True)
 class _Step:
-    """An action in its situation: its needs, and its effects with their supports."""
+    """An executed action.
+
+    Attributes:
+        facts: The true facts before the action.
+        needs: The literals that satisfy the precondition.
+        does: The effects, each with the literals that trigger it.
+    """
 
     facts: frozenset[Atom]
     needs: Support

@@ -322,7 +322,7 @@ class GoalPolicy(SymbolicPolicy):
         setting = context.model.setting
         if not is_goal(setting) and setting != ModelChoice.setting:
             raise UsageError(
-                f"the policy goal supports only the setting {GOAL}, not {setting}", field="setting"
+                f"policy 'goal' supports only the setting {GOAL}, got {setting}", field="setting"
             )
         # Record the setting with which the run can be repeated.
         model = replace(context.model, setting=setting if is_goal(setting) else GOAL)

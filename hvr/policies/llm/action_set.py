@@ -114,7 +114,7 @@ class ActionSet:
     # Possibility ----------------------------------------------------------------------------
 
     def _possible(self, formula: Expression, binding: Binding, wanted: bool) -> bool:
-        """Return whether a formula may have a truth value at some time; True if undecided."""
+        """Return whether a formula can ever evaluate to `wanted`; True if undecided."""
         match formula:
             case Atom():
                 return self._possible_atom(formula, binding, wanted)

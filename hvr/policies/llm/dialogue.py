@@ -248,7 +248,10 @@ class PromptWords:
 
 
 def _meant(macro: MacroAction, task: Task) -> tuple[str, ...]:
-    """Return the objects in a macro action's conditions whose kinds its sentence names."""
+    """Return the objects in a macro action's conditions whose type its sentence mentions.
+
+    The sentence is the name of the macro action.
+    """
     sentence = "".join(words(macro.name))
     objects = {o.name for o in task.problem.objects}
     texts = (*macro.postcondition, *macro.precondition)

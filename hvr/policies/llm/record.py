@@ -23,7 +23,7 @@ class MacroCheck(Value):
 
     Args:
         verified: Length of the longest applicable prefix.
-        problem: Error messages about the remaining ones; empty if all are verified.
+        problem: Error messages about the remaining macro actions; empty if all are verified.
     """
 
     verified: int

@@ -383,7 +383,7 @@ class CallAttempts:
 
     @property
     def failing(self) -> bool:
-        """Whether the last call of any tool failed."""
+        """Whether the most recent call of at least one tool failed."""
         return any(self._row.values())
 
     def count(self, outcome: CallOutcome, goal: int | None, done: int) -> None:

@@ -191,7 +191,10 @@ class _Wording:
         self._by_vector = linear.LogisticRegression(C=5, **balanced).fit(encode(requests), asks)
 
     def scores(self, requests: Sequence[str]) -> Vectors:
-        """Return (requests, 2): the confidence that a value is missing, by words and by meaning."""
+        """Return scores for the belief that a request lacks a value; positive means that it does.
+
+        The array has the shape (len(requests), 2): a lexical and a semantic score per request.
+        """
         if not self._informative:
             return np.zeros((len(requests), 2))
         counted = self._words.transform([masked(request) for request in requests])
@@ -333,12 +336,12 @@ class LearntMoves:
         return self.figures["by_chance"] <= MAX_P_VALUE
 
     def decide(self, turn: Turn, catalogue: Catalogue, encode: Encoder) -> TurnDecision:
-        """Return the decision for a turn with the tools of a catalogue.
+        """Train the classifier on the judged dialogues and return its decision for a turn.
 
-        Dialogues with tools outside the catalogue are left out.
+        Judged dialogues that use tools outside the catalogue are skipped.
 
         Raises:
-            UsageError: Too few dialogues remain.
+            UsageError: The catalogue covers too few of the judged dialogues.
             MissingExtraError: scikit-learn is not installed.
         """
         tools = {tool.schema.name: tool for tool in offered(catalogue.tools)}

@@ -463,7 +463,10 @@ def _load(folder: Path, graph: ToolGraph | None, encoder: TextVectors | None) ->
     path = folder / _JSON
     values = read_json(path)
     if not isinstance(values, dict) or values.get("form") != FORM:
-        raise DataFileError(f"{path}: not a retriever of this version of hvr (format {FORM})")
+        raise DataFileError(
+            f"{path}: not a retriever file that this version of hvr can read "
+            f"(expected format {FORM}); build it again"
+        )
     try:
         config = decode(RetrieverConfig, values["config"], "config", ValueError)
         trained = _graph(values)

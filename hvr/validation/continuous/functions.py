@@ -154,7 +154,7 @@ class TimeFunction:
         return sign_of_sum(self.terms)
 
     def enclose(self, bits: int) -> Interval:
-        """Return an enclosure of a constant."""
+        """Return an interval that contains the constant, as multiples of 2**-bits."""
         return enclose_sum(self.terms, bits)
 
     def approximation(self) -> Fraction:

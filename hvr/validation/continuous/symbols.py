@@ -201,7 +201,7 @@ class Symbol:
     """Length of the longest chain of enclosures that a constant depends on."""
 
     def enclose(self, bits: int) -> Interval:
-        """Return an enclosure of a constant."""
+        """Return an interval that contains the constant, as multiples of 2**-bits."""
         raise NotImplementedError
 
 

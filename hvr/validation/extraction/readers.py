@@ -190,7 +190,7 @@ def _ff(lines: Sequence[str]) -> _Found:
 
 
 def _after(begin: re.Pattern[str], name: str) -> Callable[[Sequence[str]], _Found]:
-    """Return a reader of the steps that follow a matching line, up to the first other line."""
+    """Return a reader of the steps between a matching line and the next line without a step."""
 
     def read(lines: Sequence[str]) -> _Found:
         index = 0
@@ -249,7 +249,10 @@ def _shown(lines: Sequence[str]) -> _Found:
 
 
 def _numbered_words(lines: Sequence[str]) -> list[_Steps]:
-    """Read a text of only "0: MOVE A B" lines; another plan begins where the numbers decrease."""
+    """Parse a text that consists only of lines like "0: MOVE A B".
+
+    A new plan begins where the numbers decrease.
+    """
     runs: list[_Steps] = []
     last = 0
     for number, line in enumerate(lines, 1):

@@ -97,7 +97,7 @@ class CallReporter(Protocol):
     def sent(self) -> dict[str, Any]:
         """Describe the call made for the last action, for the run's page.
 
-        An empty description means the action itself.
+        An empty dictionary means that the action itself was sent.
         """
         ...
 

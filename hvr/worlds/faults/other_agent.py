@@ -101,7 +101,7 @@ def move(env: Environment, object_id: str, receptacle: str) -> bool:
 
 
 def occupy(env: Environment, object_id: str, receptacle: str) -> bool:
-    """Move an object into a receptacle if necessary; return whether it is there."""
+    """Move an object into a receptacle if necessary; return whether it is in the receptacle."""
     there = entries(env)[object_id]["parentReceptacles"] or ()
     return receptacle in there or move(env, object_id, receptacle)
 

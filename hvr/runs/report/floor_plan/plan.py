@@ -391,7 +391,7 @@ class Stop:
     """A place where the robot did something.
 
     Args:
-        steps: Ascending numbers of the steps after which the robot was there.
+        steps: Ascending numbers of the steps after which the robot was at this place.
         failed: Numbers of the failed steps among them.
     """
 
