@@ -244,7 +244,7 @@ class Vocabulary:
             for whole_number in range(low, high + 1):
                 self.number(whole_number)
         elif self._further is None:
-            raise InteropError(f"a parameter has the type {kind}, which has no bounds")
+            raise InteropError(f"a parameter has the type {kind} without bounds")
         else:
             for further in self._further:
                 if _fits(kind, further):
