@@ -264,7 +264,7 @@ class CellOptions:
     def to_json(self) -> dict[str, Any]:
         """Return the options that identify a bench, as JSON values.
 
-        A bench may be resumed with a larger budget or another cache, so these are excluded.
+        A bench may be resumed with a larger budget or a different cache, so these are excluded.
         """
         model = self.model
         values: dict[str, Any] = {

@@ -260,7 +260,10 @@ def bench_report(
     summary: Summary,
     deltas: Sequence[Delta] | None = None,
 ) -> dict[str, Any]:
-    """Return the bench as a report beside the paper's tables, with changes since another one."""
+    """Return the bench as a report beside the paper's tables.
+
+    The report includes the changes since an earlier bench, if any.
+    """
     summary = summary.beside()
     names = [summary.label(m) for m in summary.models]
     paper = paper_tables()

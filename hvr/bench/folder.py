@@ -52,7 +52,7 @@ class BenchFolder:
     def open(
         self, cells: Sequence[Cell], options: CellOptions, prompts: Mapping[str, str]
     ) -> tuple[CellResult, ...]:
-        """Start a bench here, or resume the same bench; call it within `locked`.
+        """Start a bench in this folder, or resume the same bench; call it within `locked`.
 
         Returns:
             Earlier results in the order of the cells, without those to be retried: errors, and
@@ -129,7 +129,7 @@ class BenchFolder:
         """Lock the folder against other benches, creating it if missing.
 
         Raises:
-            UsageError: Another bench is running here.
+            UsageError: A different process is running a bench in this folder.
             DataFileError: The folder cannot be used.
         """
         if not self.exists():

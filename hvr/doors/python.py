@@ -123,7 +123,7 @@ def judge(
     Raises:
         DataFileError: A file cannot be read.
         PddlError: A text cannot be used; the message gives the position and the reason.
-        UsageError: An argument has another type.
+        UsageError: An argument has the wrong type.
     """
     parsed = _domain(domain)
     validator = Validator(parsed, _problem(problem, parsed))

@@ -52,7 +52,7 @@ class Impasse(Value):
     Args:
         action: The step that failed or is inapplicable, or None at the end of a plan.
         done: Whether the step was reported as done and need not be repeated.
-        why: Reason to prefer another plan although nothing failed; empty after a failure.
+        why: Reason to prefer a new plan although nothing failed; empty after a failure.
     """
 
     failures: tuple[Deviation, ...]
@@ -91,7 +91,7 @@ def retry(impasse: Impasse) -> Steps | None:
 
 
 def renavigate(impasse: Impasse) -> Steps | None:
-    """Go to an object of the step again and repeat the step there.
+    """Go to an object of the step again and repeat the step.
 
     Helps if the object is out of reach or out of view, or if the way was blocked for a moment.
     """

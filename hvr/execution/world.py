@@ -108,7 +108,7 @@ def search_order(
         spots: The objects to approach for a view of each place, with equal probabilities;
             includes searched places.
         chances: Probability of each place to hold a thing.
-        cost: Cost of going to a spot and looking there.
+        cost: Cost of going to a spot and looking around.
         beside: The spots that are also seen from there.
     """
     own: dict[str, float] = {}

@@ -342,7 +342,7 @@ def load_world(name: str | Path = DEFAULT_WORLD, *, trust: bool = False) -> Worl
     `trust` allows its code to run even if `is_trusted` does not.
 
     Raises:
-        UsageError: The world does not exist, or the name is of another type.
+        UsageError: The world does not exist, or the name has the wrong type.
         DataFileError: The `world.toml` is missing or invalid.
     """
     if not isinstance(name, str | Path):

@@ -85,10 +85,10 @@ class Entity(Value):
         from_parts: Whether a drawer or shelf of that place counts as it.
         firm: Whether this reading requires the object to be at its initial place.
         distinct: Whether the entity differs from all other mentioned entities of its class.
-        each: Whether objects put there are distributed over its objects.
+        each: Whether objects placed in or on the entity are distributed over its objects.
         every: Whether the request says 'every' or 'all', so that there may be none.
         everything: Whether no noun restricts its kind.
-        apart: Whether each object put there gets a separate place.
+        apart: Whether each object placed in or on the entity gets a separate place.
         used: Whether the object is only a means, such as the pan in which an egg is fried.
         likely: PDDL conditions on `?x` to prefer at the start, if any object satisfies them.
         turns: Condition on `?x` that the verb achieves; objects that already satisfy it are not

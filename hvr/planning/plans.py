@@ -169,7 +169,7 @@ class Understanding(Generic[Wanted]):
     Args:
         stages: Goals to reach in this order, usually one.
         goal: The goal that hvr's grammar reads, or None if it cannot read the request.
-        impossible: The reason why `goal` cannot be met here, if any.
+        impossible: The reason why `goal` cannot be met in the scene, if any.
         judged_only: Whether the goal only judges the result and is hidden from the policy.
     """
 

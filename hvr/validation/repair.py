@@ -38,7 +38,7 @@ _NAMED = 3
 def find_suggestions(
     validator: Validator, plan: Sequence[Step], report: ValidationReport, *, seconds: float = 5.0
 ) -> tuple[Repair | None, str]:
-    """Search for a repair of a plan: steps to insert, or another change of one step.
+    """Search for a repair of a plan: steps to insert, or a change of one step.
 
     Changes are tried if no inserted steps make the plan valid, and in timed plans. See
     `find_repair` for the arguments and the result.

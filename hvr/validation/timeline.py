@@ -156,7 +156,7 @@ class CurvePiece(Value):
             the fluent is a polynomial.
         formula: Any other function of the time since `start`, with rounded constants (empty for a
             polynomial or an integrated fluent).
-        samples: Times with the bounds of the value there (empty for a polynomial).
+        samples: Times, each with the bounds of the value (empty for a polynomial).
     """
 
     start: Fraction

@@ -61,7 +61,7 @@ class ObjectSpec:
 
 
 class LegacyReceptacle(Value):
-    """A receptacle or appliance with another position in AI2-THOR 2.1.0."""
+    """A receptacle or appliance with a different position in AI2-THOR 2.1.0."""
 
     object_id: str
     object_type: str

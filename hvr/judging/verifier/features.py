@@ -52,7 +52,7 @@ class TextTable:
         return np.fromiter((self._rows[role, t] for t in texts), np.int64, len(texts))
 
     def know(self, texts: Sequence[str], vectors: Floats) -> None:
-        """Add known vectors (texts, dimension) of texts."""
+        """Add known vectors of texts, one row per text."""
         if len(vectors) != len(texts):
             raise ValueError("texts and vectors do not match")
         places = {t: i for i, t in enumerate(texts) if ("query", t) not in self._rows}
@@ -174,7 +174,10 @@ class ToolEmbeddings:
         return len(needed.intersection(source.outputs)) / max(len(needed), 1)
 
     def relevance(self, request: str) -> Floats:
-        """Return s(r, t) = cos(e(r), e(t)) of a request and each tool (n,)."""
+        """Return the similarity s(r, t) = cos(e(r), e(t)) of a request to each tool.
+
+        The array has the shape (n,).
+        """
         row = self.texts.rows([request])[0]
         return np.asarray(self.vectors @ self.texts.matrix[row], dtype=np.float32)
 

@@ -427,7 +427,7 @@ def load(folder: Path, encoder: Encoder | None = None) -> Verifier:
         encoder: Text encoder, by default the one named in the checkpoint.
 
     Raises:
-        DataFileError: The checkpoint is missing, damaged, not a verifier, or of another version.
+        DataFileError: The checkpoint is missing, damaged, or not a verifier of this version.
     """
     return read_set(folder / VALUES, lambda: _load(folder, encoder))
 

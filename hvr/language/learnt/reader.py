@@ -332,7 +332,7 @@ class Reading:
     """A reading of a request by the learnt reader.
 
     Args:
-        goal: The goal in the scene; None if no likely frame is possible there.
+        goal: The goal in the scene; None if no likely frame is possible in the scene.
         p: Probability that the frame is right.
         refusal: Reason why the most likely frame is impossible; empty if it is possible.
         whole: Whether each content word is in the goal, and each of its states is named.

@@ -1,4 +1,4 @@
-"""Retrieve a macro action from the library by its name, and prove that it works here.
+"""Retrieve a macro action from the library by its name, and prove it in the current state.
 
 There are three filters, each cheaper than the next. First, the names must be similar, mentions must
 match the entry's parameters, and the verb must not contradict its effects. Second, a join over the
@@ -148,7 +148,7 @@ MAX_BINDINGS = 50
 
 @dataclass(frozen=True)
 class MacroMatch:
-    """A macro action of the library that works here.
+    """A macro action of the library that works in the current state.
 
     Args:
         block: The block bound to objects, with its conditions in this state and the query's name.

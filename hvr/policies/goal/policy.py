@@ -339,7 +339,7 @@ class GoalPolicy(SymbolicPolicy):
         """Return the model's goal, checked, and with a plan for its first stage.
 
         Raises:
-            ImpossibleGoalError: The model gives no goal, or none that can be reached here.
+            ImpossibleGoalError: The model gives no goal, or none that can be reached in the scene.
             PlannerError: No plan was found within the time limit.
             LLMError: The model did not answer.
         """

@@ -150,7 +150,7 @@ class McpServer:
 
     Args:
         command: Program and arguments that start the server; empty to connect to a running one.
-        url: URL of a running server (streamable HTTP); empty to start the server here.
+        url: URL of a running server (streamable HTTP); empty to start the server locally.
         env: Additional environment variables; the server inherits only a few from this process.
         trusted: Whether to trust the server's annotations about effects. Annotations of an
             untrusted server can only make its tools count as more dangerous.
@@ -264,7 +264,7 @@ class McpTools:
         return None
 
     def close(self) -> None:
-        """Close the connection, and stop the server if it was started here."""
+        """Close the connection, and stop the server if it was started locally."""
         self._closed = True
         self._end()
 

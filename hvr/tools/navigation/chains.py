@@ -204,7 +204,7 @@ class CallFacts:
     done: frozenset[str] = frozenset()
 
     def covers(self, other: CallFacts) -> bool:
-        """Return whether all facts of another state hold here."""
+        """Return whether all facts of another state hold in this state."""
         return other.known <= self.known and other.done <= self.done
 
     def after(self, tool: NavigationTool) -> CallFacts:

@@ -246,7 +246,7 @@ class ObservedCall:
         given: Meanings of the arguments.
         returned: Meanings in the result.
         missing: Meanings that the schema declares but the result lacks.
-        passed: Values passed on, as pairs of the meaning in an earlier result and the meaning here.
+        passed: Values passed on, as pairs of the meanings in an earlier result and in this call.
     """
 
     tool: str

@@ -322,7 +322,7 @@ def read_conditions(path: Path) -> LearntConditions:
     """Read learnt conditions; a missing file contains none.
 
     Raises:
-        DataFileError: The file cannot be read, or has another format.
+        DataFileError: The file cannot be read, or has a different format.
     """
     if not path.exists():
         return LearntConditions()

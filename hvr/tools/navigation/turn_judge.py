@@ -463,7 +463,7 @@ def read_moves(path: Path) -> LearntMoves:
     """Read a file written by `write_moves`.
 
     Raises:
-        DataFileError: The file cannot be read, or has another format.
+        DataFileError: The file cannot be read, or has a different format.
     """
     record: Any = read_json(path)
     try:

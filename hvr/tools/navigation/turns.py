@@ -248,7 +248,10 @@ class ToolNeeds:
         }
 
     def features(self, turn: Turn, tools: Sequence[OfferedTool], dialogue: str = "") -> Vectors:
-        """Return (tools, 12): similarities to texts and served requests, votes, shared words."""
+        """Return an array of shape (len(tools), 12) with the features of each tool.
+
+        The features are similarities to texts and served requests, votes, and shared words.
+        """
         if not tools:
             return np.zeros((0, FEATURES))
         parts = self._encode([turn.request, *sentences(turn.request)])

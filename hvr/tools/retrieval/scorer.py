@@ -43,7 +43,7 @@ _CONTEXT_TEXTS = 4
 
 
 class ToolEncoder(nn.Module):
-    """Tool vectors H (tools, d) from the vectors X (tools, d) of their texts.
+    """Tool vectors H from the vectors X of their texts, both of shape (tools, d).
 
     - `none`:  H = X
     - `sage`:  H = (X + SAGE(X)) / 2  (GNN4Plan, section 4.3), one GraphSAGE convolution over the
@@ -55,7 +55,12 @@ class ToolEncoder(nn.Module):
         self.convolution = geometric.SAGEConv(width, width) if layer == "sage" else None
 
     def forward(self, vectors: Tensor, links: Tensor) -> Tensor:
-        """Return H (tools, d) from X (tools, d) and links: source and target indexes (2, links)."""
+        """Return H for the matrix X.
+
+        Args:
+            vectors: X, of shape (tools, d).
+            links: Source and target indexes of the links, of shape (2, links).
+        """
         if self.convolution is None:
             return vectors
         mixed: Tensor = (vectors + self.convolution(vectors, links)) / 2
@@ -63,7 +68,7 @@ class ToolEncoder(nn.Module):
 
 
 class Scorer(nn.Module):
-    """Scores S (steps, tools) of all tools for each step.
+    """Scores S of all tools for each step, of shape (steps, tools).
 
     - without `context`:  S[i, t] = scale <h_t, x_i>  (GNN4Plan, section 4.3; there scale = 1)
     - with `context`:     S[i, t] = scale cos(h_t, x_i + MLP([x_i; r; x_(i-1); x_(i+1)]))

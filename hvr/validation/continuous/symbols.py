@@ -220,7 +220,7 @@ class StateVariable(Symbol):
     """A number whose rate is a function of the state variables.
 
     Attributes:
-        flow, place: The system that determines the number, and its index there, once known.
+        flow, place: The system that determines the number, and the index in this system.
     """
 
     __slots__ = ("flow", "index", "name", "place")
@@ -356,7 +356,7 @@ class Enclosed(Symbol):
 
 
 def round_outwards(one: Interval, bits: int, wanted: int) -> Interval:
-    """Return an interval with another number of binary places, rounded outwards."""
+    """Return an interval with a different number of binary places, rounded outwards."""
     if wanted >= bits:
         return one[0] << (wanted - bits), one[1] << (wanted - bits)
     return one[0] >> (bits - wanted), -(-one[1] >> (bits - wanted))

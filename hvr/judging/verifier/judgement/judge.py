@@ -323,7 +323,7 @@ def load_judge(folder: Path, encoder: Encoder | None = None) -> Judge:
         encoder: Text encoder, by default the one named in the checkpoint.
 
     Raises:
-        DataFileError: The judge is missing, damaged, of another version or for other tools.
+        DataFileError: The judge is missing, damaged, not of this version, or for other tools.
     """
     return read_set(folder / VALUES, lambda: _load(folder, encoder))
 

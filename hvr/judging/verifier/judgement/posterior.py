@@ -34,7 +34,7 @@ class PlanChange:
     Args:
         pairs: Pairs (index in the draft, index in the plan) of steps that are kept or replaced.
             Other steps of the draft are deleted, and other steps of the plan are inserted.
-        reordered: Whether the plan has the same tools in another order.
+        reordered: Whether the plan has the same tools in a different order.
     """
 
     pairs: tuple[tuple[int, int], ...]
