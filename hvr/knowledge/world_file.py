@@ -181,7 +181,8 @@ class WorldFile:
         """
         if self.tools:
             raise UsageError(
-                f"{self.name} is a tool world, whose actions are calls: hvr tools run {self.name}",
+                f"the world {self.name} has tools instead of a domain: "
+                f"use hvr tools run {self.name}",
                 field="world",
             )
         return parse_domain(self.domain_file)

@@ -253,7 +253,7 @@ def test_a_server_that_wants_digest_never_gets_the_password(password: str) -> No
 
 @pytest.mark.slow
 def test_what_a_server_refuses(server: SparqlServer) -> None:
-    with pytest.raises(StoreError, match="refused") as raised:
+    with pytest.raises(StoreError, match="rejected") as raised:
         server.query("SELECT { ?s")
     assert raised.value.exit_code == 2
     with pytest.raises(StoreError, match="SERVICE"):

@@ -62,7 +62,7 @@ def test_a_state_that_ends_too_early_is_restored(tmp_path: Path) -> None:
 def test_limited_sight_is_mentioned(tmp_path: Path) -> None:
     text = "wash the mug and whenever a cabinet is open, close it"
     run, _ = carried_out(text, changed("cabinet-5", "isOpen", True, 4), tmp_path, "visible")
-    assert run.reached and "checked where the robot looked" in run.verdict
+    assert run.reached and "checked only where the robot looked" in run.verdict
 
 
 def test_both_branches_keep_to_conditions_over_time(tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def test_exit_codes_say_what_became_of_it(hvr_: Hvr) -> None:
     assert hvr_("tools", "run", "parcels", "claim", "--dry-run", "-q").code == 4
     assert hvr_("world", "check", "parcels").code == 0
     assert "list_parcels" in hvr_("world", "show", "parcels").out
-    assert "tool world" in hvr_("solve", "--world", "parcels").err
+    assert "has tools instead of a domain" in hvr_("solve", "--world", "parcels").err
 
 
 @pytest.mark.slow
