@@ -37,10 +37,9 @@ from hvr.language.lexicon import (
 )
 from hvr.language.meaning import Meaning, MeaningDraft, adapt
 from hvr.language.negation import Forbidding
-from hvr.language.object_names import with_object_names
 from hvr.language.own_words import OwnWords
 from hvr.language.paraphrase import in_order, paraphrase
-from hvr.language.spelling import Corrected, corrections, language_of
+from hvr.language.spelling import Corrected, corrections, language_of, with_object_names
 from hvr.language.taxonomy import Taxonomy
 from hvr.language.verb_phrases import Interpreter
 from hvr.pddl import Domain
@@ -481,13 +480,13 @@ def check_reader(name: str | None) -> None:
     if name is not None and name not in READERS:
         raise UsageError(f"unknown reader {name!r} (readers: {', '.join(READERS)})", field="reader")
     if name in ("learnt", "both") and not _is_installed():
-        from hvr.language.learnt.encoder import EXTRA, PACKAGE
+        from hvr.language.learnt import EXTRA, PACKAGE
 
         raise MissingExtraError(PACKAGE, EXTRA)
 
 
 def _is_installed() -> bool:
-    from hvr.language.learnt.encoder import is_installed
+    from hvr.language.learnt import is_installed
 
     return is_installed()
 

@@ -1,4 +1,4 @@
-"""Correction of misspelt words, and expansion of chat abbreviations.
+"""Correction of misspelt words, expansion of chat abbreviations, and names such as 'drawer 9'.
 
 An unknown word is read as the known word from which it differs by likely mistakes: a doubled,
 missing or swapped letter, or one beside it on the keyboard. Ordinary English words are left alone:
@@ -7,6 +7,7 @@ missing or swapped letter, or one beside it on the keyboard. Ordinary English wo
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -14,8 +15,18 @@ from importlib import resources
 from itertools import product
 
 from hvr.errors import LanguageError
-from hvr.language.function_words import CHAT_WORDS
-from hvr.language.lexicon import SHORTEST_MISSPELT, FunctionWord, Lexicon, plurals, stem
+from hvr.knowledge.retrieval.inventory import Inventory
+from hvr.language.function_words import CHAT_WORDS, FUNCTION_WORDS
+from hvr.language.lexicon import (
+    SHORTEST_MISSPELT,
+    Adjective,
+    FunctionWord,
+    Lexicon,
+    Noun,
+    plurals,
+    stem,
+)
+from hvr.language.taxonomy import Taxonomy
 from hvr.values import Value
 
 _LIKELY = 0.75
@@ -271,3 +282,36 @@ def language_of(tokens: Sequence[str], unknown: Sequence[str]) -> str:
     most = max(found.values())
     names = [name for name, count in found.items() if count == most]
     return " or ".join(names) if most and 3 * most >= len(tokens) else ""
+
+
+# Object names -------------------------------------------------------------------------------------
+# People write a space in object names: 'drawer 9' and 'drawer number 9' are drawer-9.
+
+_SPACED = re.compile(
+    r"(?P<noun>[a-z]+(?: [a-z]+)?) (?:number |no\.? |# ?)?(?P<number>\d+)(?![\w-]|\.\d)"
+    r"(?= ?(?P<next>[a-z]*))",
+    re.IGNORECASE,
+)
+_MEASURES = frozenset({*FUNCTION_WORDS["unit"], "times", "percent", "degrees", "more", "of"})
+
+
+def with_object_names(text: str, inventory: Inventory, taxonomy: Taxonomy, lexicon: Lexicon) -> str:
+    """Replace each noun with a number by the object name, if the scene has this object.
+
+    A number before a noun or a unit stays a number: 'put in the drawer 2 forks'.
+    """
+
+    def named(match: re.Match[str]) -> str:
+        after = match["next"].lower()
+        counts = any(isinstance(e, Noun | Adjective) for e in lexicon.lookup(after))
+        words = match["noun"].split()
+        for start in () if counts or after in _MEASURES else range(len(words)):
+            found = lexicon.lookup(" ".join(words[start:]).lower())
+            kinds = taxonomy.concrete_of(e.object_class for e in found if isinstance(e, Noun))
+            for kind in kinds:
+                for name in inventory.of(kind):
+                    if name.rpartition("-")[2] == match["number"]:
+                        return " ".join((*words[:start], name))
+        return match[0]
+
+    return _SPACED.sub(named, text)

@@ -21,8 +21,7 @@ from hvr.language.lexicon import Adjective, tokenize
 from hvr.language.meaning import Meaning
 from hvr.language.noun_phrases import read_adjuncts, read_predicate, read_things
 from hvr.language.object_choice import ObjectChoice
-from hvr.language.object_names import with_object_names
-from hvr.language.spelling import corrections
+from hvr.language.spelling import corrections, with_object_names
 from hvr.language.syntax import Adjunct, NounPhrase, Predication
 from hvr.language.taxonomy import literals
 from hvr.values import Value

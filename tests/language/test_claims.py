@@ -24,7 +24,7 @@ from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.knowledge.world_file import find_world, load_world, world_of_scene
 from hvr.language.goal_builder import Goal
 from hvr.language.grammar import Reader, make_reader
-from hvr.language.learnt.encoder import is_installed
+from hvr.language.learnt import is_installed
 from hvr.language.spatial import is_part
 from hvr.language.taxonomy import Taxonomy
 from hvr.pddl import Domain, TypedName

@@ -24,8 +24,9 @@ from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.knowledge.world_file import load_world
 from hvr.language.goal_builder import Goal, Stage, goal_of
 from hvr.language.grammar import READERS, Reader, make_reader
+from hvr.language.learnt import is_installed
 from hvr.language.learnt.agreement import EndStates, ReaderThresholds, agreed
-from hvr.language.learnt.encoder import SentenceEncoder, is_installed
+from hvr.language.learnt.encoder import SentenceEncoder
 from hvr.language.learnt.frames import (
     KINDS,
     ONLY_PLACING,
@@ -237,7 +238,7 @@ def test_readers_by_name(grammar: Reader, monkeypatch: pytest.MonkeyPatch) -> No
     assert READERS == ("grammar", "learnt", "both")
     with pytest.raises(UsageError, match="unknown reader 'x'"):
         make_reader("x", grammar.ontology, grammar.domain)
-    monkeypatch.setattr("hvr.language.learnt.encoder.find_spec", lambda _name: None)
+    monkeypatch.setattr("hvr.language.learnt.find_spec", lambda _name: None)
     assert type(make_reader(None, grammar.ontology, grammar.domain)) is Reader
     with pytest.raises(MissingExtraError, match="language"):
         make_reader("learnt", grammar.ontology, grammar.domain)

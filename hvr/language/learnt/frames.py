@@ -16,7 +16,8 @@ from hvr.base.registry import load
 from hvr.errors import ImpossibleGoalError
 from hvr.knowledge.ontology import Ontology
 from hvr.language.function_words import FUNCTION_WORDS
-from hvr.language.learnt.encoder import EXTRA, Array, WordPieces
+from hvr.language.learnt import EXTRA
+from hvr.language.learnt.encoder import Array, WordPieces
 from hvr.language.lexicon import learnt_verb, plurals, tokenize
 from hvr.language.meaning import Condition, Entity, Meaning, SpatialRelation
 from hvr.language.taxonomy import Taxonomy, literals

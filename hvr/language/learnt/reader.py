@@ -19,8 +19,8 @@ from hvr.knowledge.ontology import CARRIER, DIVIDED, PORTABLE, SLICED, Ontology
 from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.language.claims import Coverage, Gate
 from hvr.language.goal_builder import Goal, goal_of
+from hvr.language.learnt import EXTRA
 from hvr.language.learnt.encoder import (
-    EXTRA,
     LAYERS,
     WIDTH,
     Array,
