@@ -552,9 +552,12 @@ def _check_moved(choice: ObjectChoice, demands: list[Demand], meaning: Meaning) 
     first, outer = demands[0], demands[0].outer
     assert outer is not None
     name = choice.pool(first.entity)[0]
+    others = len(choice.pool(outer)) > 1
     raise AlreadyThereError(
         f"the {choice.label(first.entity)} is there already: {name} is at "
-        f"{choice.inventory.parents[name]}; say which other {choice.entities[outer].text} is meant"
+        f"{choice.inventory.parents[name]}"
+        + f"; say which other {choice.entities[outer].text} is meant"
+        * others
     )
 
 
