@@ -42,9 +42,6 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     for shelf in nav[1:]:
         for name, pages in shelf.items():
             if name == "Reference":
-                rules = "reference/rules/README.md"
-                pages[:] = [page for page in pages if rules not in page.values()]
-                pages += [{"Rules": [rules, *_below("reference/rules")]}]
                 pages += [{"Command line": "reference/cli.md"}, {"Signatures": "reference/api.md"}]
             elif name == "Results":
                 pages += [*_below("results")]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 # Rules --------------------------------------------------------------------------------------------
 # The stable ids of everything that hvr reports about PDDL files. An id keeps its meaning and is
-# never reused. `docs/reference/rules/` has a page for each.
+# never reused. `docs/reference/rules.md` describes each.
 #
 # | ids | subject |
 # | --- | --- |
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 # | HVR2xx | how a text was read |
 # | HVR3xx, HVR4xx | the model itself, checked by `hvr lint`; 4xx: tasks and methods |
 
-PAGES = "docs/reference/rules"
+PAGE = "docs/reference/rules.md"
 
 
 class Level(StrEnum):
@@ -152,9 +152,9 @@ _BY_NAME = {rule.name: rule for rule in RULES.values()}
 FAILURE_RULES = {kind: _BY_NAME[kind.value.replace(" ", "-")] for kind in FailureKind}
 
 
-def help_url(rule: Rule, base: str = PAGES) -> str:
-    """Return the address of a rule's page, given the address of the folder of pages."""
-    return f"{base.rstrip('/')}/{rule.id}.md"
+def help_url(rule: Rule, page: str = PAGE) -> str:
+    """Return the address of a rule's section on the page of all rules."""
+    return f"{page}#{rule.id.lower()}-{rule.name}"
 
 
 class LintFinding(Value):

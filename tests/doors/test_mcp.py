@@ -80,6 +80,8 @@ def test_every_tool_resource_and_prompt(tmp_path: Path) -> None:
             more = ["hvr://rules/HVR101", "hvr://scenes/FloorPlan1", f"{uris[-1]}/plan.pddl"]
             for uri in [*map(str, uris), *more]:
                 assert (await client.read_resource(uri)).contents[0].text
+            rule = (await client.read_resource(more[0])).contents[0].text
+            assert rule.startswith("### HVR101 precondition") and "HVR102" not in rule
             assert len((await client.list_resource_templates()).resource_templates) == 3
             for prompt in (await client.list_prompts()).prompts:
                 given = {argument.name: "\u202ex" for argument in prompt.arguments}

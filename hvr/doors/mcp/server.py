@@ -84,7 +84,7 @@ class Resources:
                 case "pddl", []:
                     return _page("pddl.md"), _PAGE
                 case "rules", []:
-                    return _page("rules/README.md"), _PAGE
+                    return _page("rules.md"), _PAGE
                 case "rules", [rule]:
                     return _rule(rule), _PAGE
                 case "scenes", []:
@@ -139,7 +139,8 @@ def _rule(name: str) -> str:
         near = nearest(name, RULES)
         hint = f"; did you mean {near!r}?" if near else ""
         raise DataFileError(f"no rule {short(one_line(name), 60)!r}{hint}")
-    return _page(f"rules/{name}.md")
+    _, *rest = _page("rules.md").partition(f"### {name}")
+    return "".join(rest).partition("\n##")[0]
 
 
 def _scenes() -> tuple[str, ...]:
