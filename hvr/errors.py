@@ -18,7 +18,7 @@ HvrError                             2  root: catch this to catch everything bel
 │   ├── PddlSyntaxError              2  syntax error
 │   │   └── PddlTextSyntaxError      2  with a `diagnostic`  [hvr.pddl.reader]
 │   │       └── SeveralPlansError    2  a text contains several plans  [hvr.validation.extraction]
-│   └── PddlSemanticError            2  undeclared name, wrong arity, wrong type, …
+│   └── PddlSemanticError            2  undeclared name, wrong arity or wrong type
 │       └── PddlTextSemanticError    2  with a `diagnostic`  [hvr.pddl.reader]
 │           └── UnsupportedPddlError 2  PDDL feature that hvr lacks  [hvr.pddl.reader]
 ├── GroundingLimitError              2  a quantifier has too many instances
@@ -36,15 +36,15 @@ HvrError                             2  root: catch this to catch everything bel
 ├── UnknownObjectError               2  no object of the scene or problem has this name
 ├── SceneError                       2  a scene is unknown or cannot be loaded
 ├── LanguageError                    2  a sentence cannot be turned into a goal
-│   ├── AmbiguousError               2  … because it has several readings
-│   ├── IncompleteError              2  it leaves out a place or a thing
-│   ├── ProposalError                2  it only hints at requests
-│   └── UnachievableError            2  what it asks for makes no sense
+│   ├── AmbiguousError               2  a sentence has several readings
+│   ├── IncompleteError              2  a sentence leaves out a place or a thing
+│   ├── ProposalError                2  a sentence only implies a request
+│   └── UnachievableError            2  the request of a sentence makes no sense
 ├── ImpossibleGoalError              1  the goal is understood but unreachable
-│   ├── MissingObjectError           1  … because the scene lacks an object
-│   └── AlreadyThereError            1  … because everything to move is in place already
-├── PlannerError                     4  a planner failed or timed out; 2: it is not installed, …
-│   ├── InvalidPlanError             1  … or a policy wrote an invalid plan
+│   ├── MissingObjectError           1  the scene lacks an object
+│   └── AlreadyThereError            1  everything to move is in place already
+├── PlannerError                     4  a planner failed or timed out (2: it is not installed)
+│   ├── InvalidPlanError             1  a policy wrote an invalid plan
 │   └── TooManyDisjunctsError        4  a condition is too large  [hvr.planning.search.ground]
 ├── LLMError                         4  a language model gave no usable answer
 │   ├── BudgetError                  4  the budget of tokens, cost or calls is spent
@@ -52,7 +52,7 @@ HvrError                             2  root: catch this to catch everything bel
 │   ├── CassetteError                2  a recording has no answer for a prompt
 │   └── ModelError                   4  provider or connection failed: `kind`  [hvr.models.errors]
 │       └── CancelledError           4  the caller cancelled the request  [hvr.models.errors]
-├── SimulatorError                   4  AI2-THOR timed out or exited; 2: it is not installed, …
+├── SimulatorError                   4  AI2-THOR timed out or exited (2: it is not installed)
 ├── ProtocolError                    2  a client broke the protocol  [hvr.doors.stand_in.protocol]
 ├── StoreError                       2  the graph store cannot be opened, read or queried
 │   └── QueryLimitError              4  a query exceeded its time or memory limit
@@ -99,8 +99,8 @@ class HvrError(Exception):
 
     Args:
         message: A description of the error, which mentions `field`, if any, as a separate word.
-        field: The invalid option or argument, such as `max_replans`. The command line replaces it
-            in the message by the name of its own option.
+        field: The invalid option or argument, such as `max_replans`. In messages of the command
+            line, the name of the option replaces it.
         exit_code: The exit code, if it differs from the default of the class.
     """
 
@@ -136,11 +136,11 @@ class PddlSyntaxError(PddlError):
 
 
 class PddlSemanticError(PddlError):
-    """PDDL text parses but uses an undeclared name, a wrong number of arguments, …"""
+    """PDDL text parses, but has a semantic error, such as an undeclared name or a wrong arity."""
 
 
 class GroundingLimitError(HvrError):
-    """A quantifier has more instances than the task allows, so the plan cannot be judged."""
+    """A quantifier has too many instances, so hvr cannot judge the plan."""
 
 
 class UndefinedValueError(HvrError):
@@ -179,15 +179,15 @@ class IncompleteError(LanguageError):
 
 
 class UnachievableError(LanguageError):
-    """A sentence was understood, but its request makes no sense; the message says why."""
+    """The meaning of a sentence is clear, but its request makes no sense; the message says why."""
 
 
 class AmbiguousError(LanguageError):
     """A sentence has several readings with different outcomes.
 
     Args:
-        readings: A paraphrase of each reading, most likely first. hvr reads each paraphrase as
-            the same goal.
+        readings: A paraphrase of each reading, most likely first. hvr reads a paraphrase as the
+            goal of its reading.
     """
 
     question = "Which of these is meant?"
@@ -204,7 +204,7 @@ class AmbiguousError(LanguageError):
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The possible answers to the question."""
+        """The possible answers to the question which reading is meant."""
         return self.readings
 
 
@@ -228,7 +228,7 @@ class ImpossibleGoalError(HvrError):
 
 
 class AlreadyThereError(ImpossibleGoalError):
-    """A request only moves objects that are in place already."""
+    """A request only moves objects that are already in place."""
 
 
 class MissingObjectError(ImpossibleGoalError):
@@ -285,7 +285,7 @@ class CassetteError(LLMError):
 class SimulatorError(HvrError):
     """The simulator cannot be started, timed out or exited.
 
-    Its state is lost. The message says what it was doing and how to continue.
+    The simulator's state is lost. The message gives the interrupted action and the remedy.
     """
 
     exit_code = 4

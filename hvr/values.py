@@ -136,7 +136,7 @@ class Value(JsonObject):
 
 
 def json_fields(value: Any) -> dict[str, Any]:
-    """Return the members declared by the class of a value, as JSON values."""
+    """Return the members of a value's JSON form as JSON values."""
     cls: Any = type(value)
     data: dict[str, Any] = {}
     for name, path, mark in json_members(cls):
@@ -157,7 +157,10 @@ def _default(cls: type, name: str) -> Any:
 
 @lru_cache(maxsize=256)
 def json_members(cls: Any) -> tuple[tuple[str, str, str], ...]:
-    """Return the name, the path and the mark of each member of a class's JSON form."""
+    """Return the name, path and mark of each member of a class's JSON form.
+
+    `step=number?` gives `("step", "number", "?")`.
+    """
     shape: str = getattr(cls, "json_shape", "")
     if shape in ("", "*"):
         names = getattr(cls, "__dataclass_fields__", None) or cls.__match_args__
@@ -190,7 +193,7 @@ def json_value(value: Any) -> Any:
 
 
 def number_to_json(value: Fraction) -> int | float:
-    """Return an integer if the number is integral or exceeds the floats, else a float."""
+    """Return an integer if the number is integral or too large for a float, else a float."""
     if value.denominator == 1:
         return int(value.numerator)
     try:

@@ -54,7 +54,7 @@ _SIMPLE: dict[Any, dict[str, Any]] = {
 
 @lru_cache(maxsize=256)
 def _names(module: str) -> dict[str, Any]:
-    """Return a module's names, including names that it imports only for type checkers."""
+    """Return a module's global names, including those imported only for type checkers."""
     found = vars(typing) | vars(sys.modules[module])
     for node in ast.walk(ast.parse(inspect.getsource(sys.modules[module]))):
         if not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"):
@@ -76,7 +76,7 @@ def _resolved(annotation: Any, cls: type) -> Any:
 
 
 def type_at(cls: Any, path: str) -> Any:
-    """Return the declared type of a field or property, or of a part of one."""
+    """Return the declared type of a member, given by a dotted path such as `report.failure`."""
     for name in path.split("."):
         cls = _member_type(cls, name)
     return cls
@@ -97,7 +97,7 @@ def _member_type(cls: type, name: str) -> Any:
 
 
 def descriptions(cls: type) -> dict[str, str]:
-    """Return the descriptions of fields in the docstrings of a class and its bases."""
+    """Return the description of each field, from the docstrings of a class and its bases."""
     found: dict[str, str] = {}
     for base in reversed(cls.__mro__):
         text = inspect.cleandoc(base.__doc__ or "")
@@ -109,7 +109,7 @@ def descriptions(cls: type) -> dict[str, str]:
 
 
 def _said_of_part(cls: type, path: str) -> str:
-    """Return the description of a property or of a nested field, or "" without one."""
+    """Return the description of a property or of a nested field, or "" if it has none."""
     owner, _, name = path.rpartition(".")
     if owner:
         return descriptions(type_at(cls, owner)).get(name, "")
@@ -119,7 +119,7 @@ def _said_of_part(cls: type, path: str) -> str:
 
 
 def _as_json(text: str) -> str:
-    """Return a description on one line, with the names of constants in JSON."""
+    """Put a description on one line, with Python's constants in JSON notation (null for None)."""
     named = {"None": "null", "True": "true", "False": "false"}
     return re.sub(r"\b(None|True|False)\b", lambda m: named[m[1]], " ".join(text.split()))
 
@@ -252,14 +252,14 @@ def _or_null(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def decode(kind: type[T], data: object, place: str = "", error: type[Exception] = UsageError) -> T:
-    """Return a value of a declared type, decoded from JSON.
+    """Return a value of the declared type `kind`, decoded from JSON.
 
     Args:
-        place: The name of the document, for messages.
-        error: The class of the error to raise.
+        place: Name of the document, for messages.
 
     Raises:
-        UsageError: The data does not match the type; the message gives the place and expectation.
+        UsageError: The data does not match the type; `error` replaces this class. The message gives
+            the place and the expectation.
     """
     try:
         value: T = _decoded(kind, data, place)
@@ -362,7 +362,7 @@ def _object(kind: type, data: object, place: str) -> Any:
 
 
 def _inputs(kind: Any) -> dict[str, str]:
-    """Return the field for each member of the JSON form that the class accepts."""
+    """Return the field for each member of the JSON form, omitting computed members."""
     fields = getattr(kind, "__dataclass_fields__", None) or kind.__match_args__
     members = ((name, path if path in fields else name) for name, path, _ in json_members(kind))
     return {name: field for name, field in members if field in fields}

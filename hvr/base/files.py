@@ -113,7 +113,7 @@ def unwritable(
 ) -> Refusal:
     """Return the error for a file that cannot be written.
 
-    Its exit code distinguishes a full or failing disk from a bad name or missing permission.
+    The exit code is 4 for a full or failing disk, else that of `kind`.
     """
     reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
     result = kind(f"{path}: {what}: {reason}")
@@ -123,7 +123,7 @@ def unwritable(
 
 
 def is_passing(error: Exception) -> bool:
-    """Return whether the machine is at fault (a full disk), not the name or permissions."""
+    """Return whether an error may go away by itself, as that of a full disk, unlike a bad name."""
     if (code := getattr(error, "sqlite_errorcode", None)) is not None:
         return code & 0xFF in _PASSING_SQLITE
     if (number := getattr(error, "errno", None)) is not None:
@@ -242,10 +242,9 @@ def append_json_line(
 ) -> None:
     """Append a JSON value to a file as one line, completely or not at all.
 
-    A partial last line, left by a process that died, is removed first.
+    A missing file is created. A partial last line, left by a process that died, is removed first.
 
     Args:
-        path: The file, which is created if missing.
         default: A function that converts other values, as in `json.dumps`.
         durable: Whether to wait until the line would survive a power failure.
 
@@ -316,11 +315,10 @@ def _repair_end(file: FileIO) -> int:
 def write_whole(path: Path, content: str | bytes, *, durable: bool = False) -> None:
     """Write a file atomically: it has either the old or the new content, never a part.
 
-    Symbolic links and the permissions of an existing file are kept.
+    Text is encoded as UTF-8. Symbolic links and the permissions of an existing file are kept. The
+    folder must exist.
 
     Args:
-        path: The file, whose folder must exist.
-        content: Bytes, or text to encode as UTF-8.
         durable: Whether to wait until the file would survive a power failure.
 
     Raises:
@@ -429,7 +427,7 @@ def is_locked(path: Path) -> bool:
 
 @contextmanager
 def wait_for_lock(path: Path) -> Iterator[None]:
-    """Hold the lock of a file, waiting for it if necessary, and keep the file afterwards.
+    """Hold the lock of a file, waiting for it if necessary; do not remove the file afterwards.
 
     Raises:
         OSError: The file cannot be created, opened or locked.
@@ -496,7 +494,6 @@ if sys.platform == "win32":
     import msvcrt
 
     def _lock(descriptor: int, *, shared: bool = False, made: bool = False) -> bool:
-        """Try to take the lock; return whether it was free."""
         del shared, made
         try:
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
@@ -543,7 +540,6 @@ _DIGEST = "[0-9a-f]" * _DIGITS
 
 
 def digest(data: bytes) -> str:
-    """Return the SHA-256 hex digest."""
     return hashlib.sha256(data).hexdigest()
 
 
@@ -556,8 +552,8 @@ def write_set(head: Path, content: str, parts: Mapping[str, bytes], stems: Itera
     """Write a set of files atomically, replacing an earlier set.
 
     Args:
-        head: File that refers to the others. A missing folder is created.
-        parts: Contents of the other files by relative path, named by `file_set_name`.
+        head: File that refers to the parts. A missing folder is created.
+        parts: Contents of the parts by relative path; `file_set_name` makes the names.
         stems: Stems of all possible parts. Files of earlier sets with these stems are removed.
 
     Raises:

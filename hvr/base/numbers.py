@@ -24,7 +24,7 @@ _SHOWN = 40
 
 
 def parse_integer(text: str, least: int = 0, most: int = MAX_INTEGER) -> int:
-    """Parse an integer.
+    """Parse an integer from `least` to `most`.
 
     Raises:
         ValueError: The text is not an integer, or out of range.
@@ -36,7 +36,7 @@ def parse_integer(text: str, least: int = 0, most: int = MAX_INTEGER) -> int:
 
 
 def parse_real(text: str, least: float = 0, most: float = MAX_REAL) -> float:
-    """Parse a decimal number.
+    """Parse a decimal number from `least` to `most`.
 
     Raises:
         ValueError: The text is not a number, or out of range.

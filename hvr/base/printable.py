@@ -43,7 +43,7 @@ def one_line(text: str) -> str:
 
 
 def short_names(text: str) -> str:
-    """Shorten names of more than 60 characters in a message, except places (`file:line`)."""
+    """Shorten names of more than 60 characters in a message, but not locations (`file:line`)."""
     return re.sub(_LONG_NAME, _shortened, text) if len(text) > _NAME else text
 
 
@@ -60,7 +60,10 @@ def short(text: object, most: int = 200) -> str:
 
 
 def block(text: str) -> str:
-    """Indent the later lines if any starts at the margin, which is reserved for hvr's text."""
+    """Indent the lines after the first if one of them starts in the first column.
+
+    Only hvr's own text starts there.
+    """
     first, *more = text.splitlines() or [""]
     margin = "  " if any(line[:1].strip() for line in more) else ""
     return "\n".join([first, *(margin + line for line in more)])

@@ -31,8 +31,8 @@ _END_SECONDS = 10.0
 def supervised(command: Sequence[str], *, memory: int = 0) -> list[str]:
     """Return a command line that runs a program and ends it, and its descendants, with hvr.
 
-    `memory` limits the bytes that they may use together; 0 sets no limit. On Windows, the command
-    is returned unchanged.
+    `memory` limits the bytes that the program and its descendants may use together; 0 sets no
+    limit. On Windows, the command is returned unchanged.
     """
     if not _CAN_SUPERVISE:
         return list(command)
@@ -98,7 +98,6 @@ class ProcessTree:
         return self._signal("SIGSTOP")
 
     def resume(self) -> None:
-        """Resume a suspended program."""
         self._signal("SIGCONT")
 
     def _signal(self, name: str) -> bool:
@@ -115,7 +114,6 @@ class ProcessTree:
         return True
 
     def end(self) -> None:
-        """End the program and its descendants."""
         end(self._process)
 
 
@@ -166,9 +164,9 @@ def starting() -> Iterator[None]:
 
 
 def leave_interrupts_to_parent() -> None:
-    """Ignore SIGINT and SIGHUP in a worker: terminals send them to all processes.
+    """Ignore SIGINT and SIGHUP in a worker, because the parent handles them.
 
-    The parent handles them.
+    Terminals send these signals to all processes.
     """
     for number in (signal.SIGINT, _SIGHUP):
         signal.signal(number, signal.SIG_IGN)

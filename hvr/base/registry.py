@@ -53,14 +53,14 @@ class Registry:
         )
 
     def check_from_file(self, name: str, place: object, named: Collection[str] = ()) -> None:
-        """Refuse uninstalled code that only a file names: opening a file must not run code.
+        """Reject uninstalled code that only a file names, because opening a file must not run code.
 
         Args:
             name: Name in the file. Names of installed implementations are accepted.
-            named: Names that the caller has given.
+            named: Names that the caller has given, which are accepted as well.
 
         Raises:
-            UsageError: The name refers to uninstalled code, and the caller has not given it.
+            UsageError: The name refers to other code.
         """
         known = name.partition(":")[0]
         if known in self.entries or known in self.names() or name in named:
@@ -104,7 +104,7 @@ class Registry:
 
         Raises:
             UsageError: The name is unknown, or the result lacks a member.
-            HvrError: The implementation raised this error.
+            HvrError: The implementation raises it.
         """
         made = self.load(name)(*arguments)
         lacking = [member for member in self.members if not hasattr(made, member)]
@@ -176,19 +176,16 @@ def need_local() -> None:
 
 
 def explained(error: ModuleNotFoundError) -> MissingExtraError | None:
-    """Return an error that names the extra for a missing module, or None if there is none."""
+    """Return an error that names the extra for a missing module, or None if no extra has it."""
     module = (error.name or "").partition(".")[0]
     return MissingExtraError(module.replace("_", "-"), "plan") if module in _PLAN else None
 
 
 def load(module: str, package: str, extra: str) -> Any:
-    """Import a module of an optional package.
-
-    Args:
-        package: Package with the module, such as `google-genai`.
+    """Import a module of the optional package `package` (its name on the package index).
 
     Raises:
-        MissingExtraError: The package is not installed.
+        MissingExtraError: The package is not installed; the message names `extra`.
     """
     try:
         return import_module(module)
@@ -200,7 +197,7 @@ def load_apart(module: str) -> Any:
     """Import a module of a tool-world package, such as `tau2.domains.retail.environment`.
 
     These packages are installed without their dependencies, whose pinned versions conflict with
-    others; the extra `toolworlds` installs the few that the worlds need.
+    other packages. The extra `toolworlds` installs the few dependencies that the worlds need.
 
     Raises:
         MissingExtraError: The package or one of its imports is not installed.

@@ -209,7 +209,7 @@ _PART = 12
 
 
 def spellings(secret: str) -> Iterator[str]:
-    """Yield a secret in plain, base64 and hexadecimal form, normalised for `spans`."""
+    """Yield a secret in plain, base64 and hexadecimal form, normalised as `spans` expects."""
     data = secret.encode("utf-8", "surrogatepass")
     spelled = [secret, data.hex()]
     for shift in range(3):
@@ -340,7 +340,6 @@ class Scrubber:
         return f"{type(self).__name__}()"
 
     def text(self, text: str) -> str:
-        """Mask keys in a text (idempotent)."""
         return without_keys(self.known(text))
 
     def known(self, text: str) -> str:

@@ -132,7 +132,6 @@ def parse_json(text: str | bytes, *, strict: bool = True) -> Any:
     """Parse a JSON text and check its value.
 
     Args:
-        text: The text, or its UTF-8 bytes.
         strict: Whether to also refuse duplicate names, NaN, Infinity, numbers that exceed a float,
             and unpaired surrogates. If False, as suits files written by programs, oversized
             integers become infinity.

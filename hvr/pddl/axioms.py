@@ -138,10 +138,10 @@ class _Stratum:
     """The rules of predicates that depend on each other.
 
     Attributes:
-        known: Cached results, keyed by the facts that were read.
+        known: Cached results, keyed by the facts (and numbers) that the rules read.
         ground: The ground rules, or None if there are too many.
-        joins: For each predicate of the stratum, the rules and positions where it can be joined.
-        opaque: The rules that read the stratum in a place where it cannot be joined.
+        joins: For each predicate of the stratum, the rules and literals that match its atoms.
+        opaque: The rules that mention the stratum inside a disjunction or quantifier.
     """
 
     def __init__(self, task: Task, rules: Sequence[DerivedPredicate]) -> None:
@@ -168,7 +168,7 @@ class _Stratum:
 
 
 class Axioms:
-    """The rules of a task."""
+    """The rules of a task for derived predicates."""
 
     def __init__(self, task: Task) -> None:
         self._task = task
@@ -176,7 +176,7 @@ class Axioms:
         self._for_steps = list(self._read_by_actions())
 
     def close(self, bits: int, values: Values) -> int:
-        """Return the bits with the derived atoms recomputed."""
+        """Return `bits` with the derived atoms recomputed."""
         return self._evaluated(self._strata, bits, values)
 
     def close_for_steps(self, bits: int, values: Values) -> int:
@@ -210,7 +210,7 @@ class _Fixpoint:
         self._relations: dict[str, Relation] = {}
 
     def evaluate(self, stratum: _Stratum) -> None:
-        """Derive the atoms of a stratum, or look them up."""
+        """Derive the atoms of a stratum, or take them from the cache."""
         # Most steps change nothing that a stratum reads, so a lookup replaces the fixpoint. Older
         # keys read a newly numbered atom as false, which it was.
         known = self.task.bits_of
@@ -281,7 +281,7 @@ class _Fixpoint:
         skip: int | None,
         new: list[int],
     ) -> None:
-        """Add the atoms that a rule derives; `seed` is the binding of literal `skip`."""
+        """Add the atoms that a rule derives if `seed` already matches literal `skip`."""
         clause = rule.clause
         literals = [item for place, item in enumerate(clause.literals) if place != skip]
         # A list, because relations must not grow during the join.

@@ -91,7 +91,7 @@ class PlanExecution:
         self.states.append(self.state)
 
     def bind(self, parameters: Sequence[TypedName], args: Sequence[str]) -> Any:
-        """Return the argument of each parameter, or None if their number or types do not match."""
+        """Return the argument of each parameter, or None if number or types do not match."""
         pairs = [*zip(parameters, args, strict=False)]
         typed = [self.domain.has_type(self.types.get(arg, ()), p.types) for p, arg in pairs]
         fits = len(args) == len(parameters) and all(typed)
@@ -140,7 +140,7 @@ class PlanExecution:
         raise UnprovenError(f"cannot check {text(item)}")
 
     def failing(self, claim: dict[str, str], needs: Sequence[Any]) -> list[Any]:
-        """Return a fault for each false condition, with the values that it depends on."""
+        """Return a fault for each false condition in `needs`, with the values that falsify it."""
         false = [need for need in needs if need[0] != "preference" and not self.value(need)]
         return [{**claim, "falsifier": self.shown(self.mentioned(need, {}))} for need in false]
 
@@ -180,13 +180,13 @@ class PlanExecution:
         return sorted(events, key=itemgetter(0))
 
     def loosened(self, limits: Sequence[Any]) -> Iterator[Any]:
-        """Yield the duration constraints, relaxed by the tolerance."""
+        """Yield duration constraints, relaxed by the tolerance."""
         for sign, length, bound in limits:
             slack = -self.tolerance if "<" in sign else self.tolerance
             yield sign, ("+", length, slack), bound
 
     def uses(self, needs: list[Any], effects: list[Any]) -> Iterator[tuple[Any, str, Any]]:
-        """Yield the reads and changes of an event: (key, how, unevaluated amount)."""
+        """Yield (key, kind of access, unevaluated amount) for each read and change of an event."""
         read, waiting = [*needs], [*effects]
         while waiting:
             match waiting.pop():
@@ -280,7 +280,10 @@ class PlanExecution:
 
 
 def parts(item: Any, when: str) -> list[Any]:
-    """Return the parts of an expanded condition or effect at a time; untimed parts are at start."""
+    """Return the parts of an expanded condition or effect with the time `when`.
+
+    A part without a time is at start.
+    """
     match item:
         case ("and", *inside):
             return [part for each in inside for part in parts(each, when)]

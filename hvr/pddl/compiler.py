@@ -65,7 +65,7 @@ class Effects:
         self._last: Conjunction = state.TRUE
 
     def change(self, condition: Conjunction, add: int, delete: int) -> None:
-        """Add an effect on some bits under a condition."""
+        """Add and delete the given bits if `condition` holds."""
         if condition is state.TRUE:
             self.add |= add
             self.delete |= delete
@@ -81,8 +81,8 @@ class Effects:
 class Parts:
     """A cache of compiled disjunctions and quantified formulas, keyed by formula and binding.
 
-    Actions share such parts: every action that puts an object on a table asks how the table can
-    be reached.
+    Actions share such parts: for example, every action that puts an object on a table may contain
+    the condition that the table can be reached.
     """
 
     _MOST = 20_000
@@ -107,7 +107,7 @@ class Parts:
         return {name: binding[name] for name in self._free[id(formula)][1]}
 
     def keep(self, key: tuple[object, ...], part: Conjunction) -> None:
-        """Cache a compiled part; a full cache is cleared."""
+        """Cache a compiled part, clearing the cache if it is full."""
         if len(self.compiled) >= self._MOST:
             self.compiled.clear()
             self._free.clear()
@@ -126,7 +126,7 @@ class Compiler:
     def condition(
         self, formula: Expression, binding: Binding, positive: bool = True
     ) -> Conjunction:
-        """Compile a formula or its negation; preferences in it count as true."""
+        """Compile a formula, or its negation unless `positive`. Preferences count as true."""
         return run_trampoline(self._condition(formula, binding, positive))
 
     def _condition(
@@ -205,7 +205,7 @@ class Compiler:
     def _parts(
         self, parts: Iterable[tuple[Expression, Binding, bool]], all_: bool
     ) -> Steps[Conjunction]:
-        """Compile a conjunction or disjunction, stopping once its value is decided."""
+        """Compile a conjunction (if not `all_`, a disjunction), stopping once it is decided."""
         decided = state.FALSE if all_ else state.TRUE
         compiled: list[Conjunction] = []
         for formula, binding, positive in parts:
@@ -221,7 +221,7 @@ class Compiler:
     def effect(
         self, effect: Expression, binding: Binding, condition: Conjunction, into: Effects
     ) -> None:
-        """Compile an effect that is applied if `condition` holds."""
+        """Compile an effect that applies if `condition` holds, and add it to `into`."""
         run_trampoline(self._effect(effect, binding, condition, into))
 
     def _effect(
@@ -310,7 +310,6 @@ class Compiler:
                 raise TypeError("(is-violated …) has a value in a metric only")
 
     def term(self, fluent: FunctionTerm, binding: Binding) -> FunctionTerm:
-        """Return a function term with its variables replaced by objects."""
         return FunctionTerm(fluent.function, tuple([value(a, binding) for a in fluent.args]))
 
     def preferences(
@@ -345,9 +344,9 @@ class Compiler:
     def instances(
         self, variables: tuple[TypedName, ...], body: Expression, positive: bool, binding: Binding
     ) -> Iterator[dict[str, str]]:
-        """Yield the bindings under which the static part of `body` (or its negation) holds.
+        """Yield the bindings for which the static part of `body` is true (false if not `positive`).
 
-        Under all other bindings the body is false (or true).
+        Under all other bindings, the whole body is false (or true).
         """
         task = self.task
         literals = [
@@ -412,7 +411,7 @@ class Template:
         self._numeric = numeric
 
     def ground(self, action: GroundAction, duration: Rational | None = None) -> Operator:
-        """Return the operator of an action; `duration` is the value of `?duration`."""
+        """Return the operator of an action, with `duration` as the value of `?duration`."""
         task = self._task
         objects = action.args + self._constants
         condition = self._holds_for(objects)
@@ -426,7 +425,7 @@ class Template:
         return Operator(action, condition, add, delete, (), numeric)
 
     def condition(self, action: GroundAction) -> Conjunction:
-        """Return the condition of an action of the schema, without its effects."""
+        """Return the compiled condition of an action of the schema."""
         return self._holds_for(action.args + self._constants)
 
     def _holds_for(self, objects: Row) -> Conjunction:
@@ -448,7 +447,10 @@ class Template:
 
 
 def ground_directly(task: Task, schema: ActionSchema) -> Operator | None:
-    """Return the operator of an action without parameters, or None if it has more than literals."""
+    """Return the operator of an action without parameters.
+
+    Returns None if the condition or effect is not a conjunction of literals.
+    """
     literals: list[tuple[Atom, bool]] = []
     changes: list[tuple[Atom, bool]] = []
     numeric: list[NumericEffect] = []
@@ -503,7 +505,7 @@ def template_of_parts(
 ) -> Template | None:
     """Prepare a condition and an effect of a schema, such as those at the start of its duration.
 
-    Returns None if they are not conjunctions of literals.
+    Returns None if one of them is not a conjunction of literals.
     """
     literals: list[tuple[Atom, bool]] = []
     changes: list[tuple[Atom, bool]] = []
@@ -531,7 +533,7 @@ def _collect(
 
 
 def _row(places: list[int]) -> _Row:
-    """Return a function that picks arguments by their indices, as a tuple."""
+    """Return a function that picks the arguments at some indices, as a tuple."""
     if not places:
         return lambda _: ()
     if len(places) == 1:

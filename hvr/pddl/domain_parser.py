@@ -240,11 +240,9 @@ _DURATIVE_FIELDS = (":parameters", ":duration", ":condition", ":effect")
 
 
 class DomainParser(ListReader):
-    """A parser of one domain.
+    """A parser of one domain, which accepts the sections in `known`.
 
-    Attributes:
-        known: The sections that the parser accepts.
-        repeated: The sections that may occur more than once.
+    Sections in `repeated` may occur more than once.
     """
 
     known: tuple[str, ...] = _DOMAIN_SECTIONS

@@ -45,7 +45,7 @@ class DurationTest(Value):
 
 
 class SpanningEffect(Value):
-    """An effect at the end whose condition also reads the start or the time between.
+    """An end effect whose condition also reads the start of the action or the states in between.
 
     Attributes:
         start, between, end: The compiled parts of the condition.
@@ -77,8 +77,8 @@ class DurativeOperator(Value):
 
     Attributes:
         template: The schema, split by time.
-        invariant: The condition that must hold in the open interval between start and end.
-        spanning: Conditional effects that read more than one time.
+        invariant: The condition that must hold strictly between start and end.
+        spanning: The end effects whose conditions also read earlier states.
     """
 
     template: DurativeTemplate
@@ -97,7 +97,7 @@ class DurativeOperator(Value):
 
 
 class DurativeTemplate:
-    """A durative action schema, split by time; spanning effects are kept apart."""
+    """A durative action schema, split into start, invariant, end and spanning effects."""
 
     def __init__(self, task: Task, schema: DurativeActionSchema) -> None:
         self.schema = schema
@@ -227,9 +227,9 @@ def _operator(
 
 
 def part_at(expression: Expression, when: str) -> Expression:
-    """Return the part of a durative action's condition or effect at a time.
+    """Return the part of a durative action's condition or effect with the time `when`.
 
-    Effects that also depend on another time are omitted: see `_spanning`.
+    Effects whose condition has a part with another time are omitted: see `_spanning`.
     """
     return run_trampoline(_part_at(expression, when))
 
@@ -280,7 +280,7 @@ def times_of(formula: Expression) -> set[str]:
 def _spanning(
     compiler: Compiler, effect: Expression, binding: Binding
 ) -> Iterator[tuple[When, Binding]]:
-    """Yield the conditional effects at the end whose condition reads another time."""
+    """Yield the conditional end effects whose condition also reads an earlier time."""
     # No single state decides them: the executor must remember the earlier parts until the action
     # ends. Effects at the start cannot depend on later times.
     # The parts still to visit; the last one is next.

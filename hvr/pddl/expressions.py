@@ -83,7 +83,7 @@ class ExpressionReader(ListReader):
     """A reader of formulas and effects.
 
     Args:
-        domain: A domain with types, predicates and functions; its actions are ignored.
+        domain: A domain whose types, predicates and functions the text may use.
         objects: The types of all objects that the text may mention.
 
     Attributes:
@@ -156,16 +156,13 @@ class ExpressionReader(ListReader):
         return run_trampoline(self._outer(node, scope, self._formula, self._plain))
 
     def timed(self, node: Node, scope: Scope) -> Formula:
-        """Read the condition of a durative action."""
         return run_trampoline(self._outer(node, scope, self._timed_condition, self._plain_timed))
 
     def constraints(self, node: Node, scope: Scope) -> Formula:
-        """Read trajectory constraints."""
         # No fast path: trajectory constraints are never plain literals.
         return run_trampoline(self._outer(node, scope, self._trajectory, lambda *_: None))
 
     def duration(self, node: Node, scope: Scope) -> Formula:
-        """Read the duration constraint of a durative action."""
         return run_trampoline(self._duration(node, scope))
 
     def _duration(self, node: Node, scope: Scope) -> Steps[Formula]:
@@ -201,7 +198,7 @@ class ExpressionReader(ListReader):
         return None
 
     def _plain(self, token: str, offset: int, scope: Scope) -> Atom | Not | None:
-        """Read a token as a well-formed literal; return None if it is not one."""
+        """Read a token as a well-formed literal; return None if it is anything else."""
         match = _LITERAL.fullmatch(token)
         if match is None:
             return None
@@ -405,7 +402,6 @@ class ExpressionReader(ListReader):
         return self.function_term(node, scope)
 
     def function_term(self, group: Group, scope: Scope) -> FunctionTerm:
-        """Read a numeric function applied to terms."""
         head = self.head(group, "a function")
         function = self.domain.functions.get(head.text)
         if function is None:
@@ -429,7 +425,7 @@ class ExpressionReader(ListReader):
         read: Callable[[Node, Scope], Steps[_T]],
         plain: Callable[[str, int, Scope], _T | None],
     ) -> Steps[tuple[_T, ...]]:
-        """Read the operands of a list, by `plain` where it applies and otherwise by `read`."""
+        """Read the operands of a list with `plain`, or with `read` where `plain` returns None."""
         parts = group.raw()
         next(parts)
         result: list[_T] = []

@@ -134,10 +134,10 @@ class Relation:
             index.setdefault(row[position], []).append(row)
 
     def rows(self, pattern: Sequence[str | None]) -> list[Row]:
-        """Return candidate rows for a pattern; None matches anything.
+        """Return candidate rows for a pattern, in which None matches anything.
 
-        The candidates match in the most selective position only. Callers compare whole rows
-        anyway, and an index for every combination of positions would cost more than it saves.
+        The candidates match in the most selective position only. Callers compare whole rows anyway,
+        and an index for every combination of positions would cost more than it saves.
         """
         best = self._rows
         for position, value in enumerate(pattern):
@@ -218,7 +218,7 @@ def rows_of(atoms: Iterable[Atom]) -> Mapping[str, Iterable[Row]]:
 
 
 def match_row(atom: Atom, row: Row) -> dict[str, str] | None:
-    """Return the binding of an atom's variables that makes it equal a row, or None."""
+    """Return the binding of an atom's variables that makes its arguments equal to a row, if any."""
     binding: dict[str, str] = {}
     for arg, value in zip(atom.args, row, strict=True):
         if not is_variable(arg):
@@ -230,7 +230,7 @@ def match_row(atom: Atom, row: Row) -> dict[str, str] | None:
 
 
 def necessary_literals(formula: Expression, positive: bool = True) -> Iterator[Literal]:
-    """Yield literals that must hold for the formula (or its negation) to hold.
+    """Yield literals without which a formula cannot be true (false unless `positive`).
 
     Only conjunctions are searched; disjunctions and quantifiers are skipped.
     """
@@ -401,7 +401,7 @@ def is_true(
     current: Mapping[str, str],
     relation: Callable[[str], Relation],
 ) -> bool:
-    """Return whether a literal without unbound variables has the truth value `positive`."""
+    """Return whether a literal has the truth value `positive`; its variables must be bound."""
     if isinstance(literal, Equal):
         left = current.get(literal.left, literal.left)
         right = current.get(literal.right, literal.right)

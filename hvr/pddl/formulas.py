@@ -469,7 +469,7 @@ def substitute_number(
 def map_leaves(
     expression: NumericExpression, change: Callable[[NumericExpression], NumericExpression]
 ) -> NumericExpression:
-    """Replace the operands of a numeric expression that are not arithmetic."""
+    """Apply a function to the constants, fluents and variables of a numeric expression."""
     return run_trampoline(_map_leaves(expression, change))
 
 
@@ -556,7 +556,7 @@ def all_free_variables(expression: Expression) -> dict[int, frozenset[str]]:
 def signed_parts(formula: Expression, positive: bool = True) -> Iterator[tuple[Expression, bool]]:
     """Yield a formula and all its subformulas like `walk`, each with its polarity.
 
-    The polarity is False under an odd number of negations; the left side of an implication counts
+    The polarity is False under an odd number of negations. The left side of an implication counts
     as negated.
     """
     stack = [(formula, positive)]
@@ -573,7 +573,7 @@ def signed_parts(formula: Expression, positive: bool = True) -> Iterator[tuple[E
 
 
 def preferences_of(formula: Expression) -> Iterator[Preference]:
-    """Yield the preferences in a formula, searching below `and`, `forall` and times."""
+    """Yield the preferences in a formula, also inside `and`, `forall` and timed conditions."""
     stack = [formula]
     while stack:
         match stack.pop():
@@ -594,7 +594,7 @@ def atoms_of(expression: Expression) -> Iterator[Atom]:
 
 
 def numbers_of(expression: Expression) -> Iterator[NumericExpression]:
-    """Yield the outermost numeric expressions of an expression."""
+    """Yield the numeric expressions of an expression, without those inside other ones."""
     for item in walk(expression):
         if isinstance(item, Comparison):
             yield from (item.left, item.right)

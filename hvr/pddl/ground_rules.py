@@ -41,7 +41,7 @@ _MOST_DISJUNCTS = 64
 
 
 class _Disjunct(Value):
-    """A conjunction: variables to bind, literals to join, and remaining conditions to check."""
+    """A conjunction: variables to bind, literals to join, and conditions to check afterwards."""
 
     variables: tuple[TypedName, ...] = ()
     literals: tuple[Literal, ...] = ()
@@ -63,7 +63,7 @@ class HornClause(Value):
 
 
 def clauses_of(rule: DerivedPredicate) -> list[HornClause]:
-    """Split a rule into Horn clauses, as far as is worthwhile."""
+    """Split a rule into Horn clauses; a formula that would give too many becomes a condition."""
     head = Atom(rule.predicate, tuple([p.name for p in rule.parameters]))
     return [
         HornClause(head, (*rule.parameters, *body.variables), body.literals, body.rest)
@@ -126,7 +126,7 @@ def _as_it_is(formula: Expression, positive: bool, renamed: Mapping[str, str]) -
 
 
 def _all_of(parts: list[list[_Disjunct]]) -> list[_Disjunct]:
-    """Return the conjunction of disjunctions as one disjunction."""
+    """Distribute a conjunction over disjunctions."""
     # The result is empty if it would be too long or if a part is never true. The caller then keeps
     # the formula whole.
     size = 1
@@ -226,7 +226,7 @@ class GroundRules:
         return count <= _MOST_INSTANCES and count * size <= _MOST_BYTES
 
     def _reach_state(self, bits: int) -> None:
-        """Create the instances that need atoms which were never true before."""
+        """Create the instances that become possible by atoms which were never true before."""
         if self._started:
             for index in set_bits(bits):
                 self._reach(1 << index)
@@ -245,7 +245,7 @@ class GroundRules:
         return atom
 
     def _reach(self, bit: int) -> list[_Instance]:
-        """Create the instances that need a new atom and atoms that have been true."""
+        """Create the instances that become possible by a new atom."""
         atom = self._record(bit.bit_length() - 1)
         made = len(self._instances)
         for number, place in self._joins.get(atom.predicate, ()):
@@ -315,13 +315,10 @@ class GroundRules:
 
 
 class _Join:
-    """A fixed order for matching the remaining literals once one literal is matched.
+    """The order in which the other literals of a clause are matched once literal `skip` is.
 
-    It depends only on which variables are bound and is computed once, while `bindings` searches
-    for the best order on every call.
-
-    Args:
-        skip: The index of the literal that is already matched.
+    The order depends only on which variables are bound and is computed once, while `bindings`
+    searches for the best order on every call.
     """
 
     def __init__(

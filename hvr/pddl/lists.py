@@ -49,14 +49,14 @@ class ListReader:
         self.source.overlook(node.offset, message, context=self.context, expected=expected)
 
     def declared_again(self, node: Node, message: str, *, same: bool) -> None:
-        """Reject a second declaration, or accept an identical one with a warning if lenient."""
+        """Reject a second declaration, except that a lenient reader only warns if it is `same`."""
         if same:
             self.overlook(node, message)
         else:
             self.semantic(node, f"{message}, with different contents", expected="one declaration")
 
     def written_again(self, node: Node, message: str, first: Group, second: Group) -> None:
-        """Reject a second list; a lenient reader accepts one with the same words."""
+        """Reject a second declaration; a lenient reader accepts one with the same words."""
         self.declared_again(node, message, same=same_words(first, second))
 
     def undeclared(self, node: Word, what: str, known: Iterable[str]) -> NoReturn:
@@ -122,7 +122,7 @@ class ListReader:
         """Read a typed list such as `a b - t c - (either u v) d`.
 
         Args:
-            what: "variable", or the kind of the names in messages.
+            what: Noun for an item in messages. "variable" requires ?variables instead of names.
             types: The declared types, or None to accept any type name.
         """
         read = self.variable if what == "variable" else (lambda node: self.name(node, what))
@@ -221,7 +221,7 @@ class ListReader:
         return None if len(result) < count else result
 
     def distinct(self, names: list[tuple[TypedName, Word]], what: str) -> tuple[TypedName, ...]:
-        """Merge repeated names with a warning: such a name has all of its types.
+        """Merge repeated names, with a warning, into one name with all their types.
 
         Some competition problems declare the types of an object one by one. Repeated parameters
         and variables are errors.
@@ -252,7 +252,7 @@ class ListReader:
         return self.known_number(word.text)
 
     def known_number(self, text: str) -> Decimal:
-        """Return the value of a well-formed number, sharing equal ones."""
+        """Return the value of a well-formed number; equal numbers share one value."""
         number = self._numbers.get(text)
         if number is None:
             number = self._numbers[text] = Decimal(text)
@@ -351,7 +351,7 @@ def _collapse(group: Group) -> list[Group]:
 
 
 def _merge(group: Group, head: str) -> list[Group]:
-    """Merge nested lists with the same head; return the lists that were absorbed."""
+    """Merge nested lists with the head `head`; return the absorbed lists."""
     flat: list[Node] = []
     merged: list[Group] = []
     # The items still to copy; the last one is next.
@@ -409,7 +409,7 @@ def _variables(group: Group, head: str) -> list[Group]:
 
 
 def _chain(group: Group, head: str, fits: Callable[[Group], bool]) -> list[Group]:
-    """Return a three-item list and the lists of its kind nested in its last position."""
+    """Return a three-item list, followed by the lists nested in its last position that fit."""
     chain = [group] if len(group.items) == 3 else []
     while chain:
         inner = chain[-1].items[2]
@@ -434,7 +434,7 @@ def _untyped(listed: Group) -> list[str] | None:
 
 
 def _typed(words: list[Node]) -> list[Node]:
-    """Append "- object" to a list whose last names are untyped, so that others can follow."""
+    """Append "- object" to a typed list that ends with names without a type."""
     if len(words) >= 3 and isinstance(words[-2], Word) and words[-2].text == "-":
         return words
     if not words:

@@ -161,10 +161,10 @@ class Domain(Value):
     def members(
         self, objects: Mapping[str, tuple[str, ...]], required: tuple[str, ...]
     ) -> Mapping[str, object]:
-        """Return the objects, given with their types, that belong to one of the `required` types.
+        """Return the objects (names with their types) that have one of the `required` types.
 
-        The result is an ordered set, stored as the keys of a mapping. It is `objects` itself
-        if all of them belong.
+        The result is an ordered set, stored as the keys of a mapping. It is `objects` itself if all
+        of them match.
         """
         if required == (OBJECT,):
             return objects

@@ -63,7 +63,7 @@ def evaluate(compiled: Compiled, values: Values) -> Rational:
 
 
 def fluent(index: int, name: str) -> Callable[[Values], Rational]:
-    """Compile an access to a numeric fluent, called `name` in error messages."""
+    """Compile the access to a numeric fluent; `name` is its name in error messages."""
 
     def read(values: Values) -> Rational:
         value = values[index] if index < len(values) else None
@@ -185,7 +185,7 @@ def rounded(value: Rational) -> Fraction:
 
 
 def is_assigned_anew(value: Rational | None, before: Rational | None) -> bool:
-    """Return whether two numbers are represented differently, without evaluating them."""
+    """Return whether a number replaces a different representation, without comparing the values."""
     if value is before:
         return False
     plain = isinstance(value, int | Fraction) or value is None
@@ -209,7 +209,7 @@ class NumericTest:
         self.tolerance = tolerance
 
     def holds(self, values: Values) -> bool:
-        """Return whether the test succeeds; it fails, even negated, if a side is undefined."""
+        """Return whether the test succeeds. With an undefined side, it fails, even if negated."""
         try:
             left, right = evaluate(self.left, values), evaluate(self.right, values)
         except UndefinedValueError:

@@ -1,4 +1,4 @@
-"""Read and print plan files in the notations of the planning competitions and of people."""
+"""Read and print plans in the notations that planners and people use."""
 
 from __future__ import annotations
 
@@ -75,16 +75,14 @@ _HEADER = re.compile(r"\s*(?:sequentialplan|timetriggeredplan):")
 
 
 def read_plan(source: str | Path, *, file: str | None = None, lenient: bool = False) -> PlanText:
-    """Read a plan in any common notation.
+    """Read a plan in any common notation from a text, or from the file at a path.
 
     A step is `(action object …)` or `action(object, …)`. It may have a number or time before it
     (`0:`, `1.`, `0.003:`) and a cost or duration after it (`[1]`). `;` begins a comment. A text
-    that begins with `[` or `{` is JSON (see `hvr.pddl.plan_json`). A text that contains only
-    white space and comments is the empty plan.
+    that begins with `[` or `{` is JSON (see `hvr.pddl.plan_json`). A text that contains only white
+    space and comments is the empty plan.
 
     Args:
-        source: The text, or the path of a file.
-        file: The name of the text in messages.
         lenient: Whether to skip errors that leave the steps clear, with a warning: surplus `)`,
             costs that follow no step, and missing times.
 
@@ -101,13 +99,9 @@ def read_plan(source: str | Path, *, file: str | None = None, lenient: bool = Fa
 
 
 def parse_plan(source: str | Path, *, file: str | None = None) -> tuple[GroundAction, ...]:
-    """Read a classical plan: the steps in the order of execution.
+    """Read a classical plan: the steps in the order of execution, without their times.
 
-    Args:
-        source: The text, or the path of a file, in one of the notations of `read_plan`.
-
-    Returns:
-        The steps with their locations, without times.
+    `source` is a text, or the path of a file, in one of the notations of `read_plan`.
 
     Raises:
         PddlSyntaxError: The text is not a plan, or two steps have the same time.
@@ -282,7 +276,7 @@ class _PlanReader:
         raise AssertionError(inside)
 
     def _end_of_lpg_step(self, place: int) -> int:
-        """Skip the `)` that LPG-td prints after a duration; return the new offset."""
+        """Skip the `)` that LPG-td prints after a duration; return the offset after it."""
         if not self.text.startswith(")", place):
             return place
         if not self.lpg:
@@ -360,7 +354,7 @@ class PlainPlan(Value):
     Attributes:
         steps: The action and objects of each step, in lower case.
         read: A function that reads the step with a 1-based number, with its location.
-        calls: Whether the steps are written as `action(object, …)`.
+        calls: Whether the steps have the form `action(object, …)`.
     """
 
     steps: list[str]
@@ -374,7 +368,7 @@ class PlainPlan(Value):
 
 
 class _Actions(Sequence[GroundAction]):
-    """A sequence that reads its steps on access, because storing them would take much memory."""
+    """Steps that are read on access, because storing them would take much memory."""
 
     def __init__(self, read: Callable[[int], GroundAction], count: int) -> None:
         self._read = read
@@ -484,7 +478,7 @@ _MOST_KNOWN = 2000
 
 
 def lazy_timed_plan(source: SourceText) -> LazyTimedPlan | None:
-    """Return the steps of a text that contains only timed steps, white space and comments."""
+    """Return the steps of a text of only timed steps, white space and comments, else None."""
     text = source.text
     if not text.isascii() or "\0" in text:
         return None

@@ -45,7 +45,7 @@ def parse_located_json(source: SourceText, holders: frozenset[str]) -> Any:
 
     Args:
         source: Valid JSON text without duplicate keys.
-        holders: The keys whose values need locations.
+        holders: The keys whose values get locations.
     """
     return _read(source, _skip(source.text, 0), holders, _DEEPEST)
 

@@ -130,7 +130,6 @@ def _field(keyword: str, expression: Expression, indent: int) -> list[str]:
 
 
 def _layout(expression: Expression, indent: int) -> list[str]:
-    """Print an expression over several lines, with nested lists indented."""
     # Expressions without room are printed on one line, which limits the recursion to about 40
     # levels.
     text = str(expression)

@@ -54,7 +54,7 @@ _UNCERTAIN = {
 
 
 class ProblemParser(ListReader):
-    """A parser of one problem of a domain.
+    """A parser of one problem.
 
     Attributes:
         known: The sections that the parser accepts.
@@ -234,7 +234,7 @@ class _InitReader:
             self.reader.source.warn(word.offset, message)
 
     def _plain(self, text: str) -> bool:
-        """Read a well-formed fact; return False if it is not well-formed."""
+        """Read a fact; return False if it is not well-formed."""
         name, *args = text.split() or ("",)
         fitting = self._fitting.get(name)
         if fitting is None:
@@ -254,7 +254,7 @@ class _InitReader:
         return True
 
     def _plain_number(self, text: str) -> bool:
-        """Read a well-formed function value; return False if it is not well-formed."""
+        """Read the value of a function; return False if it is not well-formed."""
         match = _VALUE.fullmatch(text)
         if match is None:
             return False
@@ -364,11 +364,9 @@ def parse_domain(
     lenient: bool = False,
     warnings: list[Diagnostic] | None = None,
 ) -> Domain:
-    """Parse a domain.
+    """Parse a domain from a text, or from the file at a path.
 
     Args:
-        source: The text, or the path of a file.
-        file: The name of the text in messages.
         lenient: Whether to accept errors that leave the meaning clear, such as repetitions.
 
     Raises:
@@ -409,8 +407,7 @@ def parse_formula(
     """Parse a single formula, such as the goal of a task.
 
     Args:
-        domain: The domain; the formula may mention its constants.
-        objects: Other objects that the formula may mention.
+        objects: Objects that the formula may mention, besides the domain's constants.
 
     Raises:
         PddlSyntaxError, PddlSemanticError: The text is not a formula over these names.

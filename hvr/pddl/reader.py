@@ -182,10 +182,7 @@ class SourceText:
     """A named text that creates all diagnostics about it.
 
     Args:
-        lenient: Whether harmless errors become warnings.
-
-    Attributes:
-        warnings: The errors and slips ignored so far.
+        lenient: Whether harmless errors become warnings, listed in `warnings`.
 
     Raises:
         PddlSyntaxError: The text has a NUL character, and the reader is strict or the character is
@@ -248,7 +245,7 @@ class SourceText:
     def line_at(self, offset: int) -> tuple[str, int]:
         """Return the line at an offset, without line end, and the offset's column.
 
-        Lines longer than _LINE characters are cut to the surroundings of the offset.
+        Lines longer than _LINE characters are cut to the text around the offset.
         """
         text = self.text
         first = max(0, offset - _LINE)
@@ -278,7 +275,7 @@ class SourceText:
         self.warn(offset, message, **details)
 
     def warn(self, offset: int, message: str, **details: str) -> None:
-        """Add a warning about a slip that leaves the meaning clear, even in a strict reader."""
+        """Add a warning about an error that leaves the meaning clear, even in a strict reader."""
         if len(self.warnings) < _MOST_WARNINGS:
             self.warnings.append(self._diagnostic(offset, message, **details))
         elif len(self.warnings) == _MOST_WARNINGS:
@@ -339,7 +336,7 @@ def tokens(source: SourceText) -> Iterator[tuple[str, int]]:
 
 
 def inner_tokens(text: str, offset: int) -> Iterator[tuple[str, int]]:
-    """Yield the tokens of a lower-case text without comments, which begins at an offset."""
+    """Yield the tokens of a lower-case text without comments; `offset` is the place of the text."""
     for match in _TOKEN.finditer(text):
         yield match.group(), offset + match.start()
 
@@ -401,8 +398,8 @@ class Group:
         offset: The offset of the opening parenthesis.
         text: The text between the parentheses, or None if it contains lists.
         inside: The text between the parentheses, if it contains lists and is not yet split.
-        tokens: The items before `items` is read, if both `text` and `inside` are None. Deep lists
-            are groups.
+        tokens: The unconverted items, if both `text` and `inside` are None; deeply nested lists are
+            groups.
         places: The offset of each token.
     """
 
@@ -438,7 +435,7 @@ class Group:
     def raw(self) -> Iterator[tuple[str, int, Node | None]]:
         """Yield each item: an object, or an unconverted token with its offset.
 
-        A token of a list includes its parentheses.
+        The token of a list includes its parentheses.
         """
         if self.inside is not None:
             for token, place in inner_tokens(self.inside, self.offset + 1):
@@ -484,7 +481,7 @@ def node_of(token: str, offset: int) -> Node:
 def read_nodes(source: SourceText) -> list[Node]:
     """Read the list or word at the beginning of a text, and the sections after it.
 
-    Reading stops at anything that is not a section, and its first token becomes the last node. A
+    Reading stops at the first token that does not begin a section; this token is the last node. A
     strict reader also stops at sections after the end. A lenient reader skips surplus `)` with a
     warning.
 

@@ -42,7 +42,6 @@ class Disjunction:
         self.depth: int = 1 + max([c.depth for part in parts for c in part.clauses], default=0)
 
     def holds(self, bits: int, values: Values = ()) -> bool:
-        """Return whether any part is true in a state."""
         if bits & self.positive or self.negative & ~bits:
             return True
         if self.depth > _FLAT:
@@ -93,7 +92,6 @@ class Conjunction:
         return not (self.positive or self.negative or self.clauses or self.tests)
 
     def holds(self, bits: int, values: Values = ()) -> bool:
-        """Return whether the condition is true in a state."""
         if bits & self.positive != self.positive or bits & self.negative:
             return False
         for clause in self.clauses:
@@ -249,7 +247,7 @@ class Operator:
         return self.precondition.holds(bits, values)
 
     def apply(self, bits: int, values: Values = ()) -> int:
-        """Return the bits after the action; an atom both deleted and added is true."""
+        """Return the bits after the action; an atom that is both deleted and added is true."""
         if not self.conditional:
             return bits & self.keep | self.add
         add, delete = self.add, self.delete
@@ -273,7 +271,7 @@ class Operator:
 
 
 def change_numbers(changes: Iterable[NumericChange], before: Values, values: Values) -> Values:
-    """Return `values` after some changes whose amounts are evaluated in `before`.
+    """Return `values` after the changes; amounts are evaluated in `before`.
 
     Raises:
         InconsistentEffectError: A fluent is changed twice by effects that do not commute.
@@ -358,7 +356,7 @@ class State:
         return self._bits
 
     def bits_for_steps(self) -> int:
-        """Return the true fluents, limited to the derived atoms that actions read."""
+        """Return the mask of the true fluents, with only the derived atoms that actions read."""
         return self._bits if self._closed else self.task.close_for_steps(self._bits, self.values)
 
     def atoms(self, *, static: bool = False) -> frozenset[Atom]:

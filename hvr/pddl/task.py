@@ -81,7 +81,7 @@ class Task:
     A task caches its compiled parts and is not thread-safe.
 
     Args:
-        problem: A problem of this domain, as `parse_problem` ensures.
+        problem: A problem of this domain.
         instance_limit: The maximum number of quantifier instances in one action or formula.
         tolerance: The accepted error in numeric comparisons; VAL uses 0.0001.
     """
@@ -137,8 +137,8 @@ class Task:
     def with_problem(self, problem: Problem) -> Task:
         """Return the task of another problem of the domain.
 
-        If the problems differ in goals, constraints and changing facts only, both tasks share their
-        compiled parts, so do not use them in different threads.
+        If the problems differ only in goals, constraints and changing facts, both tasks share their
+        compiled parts and must not be used in different threads.
         """
         if not self._shares_statics(problem):
             limit = self.instance_limit
@@ -152,7 +152,7 @@ class Task:
         return other
 
     def _shares_statics(self, problem: Problem) -> bool:
-        """Return whether the compiled operators hold for another problem as well."""
+        """Return whether this task's operators are valid for another problem."""
         mine = self.problem
         return (
             not self.domain.derived  # derived atoms are counted for each task
@@ -196,7 +196,6 @@ class Task:
         return predicate not in self.fluent_predicates
 
     def index(self, atom: Atom) -> int:
-        """Return the bit index of a fluent atom."""
         return self.index_of(atom.predicate, atom.args)
 
     def index_of(self, predicate: str, args: tuple[str, ...]) -> int:
@@ -255,7 +254,7 @@ class Task:
     def state(self, atoms: Iterable[Atom], values: Values = ()) -> State:
         """Return the state in which exactly these fluent atoms are true.
 
-        Static and derived atoms are ignored; derived atoms are computed from the others.
+        Static and derived atoms are ignored; derived atoms are recomputed.
         """
         return self._state(rows_of(atoms), values)
 
@@ -287,11 +286,11 @@ class Task:
         return self.state(atoms, _as_values(known))
 
     def close(self, bits: int, values: Values = ()) -> int:
-        """Return the bits with the derived atoms recomputed."""
+        """Return `bits` with the derived atoms recomputed."""
         return bits if self._axioms is None else self._axioms.close(bits, values)
 
     def close_for_steps(self, bits: int, values: Values = ()) -> int:
-        """Return the bits like `close`, limited to the derived atoms that actions read."""
+        """Return `bits` like `close`, with only the derived atoms that actions read."""
         return bits if self._axioms is None else self._axioms.close_for_steps(bits, values)
 
     def members(self, types: tuple[str, ...]) -> Mapping[str, object]:
@@ -467,9 +466,9 @@ class Task:
     def instances(
         self, variables: tuple[TypedName, ...], body: Expression, positive: bool, binding: Binding
     ) -> Iterator[dict[str, str]]:
-        """Yield the bindings under which the static part of `body` (or its negation) holds.
+        """Yield the bindings for which the static part of `body` is true (false if not `positive`).
 
-        Under all other bindings the body is false (or true).
+        Under all other bindings, the whole body is false (or true).
         """
         return Compiler(self).instances(variables, body, positive, binding)
 
@@ -529,7 +528,7 @@ class Task:
 
 
 def _as_values(numbers: Mapping[int, Rational]) -> Values:
-    """Return numbers by index, as stored in a state; missing numbers are undefined."""
+    """Return numbers by index in the form that states store; missing numbers are undefined."""
     size = max(numbers, default=-1) + 1
     return tuple([numbers.get(index) for index in range(size)])
 
@@ -616,7 +615,7 @@ def _action(schema: ActionSchema, binding: dict[str, str]) -> GroundAction:
 def holds_initially(domain: Domain, problem: Problem, formula: Formula) -> bool:
     """Return whether a formula holds in the initial state of a problem.
 
-    Actions and the goal are ignored. Without actions all facts are static and bind quantified
-    variables one by one; a task with actions has to enumerate all combinations of objects.
+    Without the problem's actions, all facts are static, so joins bind quantified variables one by
+    one. A task with actions has to enumerate all combinations of objects.
     """
     return Task(domain.replace(actions={}), problem).initial.holds(formula)

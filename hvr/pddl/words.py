@@ -52,7 +52,7 @@ def _typed(words: tuple[Any, ...]) -> tuple[tuple[str, tuple[str, ...]], ...]:
 def initial_words(domain: Domain, problem: Problem) -> dict[Any, Any]:
     """Return the initial state: True for each atom, the value for each numeric term.
 
-    The total cost starts at 0 if the problem omits it and an action changes it.
+    If an action changes the total cost and the problem omits its value, it starts at 0.
     """
     state: dict[Any, Any] = {(atom.predicate, *atom.args): True for atom in problem.init}
     effects = [action.effect for action in domain.actions.values()]
@@ -84,7 +84,7 @@ def rule_words(rule: DerivedPredicate) -> Any:
 
 
 def dependencies(domain: Domain) -> list[tuple[str, str, bool]]:
-    """Return triples (derived predicate, derived predicate it reads, polarity)."""
+    """Return triples: a derived predicate, a derived predicate in its rule, and the polarity."""
     derived = {rule.predicate for rule in domain.derived}
     return [
         (rule.predicate, part.predicate, positive)

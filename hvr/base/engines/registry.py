@@ -57,8 +57,8 @@ class Engine(Protocol):
         retried once, alone, and then counts as lost. Closing the generator abandons running cells.
 
         Args:
-            ordered: Whether to yield results in the order of the cells. Early results wait, and at
-                most a few times `width` cells run ahead.
+            ordered: Whether to yield results in the order of the cells. At most a few times `width`
+                results are then kept waiting.
         """
         ...
 
@@ -77,8 +77,8 @@ class Pool:
 
     Args:
         submit: Function that starts a cell and returns a hashable handle, or raises LostCellError.
-        wait: Function that waits until a cell has ended, and returns the handles of all ended
-            cells.
+        wait: Function that waits until at least one cell has ended, and returns the handles of all
+            that have.
         value: Function that returns the result of an ended cell, or raises LostCellError.
     """
 
@@ -204,7 +204,7 @@ class EngineChoice:
         """Return the engine; the caller closes it.
 
         Args:
-            cells: Number of cells, if known, which limits the number of processes.
+            cells: Number of cells, if known; no more processes are started.
 
         Raises:
             MissingExtraError: A package that the engine needs is not installed.

@@ -98,7 +98,7 @@ class TaskNetwork(Value):
 
     @cached_property
     def before(self) -> tuple[int, ...]:
-        """For each subtask, the mask of its predecessors in the transitive closure.
+        """The bitmask of the predecessors of each subtask, in the transitive closure.
 
         A subtask on a cycle is its own predecessor.
         """
@@ -117,7 +117,7 @@ class TaskNetwork(Value):
 
     @cached_property
     def sequence(self) -> Sequence[int] | None:
-        """The subtasks in order, or None if the order is not total."""
+        """The indexes of the subtasks in order, or None if the order is not total."""
         if self.cyclic:
             return None
         # The order is total if all consecutive subtasks of a topological order are pairs of it.
@@ -127,7 +127,7 @@ class TaskNetwork(Value):
 
     @cached_property
     def topological(self) -> Sequence[int]:
-        """The subtasks in topological order, with ties in file order."""
+        """The indexes of the subtasks in topological order, with ties in file order."""
         count = range(len(self.subtasks))
         if not self.order:
             return count
@@ -136,7 +136,7 @@ class TaskNetwork(Value):
         return tuple(sorted(count, key=lambda i: self.before[i].bit_count()))
 
     def predecessors(self, index: int) -> Sequence[int]:
-        """Return the subtasks that are directly ordered before a subtask."""
+        """Return the indexes of the subtasks that are directly ordered before a subtask."""
         if self._chained:
             return (index - 1,) if index else ()
         starts, ones = self._before_each
@@ -152,7 +152,7 @@ class TaskNetwork(Value):
 
     @cached_property
     def _kahn(self) -> Sequence[int]:
-        """The topologically sorted subtasks (Kahn), without cycles and their successors."""
+        """The subtasks in topological order (Kahn's algorithm), up to the first cycle."""
         count = len(self.subtasks)
         if self._chained or not self.order:
             return range(count)
@@ -169,7 +169,7 @@ class TaskNetwork(Value):
 
 
 def _grouped(count: int, pairs: Iterable[tuple[int, int]]) -> tuple[array[int], array[int]]:
-    """Group pairs by their first number; return the start of each group, and the second numbers."""
+    """Group pairs by their first number; return the start of each group, and all second numbers."""
     ordered = sorted(pairs, key=itemgetter(0))
     starts = array("q", [0]) * (count + 1)
     for first, _ in ordered:
@@ -203,7 +203,7 @@ class HierarchicalDomain(Value):
 
     @cached_property
     def methods_of(self) -> dict[str, tuple[Method, ...]]:
-        """The methods of each task."""
+        """The methods by the name of their task."""
         found: dict[str, tuple[Method, ...]] = dict.fromkeys(self.tasks, ())
         for method in self.methods.values():
             found[method.task] = (*found.get(method.task, ()), method)

@@ -298,7 +298,7 @@ class _HddlDomainParser(DomainParser):
         return super().read(name, sections)
 
     def _distinct(self, keyword: str, shape: str) -> list[tuple[Word, Group]]:
-        """Return the sections of a kind with their names, before their nodes are freed."""
+        """Return the sections with a keyword and their names, which must be distinct."""
         what = keyword[1:]
         groups: dict[str, tuple[Word, Group]] = {}
         for section, group in self._sections:
@@ -374,7 +374,7 @@ class _HddlProblemParser(ProblemParser):
         return super().read(name, sections)
 
     def domain_name(self, group: Group) -> str:
-        """Read :domain, ignoring its case as competition files require."""
+        """Read :domain, ignoring its case because competition files do."""
         words = [node for node in group.items if isinstance(node, Word)]
         if len(words) == len(group.items) == 2:
             own = self.domain.name

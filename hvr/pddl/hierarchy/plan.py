@@ -55,7 +55,7 @@ class PlanLine(Compact):
 
 
 class PlanLines(Sequence[PlanLine]):
-    """A sequence of lines, created on access to use a tenth of the memory."""
+    """The lines of a plan, created on access, which needs a tenth of the memory."""
 
     def __init__(self) -> None:
         self._identifiers = array("q")
@@ -153,7 +153,7 @@ class HierarchicalPlan(Value):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences about peculiarities of the text, if any."""
+        """Notes on unusual features of the text, one sentence each."""
         notes = []
         if self.ignored:
             others = "1 other line was" if self.ignored == 1 else f"{self.ignored} other lines were"
@@ -240,7 +240,7 @@ class _PlanReader:
         )
 
     def _find(self, marker: str, lines: Iterator[tuple[int, str]]) -> int:
-        """Skip to a line with a marker; return its number, or 0 if there is none."""
+        """Skip to a line with a marker; return its number, or 0 if no line has it."""
         for number, text in lines:
             stripped = text.strip()
             if stripped == marker:
@@ -325,7 +325,8 @@ class DecompositionTree:
     Attributes:
         parent: The first node that refers to each node, or -1.
         missing: Undefined identifiers, with the node that refers to them.
-        first: The first action at or below each node, or the number of actions if there is none.
+        first: The first action at or below each node, or the number of actions if the node has
+            none.
         last: The last action at or below each node, or -1.
         order: All nodes below the root, parents before children, if this is a tree.
     """
@@ -367,7 +368,6 @@ class DecompositionTree:
         return self._top if node == self.root else self._tasks[node - self.actions]
 
     def lines(self) -> Iterator[PlanLine]:
-        """Yield the line of each node in order."""
         return map(self.line, range(len(self)))
 
     def parents(self, node: int) -> list[int]:
@@ -394,7 +394,6 @@ class DecompositionTree:
                     self.last[node] = max(self.last[node], self.last[child])
 
     def unreached(self) -> list[int]:
-        """Return the nodes that are not below the root."""
         seen = bytearray(len(self))
         seen[self.root] = True
         open_ = array("q", [self.root])

@@ -1,4 +1,4 @@
-"""Read tasks and plans in PDDL or HDDL into one form, for code that judges plans."""
+"""Read PDDL and HDDL tasks and plans into a common form, for the checker of certificates."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Decomposition(Value):
     """A decomposed task of a plan.
 
     Attributes:
-        subtasks: The identifiers of its subtasks, in the order of the plan.
+        subtasks: The identifiers of the subtasks, in the order of the plan.
         calls: The method's task and subtasks, with variables, as tuples of words.
         condition: The method's precondition and constraints, as words.
         order: Pairs of subtask indexes; the first comes before the second.
