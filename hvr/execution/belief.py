@@ -44,10 +44,11 @@ class Sight(StrEnum):
 
 @dataclass(frozen=True)
 class Belief:
-    """A scene graph in which some objects were seen now and others earlier.
+    """A believed scene, with the objects that are currently in view.
 
     Args:
         scene: Every known object in its believed state.
+        seen: Names of the objects in view.
         last_seen: Step in which each object was last seen, 0 before the first step. Objects that
             were never seen are absent.
     """
@@ -58,9 +59,10 @@ class Belief:
 
 
 def initial_belief(scene: SceneGraph, sight: Sight = Sight.OMNISCIENT) -> Belief:
-    """Return the belief at the start of a run, when the robot knows the room.
+    """Return the robot's belief at the start of a run.
 
-    With `Sight.DOORS`, the robot knows which objects exist, but not the places of unseen ones.
+    With `Sight.DOORS`, the robot knows which objects exist, but not where unseen objects are.
+    Otherwise it knows the whole room.
     """
     names = frozenset(scene.objects)
     if sight is Sight.DOORS:
@@ -75,14 +77,14 @@ def initial_belief(scene: SceneGraph, sight: Sight = Sight.OMNISCIENT) -> Belief
 
 
 def not_enclosed(scene: SceneGraph) -> frozenset[str]:
-    """Return the objects that are not behind a closed door."""
+    """Return the names of the objects that are not inside a closed receptacle."""
     return frozenset(name for name in scene.objects if not scene.shut_in(name))
 
 
 def seen_objects(
     scene: SceneGraph, visible: Collection[str], large: Collection[str]
 ) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the visible objects, and the receptacles that are visible with all their contents.
+    """Return the visible objects, and the receptacles whose contents are completely visible.
 
     Receptacles in `large` are too long to be seen as a whole.
     """
@@ -119,12 +121,13 @@ def update_belief(
     step: int,
     robot: tuple[float, float, float],
 ) -> Belief:
-    """Return the belief after an action.
+    """Return the belief after an action: seen objects as observed, unseen objects as predicted.
 
-    Seen objects are as observed, unseen objects as predicted. An object that was believed to be in
-    a fully visible receptacle but is not seen there has no known place.
+    An object that was believed to be in a receptacle of `whole` but is not seen in it has no known
+    place.
 
     Args:
+        whole: Receptacles whose contents are completely visible.
         robot: Position of the robot, (x, y, z) in metres.
     """
     objects: dict[str, SceneObject] = {}
@@ -157,11 +160,11 @@ def update_belief(
 def belief_after_sounds(
     predicted: SceneGraph, before: SceneGraph, heard: Iterable[AudioEvent], room: SceneGraph
 ) -> SceneGraph:
-    """Return the believed scene, corrected by sounds.
+    """Return the predicted scene, corrected by the sounds that were heard.
 
-    If the expected sound of a switch is missing, the belief keeps its old state. A sound with a
-    single possible source in the room identifies that source; with several, it only confirms an
-    expected change.
+    If a switch should have made a sound and did not, its old state is kept. A sound that only one
+    object in the room can make identifies this object; any other sound only confirms an expected
+    change.
     """
     sounds = set(heard)
     objects = dict(predicted.objects)
@@ -203,9 +206,9 @@ def belief_after_sounds(
 def predict(
     scene: SceneGraph, added: Iterable[Atom], deleted: Iterable[Atom], names: Names, fields: Fields
 ) -> SceneGraph:
-    """Return the scene graph after the effects of an action.
+    """Return the scene graph after an action with the given effects.
 
-    Predicates without a counterpart in a scene graph (`near`, history marks) are ignored.
+    Predicates that a scene graph cannot express, such as `near`, are ignored.
 
     Args:
         names: Names of the scene, including the pieces of sliced objects.
@@ -267,7 +270,6 @@ def with_attribute(o: SceneObject, key: str, value: Any) -> SceneObject:
 
 
 def _pieces(name: str, objects: Mapping[str, SceneObject], names: Names) -> dict[str, SceneObject]:
-    """Return all pieces of a newly cut object, at its place."""
     # A plan names one piece, but cutting produces all of them at once.
     source = names.source(name) if name in names else None
     whole = objects.get(source) if source is not None else None
@@ -298,7 +300,9 @@ _NOTHING: Revision = frozenset()
 _KEPT = 24
 """Maximum number of revisions kept for each part of a condition, the smallest first."""
 _MAX_VISITS = 5_000
-"""Maximum number of parts that are visited: recursive rules may have exponentially many proofs."""
+"""Maximum number of conditions visited in a search, since recursive rules can have exponentially
+many proofs.
+"""
 
 
 def contradicted(
@@ -306,12 +310,10 @@ def contradicted(
     actions: Iterable[GroundAction],
     hidden: Callable[[Atom_pddl | FunctionTerm], bool],
 ) -> list[Revision]:
-    """Return the revisions of hidden beliefs that make actions inapplicable, smallest first.
-
-    A true disjunction becomes false with all of its true parts, a conjunction with one.
+    """Return the smallest sets of beliefs whose retraction makes some of the actions inapplicable.
 
     Args:
-        hidden: Returns whether a fact or number is only believed.
+        hidden: Returns whether a fact or number is only believed, not observed.
     """
     search = _Search(state, hidden)
     task = state.task
@@ -322,7 +324,6 @@ def contradicted(
 def revised(
     state: State, changes: Iterable[tuple[Atom_pddl | FunctionTerm, bool | Fraction]]
 ) -> State:
-    """Return a copy of a state with changed facts and numbers."""
     task = state.task
     atoms = {a for a in state.atoms() if a.predicate not in task.derived_predicates}
     numbers = state.numbers()
@@ -337,7 +338,7 @@ def revised(
 
 
 class _Search:
-    """Finds revisions that give a condition a truth value, from the compiled condition."""
+    """Finds the changes of hidden facts that make a compiled condition true or false."""
 
     def __init__(self, state: State, hidden: Callable[[Atom_pddl | FunctionTerm], bool]) -> None:
         self._state, self._task, self._hidden = state, state.task, hidden

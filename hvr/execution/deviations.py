@@ -74,13 +74,13 @@ class Side(StrEnum):
 
 
 class Deviation(Value):
-    """One deviation of the observed outcome from the predicted one.
+    """A difference between the predicted and the observed outcome of a step.
 
     Args:
         kind: The category of the deviation.
         side: Whether a precondition (pre) or a postcondition (post) was violated.
-        literals: The violated condition: PDDL literals that should hold but do not. Empty only if
-            the environment refused an action without violating anything in the domain.
+        literals: PDDL literals that should hold but do not. Empty only if the environment refused
+            an action whose preconditions held.
         step: 1-based number of the step, or of the step after which the deviation was noticed.
         action: Action of the step; None if the goal of a finished plan is unmet.
         explanation: The deviation in one sentence.
@@ -149,7 +149,6 @@ class Difference(Value):
         return bool(self.missing or self.unexpected or self.numbers)
 
     def explain(self) -> str:
-        """Return the expected and the observed facts on one line."""
         parts = []
         if self.missing or self.numbers:
             parts.append("expected " + " ".join(map(str, (*self.missing, *self.numbers))))
@@ -161,10 +160,10 @@ class Difference(Value):
 def compare_states(
     expected: Iterable[Atom], observed: Iterable[Atom], scene: SceneGraph
 ) -> Difference:
-    """Compare two states over the same objects.
+    """Compare two states of the same objects.
 
-    `near` is one-sided: an object that the robot means to use must be in reach, held, or at most
-    a step or a look away, but more objects may be in reach.
+    Unexpected `near` facts are ignored. Expected ones also hold if the object is in the hand, or at
+    most one move or turn away.
     """
     expected, observed = frozenset(expected), frozenset(observed)
     missing = [a for a in expected - observed if a.predicate != "near"]
@@ -186,10 +185,10 @@ PLACE_PREDICATES = frozenset({"on", "in"})
 
 @dataclass
 class UnexplainedDifferences:
-    """Differences of one step that have not been explained yet.
+    """The differences in the outcome of one step that no deviation explains yet.
 
-    Two kinds of difference do not count: temperatures, which drift, and the reach of objects that
-    the action does not name, since the robot has moved.
+    Ignored are temperatures, which change by themselves, and `near` facts about objects that the
+    action does not name, since the robot has moved.
     """
 
     action: GroundAction
@@ -223,14 +222,13 @@ class UnexplainedDifferences:
 
     @property
     def literals(self) -> frozenset[Expression]:
-        """The differences, as the literals that should hold."""
         return frozenset({*self.missing, *(Not(a) for a in self.unexpected)})
 
     def effects(self) -> list[Expression]:
         """Return the literals that the action should have made true.
 
-        `near` counts only for objects that the action names; all other `near` facts follow from the
-        robot's position.
+        A `near` literal is included only if the action names its object; other `near` facts depend
+        on the robot's position.
         """
         before, after = self.expected.before, self.expected.after
         new: list[Expression] = [
@@ -244,7 +242,7 @@ class UnexplainedDifferences:
         return new + gone
 
     def touched(self) -> set[str]:
-        """Return the objects that the action names or should change."""
+        """Return the objects that the action names or that its effects mention."""
         return {*self.action.args, *(n for e in self.effects() for n in atom_of(e).args)}
 
     def forget(
@@ -254,12 +252,14 @@ class UnexplainedDifferences:
         hand: bool = False,
         only: Collection[str] | None = None,
     ) -> None:
-        """Remove explained differences.
+        """Remove differences that a deviation explains.
 
         Args:
-            names: Remove facts about these objects and facts without arguments; None means all.
-            hand: Also remove all facts without arguments, which describe the robot's hand.
-            only: Predicates to which the removal is limited; None means all.
+            names: Objects whose differences are removed, as well as facts without arguments; None
+                means all objects.
+            hand: Whether to also remove all facts without arguments, which describe the robot's
+                hand.
+            only: Predicates to which the removal is limited; None means all predicates.
         """
 
         def explained(a: Atom) -> bool:
@@ -272,9 +272,9 @@ class UnexplainedDifferences:
         self.unexpected = {a for a in self.unexpected if not explained(a)}
 
     def groups(self) -> Iterator[tuple[Expression, ...]]:
-        """Yield the differences, grouped by likely common cause.
+        """Yield groups of differences that probably have the same cause.
 
-        One group holds the facts about an object, its switch, and its current or former place.
+        One group contains the facts about an object, its switch, and its current or former place.
         """
         # Union-find over objects; sorted input keeps the order of the groups deterministic.
         joined: dict[str, str] = {}
@@ -302,7 +302,7 @@ class UnexplainedDifferences:
         yield from map(tuple, groups.values())
 
     def places(self, name: str) -> set[str]:
-        """Return the current and former direct supports of an object."""
+        """Return the receptacles that the object is or was directly in or on."""
         observed = self.observed
         atoms = (*self.expected.before, *observed.atoms, *observed.gained, *observed.lost)
         return {a.args[1] for a in atoms if a.predicate in PLACE_PREDICATES and a.args[0] == name}
@@ -322,7 +322,7 @@ class UnexplainedDifferences:
         return not (own and not within.isdisjoint(atom.args))
 
     def _with_contents(self, names: set[str]) -> frozenset[str]:
-        """Return the objects, everything they control, and all current and former contents."""
+        """Return the objects, the objects they control, and all current and former contents."""
         inside: dict[str, set[str]] = {}
         for switch, switched in self.observed.scene.controls:
             inside.setdefault(switch, set()).add(switched)
@@ -341,13 +341,13 @@ class UnexplainedDifferences:
 
 
 def atom_of(literal: Expression) -> Atom:
-    """Return the atom of a literal, or an atom named after the text of any other formula."""
+    """Return the atom of a literal; other formulas become names of atoms without arguments."""
     atom = literal.operand if isinstance(literal, Not) else literal
     return atom if isinstance(atom, Atom) else Atom(str(atom))
 
 
 def subjects(literals: Iterable[Expression]) -> tuple[str, ...]:
-    """Return the objects in literals, first arguments first."""
+    """Return the objects in some literals: each literal's first argument comes first."""
     atoms = [atom_of(literal) for literal in literals]
     first = [a.args[0] for a in atoms if a.args]
     others = [n for a in atoms for n in a.args[1:]]
@@ -377,7 +377,7 @@ def literal_clause(literal: Expression, wording: Wording | None = None) -> str:
 
 
 def constraint_clause(constraint: Trajectory, wording: Wording | None = None) -> str:
-    """Return a trajectory constraint in words, or as PDDL where there are no words for it."""
+    """Return a trajectory constraint as a clause, or as PDDL if no clause can express it."""
     from hvr.language.paraphrase import KEPT  # rarely needed
 
     if constraint.operator not in KEPT:
@@ -387,7 +387,7 @@ def constraint_clause(constraint: Trajectory, wording: Wording | None = None) ->
 
 
 def condition_clause(formula: Expression, wording: Wording | None = None) -> str:
-    """Return a condition as a clause, such as 'if mug-1 is in the hand, tap-1 is off'."""
+    """Return a condition as a clause, such as `if mug-1 is in the hand, tap-1 is off`."""
     match formula:
         case And(operands) if operands:
             return " and ".join(condition_clause(one, wording) for one in operands)
@@ -429,7 +429,6 @@ _COMPARISONS = {"=": "", ">=": "at least ", "<=": "at most ", ">": "more than ",
 
 
 def negated(literal: Expression) -> Expression:
-    """Return the negation of a literal, without double negation."""
     return literal.operand if isinstance(literal, Not) else Not(literal)
 
 
@@ -439,7 +438,7 @@ def literal_clauses(
     """Return literals as clauses joined by commas and `and`, without duplicates.
 
     Args:
-        most: Maximum number of clauses; the rest is only counted.
+        most: Maximum number of clauses; a longer text ends with the number of clauses left out.
     """
     clauses = list(dict.fromkeys(literal_clause(literal, wording) for literal in literals))
     if len(clauses) > most:
@@ -462,7 +461,7 @@ class RawDeviation(Value):
             current place. For `wrong object`: the intended and the affected object, or the object,
             its intended place and its current place. For `occupied`: the place, its occupants, and
             the object to be placed.
-        since: Step in which the first object was last seen, if it is not in view.
+        since: Step in which the first object was last seen; None if it is in view.
     """
 
     kind: DeviationKind
@@ -473,7 +472,7 @@ class RawDeviation(Value):
 
 
 class Explanation(Value):
-    """Puts the deviations of one step into words."""
+    """Describes the deviations of one step in sentences."""
 
     action: GroundAction | None
     sounds: tuple[AudioEvent, ...]
@@ -565,10 +564,10 @@ _PLACES = frozenset({"on", "in"})
 
 
 def classify_refusal(action: GroundAction, observed: Observed) -> RawDeviation:
-    """Return the kind and the literals of a refused action's deviation.
+    """Return the kind and the violated literals of a refused action.
 
-    A violated precondition of the domain determines the kind; if there is none, the environment's
-    message does. Lack of room comes before both, since the domain may not know the occupants of a
+    A violated precondition determines the kind; if all preconditions hold, the environment's
+    message does. Lack of room is checked first, because the domain may not know what occupies a
     place.
     """
     message = (observed.error,) if observed.error else ()

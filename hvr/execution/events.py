@@ -48,13 +48,13 @@ class PlanReady(Value):
     Args:
         plan: The plan.
         report: The result of validating it.
-        objects: Names of the objects that the planner considered.
-        first_step: Number of its first step in the run.
+        objects: Names of the objects in the planning problem.
+        first_step: Number of the plan's first step in the run.
         seconds: Wall time of planning and validation.
         looking_for: Objects that the plan searches for or checks; empty if the plan is for the
             goal.
-        where: The place to search, if the objects are lost.
-        or_else: The places to search afterwards, in this order, until the objects are found.
+        where: The place to search; empty unless the objects are lost.
+        or_else: The places to search next, in this order, until the objects are found.
     """
 
     plan: Plan
@@ -90,16 +90,16 @@ class StepDone(Value):
 
     Args:
         number: 1-based number of the step in the run.
-        action: The step.
+        action: The action of the step.
         block: Index of the step's block in the plan.
         success: Whether the environment reported success.
-        error: Message of the environment on failure.
+        error: The environment's error message; empty on success.
         difference: Facts that differ from the prediction.
-        sent: Actions sent to the environment, in its notation.
-        failures: Deviations; each explains different facts.
+        sent: Actions sent to the environment, in the environment's notation.
+        failures: Deviations found in this step; no two explain the same fact.
         sounds: Sounds that were heard.
         not_seen: Effects that are believed but were not seen.
-        looks: Number of additional looks.
+        looks: Number of additional observations.
         changed: Literals that became true in this step; only in PDDL worlds.
         time: Time of the step, or None in worlds without time.
     """
@@ -134,12 +134,12 @@ class StepDone(Value):
 
     @property
     def as_expected(self) -> bool:
-        """Whether the step had its expected outcome, apart from drifting facts."""
+        """Whether the step succeeded without a deviation."""
         return self.success and not self.failures
 
 
 class Noticed(Value):
-    """Deviations outside an executed step: an inapplicable step or an unmet goal."""
+    """Deviations were found outside an executed step: an inapplicable step or an unmet goal."""
 
     failures: tuple[Deviation, ...]
 
@@ -167,7 +167,7 @@ class Recovery(Value):
 
 
 class Replanning(Value):
-    """The rest of the plan no longer works, so a new plan is made from the observed state."""
+    """The rest of the plan no longer works, so hvr makes a new plan from the observed state."""
 
     reason: str
     attempt: int

@@ -112,24 +112,23 @@ class Executor(Generic[Goal]):
         return finished
 
     def look_into(self, planned: Planned, what: tuple[str, ...], place: str) -> None:
-        """Execute a plan that opens a place, and look for the object described by `what`."""
+        """Execute a plan that opens a place, and check whether the objects `what` are inside."""
         self.show_look(planned, what, place)
         self._start_monitoring(planned)
         self._execute(planned, self.world.watch(planned, ConstraintMonitor(), aside=True))
         self.world.look_around(self.steps)
 
     def show_look(self, planned: Planned, what: tuple[str, ...], place: str) -> None:
-        """Validate and announce a plan that opens a place, without executing it."""
         self._announce(planned, time.perf_counter(), what, (place,))
 
     def find(self, stage: Goal) -> None:
-        """Open places until the objects that a stage needs are found."""
+        """Open places until the missing objects of a stage are found or no place is left."""
         while objects := self.world.missing(self.policy, stage):
             if not self._search_places(objects, stage):
                 return
 
     def missing_objects(self, stage: Goal) -> tuple[str, ...]:
-        """Return the objects that a stage needs and that can still be found behind closed doors."""
+        """Return the objects that a stage needs and that may be behind closed doors."""
         objects = self.world.missing(self.policy, stage)
         if not objects or not self.world.search_order(objects, self._searched):
             return ()
@@ -192,7 +191,7 @@ class Executor(Generic[Goal]):
             planned = new
 
     def _left_untidy(self, stage: Goal, planned: Planned, watch: BeliefMonitor) -> Impasse | None:
-        """Return an impasse if an object outside the plan must be put right, once for each."""
+        """Return an impasse if an object outside the plan must be put right, once per object."""
         if self.replans >= self.max_replans:
             return None
         try:
@@ -206,7 +205,7 @@ class Executor(Generic[Goal]):
         return self._outdated(watch, (), f"{' and '.join(sorted(left))} must still be put right.")
 
     def _first_plan(self, stage: Goal) -> Planned:
-        """Return a plan for a stage; while there is none, search for the objects that it needs."""
+        """Return a plan for a stage. If no plan exists, search for the missing objects first."""
         while True:
             try:
                 return self.prepare(stage)
@@ -219,10 +218,7 @@ class Executor(Generic[Goal]):
                 raise
 
     def _search_lost(self, stage: Goal, reasons: list[str]) -> bool:
-        """Search everywhere for the lost objects that a stage needs; return whether one was found.
-
-        Each object is searched for at most once.
-        """
+        """Search for each lost object of a stage once; return whether any was found."""
         try:
             objects = set(self.world.missing(self.policy, stage, spare=True)) - self._not_found
         except PddlError:  # the goal names an object that no longer exists
@@ -264,10 +260,10 @@ class Executor(Generic[Goal]):
             self._closing = (places[0],)  # the next plan closes it
 
     def _last_look(self, stage: Goal, watch: BeliefMonitor) -> tuple[bool, tuple[str, ...]]:
-        """Look again at the objects that a reached goal depends on.
+        """Observe again what a reached goal depends on; return whether the robot looked at
+        anything.
 
-        Returns:
-            Whether the robot looked at anything, and the objects that it could not see.
+        The second value names the objects that it could not see.
         """
         step = self.steps
         tried = set[str]()
@@ -298,7 +294,7 @@ class Executor(Generic[Goal]):
             self._report_broken(self._run_constraints.observe(planned.task.initial), None, ())
 
     def finished(self, reason: str = "", unmet: Iterable[Expression] = ()) -> Finished:
-        """Return the result of the run so far; `reason` is empty if the goal was reached."""
+        """Return the last event of the run; `reason` is empty if the goal was reached."""
         unmet, words = tuple(unmet), self.world.wording
         return Finished(
             not reason,
@@ -475,13 +471,11 @@ class Executor(Generic[Goal]):
         return planned
 
     def _forget_failures(self, success: bool, before: State, now: State) -> None:
-        """Allow all actions again once a step has changed the belief."""
         if success and self._belief(now) != self._belief(before):
             self._started.clear()
             self._refused.clear()
 
     def _is_repeated(self, planned: Planned) -> bool:
-        """Return whether the belief is as it was when the plan or its first step failed."""
         if self.world.may_repeat:
             return False
         belief, actions = self._belief(planned.task.initial), planned.plan.actions

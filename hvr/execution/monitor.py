@@ -1,4 +1,4 @@
-"""Plan monitoring: track the believed state and compare it with each executed step."""
+"""Plan monitoring: track the believed state and compare it with the outcome of each step."""
 
 from __future__ import annotations
 
@@ -61,7 +61,6 @@ if TYPE_CHECKING:
 def detect(
     step: int, action: GroundAction, expected: Expected, observed: Observed
 ) -> tuple[Deviation, ...]:
-    """Return every deviation from the expected outcome of one step."""
     differences = UnexplainedDifferences(action, expected, observed)
     if observed.success and not differences:
         return ()
@@ -77,14 +76,14 @@ def detect(
 
 
 def not_applicable(step: int, action: GroundAction, observed: Observed) -> Deviation:
-    """Return the deviation of a step that is not attempted because a precondition does not hold."""
+    """Return the deviation of a step that is skipped because a precondition does not hold."""
     finding = classify_refusal(action, observed)
     text = Explanation(action, ()).sentence(finding)
     return Deviation(finding.kind, Side.PRE, finding.literals, step, action, text, finding.objects)
 
 
 def goal_unmet(step: int, unmet: Iterable[Expression], wording: Wording | None = None) -> Deviation:
-    """Return the deviation of a completed plan that did not reach its goal."""
+    """Return the deviation of a plan that was completed without reaching its goal."""
     literals = tuple(unmet)
     finding = RawDeviation(DeviationKind.GOAL_UNMET, literals, subjects(literals))
     text = Explanation(None, (), wording).sentence(finding)
@@ -94,7 +93,7 @@ def goal_unmet(step: int, unmet: Iterable[Expression], wording: Wording | None =
 def predicted_failure(
     step: int, report: ValidationReport, wording: Wording | None = None
 ) -> Deviation:
-    """Return the deviation of a plan that a seemingly harmless difference has invalidated."""
+    """Return the deviation of a plan that a seemingly harmless difference has made invalid."""
     broken = report.failure
     literals = (
         ()
@@ -111,7 +110,7 @@ def predicted_failure(
 
 @dataclass
 class _Diagnosis:
-    """Explains the differences of one step, one kind of deviation after another."""
+    """Finds the deviations that explain the differences of one step, one kind at a time."""
 
     step: int
     left: UnexplainedDifferences
@@ -122,7 +121,6 @@ class _Diagnosis:
         self.expected, self.observed = self.left.expected, self.left.observed
 
     def dropped(self) -> None:
-        """Explain objects that should still be in the hand but are not."""
         # This comes first because a lost object explains the most: where it lies now, the pieces it
         # broke into, and why the action was refused.
         for atom in sorted(self.left.missing, key=str):
@@ -182,7 +180,6 @@ class _Diagnosis:
             self.left.forget(None, only=self.expected.effects)
 
     def remaining_differences(self) -> None:
-        """Explain the remaining differences, grouped by likely common cause."""
         for literals in self.left.groups():
             names = subjects(literals) or ("hand",)
             last = self.observed.last_seen.get(names[0])
@@ -209,7 +206,7 @@ class _Diagnosis:
         return DeviationKind.WRONG_EFFECT if own else DeviationKind.CHANGED_BY_OTHERS
 
     def _consumed(self, atom: Atom) -> bool:
-        """Return whether the action itself has consumed the held object, like a cracked egg."""
+        """Return whether the action used up the held object, like an egg that is cracked."""
         gone = Atom("present", atom.args)
         return (
             atom not in self.expected.after
@@ -324,8 +321,8 @@ class PlanMonitor(BeliefMonitor):
     """The part of a `BeliefMonitor` that needs only the task and the observed state.
 
     Args:
-        aside: Whether the plan only prepares for another one, which may still satisfy `sometime`
-            constraints.
+        aside: Whether the plan only prepares for another plan, which may still satisfy the
+            `sometime` constraints.
     """
 
     def __init__(self, task: Task, constraints: ConstraintMonitor, *, aside: bool) -> None:
@@ -334,7 +331,6 @@ class PlanMonitor(BeliefMonitor):
         self._aside = aside
 
     def unmet(self, action: GroundAction_pddl) -> tuple[Expression_pddl, ...]:
-        """Return the precondition literals of an action that do not hold in the observed state."""
         return failed_literals(Validator(self.task, state=self.state).apply(action).failure)
 
     def unmet_goal(self) -> tuple[Expression_pddl, ...]:
@@ -342,7 +338,7 @@ class PlanMonitor(BeliefMonitor):
         return missing if self._aside else missing or self.constraints.unmet(self.constraint_state)
 
     def goal_support(self) -> frozenset[Atom_pddl]:
-        """Return facts whose observed values, true or false, suffice for the goal to hold."""
+        """Return facts that suffice for the goal to hold as long as they keep their values."""
         return frozenset(_support(self.task.goal, self.state))
 
     def ahead(self, state: State) -> tuple[Task, State]:
@@ -352,9 +348,9 @@ class PlanMonitor(BeliefMonitor):
 
 
 class SceneMonitor(PlanMonitor):
-    """Tracks the state of the relevant objects while a plan runs.
+    """Tracks the state of the relevant objects in a kitchen while a plan runs.
 
-    The state is read from the graph once and then updated by changes only.
+    The state is read from the knowledge graph once; each step then only applies its changes.
     """
 
     def __init__(
@@ -383,7 +379,7 @@ class SceneMonitor(PlanMonitor):
 
     @property
     def constraint_state(self) -> State:
-        """See `BeliefMonitor`: objects outside the plan can violate a constraint, too."""
+        """See `BeliefMonitor.constraint_state`: objects outside the plan are included."""
         if self._scope is self.task:
             return self.state
         fluents = self._scope.fluent_predicates
@@ -391,7 +387,7 @@ class SceneMonitor(PlanMonitor):
         return self._scope.state(frozenset(a for a in facts if a.predicate in fluents))
 
     def outdated(self, rest: Sequence[GroundAction_pddl]) -> str:
-        """See `BeliefMonitor`: an object outside the plan has come under a constraint."""
+        """See `BeliefMonitor.outdated`: a constraint now concerns an object outside the plan."""
         del rest
         if self._scope is self.task or self._aside:
             return ""
@@ -487,7 +483,7 @@ class SceneMonitor(PlanMonitor):
         """Return a validator that continues from the observed state.
 
         Args:
-            differing: Difference from the expected state, which determines the objects in reach.
+            differing: Difference from the expected state; its missing `near` facts do not hold.
         """
         lost = {atom for atom in differing.missing if atom.predicate == "near"}
         task, state = self.ahead(self.task.state(self.observed - lost))
@@ -504,7 +500,7 @@ def _speaks_only_of(constraint: Trajectory, task: Task) -> bool:
 
 
 def _support(condition: Conjunction, state: State) -> Iterator[Atom_pddl]:
-    """Yield the atoms that make a condition true: all of a conjunction, one of a disjunction."""
+    """Yield atoms that make a condition true: all of a conjunction, one of a disjunction."""
     yield from map(state.task.fluent, set_bits(condition.positive | condition.negative))
     for clause in condition.clauses:
         true = (clause.positive & state.bits) | (clause.negative & ~state.bits)
@@ -516,7 +512,7 @@ def _support(condition: Conjunction, state: State) -> Iterator[Atom_pddl]:
 
 
 def failed_literals(failure: Failure | None) -> tuple[Expression_pddl, ...]:
-    """Return the literals that a validator's failure names, as they should be."""
+    """Return the literals that should have held according to a validator's failure."""
     if failure is None:
         return ()
     return tuple(u.formula if u.wanted else Not_pddl(u.formula) for u in failure.literals)
@@ -524,5 +520,4 @@ def failed_literals(failure: Failure | None) -> tuple[Expression_pddl, ...]:
 
 @lru_cache(maxsize=256)
 def fluent_predicates(schema: ActionSchema) -> frozenset[str]:
-    """Return the names of the predicates that an action can change."""
     return frozenset(a.predicate for a in changes_of(schema.effect) if isinstance(a, Atom_pddl))

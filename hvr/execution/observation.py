@@ -1,4 +1,4 @@
-"""Observation: step outcomes as PDDL atoms, the scene attributes behind them, and audio events."""
+"""Observation: the outcome of a step as PDDL atoms, scene attributes and sounds."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from hvr.worlds.thor.types import FLOOR, SILENT
 
 @dataclass(frozen=True, eq=False)
 class Fields:
-    """The scene object attributes that predicates represent, from the ontology's annotations.
+    """The scene object attributes that predicates represent, as annotated in the ontology.
 
     Args:
         flags: Boolean attribute of each predicate, such as `{"opened": "isOpen"}`.
         values: Attribute and value of each predicate, such as `{"hot": ("temperature", "Hot")}`.
-        neutral: Value of each attribute in `values` that no predicate represents.
-        ends: Attribute that holds the second argument of each predicate.
+        neutral: For each attribute in `values`, the value that no predicate represents.
+        ends: For each binary predicate, the attribute with its second argument.
     """
 
     flags: Mapping[str, str]
@@ -121,12 +121,11 @@ class AudioEvent(Value):
 
 
 def audio_events(before: SceneGraph, after: SceneGraph) -> tuple[AudioEvent, ...]:
-    """Return the sounds of the changes between two scenes, in the order of the objects.
+    """Return the sounds made by the changes from one scene to the next, in the order of the
+    objects.
 
-    * turned on, turned off: an appliance, burner, faucet or light was switched
-    * broken: an object broke
-    * poured: a vessel was filled or emptied
-    * dropped: an object landed on the floor
+    * turned on, turned off: an appliance, burner, faucet or light was switched * broken: an object
+    broke * poured: a vessel was filled or emptied * dropped: an object landed on the floor
     """
     heard: dict[AudioEvent, None] = {}
     for name, now in after.objects.items():
@@ -168,7 +167,7 @@ class Truth(Enum):
 
 
 class Expected(Value):
-    """The predicted states before and after a step, and the predicates that it can change."""
+    """The predicted states before and after a step, and the predicates that the step can change."""
 
     before: frozenset[Atom]
     after: frozenset[Atom]
@@ -177,17 +176,17 @@ class Expected(Value):
 
 @dataclass(frozen=True)
 class Observed:
-    """The state after a step, as far as it is visible.
+    """The state after a step: observed facts, and beliefs about objects out of view.
 
     Args:
         atoms: Fluent atoms that hold: observed if seen, believed if not.
         scene: Scene graph from which the atoms were read.
         seen: Names of the objects seen now; None means all.
         whole: Receptacles whose whole contents are seen now.
-        last_seen: Step in which each object was last seen before this one.
+        last_seen: Last step before this one in which each object was seen.
         gained: New atoms about objects outside the plan.
         lost: Atoms about objects outside the plan that no longer hold.
-        unmet: After a failure, the precondition literals that do not hold in `atoms`.
+        unmet: Precondition literals of a failed action that do not hold in `atoms`.
     """
 
     atoms: frozenset[Atom]
@@ -204,11 +203,11 @@ class Observed:
     sorts: PredicateSorts = field(default_factory=default_sorts)
 
     def value(self, atom: Atom) -> Truth:
-        """Return whether an atom is observed to be true or false, or is not seen.
+        """Return whether an atom is observed to be true, observed to be false, or not seen.
 
-        Seeing an object reveals its state and place. Seeing the whole contents of a receptacle also
-        reveals that an object is not in it. The held object, the objects in reach and remembered
-        facts are always known.
+        The state and place of an object are observed if the object is in view, or if the receptacle
+        in question is in view with its whole contents. The held object, the objects in reach and
+        remembered facts are always known.
         """
         known = atom.predicate in ("holding", "near") or atom.predicate in self.sorts.remembered
         if self.seen is not None and not known and atom.args:

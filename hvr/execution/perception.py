@@ -1,4 +1,4 @@
-"""Perception: turn the environment's report into the robot's belief, filtering sensor noise."""
+"""Perception: turn the environment's report into the robot's belief, and filter sensor noise."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ FALSE_ALARM_RATE = 1e-6
 """Tolerated probability of a false alarm, per fact and step."""
 
 MAX_LOOKS = 25
-"""Maximum number of looks; undecided readings then count as expected."""
+"""Maximum number of observations of a scene; readings that are still undecided count as expected.
+"""
 
 _PROPERTIES: Mapping[str, str] = MappingProxyType(
     {
@@ -56,11 +57,11 @@ _PROPERTIES: Mapping[str, str] = MappingProxyType(
         "fillLiquid": "canFillWithLiquid",
     }
 )
-"""The property that an object needs to have a state."""
+"""For each state attribute, the property of objects that can have it."""
 
 _FIELDS = (*_PROPERTIES, "temperature", "parents")
 _DRIFTING = frozenset({"temperature"})
-"""Readings that change although nothing happens."""
+"""Attributes that change by themselves."""
 
 _HELD = ("", "held")
 _THERE = "there"
@@ -68,7 +69,7 @@ _Key: TypeAlias = tuple[str, str]
 
 
 def votes_needed(error_rate: float) -> float:
-    """Return the lead in votes that a surprising reading needs to be accepted.
+    """Return how many more votes a surprising reading needs than the expected one.
 
     A lead of k votes is wrong with a probability of about (p / (1 - p))^k at error rate p
     (gambler's ruin). So k is 1 for a perfect sensor, 5 for a sensor with 5 % wrong readings, and
@@ -82,12 +83,12 @@ def votes_needed(error_rate: float) -> float:
 
 
 class View(NamedTuple):
-    """One look at a scene.
+    """One observation of a scene.
 
     Args:
         seen: Names of the objects in view; None means all.
         whole: Receptacles whose whole contents are in view.
-        surprises: Accepted unexpected readings, as pairs of an object and a field.
+        surprises: Unexpected readings that were accepted, as pairs of an object and an attribute.
     """
 
     scene: SceneGraph
@@ -97,7 +98,7 @@ class View(NamedTuple):
 
 
 class _Counts(NamedTuple):
-    """Numbers of right and wrong readings by kind, and of undecided surprising ones."""
+    """Numbers of right and wrong readings of each kind, and of undecided surprising readings."""
 
     right: Counter[str]
     wrong: Counter[str]
@@ -105,9 +106,10 @@ class _Counts(NamedTuple):
 
 
 class NoiseFilter:
-    """Settles surprising readings by further looks, and estimates the sensors' error rate.
+    """Decides about surprising readings by further observations, and estimates the sensors' error
+    rate.
 
-    The estimate never falls below the known share of wrong readings.
+    The estimate never falls below the known error rate.
     """
 
     def __init__(self, told: float = 0.0) -> None:
@@ -116,7 +118,7 @@ class NoiseFilter:
         self._wrong = Counter[str]()
 
     def rate(self, kind: str) -> float:
-        """Return the estimated share of wrong readings of a kind, such as `isOpen`."""
+        """Return the estimated error rate of readings of an attribute such as `isOpen`."""
         return self._rate(kind, _Counts(self._right, self._wrong))
 
     def _rate(self, kind: str, counts: _Counts) -> float:
@@ -135,7 +137,7 @@ class NoiseFilter:
     def settle(
         self, expected: SceneGraph, first: View, look: Callable[[], View]
     ) -> tuple[View, int]:
-        """Look again to settle surprises; return the resulting view and the number of looks."""
+        """Observe until all surprises are decided; return the view and the number of looks."""
         ballot = _Ballot(expected, first)
         if ballot.open or self._told:
             for _ in range(MAX_LOOKS):
@@ -149,7 +151,7 @@ class NoiseFilter:
 
 
 class _Ballot:
-    """The votes on the surprises of one moment."""
+    """Votes of several observations on the surprising readings of one moment."""
 
     def __init__(self, expected: SceneGraph, first: View) -> None:
         self.expected = expected
@@ -165,7 +167,7 @@ class _Ballot:
         self.add(first)
 
     def add(self, view: View) -> None:
-        """Count a look's votes; a surprise is new in the first two looks at its object."""
+        """Count an observation's votes; only the first two of an object can add surprises."""
         readings = dict(_readings(self.expected, view))
         for key in self.open:
             if key in readings:
@@ -213,7 +215,7 @@ class _Ballot:
         return _Counts(right, wrong + off, undecided)
 
     def result(self) -> View:
-        """Return the first look, completed by the others and corrected by the votes."""
+        """Return the first view, completed by the other views and corrected by the votes."""
         first = self.views[0]
         if not self.surprises and len(self.views) == 1:
             return first
@@ -262,7 +264,7 @@ class _Ballot:
 
 
 def _readings(expected: SceneGraph, view: View) -> Iterator[tuple[_Key, Any]]:
-    """Yield the readings of a look that could differ from the expected ones."""
+    """Yield the readings of a view that could differ from the expected ones."""
     yield _HELD, view.scene.held
     for name, o in view.scene.objects.items():
         if view.seen is not None and name not in view.seen:
@@ -305,15 +307,17 @@ def _value(o: SceneObject, kind: str) -> Any:
 # Perception ---------------------------------------------------------------------------------------
 
 Sensor = Callable[[SceneGraph], SceneGraph]
-"""A sensor as a function of the scene; the identity is a perfect sensor."""
+"""A function from the true scene to the sensed scene; a perfect sensor returns the scene unchanged.
+"""
 
 AROUND = (*("RotateRight",) * 4, "LookDown", *("RotateRight",) * 3, "LookUp")
-"""A full turn level and one looking down. Looking down already shows the first view of the latter.
+"""A full turn at eye level and one looking down. Looking down already shows the second turn's first
+view, so three rotations complete it.
 """
 
 
 class Sightings:
-    """Record of when the robot saw each object, counted in looks."""
+    """When the robot last saw each object, in numbers of observations."""
 
     def __init__(self) -> None:
         self.looks = 0
@@ -334,12 +338,11 @@ class Sightings:
         self.looks += 1
 
     def doubt(self, surprises: Iterable[_Key], confirmed: Collection[_Key]) -> None:
-        """Record surprising readings, and readings that are certain now."""
+        """Add surprising readings to `doubted`, and remove confirmed ones."""
         new = frozenset(key for key in surprises if key[1] not in _DRIFTING)
         self.doubted = self.doubted.difference(confirmed) | new
 
     def lose(self, names: Iterable[str]) -> None:
-        """Record that objects are not at their believed places."""
         self.lost |= dict.fromkeys(names, self.looks)
 
 
@@ -347,8 +350,8 @@ class Sensors(Value):
     """The sensors of the robot.
 
     Args:
-        error_rate: Known share of wrong readings; 0 if it is unknown, so that only the estimate of
-            `NoiseFilter` counts.
+        error_rate: Known share of wrong readings; 0 if unknown, in which case `NoiseFilter`
+            estimates it.
     """
 
     sight: Sight = Sight.OMNISCIENT
@@ -358,12 +361,12 @@ class Sensors(Value):
 
 @dataclass(frozen=True)
 class Percept:
-    """The result of looking after an action.
+    """The result of observing the scene after an action.
 
     Args:
         seen: Names of the objects seen; None means all.
         whole: Receptacles whose whole contents were seen; empty if everything is seen.
-        last_seen: Step in which each object was last seen before.
+        last_seen: Last step before this one in which each object was seen.
         found: Objects seen for the first time.
     """
 
@@ -379,7 +382,8 @@ class Percept:
 class Perception:
     """The robot's vision, hearing and belief.
 
-    The first look is perfect and complete, except behind closed doors with `Sight.DOORS`.
+    The first observation is perfect and complete; with `Sight.DOORS`, it excludes the contents of
+    closed receptacles.
     """
 
     def __init__(
@@ -464,8 +468,8 @@ class Perception:
         """Look and listen after an action, and update the belief.
 
         Args:
-            success: Whether the action was reported as done.
-            added: Atoms that a successful action should make true.
+            success: Whether the environment reported success. added, deleted: Effects that a
+                successful action should have.
         """
         earlier = self._belief
         # Sounds come from the environment's frames, in which visible objects may be misread.
@@ -497,16 +501,17 @@ class Perception:
         return Percept(self.scene, seen, whole, earlier.last_seen, heard, looks, found)
 
     def revise(self, added: Iterable[Atom], deleted: Iterable[Atom]) -> None:
-        """Change the belief about unseen objects."""
+        """Change the believed state of unseen objects."""
         earlier = self.scene
         scene = predict(earlier, added, deleted, self.names, self._fields)
         self._belief = replace(self._belief, scene=scene)
         self.history.lose(_newly_lost(earlier, scene))
 
     def is_fresh(self, name: str, step: int) -> bool:
-        """Return whether the robot has seen an object since a step.
+        """Return whether the robot has seen an object in or after a step.
 
-        A surprising reading, which may be wrong for several actions, counts only when confirmed.
+        A surprising reading counts only after confirmation, since the sensor may misread several
+        times in a row.
         """
         if self.sensors.sight is Sight.OMNISCIENT or name not in self.scene.objects:
             return True
@@ -516,11 +521,11 @@ class Perception:
 
     @property
     def doubted(self) -> frozenset[str]:
-        """Objects with a surprising reading that neither an action nor a full turn confirmed."""
+        """Objects with a surprising reading that no later action or full turn has confirmed."""
         return frozenset(name for name, _ in self.history.doubted)
 
     def shut_in(self, name: str) -> str | None:
-        """Return the outermost closed receptacle around an object."""
+        """Return the outermost closed receptacle that contains an object, or None."""
         found, objects = None, self.scene.objects
         known: set[str] = set()
         while name in objects and name not in known and objects[name].parents:
@@ -532,13 +537,13 @@ class Perception:
         return found
 
     def can_revise(self, atom: Atom) -> bool:
-        """Return whether the scene graph holds a fact, so that `revise` can change it."""
+        """Return whether the scene graph can represent a fact, so that `revise` can change it."""
         fields = self._fields
         known = {"on", "in", *fields.flags, *fields.values, *fields.ends}
         return atom.predicate in known and atom.args[0] in self.scene.objects
 
     def look_around(self, step: int) -> tuple[str, ...]:
-        """Turn around once level and once looking down; return the lost objects that were found."""
+        """Turn around at eye level and looking down; return the lost objects that were found."""
         doubted = self.history.doubted
         if self.sensors.sight is Sight.DOORS and not doubted:
             return ()  # turning reveals nothing new
@@ -561,7 +566,7 @@ class Perception:
         return self._view()
 
     def _heard(self, before: SceneGraph) -> tuple[AudioEvent, ...]:
-        """Return the sounds of the changes since `before` that all frames show."""
+        """Return the sounds that are heard in every frame after `before`."""
         first, *others = (audio_events(before, frame) for frame in self._frames)
         return tuple(sound for sound in first if all(sound in heard for heard in others))
 
@@ -601,7 +606,7 @@ def _newly_lost(before: SceneGraph, now: SceneGraph) -> list[str]:
 
 
 def _done(before: SceneGraph, predicted: SceneGraph, seen: frozenset[str]) -> set[_Key]:
-    """Return the readings of objects in view that an action was meant to change."""
+    """Return the readings of objects in view that the action should have changed."""
     return {
         (name, kind)
         for name in seen & before.objects.keys() & predicted.objects.keys()
@@ -614,7 +619,7 @@ def _done(before: SceneGraph, predicted: SceneGraph, seen: frozenset[str]) -> se
 def _had_no_effect(
     before: SceneGraph, predicted: SceneGraph, observed: SceneGraph, seen: frozenset[str]
 ) -> bool:
-    """Return whether effects were predicted in view but none is visible."""
+    """Return whether effects were predicted for objects in view, but none was observed."""
     found = False
     if predicted.held != before.held:
         if observed.held == predicted.held:

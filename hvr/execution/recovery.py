@@ -51,7 +51,7 @@ class Impasse(Value):
 
     Args:
         action: The step that failed or is inapplicable, or None at the end of a plan.
-        done: Whether the step was reported as done and need not be repeated.
+        done: Whether the environment reported success, so that the step need not be repeated.
         why: Reason to prefer a new plan although nothing failed; empty after a failure.
     """
 
@@ -66,11 +66,11 @@ class Impasse(Value):
 
     @property
     def reason(self) -> str:
-        """The deviations as sentences."""
+        """Why the plan cannot continue, in sentences."""
         return self.why or " ".join(f.explanation for f in self.failures)
 
     def if_it_works(self, *first: GroundAction) -> Steps | None:
-        """Return the given steps and the rest, or None if they would not reach the goal."""
+        """Return `first` and the remaining steps, or None if they do not reach the goal."""
         steps = (*first, *self.rest)
         return steps if Validator(self.task, state=self.state).check(steps).valid else None
 
@@ -80,9 +80,9 @@ Strategy = Callable[[Impasse], Steps | None]
 
 
 def retry(impasse: Impasse) -> Steps | None:
-    """Repeat the step, unless a deviation would recur.
+    """Repeat the step, unless it would fail for the same reason.
 
-    Helps if a grasp failed. Does not help against a full or blocked place.
+    Helps if a grasp failed, but not if the place is full or blocked.
     """
     again = {DeviationKind.OCCUPIED, DeviationKind.BLOCKED}
     if impasse.action is None or any(f.kind in again for f in impasse.failures):
@@ -116,8 +116,8 @@ def renavigate(impasse: Impasse) -> Steps | None:
 def satisfy(impasse: Impasse) -> Steps | None:
     """Insert steps that restore missing conditions, as the validator's repair does.
 
-    Helps if another agent closed the fridge. Meant for policies that do not plan from the observed
-    state themselves; a classical planner makes a new plan instead.
+    Helps if another agent has closed the fridge, for example. It is meant for policies that cannot
+    plan from the observed state; a classical planner makes a new plan instead.
     """
     # Imported here because it is slow to import and rarely needed.
     from hvr.validation.repair import find_repair
@@ -151,15 +151,12 @@ REPLANNING_STRATEGIES = ("satisfy", "replace", "ask")
 def crowded_place(
     impasse: Impasse, relevant: Collection[str], scene: SceneGraph, *, new: bool
 ) -> tuple[str, tuple[str, ...]]:
-    """Return the place without room, and the objects to move away from it.
+    """Return the place that lacks room (empty if no place does), and the objects to move away.
 
-    Objects of the plan stay: the plan has put them there or will use them.
+    Objects that the plan has placed or will use are not moved.
 
     Args:
-        new: Only move objects named by the deviations, which have just arrived.
-
-    Returns:
-        The place, empty if lack of room is not the reason, and the names of the objects.
+        new: Whether to move only objects named by the deviations, which have just arrived.
     """
     place = next((f.objects[0] for f in impasse.failures if f.kind is DeviationKind.OCCUPIED), "")
     named = {n for f in impasse.failures for n in f.objects}
@@ -177,9 +174,9 @@ def crowded_place(
 def replaceable(
     impasse: Impasse, graph: KnowledgeGraph, inventory: Inventory, avoid: frozenset[str]
 ) -> str | None:
-    """Return an object of the impasse that another object could replace, or None.
+    """Return an object of the impasse that another object can replace, or None.
 
-    A replacement has the same class and affordances and is present.
+    The replacement must be present and have the same class and affordances.
     """
     # Objects of the deviations come first: the action also names objects that are fine.
     named = [n for f in impasse.failures for n in f.objects]
@@ -213,7 +210,7 @@ def _affordances(name: str, inventory: Inventory, task: Task) -> frozenset[str]:
 
 
 class _Use(NamedTuple):
-    """A use of a strategy with a pending outcome; `left` counts its added steps still to do."""
+    """A use of a strategy with an open outcome; `left` counts inserted steps not yet done."""
 
     strategy: str
     reason: str
@@ -223,7 +220,7 @@ class _Use(NamedTuple):
 
 @dataclass
 class RecoveryProgress:
-    """The recovery strategies of one run and their uses; `listen` is called for each use."""
+    """Tries the recovery strategies of one run and reports each use to `listen`."""
 
     repairs: Strategies
     listen: Callable[[Recovery], None]
@@ -249,7 +246,7 @@ class RecoveryProgress:
         return None
 
     def done(self) -> None:
-        """Record that a step was done and the plan continues."""
+        """Record that a step succeeded, which may complete the pending strategy."""
         if self._pending is not None:
             use = self._pending
             self._pending = use._replace(left=use.left - 1) if use.left > 1 else None
@@ -262,7 +259,7 @@ class RecoveryProgress:
             self.listen(Recovery(use.strategy, use.reason, "failed", use.step))
 
     def least_tried(self, names: tuple[str, ...], impasse: Impasse) -> tuple[str, ...]:
-        """Return the strategies, least used for this step first."""
+        """Return the strategies sorted by how often they were used for the impasse's step."""
         return tuple(sorted(names, key=lambda name: self._tried[name, impasse.action]))
 
     def count_use(self, name: str, impasse: Impasse) -> None:
@@ -279,19 +276,17 @@ Goal = TypeVar("Goal")
 
 
 class RecoverablePolicy(Protocol[Goal]):
-    """The part of a `hvr.planning.plans.Policy` that the loop uses."""
+    """The part of a `hvr.planning.plans.Policy` that the executor uses."""
 
     @property
-    def recovery_strategies(self) -> RecoveryStrategies:
-        """The recovery strategies that suit the policy."""
-        ...
+    def recovery_strategies(self) -> RecoveryStrategies: ...
 
     def clearing(self, things: Sequence[str], place: str) -> Goal:
         """Return the goal of moving objects away from a place."""
         ...
 
     def keeping(self, stage: Goal, constraints: Sequence[str]) -> Goal:
-        """Return the goal with its constraints replaced by the given ones, as PDDL."""
+        """Return the goal with other constraints, given as PDDL."""
         ...
 
 
@@ -300,12 +295,12 @@ class BeliefMonitor(Protocol):
 
     @property
     def state(self) -> State:
-        """The observed state, with beliefs about unseen facts."""
+        """The observed state, with believed values for unseen facts."""
         ...
 
     @property
     def constraint_state(self) -> State:
-        """The observed state of everything that the constraints mention."""
+        """The observed state of all objects that the constraints mention."""
         return self.state
 
     def step(
@@ -315,7 +310,7 @@ class BeliefMonitor(Protocol):
         ...
 
     def cannot(self, number: int, action: GroundAction) -> Deviation:
-        """Return the deviation that makes a step inapplicable in the observed state."""
+        """Return the deviation that explains why a step is inapplicable in the observed state."""
         ...
 
     def unmet_goal(self) -> tuple[Expression, ...]:
@@ -323,7 +318,7 @@ class BeliefMonitor(Protocol):
         ...
 
     def ahead(self, state: State) -> tuple[Task, State]:
-        """Return the task with the remaining constraints, and the state converted to it."""
+        """Return the task with the constraints that are still open, and the state in this task."""
         ...
 
     def resumed(self, differing: Difference) -> Validator:
@@ -331,33 +326,33 @@ class BeliefMonitor(Protocol):
         ...
 
     def outdated(self, rest: Sequence[GroundAction]) -> str:
-        """Return a reason to abandon the rest of a plan that would still work; empty to keep it."""
+        """Return a reason to replace a plan that would still succeed, or "" to keep it."""
         del rest
         return ""
 
 
 class ExecutionWorld(Protocol):
-    """A world to act in.
+    """The executor's interface to a world.
 
     Subclasses must define `wording`, `plan`, `watch` and `look_around`. The defaults of the other
     methods suit a world in which everything is visible and objects have no places.
     """
 
     may_repeat: bool = False
-    """Whether a refused action may succeed later although the belief has not changed."""
+    """Whether an action that was refused may succeed later although the belief is unchanged."""
 
     @property
     def limited(self) -> bool:
-        """Whether the robot sees only a part of the world."""
+        """Whether only a part of the world is visible."""
         return False
 
     @property
     def wording(self) -> Wording | None:
-        """Templates for literals, or None for hvr's own."""
+        """Templates for literals; None means hvr's own."""
         ...
 
     def scope(self, planned: Planned) -> Task:
-        """Return a task with all objects that the constraints of a plan mention."""
+        """Return a task that contains all objects mentioned by the constraints of a plan."""
         return planned.task
 
     def plan(self, policy: Any, stage: Any, avoid: frozenset[str], reason: str) -> Planned:
@@ -365,7 +360,8 @@ class ExecutionWorld(Protocol):
 
         Args:
             stage: The goal, in the policy's form.
-            reason: Why an earlier plan could not continue; empty at first.
+            avoid: Objects that the plan must not use.
+            reason: Why the previous plan could not continue; empty for the first plan.
 
         Raises:
             ImpossibleGoalError: No plan exists, by proof.
@@ -376,28 +372,28 @@ class ExecutionWorld(Protocol):
     def watch(
         self, planned: Planned, constraints: ConstraintMonitor, *, aside: bool = False
     ) -> BeliefMonitor:
-        """Return a monitor of a plan that starts now; see `hvr.execution.monitor.SceneMonitor`."""
+        """Return a monitor of a plan that begins now; see `hvr.execution.monitor.PlanMonitor`."""
         ...
 
     def crowding(
         self, impasse: Impasse, relevant: Collection[str], *, new: bool
     ) -> tuple[str, tuple[str, ...]]:
-        """Return the place without room, and the objects to move away from it."""
+        """Return the place that lacks room, and the objects to move away; see `crowded_place`."""
         del impasse, relevant, new
         return "", ()
 
     def replaceable(self, impasse: Impasse, avoid: frozenset[str]) -> str | None:
-        """Return an object of the impasse that another object could replace, or None."""
+        """Return an object of the impasse that another object can replace, or None."""
         del impasse, avoid
         return None
 
     def missing(self, policy: Any, stage: Any, *, spare: bool = False) -> tuple[str, ...]:
-        """Return the needed objects with unknown places; `spare` includes replaceable ones."""
+        """Return the needed objects with unknown places; `spare` includes replaceable objects."""
         del policy, stage, spare
         return ()
 
     def untidy(self, policy: Any, stage: Any) -> tuple[str, ...]:
-        """Return the objects that actions have left in a state that should not last."""
+        """Return the objects left in an undesired state by actions, such as a burner that is on."""
         del policy, stage
         return ()
 
@@ -406,7 +402,7 @@ class ExecutionWorld(Protocol):
         return frozenset()
 
     def search_order(self, objects: Sequence[str], searched: Collection[str]) -> tuple[str, ...]:
-        """Return the unsearched places that may hold some objects, best first."""
+        """Return the places not in `searched` that may contain the objects, best place first."""
         del objects, searched
         return ()
 
@@ -418,12 +414,12 @@ class ExecutionWorld(Protocol):
     def visiting(
         self, policy: Any, thing: str, closing: tuple[str, ...], stage: Any
     ) -> tuple[Planned, tuple[str, ...]]:
-        """Return a plan to see an object and close some places, and the places that it opens."""
+        """Return a plan to see an object and close `closing`, and the places that it opens."""
         del policy, closing, stage
         raise ImpossibleGoalError(f"this world cannot show {thing}")
 
     def doubt(self, thing: str) -> None:
-        """Believe that an object is elsewhere if it is not in view at its place."""
+        """Assume that an object has moved if it is not seen at its believed place."""
         del thing
 
     def opening(self, policy: Any, place: str, closing: tuple[str, ...], stage: Any) -> Planned:
@@ -432,9 +428,9 @@ class ExecutionWorld(Protocol):
         raise ImpossibleGoalError(f"this world cannot open {place}")
 
     def look_around(self, step: int, everything: bool = False) -> tuple[str, ...]:
-        """Look for lost objects, or check everything; return the names of the objects found."""
+        """Look for lost objects, or check `everything`; return the names of the objects found."""
         ...
 
     def notice(self, step: int, failures: Iterable[Deviation]) -> None:
-        """Record deviations outside executed steps."""
+        """Record deviations found outside executed steps."""
         del step, failures

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 MOST_WATCHED = 1_000
-"""Largest number of instances of a quantifier for which objects outside a plan are watched."""
+"""Maximum number of instances of a quantifier up to which objects outside a plan are monitored."""
 
 
 # Looking ------------------------------------------------------------------------------------------
@@ -47,7 +47,7 @@ MOST_WATCHED = 1_000
 
 
 def missing_objects(needed: Iterable[str], inventory: Inventory) -> tuple[str, ...]:
-    """Return the needed objects without a known place, if no object of their class has one."""
+    """Return the needed objects without a known place, unless another of their class has one."""
     lost = inventory.unplaced
     return tuple(
         name
@@ -59,11 +59,13 @@ def missing_objects(needed: Iterable[str], inventory: Inventory) -> tuple[str, .
 def place_chances(
     thing: str, places: Collection[str], inventory: Inventory, counts: PlaceCounts
 ) -> Mapping[str, float]:
-    """Return the probability that each place holds an object; places too small are left out.
+    """Return the probability that each place contains an object. Places that are too small are left
+    out.
 
-    Classes of places are estimated by Laplace's rule of succession from frequencies elsewhere
-    (`counts`) and in this scene. For uncounted objects, the classes in the ontology's annotation
-    `keptIn` share half of the probability. The places of a class are equally likely.
+    The probability of a class of places is estimated by Laplace's rule of succession, from
+    frequencies in other scenes (`counts`) and in this scene. If the object is not in `counts`, the
+    classes in the ontology's annotation `keptIn` share half of the probability. The places of a
+    class are equally likely.
     """
     classes = inventory.classes
     fitting = [p for p in places if Atom("fits", (thing, p)) in inventory.facts]
@@ -99,17 +101,17 @@ def search_order(
     cost: Callable[[str], float],
     beside: Callable[[str], Iterable[str]],
 ) -> tuple[str, ...]:
-    """Return the spots at which to search for any of some objects, best first.
+    """Return the spots from which to search for any of the objects, best spot first.
 
-    The best one has the highest probability per cost, which makes the expected cost of a search
-    with independent costs minimal.
+    Spots are ranked by probability per cost, which minimises the expected cost of a search if the
+    costs are independent.
 
     Args:
-        spots: The objects to approach for a view of each place, with equal probabilities;
-            includes searched places.
-        chances: Probability of each place to hold a thing.
-        cost: Cost of going to a spot and looking around.
-        beside: The spots that are also seen from there.
+        spots: For each place, the objects to approach for a view of it, equally likely to show the
+            object; includes searched places.
+        chances: Returns the probability that each place contains an object.
+        cost: Returns the cost of going to a spot and looking around.
+        beside: Returns the other spots that are visible from a spot.
     """
     own: dict[str, float] = {}
     for thing in objects:
@@ -126,7 +128,7 @@ def search_order(
 
 
 class ChangeReader:
-    """Converts statements to PDDL atoms, using the annotations of an ontology."""
+    """Converts changes of RDF statements to PDDL atoms, using the ontology's annotations."""
 
     def __init__(self, ontology: Ontology) -> None:
         self._rules: dict[str, PredicateRule] = {}
@@ -141,7 +143,7 @@ class ChangeReader:
         }
 
     def atoms(self, change: Change) -> tuple[frozenset[Atom], frozenset[Atom]]:
-        """Return the atoms that became true and the atoms that became false."""
+        """Return the atoms that became true, and the atoms that became false."""
         return self._read(change.added), self._read(change.removed)
 
     def _read(self, statements: Iterable[Statement]) -> frozenset[Atom]:
@@ -176,11 +178,12 @@ class ActionOutcome:
 
 
 class World:
-    """An environment to act in, and a knowledge graph updated by observation.
+    """A kitchen environment, and a knowledge graph that is updated by observation.
 
     Args:
         graph: A graph that contains only the ontology; the scene is added to it.
-        force_put: Whether to ignore AI2-THOR's placement table when putting objects down.
+        force_put: Whether AI2-THOR's `forceAction` overrides its placement table when objects are
+            put down.
     """
 
     def __init__(
@@ -229,17 +232,16 @@ class World:
         return replace(inventory, used=used, unseen=unseen, doubted=doubted)
 
     wording = None
-    """Literals use hvr's own templates."""
+    """None: literals use hvr's own templates."""
     may_repeat = False
 
     @property
     def limited(self) -> bool:
-        """Whether the robot sees only some of the room."""
         return self.perception.sensors.sight is not Sight.OMNISCIENT
 
     @cached_property
     def place_counts(self) -> PlaceCounts:
-        """Frequencies of objects by place, for searches."""
+        """How often each class of object was found in each class of place; used for searches."""
         return place_counts()
 
     def plan(self, policy: Policy[Any], stage: Any, avoid: frozenset[str], reason: str) -> Planned:
@@ -254,7 +256,7 @@ class World:
         return SceneMonitor(self, planned, constraints, aside=aside)
 
     def scope(self, planned: Planned) -> Task:
-        """See `ExecutionWorld`: all objects of the kinds that the constraints quantify over."""
+        """See `ExecutionWorld.scope`: all objects of the types that constraints quantify over."""
         task, kept = planned.task, planned.problem.constraints
         quantified = [p for p in walk(kept) if isinstance(p, Exists | Forall)]
         kinds = {kind for part in quantified for v in part.variables for kind in v.types}
@@ -316,7 +318,7 @@ class World:
         return place_chances(thing, places, inventory, self.place_counts)
 
     def _beside(self, spot: str, others: Iterable[str]) -> list[str]:
-        """Return the open places that are in view from wherever the robot stands at a spot."""
+        """Return the open places in `others` that are visible from every position near a spot."""
         at = self.scene.objects[spot].position
         return [
             other
@@ -334,7 +336,7 @@ class World:
         ]
 
     def _spots(self, place: str) -> tuple[str, ...]:
-        """Return the objects to approach in order to see all of a place."""
+        """Return the objects that the robot must approach to see all of a place."""
         if place not in self.perception.large:
             return (place,)
         objects = self.scene.objects.values()
@@ -348,7 +350,7 @@ class World:
         return (place, *upon)
 
     def _looking_cost(self, place: str) -> float:
-        """Return the number of actions to go to a place and look there."""
+        """Return the number of actions needed to go to a place and look at it."""
         x, _, z = self.perception.stands_at
         at = self.scene.objects[place]
         moves = 1 + math.hypot(at.position[0] - x, at.position[2] - z) / GRID
@@ -402,11 +404,11 @@ class World:
         return tuple(sorted(places, key=lambda name: (way(name), name)))
 
     def facts(self, objects: Iterable[str]) -> frozenset[Atom]:
-        """Return the PDDL atoms that hold for some objects, as last observed."""
+        """Return the PDDL atoms about some objects, as last observed."""
         return self.graph.facts(objects)
 
     def act(self, step: int, action: GroundAction, near: Iterable[str]) -> ActionOutcome:
-        """Execute one action, look, and record both in the graph."""
+        """Execute an action, observe its outcome, and record both in the graph."""
         outcome = self.do(step, action, near)
         self.record(step, action, outcome)
         return outcome
@@ -419,7 +421,7 @@ class World:
         added: Iterable[Atom] = (),
         deleted: Iterable[Atom] = (),
     ) -> ActionOutcome:
-        """Execute one action, look, believe effects out of view, and update the graph."""
+        """Execute an action, observe its outcome, and update the belief and the graph."""
         before = self.scene
         self._used.update(action.args)
         result = perform(self.env, self.names, action.name, action.args, force_put=self.force_put)
@@ -441,10 +443,11 @@ class World:
     def retract(
         self, action: GroundAction, state: State, observed: Observed, *, again: bool
     ) -> Revision | None:
-        """Retract the cheapest beliefs that a refusal contradicts, and return them.
+        """Retract the cheapest beliefs that contradict a refusal, and return them.
 
-        Nearness is retracted first: it is only inferred from distances, and cheap to restore. All
-        other beliefs are retracted only after a second refusal, since the first may be transient.
+        `near` facts are retracted first: they are only inferred from distances, and cheap to
+        restore. Other beliefs are retracted only after a second refusal (`again`), since the first
+        may be a transient fault.
         """
 
         def is_believed(what: Atom | FunctionTerm) -> bool:
@@ -504,13 +507,10 @@ class World:
         self.graph.notice(step, _notes(failures))
 
     def look_around(self, step: int, everything: bool = False) -> tuple[str, ...]:
-        """Look for objects without a known place, or check everything.
-
-        Args:
-            everything: Whether to look even if nothing is lost: a reading may be wrong.
+        """Look for objects without a known place, or check `everything`.
 
         Returns:
-            Names of the objects that were found, or that differ from the belief.
+            Names of the objects that were found, or whose state differs from the belief.
         """
         if not self.perception.lost and not everything:
             return ()

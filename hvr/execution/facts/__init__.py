@@ -1,1 +1,1 @@
-"""Executing plans in worlds of facts: acting, detection, words."""
+"""Execution in PDDL worlds: acting, detecting deviations, and reading goals."""

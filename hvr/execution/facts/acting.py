@@ -1,8 +1,8 @@
-"""Worlds of facts for the loop of `hvr.execution.executor`: states are sets of PDDL facts.
+"""Connects PDDL worlds with the loop of `hvr.execution.executor`.
 
-Expected and observed outcomes are states of one task. Hidden facts are believed to follow the
-domain. When an applicable step is refused a second time, the cheapest hidden beliefs that make its
-precondition true are retracted.
+Expected and observed outcomes are states of the same task. Hidden facts are assumed to change as
+the domain predicts. If an applicable step is refused twice, hvr retracts the cheapest beliefs about
+hidden facts that contradict the refusal.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ from hvr.worlds.facts.environment import (
 
 
 class BeliefRevision:
-    """Hidden facts and the alternative value of each."""
+    """Believed hidden facts and, for each, the changes to make if it is retracted."""
 
     def __init__(self) -> None:
         self._alternatives: dict[Atom, Mapping[Atom, bool]] = {}
@@ -80,11 +80,14 @@ class BeliefRevision:
         self._doubtful: set[Atom] = set()
 
     def is_doubtful(self, what: Atom | FunctionTerm) -> bool:
-        """Return whether the step that changed a fact last lacked a visible effect."""
+        """Return whether no visible effect confirmed the last step that changed a hidden fact."""
         return what in self._doubtful
 
     def note(self, alternative: Mapping[Atom, bool], *, doubtful: bool = False) -> None:
-        """Record the hidden effects of a step with the opposite of their believed values."""
+        """Record the hidden effects of a step, given as the opposite of each changed value.
+
+        If the step is `doubtful`, no visible effect has confirmed it.
+        """
         self._notes += 1
         self._doubtful -= alternative.keys()
         if doubtful:
@@ -96,14 +99,13 @@ class BeliefRevision:
     def guesses(
         self, revisions: Iterable[Revision], state: State, refuted: Callable[[State], bool]
     ) -> list[tuple[Revision, State]]:
-        """Return alternative states, one per candidate revision.
+        """Return the revised state for each revision that agrees with the refusals.
+
+        The revisions retracted least often come first; ties are resolved by fewest facts, then by
+        the most recent change.
 
         Args:
-            refuted: Returns whether a state still contradicts the refusals.
-
-        Returns:
-            Each revision with its state: least retracted first, then the smallest, then the most
-                recently changed.
+            refuted: Returns whether a state contradicts the refusals.
         """
         ranked = []
         for revision in revisions:
@@ -137,11 +139,11 @@ class BeliefRevision:
 _Result = TypeVar("_Result")
 
 _MAX_UNSEEN_ACTIONS = 500
-"""Maximum number of actions by which another agent may have caused a refusal."""
+"""Maximum number of actions of another agent that are tried as explanations of a refusal."""
 
 
 RECOVERY_STRATEGIES = RecoveryStrategies(("retry",), ("satisfy",))
-"""The default recovery strategies in worlds of facts."""
+"""The default recovery strategies in PDDL worlds."""
 
 
 @dataclass(frozen=True)
@@ -151,17 +153,15 @@ class FactPolicy:
     recovery_strategies: RecoveryStrategies = RECOVERY_STRATEGIES
 
     def clearing(self, things: Sequence[str], place: str) -> Problem:
-        """Never called: a world of facts has no places (see `ExecutionWorld.crowding`)."""
         raise NotImplementedError
 
     def keeping(self, stage: Problem, constraints: Sequence[str]) -> Problem:
-        """Return the problem with other constraints; see `hvr.planning.plans.Policy`."""
         left = tuple(parse_constraint(text, self.domain, stage.objects) for text in constraints)
         return stage.replace(constraints=And(left))
 
 
 class FactWorld(ExecutionWorld):
-    """An environment of facts and the belief about it.
+    """A custom or simulated PDDL environment, with the robot's belief about its state.
 
     Args:
         problem: Problem with the objects and the initial belief about hidden facts.
@@ -200,7 +200,7 @@ class FactWorld(ExecutionWorld):
         return self._wording
 
     def outcome(self) -> bool | None:
-        """Return whether the environment ended the run successfully, or None if the run is open."""
+        """Return whether the environment judged the run a success, or None without a verdict."""
         return None
 
     def plan(
@@ -239,7 +239,7 @@ class FactWorld(ExecutionWorld):
         return FactMonitor(self, planned.task, constraints, aside=aside)
 
     def look_around(self, step: int, everything: bool = False) -> tuple[str, ...]:
-        """Look again; return the objects whose observed facts differ from the belief."""
+        """Observe again; return the objects whose observed facts contradict the belief."""
         del step, everything
         seen = self.look(self.state)
         different = difference_of(self.state, seen)
@@ -248,7 +248,7 @@ class FactWorld(ExecutionWorld):
         return tuple(sorted({name for atom in atoms for name in atom.args}))
 
     def do(self, action: GroundAction) -> str:
-        """Execute an action; return the reason for a refusal, or an empty string on success."""
+        """Execute an action; return the environment's reason for a refusal, or "" on success."""
         error = self._ask(f"step {action}", lambda: self.env.step(action.name, action.args))
         if not isinstance(error, str):
             raise SimulatorError(
@@ -265,12 +265,11 @@ class FactWorld(ExecutionWorld):
         return error
 
     def sent(self, action: GroundAction, error: str) -> dict[str, Any]:
-        """Return the call sent to the environment, in the form that it reports."""
         told = self._ask("sent", self.env.sent) if isinstance(self.env, CallReporter) else {}
         return told or {"action": action.name, "args": list(action.args), "success": not error}
 
     def look(self, believed: State) -> State:
-        """Return the observation as a state; hidden facts are taken from the believed state."""
+        """Return the observed state; facts that cannot be observed are taken from `believed`."""
         seen = self._ask("observe", self.env.observe)
         if not isinstance(seen, Observation):
             raise SimulatorError(
@@ -290,8 +289,9 @@ class FactWorld(ExecutionWorld):
     def retract(self, action: GroundAction, state: State) -> tuple[Revision, State] | None:
         """Return the hidden beliefs to retract after a refusal, and the revised state.
 
-        A single refusal may be a transient fault, so it only refutes doubtful beliefs. After the
-        second one, the other candidates are kept in case the revised state leaves no plan.
+        Since a refusal may be a transient fault, the first one retracts only beliefs that no
+        visible effect has confirmed. After the second one, the other candidates are kept in case no
+        plan exists for the revised state.
         """
         again = self._refused[action] >= 2
         if again:
@@ -324,11 +324,10 @@ class FactWorld(ExecutionWorld):
         return (what.predicate if isinstance(what, Atom) else what.function) in self.hidden
 
     def surprised(self, expected: State, observed: State) -> None:
-        """Record that a step ended in an unexpected state."""
         self._surprise = expected, observed
 
     def _causes(self, expected: State, observed: State) -> Iterator[State]:
-        """Yield the states after an action of another agent that explains the observation."""
+        """Yield the states after single actions of another agent that explain the observation."""
         # The action may also have changed hidden facts, which a plan may need.
         seen = self._visible(observed)
         for action in islice(applicable_actions(expected), _MAX_UNSEEN_ACTIONS):
@@ -346,7 +345,7 @@ class FactWorld(ExecutionWorld):
     def _after_unseen_actions(
         self, state: State, refused: tuple[GroundAction, ...]
     ) -> Iterator[State]:
-        """Yield the states in which another agent's unseen action explains the refusals."""
+        """Yield the states after an unseen action of another agent that explains the refusals."""
         # A single retracted fact may leave an impossible state, such as a robot without a place.
         for action in islice(applicable_actions(state), _MAX_UNSEEN_ACTIONS):
             other = Validator(state.task, state=state)
@@ -357,7 +356,7 @@ class FactWorld(ExecutionWorld):
                 yield other.state
 
     def believe(self, before: State, expected: State, observed: State) -> None:
-        """Record the hidden changes of a completed step."""
+        """Record what a completed step is believed to have changed out of view."""
         hidden = [
             a for a in base_atoms(before) ^ base_atoms(expected) if a.predicate in self.hidden
         ]
@@ -439,7 +438,6 @@ class FactMonitor(PlanMonitor):
         )
 
     def compared(self, before: State, expected: State, seen: State) -> tuple[State, State, State]:
-        """Return the states to compare: before the step, expected, and observed."""
         return before, expected, seen
 
     def cannot(self, number: int, action: GroundAction) -> Deviation:

@@ -1,12 +1,12 @@
-"""Clauses of goals in worlds of facts.
+"""Clauses of goals in PDDL worlds.
 
-A goal is made of the clauses in a world's wording:
+A goal consists of clauses in the world's wording:
 
-    clause  = a clause of the wording, such as "{0} is at {1}", with things in its places
+    clause  = a template of the wording, such as "{0} is at {1}", filled with things
             | a numeric comparison, such as "the battery of r1 is at least 5"
     thing   = a noun phrase (`hvr.execution.facts.things`)
 
-Nothing is guessed: any other sentence is rejected with the nearest known clauses.
+Nothing is guessed: for any other sentence, the error lists the most similar known clauses.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from hvr.pddl.task import holds_initially
 from hvr.worlds.facts.lexicon import WorldLexicon, words_of
 
 _FEW = 3
-"""Maximum number of remarks in a refusal."""
+"""Maximum number of hints in an error message."""
 
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 _MOST_COMBINATIONS = 200
@@ -67,7 +67,7 @@ class _Amount:
 
 
 class FactClauses:
-    """Reads the clauses of a world, and the things and numbers in them."""
+    """Reads the clauses of a PDDL world."""
 
     def __init__(self, domain: Domain, problem: Problem, words: WorldLexicon) -> None:
         self.domain = domain
@@ -83,7 +83,6 @@ class FactClauses:
     def _conjunction(
         self, text: str, read: Callable[[str], list[Formula] | None]
     ) -> list[Formula] | None:
-        """Read clauses joined by "and" and commas; names may contain "and"."""
         clause = read(text)
         if clause is not None:
             return clause
@@ -115,7 +114,7 @@ class FactClauses:
     def _either(
         self, text: str, read: Callable[[str], list[Formula] | None]
     ) -> list[Formula] | None:
-        """Read 'bring parcel1 to the depot or the harbour' as either of two clauses."""
+        """Parse 'bring parcel1 to the depot or the harbour' as a choice between two clauses."""
         text = text.replace("either ", "")
         before, choice, after = text.partition(" or ")
         if not choice:

@@ -1,8 +1,8 @@
 """Numeric comparisons in simple sentences, such as "the battery of r1 is at least 5".
 
-comparison = function COMPARED number | function COMPARED function
-function   = [the] NAME [of THING [and THING …]] | THING's NAME
-COMPARED   = is [not] [at least | at most | more than | less than | …] | >= | <= | > | < | =
+comparison = function COMPARED number | function COMPARED function function   = [the] NAME [of
+    THING [and THING …]] | THING's NAME COMPARED   = is [not] [at least | at most | more than |
+    less than | …] | >= | <= | > | < | =
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _COMPARED = re.compile(
 
 @dataclass(frozen=True)
 class ComparisonClause:
-    """A clause that compares two amounts; a denied comparison is not `positive`."""
+    """A clause that compares two numbers; `positive` is False if it contains "not"."""
 
     left: str
     operator: str
@@ -66,7 +66,7 @@ def parse_comparison(text: str) -> ComparisonClause | None:
 def function_patterns(
     functions: Mapping[str, Function],
 ) -> Iterator[tuple[str, re.Pattern[str], tuple[int, ...]]]:
-    """Yield each function's name, a pattern for each way to name it, and its argument positions."""
+    """Yield each function with its argument positions and a pattern, once per way to name it."""
     for function in functions.values():
         name = re.escape(words_of(function.name).lower())
         places = tuple(range(len(function.parameters)))

@@ -1,9 +1,9 @@
-"""Detection of deviations in worlds of facts: compare expected and observed states.
+"""Detection of deviations in PDDL worlds: compare expected and observed states.
 
-A refused step should have changed nothing and is compared with the state before it. A completed
-step is compared with the effects that the domain predicts. Each difference gets one explanation: an
-effect that did not occur, or a change unrelated to the action. Derived facts are ignored because
-they follow from other facts.
+A refused step should have changed nothing, so the observation is compared with the state before it.
+After a completed step, it is compared with the predicted state. Each difference gets one
+explanation: an effect that did not occur, or a change unrelated to the action. Derived facts are
+ignored because they follow from other facts.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class FactOutcome:
     """The outcome of one step.
 
     Args:
-        observed: Observed state, with hidden facts as expected.
-        error: Reason for a refusal; empty if the action was done.
-        unmet: After a refusal, the precondition literals observed not to hold.
+        observed: Observed state; hidden facts have their expected values.
+        error: Reason for a refusal; empty if the action was executed.
+        unmet: Precondition literals of a refused action that do not hold in `observed`.
     """
 
     before: State
@@ -49,7 +49,6 @@ class FactOutcome:
 
 
 def numeric_values(state: State) -> dict[FunctionTerm, Fraction]:
-    """Return the numeric fluents of a state, without the cost of the plan."""
     return {term: value for term, value in state.numbers().items() if term != TOTAL_COST}
 
 
@@ -68,14 +67,14 @@ def difference_of(expected: State, observed: State) -> Difference:
 
 
 def missing_literals(expected: State, observed: State) -> dict[Expression, None]:
-    """Return the literals that should hold but do not, in a deterministic order."""
+    """Return the literals that should hold but do not, in a repeatable order."""
     different = difference_of(expected, observed)
     unexpected = (Not(a) for a in different.unexpected)
     return dict.fromkeys([*different.missing, *unexpected, *different.numbers])
 
 
 def predicate_of(literal: Expression) -> str:
-    """Return the predicate of a literal, or the function of a numeric value."""
+    """Return the predicate of a literal, or the function of a numeric comparison."""
     match literal:
         case Not(Atom(predicate)) | Atom(predicate):
             return predicate
@@ -104,7 +103,7 @@ def detect_facts(
 
 
 def explain_state(literals: Iterable[Expression], wording: Wording) -> str:
-    """Describe a state in one clause, given the literals that should hold but do not."""
+    """Return a clause that describes the opposite of the given literals."""
     return literal_clauses([negated(literal) for literal in literals], wording=wording)
 
 
@@ -116,7 +115,7 @@ class _Explanations:
     deviations: list[Deviation]
 
     def refused(self, outcome: FactOutcome, differences: Iterable[Expression]) -> None:
-        """Explain a refusal, unless a change by another agent does."""
+        """Explain a refused step, unless the differences show that another agent intervened."""
         if set(outcome.unmet) & set(differences):
             return
         message = outcome.error.rstrip(".")
@@ -202,7 +201,6 @@ def _is_bare(literal: Expression) -> bool:
 
 
 def comparison_of(term: FunctionTerm, value: Fraction) -> Comparison:
-    """Return the condition that a numeric fluent has a value."""
     if "/" not in (text := decimal_text(value)):
         return Comparison("=", term, PddlNumber(Decimal(text)))
     parts = (PddlNumber(Decimal(value.numerator)), PddlNumber(Decimal(value.denominator)))

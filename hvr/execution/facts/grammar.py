@@ -1,7 +1,7 @@
-"""Requests with verbs in worlds of facts, such as "freeze two tubes and put them in the rack".
+"""Requests with verbs in PDDL worlds, such as "freeze two tubes and put them in the rack".
 
-They need an ontology that says which objects are portable and what verbs bring about; it enables
-the grammar of `hvr.language`. docs/reference/language.md lists the effect of each annotation.
+If the world's ontology says which objects are portable and what the verbs bring about, the grammar
+of `hvr.language` reads the requests. docs/reference/language.md describes the annotations.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from hvr.planning.search.constraints import with_stages
 from hvr.worlds.facts.lexicon import object_phrases
 
 _NAME = re.compile(r"(?<![\w?-])[a-z]+-\d+(?![\w-])")
-"""An object name in the grammar's form: letters and a number."""
+"""Object names that the grammar accepts: a word and a number, as in `tube-1`."""
 
 
 @dataclass(frozen=True)
 class RequestedProblem:
-    """A problem with a goal in words; its domain may be extended to remember reached stages."""
+    """A problem whose goal was read from a sentence; `said` is the paraphrase of the goal."""
 
     domain: Domain
     problem: Problem
@@ -39,7 +39,7 @@ class RequestedProblem:
 class GrammarRequests:
     """Parses requests about objects with arbitrary names.
 
-    The grammar knows names such as `tube-1`, so each object gets one while it is parsed.
+    The grammar only accepts names such as `tube-1`, so other objects are renamed for parsing.
     """
 
     def __init__(self, domain: Domain, problem: Problem, ontology: Ontology) -> None:
@@ -59,7 +59,7 @@ class GrammarRequests:
             self._classes[plain] = object_class
 
     def _known(self, ontology: Ontology) -> Iterator[tuple[str, str]]:
-        """Yield the objects whose class the ontology knows, names like `tube-1` first."""
+        """Yield the objects whose class is in the ontology, with their classes."""
         objects = {o.name: o.types for o in (*self.domain.constants, *self.problem.objects)}
         for name in sorted(objects, key=lambda n: _NAME.fullmatch(n) is None):
             known = (ontology.class_of_pddl_type(t) for t in objects[name])
@@ -69,7 +69,7 @@ class GrammarRequests:
 
     @property
     def inventory(self) -> Inventory:
-        """The objects and facts, under the names that the grammar knows."""
+        """The objects and facts of the problem, under the names that the grammar accepts."""
         grammar = {own: plain for plain, own in self._own.items()}
         facts = frozenset(
             Atom(a.predicate, tuple(grammar.get(n, n) for n in a.args)) for a in self.problem.init
@@ -127,7 +127,7 @@ class GrammarRequests:
 def with_constants(
     domain: Domain, problem: Problem, texts: Iterable[str]
 ) -> tuple[Domain, Problem]:
-    """Move the objects that some conditions name from the problem to the domain."""
+    """Turn the objects that some conditions mention into constants of the domain."""
     # Actions can then refer to them.
     named = {name for text in texts for name in re.findall(r"[^\s()]+", text)}
     constants = tuple(o for o in problem.objects if o.name in named)

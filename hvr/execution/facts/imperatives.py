@@ -1,11 +1,12 @@
-"""Requests in worlds without annotated verbs: the imperatives of their actions.
+"""Requests in worlds whose verbs have no annotations: the imperatives of their actions.
 
-put red on green              the effect of the action 'put {0} on {1}'
-bring parcel1 to the market   a clause of the world: parcel1 is at the market
-pick red up, then put it on green    two stages
+    put red on green              the effect of the action 'put {0} on {1}' bring parcel1 to the
+        market   a clause of the world: parcel1 is at the market pick red up, then put it on green
+        two stages
 
-An imperative requests one effect of its action: the effect with most of the imperative's arguments
-and, among these, the rarest one. Every word must belong to a clause; courtesies are skipped.
+An imperative requests one effect of its action: the effect that mentions most of the given
+arguments and, among these, the one that fewest actions have. Every word must belong to a clause,
+except for courtesies.
 """
 
 from __future__ import annotations
@@ -32,14 +33,14 @@ _PLACES = {
     "on top of": ("on",),
     "on to": ("on",),
 }
-"""Prepositions of destinations, and the prepositions of clauses that they can mean."""
+"""Prepositions after a verb of motion, and the prepositions of the clauses that they can mean."""
 
 _WHERE = "|".join(sorted(_PLACES, key=len, reverse=True))
 PLACING = tuple(
     "put place set lay stack bring take move carry deliver send get transport ship transfer leave "
     "have drop return relocate haul pass".split()
 )
-"""Verbs that ask for a thing to be at a place."""
+"""Verbs that request that an object be at a place."""
 
 _PLACING = re.compile(rf"(?:{'|'.join(PLACING)}) ")
 _ORIGIN = re.compile(r" (?:from|off|out of) (?P<origin>.+?)(?= (?:to|into|onto|on|in|at) |$)")
@@ -70,10 +71,10 @@ _AFTER = re.compile(rf"(?:[ ,]+(?!(?:can|could|would|will)$)(?:{_COURTESY})(?![\
 
 
 class Imperative(Value):
-    """An order in words, and the effect that it asks for.
+    """An imperative sentence pattern, and the effect that it requests.
 
     Args:
-        pattern: The words; the groups `p0`, `p1` … are arguments.
+        pattern: The sentence pattern; the groups `p0`, `p1` … are arguments.
         asked: Atom of the requested literal, or the requested change of a number.
         positive: Whether the atom becomes true.
         needs: Atoms of the action's precondition.
@@ -87,13 +88,12 @@ class Imperative(Value):
 
     @property
     def args(self) -> tuple[str, ...]:
-        """The parameters that the effect is about, the main one first."""
         asked = self.asked
         return asked.args if isinstance(asked, Atom) else asked.fluent.args
 
 
 def bare(text: str) -> str:
-    """Return a request without the courtesies around it."""
+    """Return a request without courtesies such as 'please'."""
     text = re.sub(r"\s+", " ", text.strip().rstrip(".!?").lower())
     before = _BEFORE.match(text)
     rest = text[before.end() :] if before else text
@@ -136,7 +136,7 @@ def imperatives(domain: Domain, orders: Sequence[tuple[str, Template]]) -> Itera
 
 
 def orders_of(wording: Mapping[str, ActionWording], domain: Domain) -> list[tuple[str, Template]]:
-    """Return the imperatives of the actions, given or derived from their names."""
+    """Return the imperative of each action, either given or derived from the action's name."""
     given = [(name, said.imperative) for name, said in wording.items()]
     own = [
         (name, Template(imperative_of(action), len(action.parameters)))
@@ -146,7 +146,7 @@ def orders_of(wording: Mapping[str, ActionWording], domain: Domain) -> list[tupl
 
 
 def _changed(effect: Expression, named: Sequence[str]) -> NumericEffect | None:
-    """Return the change of a number that an order asks for, by a constant amount."""
+    """Return the change of a number, by a constant amount, that an imperative requests."""
     effects = effect.operands if isinstance(effect, And) else (effect,)
     changes = [
         one
@@ -161,10 +161,10 @@ def _changed(effect: Expression, named: Sequence[str]) -> NumericEffect | None:
 
 
 def exclusive(domain: Domain) -> frozenset[tuple[str, str]]:
-    """Return the pairs of predicates that cannot both hold for an object.
+    """Return the pairs of predicates that cannot both hold for the same object.
 
-    An action that makes one true for an object makes the other false. A predicate that actions
-    make false has one further argument at a time: an object is at one place.
+    Two predicates exclude each other if an action makes one true and the other false. A predicate
+    paired with itself allows one second argument at a time, such as an object's place.
     """
     pairs: set[tuple[str, str]] = set()
     for action in domain.actions.values():
@@ -183,7 +183,7 @@ def _both(one: str, other: str) -> tuple[tuple[str, str], tuple[str, str]]:
 
 
 def literals_of(effect: Expression, *, positive: bool = True) -> Iterator[tuple[Atom, bool]]:
-    """Yield the atoms of an effect or a conjunction, and whether they are affirmed."""
+    """Yield each atom of an effect, and whether the effect makes it true."""
     match effect:
         case Atom():
             yield effect, positive
@@ -199,7 +199,7 @@ def literals_of(effect: Expression, *, positive: bool = True) -> Iterator[tuple[
 def _asked(
     literals: Sequence[tuple[Atom, bool]], named: Sequence[str], added: Counter[str], placing: bool
 ) -> tuple[Atom, bool] | None:
-    """Return the literal that an order with some arguments asks for, or None."""
+    """Return the literal that an imperative with the arguments `named` requests, or None."""
     # An order to put something needs its place; other orders may leave out arguments.
     about = [one for one in literals if named and one[0].args[:1] == (named[0],)]
     possible = [one for one in about if set(one[0].args) <= set(named)]
@@ -218,7 +218,7 @@ def _asked(
 def _forms(
     order: str, left: Set[int] = frozenset()
 ) -> Iterator[tuple[re.Pattern[str], tuple[int, ...]]]:
-    """Yield the patterns of an order, with and without its last phrases."""
+    """Yield the patterns of an imperative with all or only some of its phrases."""
     parts = re.split(r"\{(\d+)\}", order)
     head, first, *rest = [*parts, "", ""][:2] + list(parts[2:])
     if len(parts) < 3:
@@ -250,11 +250,7 @@ def _kept(count: int) -> Iterator[tuple[int, ...]]:
 
 
 def _place(words: str, left: bool) -> str:
-    """Return a pattern for the words before an argument; 'onto' is a form of 'on'.
-
-    Args:
-        left: Whether the argument is a place that the thing leaves.
-    """
+    """Return a pattern for the preposition before an argument, such as 'on' or 'onto' for 'on'."""
     word = words.strip()
     if word == ",":
         forms = _ORIGINS if left else ("with", "using", *_PLACES)
@@ -264,7 +260,10 @@ def _place(words: str, left: bool) -> str:
 
 
 def as_clauses(text: str, *, ordered: bool) -> Iterator[str]:
-    """Yield the clauses that a request can mean: 'bring X to Y', after an order also 'X to Y'."""
+    """Yield the clauses that a request can mean, such as 'X is at Y' for 'bring X to Y'.
+
+    If `ordered`, the verb may be missing, as in 'X to Y'.
+    """
     verb = _PLACING.match(text)
     text = _SHOULD.sub(lambda match: f" is{match['denied'] or ''}", text)
     yield text
@@ -327,7 +326,7 @@ _ONCE = {"once": 1, "twice": 2, "thrice": 3}
 
 
 def repeated(text: str) -> tuple[str, int]:
-    """Split 'water the rose twice' into the order and the number of times; 0 if it gives none."""
+    """Split 'water the rose twice' into 'water the rose' and 2, or return 0 without a number."""
     match = _TIMES.fullmatch(text)
     if match is None:
         return text, 0
@@ -341,10 +340,10 @@ _TURN = re.compile(r"(turn|switch)(?= )")
 
 
 def variants(text: str, types: Mapping[str, str]) -> Iterator[str]:
-    """Yield rewordings of an order.
+    """Yield rewordings of an imperative.
 
     Args:
-        types: Verbs whose first argument can only be one object, and this object.
+        types: For verbs whose first argument can only be one object: this object.
     """
     yield text
     if (turn := _TURN.match(text)) is not None:
@@ -355,5 +354,4 @@ def variants(text: str, types: Mapping[str, str]) -> Iterator[str]:
 
 
 def things_of(text: str) -> list[str]:
-    """Return the items of a list: 'red, green and blue'."""
     return [part for part in _LIST.split(text) if part]

@@ -1,4 +1,4 @@
-"""Orders in worlds of facts, such as 'bring … to …', read as effects of actions."""
+"""Imperatives in PDDL worlds, such as 'bring … to …', read as effects of actions."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class FactOrders(FactClauses):
         return [all_of(stage) for stage in stages]
 
     def _undoes(self, later: Formula, earlier: Formula) -> bool:
-        """Return whether two conditions on the same object exclude each other."""
+        """Return whether the later condition makes the earlier one false."""
         if later == earlier or isinstance(earlier, Not):
             return False
         one, other = (next((a for a in atoms_of(f) if a.args), None) for f in (later, earlier))
@@ -90,7 +90,7 @@ class FactOrders(FactClauses):
         return self._either(bare(text), self._order) if found is None else found
 
     def _ordered_clause(self, text: str) -> list[Formula] | None:
-        """Read an order: an imperative of an action, or 'put', 'bring' … and a clause."""
+        """Parse an imperative of an action, or a clause after a verb such as 'put' or 'bring'."""
         text = re.sub(r"\b(it|them)\b", self._spoken or "it", bare(text))
         plain, times = repeated(text)
         matches = [
@@ -119,16 +119,13 @@ class FactOrders(FactClauses):
         return None
 
     def _describes(self, form: Imperative, match: re.Match[str]) -> bool:
-        """Return whether an order has a single argument, which is a description."""
+        """Return whether the only argument of an imperative is a description, not a name."""
         ((group, text), *others) = match.groupdict().items()
         plain = others or text in self._things.phrases
         return not plain and self._thing(text, form.parameters[int(group[1:])]) is not None
 
     def _with_relations(self, clauses: Iterable[str]) -> Iterator[str]:
-        """Yield the clauses, then variants that use the world's own relations.
-
-        A variant says 'is stored in' instead of 'is in'.
-        """
+        """Yield the clauses, then variants with a world's relation: 'is stored in' for 'is in'."""
         known = list(clauses)
         yield from known
         for relation in self._relations:
@@ -147,7 +144,7 @@ class FactOrders(FactClauses):
         return tuple(found)
 
     def _agents(self, orders: Sequence[tuple[str, Template]]) -> Iterator[tuple[str, str]]:
-        """Yield the verbs whose first argument can only be one object, with this object."""
+        """Yield each verb whose first argument can only be one object, with this object."""
         for name, order in orders:
             action = self.domain.actions.get(name)
             if action is not None and action.parameters and order:
@@ -156,7 +153,7 @@ class FactOrders(FactClauses):
                     yield order.text.lower().split()[0], next(iter(members))
 
     def _exchange(self, text: str) -> list[Formula] | None:
-        """Read 'swap red and green': each object goes where the other one is."""
+        """Parse 'swap red and green': each object takes the other one's place."""
         match = _SWAP.fullmatch(text)
         pair = [self.object_of(match[name]) for name in ("one", "other")] if match else []
         if len(pair) != 2 or None in pair or pair[0] == pair[1]:
@@ -174,7 +171,7 @@ class FactOrders(FactClauses):
         return list(found)
 
     def _by_means(self, text: str) -> list[Formula] | None:
-        """Read 'take parcel1 to the harbour with truck1': the parcel is in the truck first."""
+        """Parse 'take parcel1 to the harbour with truck1': parcel1 must first be in truck1."""
         for match in _MEANS.finditer(text):
             rest = text[: match.start()] + text[match.end() :]
             orders = self._order(rest)
@@ -236,7 +233,7 @@ class FactOrders(FactClauses):
         return found
 
     def _first(self, form: Imperative, known: Mapping[int, Thing]) -> list[Formula]:
-        """Return the preconditions about named arguments that the effect does not mention."""
+        """Return unmet preconditions about arguments that the requested effect does not mention."""
         index = {p.name: i for i, p in enumerate(form.parameters)}
         open_ = {a for a, i in index.items() if i in known and a not in form.args}
         said = {a: t.name for a, i in index.items() if (t := known.get(i)) and not t.quantifier}
@@ -248,7 +245,7 @@ class FactOrders(FactClauses):
         return [need for need in needs if not self._holds(need)]
 
     def _changed(self, change: NumericEffect, args: Sequence[Thing], times: int) -> Formula:
-        """Return the value that an order asks for, computed from the current one."""
+        """Return the goal value of a number: its current value after the requested change."""
         assert isinstance(change.amount, Number)
         amount = change.amount.value
 
@@ -297,7 +294,7 @@ class FactOrders(FactClauses):
         at: int,
         positive: bool = True,
     ) -> Thing:
-        """Read 'a block' as one of the blocks for which the order is not yet fulfilled."""
+        """Read 'a block' as one of the blocks that do not yet fulfil the request."""
         thing = args[at]
         if thing.quantifier != SOME or thing.members is not None or thing.count_all or at:
             return thing

@@ -35,17 +35,19 @@ from hvr.validation.validator import Validator
 from hvr.worlds.facts.environment import base_atoms
 
 IMPROVEMENT_TIMEOUT = 0.3
-"""Seconds without a better plan after which the best one is executed. While the robot waits, a
-shorter plan is worth less than an early start.
+"""Seconds without a better plan after which the best plan so far is executed. While the robot
+waits, a shorter plan is worth less than an early start.
 """
 
 
 MAX_ACTIONS = 5_000
-"""Larger tasks are given to external programs, which can be stopped in time."""
+"""Maximum number of ground actions for planning in this process; larger tasks are given to external
+programs, which can be stopped in time.
+"""
 
 
 class FactPlanner(Protocol):
-    """A planner that plans from states of a world."""
+    """A planner that plans from any state of a world."""
 
     def plan(self, task: Task) -> Planned:
         """Return a plan from the initial state of a task; see `StatePlanner.plan`."""
@@ -53,7 +55,7 @@ class FactPlanner(Protocol):
 
 @dataclass(frozen=True)
 class TimedSteps:
-    """A timed plan, its planner, and the seconds it took."""
+    """A plan with start times, the planner that found it, and the planning time in seconds."""
 
     steps: tuple[Step, ...]
     planner: str
@@ -61,11 +63,11 @@ class TimedSteps:
 
 
 class StatePlanner:
-    """Plans from states of a world.
+    """Plans from any state of a world.
 
     Args:
         name: A planner of `hvr solve`. None selects capable planners: in this process for small
-            problems, which is fastest, otherwise programs in parallel.
+            problems, otherwise external programs in parallel.
     """
 
     def __init__(self, name: str | None = None, seconds: float = 60.0) -> None:
@@ -105,7 +107,7 @@ class StatePlanner:
         return TimedSteps(steps, solution.planner, time.perf_counter() - started)
 
     def search(self, task: Task) -> tuple[tuple[GroundAction, ...] | None, str, bool]:
-        """Return the plan, None if there is none, its planner, and whether it is proven optimal."""
+        """Return the plan or None, the planner's name, and whether the plan is proven optimal."""
         features = features_of(task.domain, task.problem)
         name, seconds = self.name, self.seconds
         able = [program for program in (GROUNDED, FORWARD) if not program.lacks & features]
@@ -150,7 +152,7 @@ def _searched(
 
 
 class CheapPlanner:
-    """A planner for cheap plans of small tasks in this process; falls back to `StatePlanner`."""
+    """Plans in this process for small tasks at low cost, and otherwise with `StatePlanner`."""
 
     def __init__(self, seconds: float = 10.0) -> None:
         self.seconds = seconds
@@ -175,7 +177,7 @@ def _is_small(task: Task) -> bool:
 
 @dataclass(frozen=True)
 class AutomaticPlanner:
-    """A `hvr.planning.search.planners.Planner` that selects a capable hvr planner."""
+    """A `hvr.planning.search.planners.Planner` that selects a capable planner."""
 
     seconds: float = 10.0
 

@@ -1,4 +1,4 @@
-"""Prohibitions in requests to worlds of facts: 'do not use plane1', 'without the truck'."""
+"""Prohibitions in requests to PDDL worlds: 'do not use plane1', 'without the truck'."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _USE = re.compile(r"(?:use|touch|employ) (?P<thing>.+)")
 
 
 def without_prohibitions(text: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """Split a request into its orders, the actions that it forbids, and the things not to use."""
+    """Split a request into the remaining text, the forbidden actions, and the objects to avoid."""
     deeds: list[str] = []
     things: list[str] = []
 
@@ -58,7 +58,7 @@ _KEPT = re.compile(
 
 
 def without_kept(text: str, words: FactWords) -> tuple[str, tuple[str, ...]]:
-    """Split a request into its orders and the current states that it wants preserved."""
+    """Split a request into the remaining text and the current states to preserve."""
     states: list[str] = []
 
     def cut(match: re.Match[str]) -> str:
@@ -82,10 +82,10 @@ def forbidding(
     deeds: tuple[str, ...],
     things: tuple[str, ...],
 ) -> Iterator[Expression]:
-    """Yield the constraints that forbid actions and the use of things.
+    """Yield the constraints that forbid the actions `deeds` and the use of `things`.
 
     Raises:
-        LanguageError: An action or thing is unknown, or a forbidden state already holds.
+        LanguageError: An action or object is unknown, or a forbidden state already holds.
     """
     for deed in deeds:
         for text in words.forbidden(deed.strip()):
@@ -101,7 +101,7 @@ def forbidding(
 
 
 def unchanged(name: str, domain: Domain, problem: Problem) -> Iterator[Formula]:
-    """Yield the conditions under which no fact about an object changes."""
+    """Yield the conditions that no fact about an object differs from the initial state."""
     objects = {o.name: o.types for o in (*domain.constants, *problem.objects)}
     changed = {
         atom.predicate

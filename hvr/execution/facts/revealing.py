@@ -1,8 +1,8 @@
 """Worlds that reveal their objects during a run: belief, search and goals by description.
 
 The environment lists the objects seen so far and supposed objects: places to explore, and objects
-that may be there. Plans use both, so searching is part of a plan and of its proof. New facts are
-not deviations; they lead to a new plan if the old one relied on a refuted supposition.
+that may exist. Plans may use both, so the search is part of a plan and of its proof. New facts are
+not deviations. They lead to a new plan only if the current plan relied on a refuted supposition.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ from hvr.worlds.facts.folder import WorldFolder
 
 
 class DescribedStage(Value):
-    """A part of a request that must be done before the next one begins.
+    """A part of a request that must be completed before the next part begins.
 
     Args:
-        text: The condition in PDDL; its objects are variables.
+        text: The condition in PDDL; variables stand for the objects.
         said: The condition in words.
     """
 
@@ -65,15 +65,12 @@ class DescribedStage(Value):
 def described_stages(
     request: str, reader: Reader, reading: int | None = None
 ) -> tuple[DescribedStage, ...]:
-    """Return the stages of a request, with descriptions in place of objects.
-
-    Args:
-        reading: 1-based number of the reading to use if there are several.
+    """Return the stages of a request, in which variables with conditions stand for objects.
 
     Raises:
         LanguageError: The request was not understood, or it requires that all objects are known.
-        AmbiguousError: The request has several readings, and none was chosen.
-        ImpossibleGoalError: No object of the kind can meet the request.
+        AmbiguousError: The request is ambiguous, and `reading` is None.
+        ImpossibleGoalError: No object of the requested kind can fulfil the request.
     """
     found: dict[tuple[DescribedStage, ...], None] = {}
     for choices in readings(request, reader.lexicon, reader.taxonomy):
@@ -108,7 +105,7 @@ class _Description:
                 yield DescribedStage(text, " and ".join(said for _, said in asked))
 
     def _asked(self, begin: int, end: int) -> Iterator[tuple[str, str]]:
-        """Yield the condition of each group of related things, with its words."""
+        """Yield a condition and its paraphrase for each group of related entities."""
         relations = [r for r in self.meaning.relations if begin <= r.clause < end]
         wanted = {
             number: [c for c in entity.conditions if begin <= c.clause < end]
@@ -167,7 +164,7 @@ class _Description:
         )
 
     def _type(self, number: int, conditions: Iterable[Condition], moved: bool) -> str:
-        """Return the type of the kinds of an entity that allow the required action."""
+        """Return the PDDL type of the entity's classes that allow the requested actions."""
         entity = self.meaning.entities[number]
         needed = [(c.word, c.requires) for c in conditions]
         needed += [("put", self.taxonomy.roles.class_of(PORTABLE))] if moved else []
@@ -201,17 +198,17 @@ class _Description:
 # --------------------------------------------------------------------------------------------------
 
 MAX_REPLANS = 10_000
-"""Maximum number of new plans, practically unlimited: each discovery may need one, and the
-environment ends a run that takes too long.
+"""Maximum number of new plans. It is practically unlimited, because each discovery may need a new
+plan and the environment ends runs that take too long.
 """
 
 
 class RevealingWorld(FactWorld):
-    """An environment that reveals its objects, and the belief about it.
+    """An environment that reveals its objects during the run, and the belief about it.
 
     Args:
         deeds: Predicates that record the actions of the current stage.
-        judged: Whether the environment judges the request; False if it did not set the request.
+        judged: Whether the environment judges the run; True only if it set the request.
 
     Attributes:
         supposed: Objects that have not been seen.
@@ -244,7 +241,7 @@ class RevealingWorld(FactWorld):
         return None if outcome and not self._judged else outcome
 
     def do(self, action: GroundAction) -> str:
-        """See `FactWorld.do`; a step that ends the run does not count as refused."""
+        """See `FactWorld.do`; an action that ends the run does not count as refused."""
         error = super().do(action)
         return "" if error and self.outcome() is not None else error
 
@@ -252,7 +249,7 @@ class RevealingWorld(FactWorld):
         return self._ask("request", self.env.request)
 
     def look(self, believed: State) -> State:
-        """Return the observation as a planning state over the currently known objects."""
+        """Return the observation as a state of a task with the objects known now."""
         seen = self._ask("observe", self.env.observe)
         if not isinstance(seen, Observation) or seen.objects is None:
             raise SimulatorError(
@@ -280,7 +277,7 @@ class RevealingWorld(FactWorld):
         return self._state_of(problem.replace(init=frozenset(atoms), numeric_init=values))
 
     def suppose(self, state: State) -> None:
-        """Adopt a predicted state of the current objects as the real one."""
+        """Adopt a predicted state as the believed one."""
         problem = self.task.problem
         static = {a for a in problem.init if self.task.is_static(a.predicate)}
         self.state = self._state_of(problem.replace(init=frozenset(static | base_atoms(state))))
@@ -320,18 +317,17 @@ class RevealingWorld(FactWorld):
         return RevealingMonitor(self, planned.task, constraints, aside=aside)
 
     def look_around(self, step: int, everything: bool = False) -> tuple[str, ...]:
-        """See `ExecutionWorld`; looking reveals nothing without an action."""
         del step, everything
         return ()
 
 
 class RevealingMonitor(FactMonitor):
-    """Tracks the believed state while a plan runs and objects appear."""
+    """Tracks the believed state while a plan runs and objects are discovered."""
 
     world: RevealingWorld
 
     def compared(self, before: State, expected: State, seen: State) -> tuple[State, State, State]:
-        """Return the states without objects that are gone, and with the latest estimates."""
+        """Return the states without vanished objects, and with the latest estimates."""
         if self.world.outcome() is not None:
             here = self._in_task(seen)  # the environment may end within a step
             return here, here, here
@@ -348,7 +344,7 @@ class RevealingMonitor(FactMonitor):
         return settled(before), settled(expected), observed
 
     def outdated(self, rest: Sequence[GroundAction]) -> str:
-        """See `BeliefMonitor`: a discovery calls for a new plan."""
+        """See `BeliefMonitor.outdated`: a discovery may require a new plan."""
         if not rest:
             return ""
         new = self.world.task.objects.keys() - self.task.objects.keys() - self.world.supposed
@@ -378,11 +374,7 @@ class PosedRun:
 
     Args:
         text: The request, or None for a mission that the environment sets and judges.
-        reading: 1-based number of the reading to use if there are several.
-
-    Raises:
-        LanguageError, AmbiguousError, ImpossibleGoalError: See `described_stages`.
-        SimulatorError: The environment fails.
+        reading: 1-based number of the reading to use if the request is ambiguous.
     """
 
     def __init__(
@@ -413,7 +405,7 @@ class PosedRun:
         self.stages: tuple[DescribedStage, ...] = described_stages(self.request, reader, reading)
 
     def goals(self) -> tuple[Problem, ...]:
-        """Return the stages as problems without objects."""
+        """Return the stages as problems whose goals describe objects instead of naming them."""
         return tuple(
             self.problem.replace(
                 goal=parse_formula_pddl(stage.text, self.domain, (), file="<goal>")
@@ -428,14 +420,14 @@ class PosedRun:
         max_replans: int = MAX_REPLANS,
         listen: Callable[[Event], None] | None = None,
     ) -> WorldRun:
-        """Plan, execute and watch until the request is fulfilled or impossible."""
+        """Plan and act until the request is fulfilled or impossible."""
         policy = FactPolicy(self.domain, CheapPlanner(seconds))
         return run_in_world(
             self.world, policy, *self.goals(), max_replans=max_replans, listen=listen
         )
 
     def plans(self, seconds: float = 10.0) -> Iterator[Planned]:
-        """Yield a plan for each stage, starting from the predicted end of the previous one.
+        """Yield a plan for each stage, from the predicted final state of the previous stage.
 
         Raises:
             ImpossibleGoalError: No plan exists from the believed state.
@@ -450,11 +442,11 @@ class PosedRun:
             self.world.suppose(validator.state)
 
     def assumed(self, plans: Iterable[Planned]) -> tuple[str, ...]:
-        """Return the objects in plans that have not been seen."""
+        """Return the objects in the plans that have not been seen."""
         named = (n for planned in plans for a in planned.plan.actions for n in a.args)
         return tuple(dict.fromkeys(n for n in named if n in self.world.supposed))
 
     def unexecuted(self, plans: Sequence[Planned]) -> WorldRun:
-        """Return plans as a run without steps, so that they can be saved."""
+        """Return a run without executed steps, in which the plans can be saved."""
         finished = Finished(False, 0, 0, "the plan was not executed")
         return WorldRun(finished, False, tuple(plans), (finished,))

@@ -1,4 +1,4 @@
-"""Runs in worlds of facts: timed and untimed plans, executed and recovered."""
+"""Runs in PDDL worlds, with or without time."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class TimedWorld(FactWorld):
         return Planned(task.problem, task, Relevant(reasons), plan, 1)
 
     def _ended(self, stage: Problem) -> tuple[Task, list[GroundAction], State]:
-        """Return the task, the ends of the running actions, and the state that they lead to."""
+        """Return the task, the ends of the running actions, and the state once all have ended."""
         # Actions that cannot end as planned are stopped.
         while True:
             task = Task(self.domain, problem_at(stage, self.state))
@@ -140,7 +140,7 @@ class TimedWorld(FactWorld):
         return self._ends.get(self.timing.end(action), self.now)
 
     def wait_for(self, action: GroundAction) -> bool:
-        """Wait until a step is due; return whether the environment's own clock advanced."""
+        """Wait until a step is due; return whether the environment's own clock was advanced."""
         waiting = self._due.get(action)
         due, duration = waiting[0] if waiting else self._last.get(action, (self.now, Fraction(0)))
         self._last[action] = due, duration
@@ -166,19 +166,17 @@ class TimedWorld(FactWorld):
         return error
 
     def stop(self, action: GroundAction) -> None:
-        """Notify the environment that an action is interrupted."""
         self._ask(f"stop {action}", lambda: self._env.stop(action.name, action.args))
 
 
 class TimedWatch(FactMonitor):
-    """Monitors the start and the end of every action, and its overall condition in between."""
+    """Monitors the start and end of each durative action, and its `over all` condition."""
 
     world: TimedWorld
 
     def step(
         self, number: int, action: GroundAction, block: int, before: State, report: StepReport
     ) -> StepDone:
-        """Wait until the step is due, look, and execute it; see `BeliefMonitor`."""
         world = self.world
         noticed: tuple[Deviation, ...] = ()
         waited = Difference()
@@ -257,17 +255,19 @@ def _both(first: Difference, second: Difference) -> Difference:
 MAX_REPLANS = 20
 """Default maximum number of new plans."""
 MAX_ATTEMPTS = 3
-"""Retries of the same step in a run; higher than elsewhere because plans may repeat a step often.
+"""Maximum number of retries of the same step in a run. It is higher than in other worlds because
+plans often repeat a step.
 """
 
 
 @dataclass(frozen=True)
 class TimedRun(JsonObject):
-    """The timing of a run.
+    """The timed plans of a run.
 
     Args:
-        timing: The split domain, whose actions are the starts and ends in the run's plans.
-        simulated: Whether hvr counted the time because the world has no clock.
+        timing: The domain with each durative action split into its start and its end, as in the
+            run's plans.
+        simulated: Whether hvr counted the time because the environment has no clock.
     """
 
     timing: Timing = field(repr=False)
@@ -284,12 +284,12 @@ class TimedRun(JsonObject):
 
 @dataclass(frozen=True)
 class WorldRun(JsonObject):
-    """A finished run.
+    """A finished run in a PDDL world.
 
     Args:
         unreachable: Whether it is proven that no plan reaches the goal from the final state.
-        plans: The plans that were started, in order.
-        unseen: Hidden predicates that the goal depends on; if any, success is only believed.
+        plans: The plans whose execution began, in order.
+        unseen: Hidden predicates in the goal; if there are any, success is only believed.
     """
 
     finished: Finished
@@ -320,7 +320,7 @@ def run_world(
     max_replans: int = MAX_REPLANS,
     listen: Callable[[Event], None] | None = None,
 ) -> WorldRun:
-    """Reach the goal of a problem in an environment.
+    """Plan and act in an environment until the goal of a problem is reached.
 
     Args:
         planner: A planner, or a policy with its own recovery strategies.
@@ -343,7 +343,7 @@ def run_world(
 
 
 class _EndedError(Exception):
-    """The environment has judged the run."""
+    """Raised when the environment has judged the run."""
 
 
 def run_in_world(
@@ -353,7 +353,7 @@ def run_in_world(
     max_replans: int = MAX_REPLANS,
     listen: Callable[[Event], None] | None = None,
 ) -> WorldRun:
-    """Reach the goals of problems, one after another, in a world of facts; see `run_world`."""
+    """Reach the goals of the stages in order; see `run_world`."""
     events: list[Event] = []
     plans: list[Planned] = []
 
@@ -385,7 +385,7 @@ def run_in_world(
 
 
 def dependencies_of(domain: Domain, formula: Expression) -> frozenset[str]:
-    """Return the predicates and functions that a formula depends on, through rules as well."""
+    """Return the predicates and functions that a formula depends on, also through derived ones."""
     rules: dict[str, list[Expression]] = {}
     for rule in domain.derived:
         rules.setdefault(rule.predicate, []).append(rule.body)
@@ -414,11 +414,13 @@ def save_run(
 ) -> None:
     """Write the domain, problems, plans, events and faults of a run to a folder.
 
-    The layout matches other runs. `task.json` holds the request and the result. `problem.pddl` and
-    `plan.pddl` are the first ones; new plans are numbered from `problem-2.pddl` and `plan-2.pddl`.
-    The steps of durative plans are starts and ends; their times are in `timed-plan.pddl`, which
-    belongs to `timed-domain.pddl`. Each line of `trace.jsonl` is an event, each line of
-    `faults.jsonl` a fault.
+    The layout matches that of other runs. `problem.pddl` and `plan.pddl` are the first ones; new
+    plans are numbered from `problem-2.pddl` and `plan-2.pddl`. In plans with durations, each step
+    is the start or the end of an action; the original plan is in `timed-plan.pddl`, for the domain
+    `timed-domain.pddl`.
+
+    Args:
+        about: Further entries of `task.json`.
     """
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -447,7 +449,7 @@ def save_run(
 def _status(
     problem: Problem, run: WorldRun, request: str, about: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the entries of `task.json`; a goal that is only believed is not judged."""
+    """Return the entries of `task.json`. If success is only believed, no verdict is included."""
     unseen = " and ".join(run.unseen) if run.finished.reached else ""
     verdict = {"verdict": f"the goal is believed to hold, but {unseen} cannot be observed"}
     return {

@@ -1,4 +1,4 @@
-"""Goals of worlds of facts in plain language: simple clauses, comparisons and requests."""
+"""Goals of PDDL worlds in plain language: simple clauses, comparisons and requests."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _stages(
 
 
 def goal_text(formula: Expression, words: WorldLexicon) -> str:
-    """Return a goal in words, or as PDDL where the wording has none."""
+    """Return a goal in words; parts without a wording are PDDL."""
     match formula:
         case And(operands) if operands:
             return " and ".join(goal_text(one, words) for one in operands)
@@ -97,7 +97,6 @@ def _quantified(quantifier: str, variable: TypedName, body: Expression, words: W
 
 
 def supports_requests(ontology: Ontology | None) -> bool:
-    """Return whether an ontology defines verbs, which the grammar of requests needs."""
     return ontology is not None and bool(ontology.instances("Verb"))
 
 
@@ -108,10 +107,10 @@ def problem_for(
     words: WorldLexicon,
     ontology: Ontology | None = None,
 ) -> RequestedProblem:
-    """Return a problem with a new goal: PDDL in parentheses, a simple sentence, or a request.
+    """Return the problem with a new goal: PDDL in parentheses, a simple sentence, or a request.
 
     Args:
-        ontology: Ontology of the world; None if it is derived from the domain alone.
+        ontology: Ontology of the world; None if it has none of its own.
 
     Raises:
         LanguageError: The sentence was not understood.
@@ -138,7 +137,7 @@ def problem_for(
 def _restricted(
     text: str, domain: Domain, problem: Problem, words: WorldLexicon
 ) -> RequestedProblem | None:
-    """Return the problem of a request that forbids something, or None for other texts."""
+    """Return the problem for a request that contains a prohibition, or None for other texts."""
     if text.lstrip().startswith("("):
         return None
     facts = FactWords(FactOrders(domain, problem, words), domain, problem)
@@ -159,7 +158,7 @@ def _restricted(
 def _over_time(
     text: str, domain: Domain, problem: Problem, words: WorldLexicon
 ) -> RequestedProblem | None:
-    """Return the problem of a request with conditions over time, or None for other texts."""
+    """Return the problem for a request with conditions over time, or None for other texts."""
     if text.lstrip().startswith("("):
         return None
     reader = FactOrders(domain, problem, words)
@@ -197,7 +196,6 @@ def _posed(
     kept: Sequence[Expression],
     later: Sequence[Expression],
 ) -> RequestedProblem:
-    """Return a problem with stages and constraints; `later` ones hold once stage 1 is reached."""
     said = []
     for number, stage in enumerate(stages):
         also = [] if number == 0 else later

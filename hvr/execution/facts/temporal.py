@@ -1,4 +1,4 @@
-"""Conditions over time in worlds of facts: 'never pick up white while green is on red'."""
+"""Conditions over time in PDDL worlds: 'never pick up white while green is on red'."""
 
 from __future__ import annotations
 
@@ -32,27 +32,27 @@ _BE = frozenset({"is", "are"})
 
 
 class ClauseReader(Protocol):
-    """The reader of a world's clauses and orders."""
+    """The interface to the reader of a world's clauses and imperatives."""
 
     def clauses(self, text: str) -> Formula | None:
-        """Read statements joined by 'and'; return None for other texts."""
+        """Parse statements joined by 'and'; return None for other texts."""
         ...
 
     def orders(self, text: str) -> Formula | None:
-        """Read orders joined by 'and'; return None for other texts."""
+        """Parse imperatives joined by 'and'; return None for other texts."""
         ...
 
     def object_of(self, text: str) -> str | None:
-        """Return the object that a phrase names."""
+        """Return the object that a phrase refers to, or None."""
         ...
 
     def one_at_a_time(self, predicate: str) -> bool:
-        """Return whether a predicate allows one further argument at a time, such as a place."""
+        """Return whether an object has one value of a predicate at a time, such as one place."""
         ...
 
 
 class FactWords:
-    """Reads the parts of a request with conditions over time; see `TimedWords`."""
+    """Parses the parts of a request with conditions over time; see `TimedWords`."""
 
     def __init__(self, reader: ClauseReader, domain: Domain, problem: Problem) -> None:
         self.reader = reader
@@ -149,10 +149,10 @@ class FactWords:
 def own_words(
     text: str, clauses: Callable[[str], Formula | None]
 ) -> tuple[list[Formula], list[Expression], list[Expression]] | None:
-    """Read hvr's own paraphrase of a goal with constraints; return None for any other text.
+    """Parse hvr's own paraphrase of a goal with constraints; return None for any other text.
 
     Returns:
-        The stages, the constraints on all stages, and the constraints on all but the first.
+        The stages, the constraints on all stages, and the constraints on all stages but the first.
     """
     stages: list[Formula] = []
     kept: list[list[Expression]] = []
@@ -203,7 +203,7 @@ def _split(text: str, joint: str) -> list[tuple[str, ...]]:
 
 
 def since(mark: Atom, constraint: Trajectory) -> Trajectory:
-    """Return a constraint that counts only once a mark holds."""
+    """Return a constraint that applies only after the atom `mark` becomes true."""
     first, *rest = constraint.formulas
     later: Expression = And((mark, first))
     if constraint.operator == "always":
@@ -222,7 +222,7 @@ def all_in_words(constraints: Iterable[Expression], said: Callable[[Expression],
 
 
 def _stated(text: str) -> str:
-    """Turn 'red must be clear' and 'have red on blue' into statements."""
+    """Turn 'red must be clear' into 'red is clear', and 'have red on blue' into 'red on blue'."""
     words = text.split()
     for modal in ("must be", "should be", "has to be", "needs to be", "shall be"):
         text = text.replace(f" {modal} ", " is ")

@@ -1,9 +1,9 @@
-"""The noun phrases of goals in worlds of facts.
+"""The noun phrases of goals in PDDL worlds.
 
-thing = an object: "truck1", "truck 1", or "the truck" if there is only one
-      | every TYPE, all TYPES, both TYPES | some TYPE, a TYPE, at least two TYPES | no TYPE
-      | "everything", "nothing", "something"
-      | a described TYPE: "the parcel at the depot", "all lit lamps", "every block except red"
+    thing = an object: "truck1", "truck 1", or "the truck" if only one exists
+          | every TYPE, all TYPES, both TYPES | some TYPE, a TYPE, at least two TYPES | no TYPE
+          | "everything", "nothing", "something"
+          | a described TYPE: "the parcel at the depot", "all lit lamps", "every block except red"
 
 Descriptions are evaluated in the initial state.
 """
@@ -52,12 +52,13 @@ _LIST = re.compile(r", and |, | and ")
 
 @dataclass(frozen=True)
 class Thing:
-    """An argument of a clause: an object, or a type with its quantifier.
+    """An argument of a clause: an object, or a type with a quantifier.
 
     Args:
-        members: The objects that a quantifier ranges over; None means all objects of the type.
-        least: Minimum number of objects after "some".
-        count_all: Whether objects that fulfil an order already count: 'at least two'.
+        members: Objects that the quantifier ranges over; None means all objects of the type.
+        least: Minimum number of objects for the quantifier "some".
+        count_all: Whether objects that fulfil the request already are counted, as for 'at least
+            two'.
     """
 
     name: str
@@ -68,10 +69,10 @@ class Thing:
 
 
 class ThingReader:
-    """Reads noun phrases.
+    """Parses noun phrases.
 
     Args:
-        clause: Reads a clause about an object, such as "parcel1 is at depot".
+        clause: Parses a clause about an object, such as "parcel1 is at depot".
     """
 
     def __init__(
@@ -90,10 +91,10 @@ class ThingReader:
         self._known: dict[tuple[str, tuple[str, ...]], Thing | None] = {}
 
     def read(self, text: str, parameter: TypedName) -> Thing | None:
-        """Return the thing that a phrase names as an argument, or None if it cannot be one.
+        """Parse a phrase as an argument of the parameter's type; return None if it is not one.
 
         Raises:
-            LanguageError: A description fits no object, or one with "the" fits several.
+            LanguageError: No object matches the description, or several match one with "the".
         """
         key = (text, parameter.types)
         if key not in self._known:
@@ -167,7 +168,7 @@ class ThingReader:
         return self._located(text)
 
     def _located(self, text: str) -> Thing | None:
-        """Read an object with its place: 'parcel1 from the market'."""
+        """Parse an object with its current place, such as 'parcel1 from the market'."""
         head, origin, place = text.partition(" from ")
         thing = self.phrases.get(head)
         if not origin or thing is None or thing.quantifier:
@@ -178,7 +179,7 @@ class ThingReader:
         return thing if true else None
 
     def _noun(self, text: str) -> tuple[str, str, bool, str] | None:
-        """Split a phrase into its type, its adjective, a flag for the plural, and the rest."""
+        """Split a phrase into its type, its adjective, whether it is plural, and the rest."""
         for kind, names in self.words.types.items():
             for noun in names:
                 for many, form in ((False, noun), (True, plural(noun))):
@@ -252,7 +253,7 @@ class ThingReader:
 
 
 def _parted(name: str, nouns: Sequence[str]) -> Iterator[str]:
-    """Yield 'red can' for the can `redcan`."""
+    """Yield spellings of an object's name that end in a noun, such as 'red can' for `redcan`."""
     for noun in nouns:
         head = name.removesuffix(noun)
         if head and head != name and head.isalpha():
