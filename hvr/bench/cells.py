@@ -30,16 +30,16 @@ class Scores(JsonObject):
     """Measures of a plan. Shares are from 0 to 1; None means not applicable or unknown.
 
     Args:
-        truth_length: Reference length for LD: the length of the ground truth in its own scene, and
-            of the shortest known plan elsewhere.
+        truth_length: Reference length for LD: that of the ground truth in its own scene, otherwise
+            that of the shortest known plan.
         pc: Plan correctness; None in a scene without a ground truth.
         es: Execution success; None unless PC is 1 and the plan was executed.
-        mpv_before: Macro plan verification before correction; None without H.
-        mpv_after: Macro plan verification after correction; None without H or V.
-        aabv_before: Block verification before correction; None without H.
-        aabv_after: Block verification after correction; None without H or V.
-        goal_conditions: Share of the goal's conditions that hold where the plan ends or stops.
-        success: Whether every step is applicable and the goal holds at the end.
+        mpv_before: Macro plan verification before correction; None if the setting lacks H.
+        mpv_after: The same after correction; None if the setting lacks H or V.
+        aabv_before: Block verification before correction; None if the setting lacks H.
+        aabv_after: The same after correction; None if the setting lacks H or V.
+        goal_conditions: Share of the goal's conditions that hold after the last applicable step.
+        success: Whether every step is applicable and the goal holds after the last one.
         executed: Number of steps executed before the first failure; None without execution.
         reached: Whether the observed final state satisfies the goal; None without execution.
         best: Length of the shortest known plan in the scene.
@@ -49,7 +49,7 @@ class Scores(JsonObject):
         corrections: Number of requests to the model to correct a block.
         repaired: Number of blocks completed by the classical planner.
         removed: Number of redundant steps removed.
-        unreadable: Number of answers in which nothing could be read.
+        unreadable: Number of answers from which hvr could read no plan.
         repeated: Number of corrections that repeated the previous answer.
     """
 
@@ -84,7 +84,7 @@ class Scores(JsonObject):
 
     @property
     def over(self) -> float | None:
-        """Excess length relative to the shortest known plan, if the goal is reached."""
+        """Excess length relative to the shortest known plan; None if the goal is not reached."""
         return self.plan_length / self.best - 1 if self.success and self.best else None
 
     @property
@@ -96,7 +96,6 @@ class Scores(JsonObject):
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Scores:
-        """Return the scores encoded by `to_json`."""
         return decode(cls, values, "scores", DataFileError)
 
 
@@ -111,12 +110,12 @@ HIGH = tuple(f"T{n}" for n in range(7, 13))
 
 @dataclass(frozen=True)
 class Column:
-    """A measure in reports.
+    """A measure as a column of reports.
 
     Args:
         percent: Whether the value is a share, which reports show in per cent.
-        better: 1 if higher is better, -1 if lower is better, 0 if neutral.
-        value: Function that reads the measure; None if not applicable or unknown.
+        better: 1 if higher is better, -1 if lower is better, 0 if neither.
+        value: Function that returns the measure; None if not applicable or unknown.
     """
 
     key: str
@@ -200,19 +199,19 @@ FAILED = 3
 
 
 def policy_of(setting: str) -> str | None:
-    """Return the policy that takes the place of a setting; None for an ordinary setting."""
+    """Return the policy named by the setting `policy:NAME`; None for any other setting."""
     return setting.removeprefix(POLICY) if setting.startswith(POLICY) else None
 
 
 def parts_of_setting(setting: str) -> dict[str, Any]:
-    """Return the components of a setting as JSON values."""
+    """Return the components that a setting enables or disables, as JSON values."""
     policy = policy_of(setting)
     return settings_named(setting).to_json() if policy is None else {"policy": policy}
 
 
 @dataclass(frozen=True, order=True)
 class Cell(JsonObject):
-    """A plan to make.
+    """One plan to make and score: a task in a scene with a setting, a model and a seed.
 
     Args:
         task: Id of a task, or the path of a custom task file.
@@ -233,7 +232,7 @@ class Cell(JsonObject):
 
     @property
     def id(self) -> str:
-        """Stable, unique id, safe to use as a file name."""
+        """A stable, unique identifier that is safe as a file name."""
         words = f"{label(self.task)}-{self.setting}-{self.model}-{self.scene}-{self.seed}"
         # The digest below distinguishes cells whose slugs are equal.
         slug = re.sub(r"[^A-Za-z0-9.+]+", "_", words)[:_SLUG].strip("._")
@@ -242,7 +241,6 @@ class Cell(JsonObject):
 
     @property
     def simulated(self) -> bool:
-        """Whether the model's spec names a simulated model."""
         return is_simulation(self.model)
 
 
@@ -252,9 +250,9 @@ class CellOptions:
 
     Args:
         execute: Whether to execute plans in the embedded kitchen.
-        model: Options of the models; each cell sets its own model and setting. Limits apply to all
-            cells together, including those of resumed runs.
-        cassettes: Folder of transcripts of an earlier bench to replay.
+        model: Options of the models, except the model and the setting, which each cell sets. Limits
+            apply to all cells together, across all starts of the bench.
+        cassettes: Folder with the transcripts of an earlier bench to replay.
     """
 
     execute: bool = True
@@ -262,9 +260,9 @@ class CellOptions:
     cassettes: Path | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return the options that identify a bench, as JSON values.
+        """Return the options that identify a bench as JSON values.
 
-        A bench may be resumed with a larger budget or a different cache, so these are excluded.
+        The budget and the cache are excluded, because a bench may be resumed with different ones.
         """
         model = self.model
         values: dict[str, Any] = {
@@ -284,16 +282,15 @@ class CellOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class CellResult(JsonObject):
-    """Result of a cell.
+    """The result of a cell.
 
     Args:
         scores: Measures of the plan; None after an error.
         error: Error message, or the reason why the plan ended early; otherwise empty.
         error_kind: Class of the error, or kind of the early end.
         exit_code: Exit code of the error (see `hvr.errors`); 0 without an error.
-        model: Name of the model, as reported by the model.
-        simulated: Whether the model is simulated.
-        record: The planning record, as JSON.
+        model: The model's name for itself.
+        record: The planning record as JSON values.
     """
 
     cell: Cell
@@ -316,12 +313,11 @@ class CellResult(JsonObject):
 
     @property
     def finished(self) -> bool:
-        """Whether the cell has scores; otherwise a resumed bench retries it."""
+        """Whether the cell has scores; if not, a resumed bench retries it."""
         return self.scores is not None
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> CellResult:
-        """Return the result encoded by `to_json`."""
         return decode(cls, values, "result of a cell", DataFileError)
 
 

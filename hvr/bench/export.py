@@ -1,4 +1,4 @@
-"""A bench as CSV, as JSON, as LaTeX tables in the paper's form, and as a report for the studio."""
+"""Export of a bench: CSV, JSON, LaTeX tables in the paper's form, and a report for the studio."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def to_csv(results: Sequence[CellResult]) -> str:
 def to_json(
     manifest: Mapping[str, Any], results: Sequence[CellResult], summary: Summary
 ) -> dict[str, Any]:
-    """Return the bench as JSON, without the records of the plans."""
+    """Return the bench as JSON values, without the planning records."""
     cells = []
     for result in results:
         values = result.to_json()
@@ -78,7 +78,7 @@ _SPECIAL = {
 
 
 def to_latex(summary: Summary) -> str:
-    """Return two tables for each model: averages with 95 % intervals, and PC by task."""
+    """Return two LaTeX tables per model: means with 95 % intervals, and PC by task."""
     beside = summary.beside()
     return "\n".join(
         table
@@ -88,7 +88,6 @@ def to_latex(summary: Summary) -> str:
 
 
 def latex_escaped(text: str) -> str:
-    """Escape the special characters of LaTeX."""
     return "".join(_SPECIAL.get(sign, sign) for sign in text)
 
 
@@ -177,23 +176,23 @@ class PaperTables:
     source: str
 
     def summary(self, model: str) -> Values:
-        """Return table 2: the values of each setting by name, such as `mpv_before`."""
+        """Return table 2: values of each setting by name, such as `mpv_before`."""
         rows: Values = self.tables["2"]["rows"][model]
         return rows
 
     def per_task(self, measure: str, model: str, stage: str = "") -> Values:
-        """Return one of tables 5 to 16: values by setting and task, with the printed averages.
+        """Return one of tables 5 to 16: values by setting and task, including the printed averages.
 
         Args:
             measure: `pc`, `es`, `ld`, `epv`, `mpv` or `aabv`.
-            stage: `before` or `after` correction, for `mpv` and `aabv`.
+            stage: `before` or `after` correction; required for `mpv` and `aabv`.
         """
         table = self.tables[self.number(measure, model)]
         rows: Values = table[stage or "rows"]
         return rows
 
     def number(self, measure: str, model: str) -> str:
-        """Return the number of a table in the paper."""
+        """Return the number that the paper gives to the table of a measure."""
         return TABLES[measure][MODELS.index(model)]
 
     def special(self) -> Mapping[str, Mapping[str, Values]]:
@@ -204,7 +203,7 @@ class PaperTables:
 
 @cache
 def paper_tables() -> PaperTables:
-    """Read the packaged tables."""
+    """Read the paper's tables from the package data."""
     path = Path(__file__).with_name("paper_tables.json")
     values = json.loads(path.read_text(encoding="utf-8"))
     source = values["source"]
@@ -260,9 +259,10 @@ def bench_report(
     summary: Summary,
     deltas: Sequence[Delta] | None = None,
 ) -> dict[str, Any]:
-    """Return the bench as a report beside the paper's tables.
+    """Return a JSON report that sets the bench beside the paper's tables.
 
-    The report includes the changes since an earlier bench, if any.
+    Args:
+        deltas: Changes since an earlier bench to include, if any.
     """
     summary = summary.beside()
     names = [summary.label(m) for m in summary.models]

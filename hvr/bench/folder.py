@@ -1,12 +1,11 @@
 """The folder of a bench: a manifest, and a file for each finished cell.
 
-manifest.json   settings, models, options, prompt digests, and each start with its machine
-cells/ID.json   result of a finished cell, written atomically
-ledger.sqlite   with a budget: charges of the models, over all cells and starts
-sent.sqlite     with a rate limit: requests that all processes sent in the last minute
-transcripts/    ID.jsonl: prompts and answers of a cell, reused when an unfinished cell is resumed;
-                ID-aside.jsonl: failed requests
-bench.lock      held while a bench runs here; cells/ID.lock: held while a process runs a cell
+manifest.json   settings, models, options, prompt digests, and the time and machine of each start
+cells/ID.json   result of a finished cell, written atomically ledger.sqlite   with a budget: charges
+of the models, over all cells and starts sent.sqlite     with a rate limit: requests that all
+processes sent in the last minute transcripts/    ID.jsonl: prompts and answers of a cell, reused
+when an unfinished cell is resumed; ID-aside.jsonl: failed requests bench.lock      held while a
+bench runs here; cells/ID.lock: held while a process runs a cell
 """
 
 from __future__ import annotations
@@ -45,21 +44,19 @@ _PATIENCE_S = 30.0
 
 @dataclass(frozen=True)
 class BenchFolder:
-    """A folder with the results of a bench."""
-
     path: Path
 
     def open(
         self, cells: Sequence[Cell], options: CellOptions, prompts: Mapping[str, str]
     ) -> tuple[CellResult, ...]:
-        """Start a bench in this folder, or resume the same bench; call it within `locked`.
+        """Start a bench in this folder, or resume it; call this method within `locked`.
 
         Returns:
-            Earlier results in the order of the cells, without those to be retried: errors, and
-            plans that ran out of requests if more are allowed now.
+            Results of earlier runs in the order of the cells. Cells to be retried are missing:
+            those with errors, and plans that ran out of requests if more are allowed now.
 
         Raises:
-            UsageError: The folder contains another bench.
+            UsageError: The folder contains a different bench.
             DataFileError: The folder cannot be used.
         """
         subject = subject_of(cells, options, prompts)
@@ -84,24 +81,22 @@ class BenchFolder:
         return tuple(result for result in finished if not _may_go_on(result, options))
 
     def exists(self) -> bool:
-        """Return whether the folder contains a bench."""
         return (self.path / MANIFEST).is_file()
 
     def manifest(self) -> dict[str, Any]:
-        """Return the manifest of the bench."""
         path = self.path / MANIFEST
         if not path.is_file():
             raise DataFileError(f"{self.path} is not a bench folder: {MANIFEST} is missing")
         try:
             values = read_json(path, strict=False)
             if not _is_manifest(values):
-                raise TypeError("its entries have the wrong form")
+                raise TypeError("expected the entries of a manifest")
         except (KeyError, TypeError) as error:
             raise DataFileError(f"{path} is damaged: {error}") from error
         return dict(values)
 
     def results(self) -> tuple[CellResult, ...]:
-        """Return all results in the order of the cells; an unreadable file counts as missing."""
+        """Return all results in the order of the cells, without unreadable result files."""
         results = []
         for path in sorted((self.path / "cells").glob("*.json")):
             try:
@@ -112,16 +107,15 @@ class BenchFolder:
         return tuple(sorted(results, key=lambda r: (place(r.cell), r.cell)))
 
     def write(self, result: CellResult) -> None:
-        """Write a result."""
         _write(self.path / "cells" / f"{result.cell.id}.json", result.to_json())
 
     @property
     def ledger(self) -> Path:
-        """File with the charges of the models in all cells and starts."""
+        """File of the models' charges, for all cells and all starts of the bench."""
         return self.path / "ledger.sqlite"
 
     def transcript(self, cell: Cell) -> Path:
-        """Return the path of a cell's transcript, shared by all its attempts."""
+        """Return the path of a cell's transcript, which all attempts at the cell share."""
         return self.path / "transcripts" / f"{cell.id}.jsonl"
 
     @contextmanager
@@ -149,7 +143,7 @@ class BenchFolder:
 
     @contextmanager
     def locked_cell(self, cell: Cell) -> Iterator[None]:
-        """Lock a cell, waiting until the processes of a killed bench have ended."""
+        """Lock a cell, after waiting for processes of a killed bench that still run it."""
         path = self.path / "cells" / f"{cell.id}.lock"
         with writing(path):
             until = time.monotonic() + _PATIENCE_S
@@ -199,7 +193,7 @@ def _address(spec: str, model: ModelChoice) -> str | None:
 def subject_of(
     cells: Sequence[Cell], options: CellOptions, prompts: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return the part of the manifest that identifies a bench when it is resumed."""
+    """Return the part of the manifest that must match when a bench is resumed."""
 
     def unique(values: list[Any]) -> list[Any]:
         return list(dict.fromkeys(values))
@@ -227,7 +221,7 @@ def subject_of(
 
 
 def this_start() -> dict[str, Any]:
-    """Return the time, code version and machine of this process."""
+    """Return the time, code version and machine of this process, for the manifest."""
     return {
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "hvr": hvr.__version__,
@@ -298,7 +292,7 @@ def record_bench(folder: Path, cells: Sequence[Cell], file: Path) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class RecordedOptions:
-    """The options of a recorded bench on which its prompts and scores depend."""
+    """The options of a recorded bench that determine its prompts and scores."""
 
     execute: bool = True
     embedder: str = ModelChoice.embedder
@@ -307,7 +301,7 @@ class RecordedOptions:
 
 @dataclass(frozen=True)
 class Recording:
-    """An unpacked recording, with the folder of the transcripts."""
+    """An unpacked recording of a bench; `cassettes` is the folder of its transcripts."""
 
     cells: tuple[Cell, ...]
     cassettes: Path
@@ -316,7 +310,7 @@ class Recording:
 
 @contextmanager
 def opened_recording(file: Path) -> Iterator[Recording]:
-    """Unpack a recording into a temporary folder that exists until the end of the block.
+    """Unpack a recording into a temporary folder, which is deleted at the end of the context.
 
     Raises:
         DataFileError: The file is missing or is not a recording.

@@ -1,4 +1,4 @@
-"""Metrics of the paper (section 4.1), as shares: 1.0 is 100 %."""
+"""The paper's metrics (section 4.1), as shares: 1.0 is 100 %."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class _Part:
 
 
 def goal_condition_success(state: State, goal: Expression) -> float:
-    """Return the share of a goal's conditions that hold, with the best choice of objects.
+    """Return the share of a goal's conditions that hold, under the best binding of its variables.
 
     For `(exists (variables) (and conditions))`, this is the maximum number of conditions that hold
     under one binding of the variables, divided by the number of conditions. Equalities only
@@ -34,8 +34,9 @@ def goal_condition_success(state: State, goal: Expression) -> float:
     that is not a literal (a disjunction or an inner quantifier) counts as one. The measure is
     ALFRED's goal-condition success (Shridhar et al., CVPR 2020, section 5).
 
-    The result is exact. Variables are bound one by one, starting with the variable in most
-    conditions. Conditions that share no unbound variable are then maximised separately.
+    The result is exact. Variables are bound one by one, starting with the variable that occurs in
+    the largest number of conditions. Conditions that share no unbound variable are then maximised
+    separately.
 
     Returns:
         A share from 0 to 1; 1 for a goal without conditions; 0 if a variable has no object, or if
@@ -54,7 +55,7 @@ def goal_condition_success(state: State, goal: Expression) -> float:
 
 
 def _conjuncts(goal: Expression, variables: dict[str, TypedName]) -> Iterator[_Part]:
-    """Yield the conditions of a goal; add variables bound by an outer `exists` to `variables`."""
+    """Yield the conditions of a goal; add the variables of its outer `exists` to `variables`."""
     match goal:
         case Exists(bound, body) if not any(v.name in variables for v in bound):
             variables.update((v.name, v) for v in bound)
@@ -88,7 +89,11 @@ class _Search:
         self.atoms = state.atoms(static=True)
 
     def best(self, parts: Sequence[_Part], binding: Mapping[str, str]) -> int:
-        """Return how many counted parts can hold together; _IMPOSSIBLE if an equality fails."""
+        """Return the maximum number of counted conditions that can hold together under a binding.
+
+        Returns:
+            The number; _IMPOSSIBLE if an equality fails.
+        """
         score = 0
         for group in _groups(parts, binding):
             holding = self._group(group, binding)
@@ -152,12 +157,12 @@ def plan_correctness(plan: Steps, truth: GroundTruth) -> float:
 
     The steps of the ground truth are matched as a subsequence, so redundant steps of the plan do
     not count against it. PC is the index of the furthest matched step divided by the number of
-    steps. For a partial order, the best linearisation counts (paper, B.3): blocks may change places
-    where `truth.order` allows it, but their steps are not interleaved.
+    steps. If the ground truth is partially ordered, the best linearisation counts (paper, B.3):
+    blocks may swap where `truth.order` permits, but their steps are not interleaved.
 
-    The result is exact: for every set of blocks that can be finished first, only the earliest
-    position in the plan at which it is finished matters. The work grows with the number of these
-    sets (at most 2 to the number of blocks), not with the number of linearisations.
+    The result is exact: for every set of blocks that can be completed first, only the earliest plan
+    position by which it can be complete matters. The work grows with the number of these sets (at
+    most 2 to the number of blocks), not with the number of linearisations.
 
     Returns:
         A share from 0 to 1; 0 for an empty plan, 1 for an empty ground truth.
@@ -199,9 +204,9 @@ def best_correctness(
     A plan that makes coffee in `mug-2` is as correct as one that uses `mug-1` if the ground truth
     also works with `mug-2`.
 
-    The search is best-first, one class after another. The bound of a partial renaming is the PC
-    with all objects of each remaining class identified. After RENAMINGS expansions, the best
-    certain result is returned.
+    The search is best-first, one object class at a time. The bound of a partial renaming is the PC
+    if the objects of each class not yet renamed are treated as one object. If RENAMINGS expansions
+    find no better variant, the ground truth itself is returned.
 
     Args:
         truth: Ground truth, which must be valid.
@@ -238,7 +243,7 @@ def best_correctness(
 
 
 def rename_objects(truth: GroundTruth, names: Names) -> GroundTruth:
-    """Rename objects of the ground truth; names without a mapping stay."""
+    """Rename objects of the ground truth; a name without a mapping is kept."""
     blocks = tuple(
         tuple(GroundAction(a.name, tuple(names.get(n, n) for n in a.args)) for a in block)
         for block in truth.blocks
@@ -247,7 +252,7 @@ def rename_objects(truth: GroundTruth, names: Names) -> GroundTruth:
 
 
 def _choices(plan: Steps, truth: GroundTruth) -> list[tuple[str, Sequence[Names]]]:
-    """Return the classes of the ground truth in order of first use, with their renamings."""
+    """Return the object classes of the ground truth in order of first use, with their renamings."""
     used = _roles(truth.steps)
     offered = _roles(plan)
     by_class: dict[str, list[str]] = {}
@@ -274,7 +279,7 @@ def _abstract_truth(truth: GroundTruth, names: Names, kinds: Container[str]) -> 
 
 
 def _injections(names: Sequence[str], pool: Sequence[str]) -> Sequence[Names]:
-    """Return all injections of the names into the pool, with the fewest changed names first."""
+    """Return all injective mappings of the names into the pool, fewest changed names first."""
     # Sorting needs all of them; plans with many objects of one class are not expected.
     ways = islice(permutations(pool, len(names)), RENAMINGS * 10)
     injections = [dict(zip(names, way, strict=True)) for way in ways]
@@ -306,7 +311,11 @@ def _places(plan: Steps) -> dict[tuple[str, tuple[str, ...]], list[int]]:
 def _match(
     block: Steps, places: Mapping[tuple[str, tuple[str, ...]], list[int]], position: int
 ) -> tuple[int, int]:
-    """Return how many steps of a block match from a position, and the position after them."""
+    """Return how many steps of a block match the plan from a position, and the position after them.
+
+    Args:
+        places: Positions of each step in the plan, in ascending order.
+    """
     for matched, action in enumerate(block):
         positions = places.get((action.name, action.args), ())
         index = bisect_left(positions, position)
@@ -327,8 +336,6 @@ def execution_success(correctness: float, executed: int, truth_length: int) -> f
     longer plan that fails late can therefore have an ES of 1.
 
     Args:
-        correctness: PC of the plan.
-        executed: Number of steps executed before the first failure.
         truth_length: Number of steps in the ground truth; must be positive.
 
     Returns:
@@ -340,25 +347,26 @@ def execution_success(correctness: float, executed: int, truth_length: int) -> f
 def length_discrepancy(plan_length: int, truth_length: int) -> float:
     """Return LD: the relative difference in length from the ground truth (paper, 4.1 and table 7).
 
-    A value of 1.0 means twice as long, and negative values mean shorter; an empty plan has -1.
+    1.0 means that the plan is twice as long; a negative value, that it is shorter. An empty plan
+    has -1.
     """
     return (plan_length - truth_length) / truth_length
 
 
 def expanded_plan_verification(verified: int, total: int) -> float:
-    """Return EPV: the share of steps up to the first inapplicable one (paper, section 4.1).
+    """Return EPV: the share of steps before the first inapplicable one (paper, section 4.1).
 
     Args:
         verified: Number of applicable steps at the start of the plan, after all corrections.
-        total: Number of steps. An empty plan has an EPV of 0, since no answer is not a success.
+        total: Number of steps. If 0, EPV is 0, since an empty plan is no success.
     """
     return verified / total if total else 0.0
 
 
 def macro_plan_verification(check: MacroCheck | None) -> float | None:
-    """Return MPV: the share of macro actions up to the first inapplicable one (paper, 4.1).
+    """Return MPV: the share of macro actions before the first inapplicable one (paper, 4.1).
 
-    It is computed both before and after correction.
+    It is computed once before and once after correction.
 
     Returns:
         A share from 0 to 1; 0 for an empty macro plan; None if there is no macro plan (without H).
@@ -374,7 +382,7 @@ class BlockVerification:
 
     Args:
         before: Share of blocks verified as first written.
-        after: Share of blocks verified in the plan; None without verification.
+        after: Share of blocks verified in the final plan; None without verification.
     """
 
     before: float
@@ -384,8 +392,8 @@ class BlockVerification:
 def block_verification(blocks: Sequence[BlockRecord], macro_actions: int) -> BlockVerification:
     """Return AABV: the share of macro actions whose block is verified (paper, section 4.1).
 
-    A block is verified if all its actions are applicable one after another. Macro actions that
-    never got a block count as unverified.
+    A block is verified if its actions are applicable in sequence. A macro action that never got a
+    block counts as unverified.
 
     Args:
         macro_actions: Number of macro actions in the plan; if it is 0, AABV is 0.

@@ -1,4 +1,4 @@
-"""The runner of a bench, which plans and scores each cell and keeps finished cells when killed."""
+"""The runner of a bench, which plans and scores each cell and preserves finished cells."""
 
 from __future__ import annotations
 
@@ -53,6 +53,7 @@ class Progress:
 
     Args:
         done: Number of cells with a result, including those from earlier runs.
+        total: Number of cells.
         resumed: Number of cells finished in earlier runs.
     """
 
@@ -78,13 +79,14 @@ def run_bench(
     """Run all cells that have no result yet.
 
     The process that runs a cell writes its result before the cell counts as done. An error in a
-    cell is also a result. A resumed bench retries the cell with the answers recorded so far.
+    cell is also a result; when the bench is resumed, the cell is retried and reuses the recorded
+    answers.
 
     Args:
         folder: New or empty folder, or the folder of the same bench to resume.
-        engine: Engine for the cells; None for this process. If the process of a cell dies, the cell
-            is retried once and then counts as an error. On a cluster, all machines must share the
-            folder.
+        engine: Engine that runs the cells; None for this process. If a cell's process dies, the
+            cell is retried once and then counts as an error. On a cluster, all machines must share
+            the folder.
 
     Returns:
         One result per cell, in order.
@@ -177,9 +179,9 @@ def _start_worker() -> None:
 def run_cell(cell: Cell, options: CellOptions, folder: Path) -> CellResult:
     """Plan the task of a cell with its model or policy, and score the plan.
 
-    Prompts and answers go to `transcripts/ID.jsonl` in the folder, from which answers of an earlier
-    attempt are reused. Only the scoring and the simulated model read the task's gold goal and
-    ground truth; the policy gets only the sentence.
+    Prompts and answers are written to `transcripts/ID.jsonl` in the folder, and answers of an
+    earlier attempt are reused from it. Only the scoring and the simulated model read the task's
+    gold goal and ground truth; the policy gets only the sentence.
 
     Raises:
         LLMError: The model gave no usable answer.
@@ -242,7 +244,7 @@ def _policy_class(cell: Cell) -> type[Policy[Any]]:
 
 
 def _written(policy: Policy[Any], task: PaperTask, world: World, domain: Domain) -> PlanningRecord:
-    """Return the record of planning a task, which begins with the search for unseen objects."""
+    """Return the planning record of a task, after searching the scene for unseen objects."""
     inventory = world.inventory()
     if not task.unseen:
         return _record(policy, task.goal_oriented, world, inventory, domain)
@@ -292,7 +294,7 @@ def _record(
 def check_models(cells: Sequence[Cell], options: CellOptions) -> None:
     """Create each model and the embedder once, to report errors before any cell runs.
 
-    For a local model, only the packages are checked, since loading it takes long.
+    For a local model, only its packages are checked, since loading it is slow.
 
     Raises:
         UsageError: A spec or option is invalid, or the budget is in dollars and a price is unknown.
@@ -310,7 +312,7 @@ def check_models(cells: Sequence[Cell], options: CellOptions) -> None:
 
 
 def prompt_digests(options: CellOptions) -> dict[str, str]:
-    """Return the digests of the prompt texts, for the manifest."""
+    """Return the digests of the prompt texts, which the manifest stores."""
     return dict(load_prompts(options.model.prompts).digests)
 
 

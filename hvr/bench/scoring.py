@@ -1,6 +1,6 @@
-"""Scores of a plan from its record.
+"""Scores of a plan from its planning record.
 
-Gold goals and ground truths are used only here, after planning.
+Only this module reads gold goals and ground truths, after planning.
 """
 
 from __future__ import annotations
@@ -54,11 +54,12 @@ reduction, and any other with the task's ground truth.
 
 @dataclass(frozen=True)
 class DomainReplay:
-    """Result of replaying a plan in the domain.
+    """The result of applying a plan's steps in the domain.
 
     Args:
-        verified: Number of applicable steps at the start.
-        failure: Reason why the next step is not applicable; None if all are.
+        verified: Number of applicable steps at the start of the plan.
+        state: State after the last applicable step.
+        failure: Reason why the next step is not applicable; None if all steps are.
     """
 
     verified: int
@@ -69,11 +70,11 @@ class DomainReplay:
 
 @dataclass(frozen=True)
 class ExecutionOutcome:
-    """Result of executing a plan in the environment.
+    """The result of executing a plan in the environment.
 
     Args:
         executed: Number of steps executed before the first failure.
-        problem: Reason why execution stopped early; empty if it did not.
+        problem: Reason why execution stopped early; otherwise empty.
     """
 
     executed: int
@@ -91,12 +92,13 @@ def score(
     execute: bool = True,
     seed: int = 0,
 ) -> Scores:
-    """Measure a plan by replaying it in the domain, executing it in the kitchen, and comparing it.
+    """Measure a plan: replay it in the domain, execute it, and compare it with the ground truth.
 
     Args:
         scene: Scene for which the plan was made; None for the scene of the ground truth.
-        execute: Whether to execute the plan in the embedded kitchen, provided that its steps are
-            applicable or that it is correct. Any other plan would fail there anyway.
+        spent: Usage of the model, if any.
+        execute: Whether to execute the plan in the embedded kitchen. A plan that is neither
+            applicable nor correct is not executed, since it would fail.
     """
     truth = task.ground_truth
     scene = scene or truth.scene
@@ -176,7 +178,7 @@ def _verification(record: PlanningRecord) -> dict[str, float | None]:
 
 
 def replay_plan(task: Task, plan: Steps) -> DomainReplay:
-    """Apply the steps of a plan up to the first inapplicable one."""
+    """Apply the steps of a plan until one is inapplicable."""
     validator = Validator(task)
     for number, action in enumerate(plan):
         report = validator.apply(action)
@@ -186,7 +188,7 @@ def replay_plan(task: Task, plan: Steps) -> DomainReplay:
 
 
 def keeps_constraints(scene: str, constraints: Sequence[str], plan: Steps) -> bool:
-    """Return whether the applicable part of a plan satisfies trajectory constraints."""
+    """Return whether the applicable steps of a plan satisfy trajectory constraints."""
     if not constraints:
         return True
     task = _bound(scene, tuple(constraints))
@@ -197,10 +199,10 @@ def keeps_constraints(scene: str, constraints: Sequence[str], plan: Steps) -> bo
 def execute_plan(task: Task, scene: str, plan: Steps, seed: int = 0) -> ExecutionOutcome:
     """Execute a plan in a fresh kitchen without replanning.
 
-    As in `hvr.execution.executor`, the observation after each step is compared with the domain's
-    prediction. If they differ, execution continues from the observed state. It stops at the first
-    step that is inapplicable or that the environment refuses. A step whose outcome makes the next
-    one inapplicable counts as failed.
+    As in `hvr.execution.executor`, each observation is compared with the domain's prediction. If
+    they differ, execution continues from the observed state. It stops at the first step that is
+    inapplicable or that the environment rejects. A step counts as failed if its outcome makes the
+    next step inapplicable.
     """
     ontology = world_of_scene(scene).scene_ontology
     world = open_world(Kitchen(scene, seed), ontology=ontology)
@@ -289,7 +291,7 @@ def _kinds(failure: Failure) -> set[str]:
 
 @lru_cache(maxsize=32)
 def scene_task(scene: str) -> Task:
-    """Return the initial problem of a scene with all its objects, without a goal."""
+    """Return the initial state of a scene with all its objects as a task without a goal."""
     place = world_of_scene(scene)
     domain = place.agent.domain()
     with open_world(Kitchen(scene), ontology=place.scene_ontology).graph as graph:

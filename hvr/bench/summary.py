@@ -35,12 +35,12 @@ RESAMPLES = 1000
 
 
 def bootstrap_interval(groups: Sequence[Sequence[float]]) -> tuple[float, float] | None:
-    """Return a 95 % interval for the mean of group means; None for fewer than two values.
+    """Return a 95 % bootstrap interval for the mean of group means; None for fewer than two values.
 
     The result is deterministic.
 
     Args:
-        groups: The values of each task over seeds.
+        groups: For each task, the values over seeds.
     """
     filled = [group for group in groups if group]
     if sum(map(len, filled)) < 2:
@@ -85,6 +85,7 @@ class Stat(JsonObject):
         mean: Mean over seeds of the means over tasks.
         spread: Sample standard deviation over seeds; None with fewer than two seeds.
         low: Lower bound of the 95 % bootstrap interval over tasks and seeds, if known.
+        high: Its upper bound.
     """
 
     mean: float
@@ -97,7 +98,6 @@ class Stat(JsonObject):
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Stat:
-        """Return the statistics encoded by `to_json`."""
         bounds = values.get("low"), values.get("high")
         return cls(float(values["mean"]), values["spread"], int(values["count"]), *bounds)
 
@@ -107,8 +107,7 @@ class Row(JsonObject):
     """Statistics of a setting with a model, over all tasks.
 
     Args:
-        simulated: Whether the model is simulated.
-        errors: Number of cells with an error, which no mean includes.
+        errors: Number of cells that ended in an error; the means exclude them.
         stats: Statistics by key: the keys of COLUMNS, and `pc_moderate`, `pc_high`, `ld_min`,
             `ld_max`, `ld_abs`.
         without_model: Whether the setting is a policy that uses no model.
@@ -132,8 +131,6 @@ Place = tuple[str, str, str, str]
 
 @dataclass(frozen=True)
 class Summary:
-    """The statistics of a bench."""
-
     tasks: tuple[str, ...]
     settings: tuple[str, ...]
     models: tuple[str, ...]
@@ -144,17 +141,16 @@ class Summary:
         return next((r for r in self.rows if (r.setting, r.model) == (setting, model)), None)
 
     def simulated(self, model: str) -> bool:
-        """Return whether a model is simulated."""
         return any(row.simulated for row in self.rows if row.model == model)
 
     def label(self, model: str) -> str:
-        """Return the name of a model in reports, which marks simulated ones."""
+        """Return a model's name for reports, which says whether the model is simulated."""
         if model == NO_MODEL:
             return "no language model"
         return f"{model} (simulated)" if self.simulated(model) else model
 
     def name(self, setting: str) -> str:
-        """Return the name of a setting or policy in reports."""
+        """Return the name of a setting or policy for reports."""
         policy = policy_of(setting)
         if policy is None:
             return setting
@@ -165,7 +161,7 @@ class Summary:
         return f"{name} (no model)" if alone else name
 
     def beside(self) -> Summary:
-        """Return the summary, with policies that use no model repeated beside each model."""
+        """Return the summary with the rows of policies without a model repeated for each model."""
         models = tuple(model for model in self.models if model != NO_MODEL)
         if not models or NO_MODEL not in self.models:
             return self
@@ -186,7 +182,6 @@ class Summary:
         return replace(self, models=models, rows=tuple(rows), stats=stats)
 
     def to_json(self) -> dict[str, Any]:
-        """Return JSON values."""
         return {
             "rows": [row.to_json() for row in self.rows],
             "per_task": [
@@ -251,7 +246,7 @@ def _row(setting: str, model: str, group: Sequence[CellResult]) -> Row:
 
 
 def _lengths(results: Sequence[CellResult]) -> dict[str, Stat]:
-    """Return minimum, maximum and mean absolute LD over tasks, as in table 7, then over seeds."""
+    """Return minimum, maximum and mean absolute LD over tasks, averaged over seeds (table 7)."""
     values: dict[str, list[float]] = {}
     for group in _by_seed(results).values():
         lengths = [r.scores.ld for r in group if r.scores is not None]
@@ -316,7 +311,7 @@ _SPREAD = 3
 
 
 def price_lines(cells: Sequence[Cell], options: CellOptions) -> Iterator[str]:
-    """Yield one line per model with the expected tokens and US dollars of a bench."""
+    """Yield one line per model with the estimated tokens and US dollars for a bench."""
     counts = Counter((cell.model, cell.setting) for cell in cells if cell.model != NO_MODEL)
     for model in dict.fromkeys(model for model, _ in counts):
         plans = {setting: n for (name, setting), n in counts.items() if name == model}

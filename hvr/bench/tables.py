@@ -38,7 +38,7 @@ _PER_TASK = [
 
 
 def main_tables(summary: Summary) -> Iterator[Table]:
-    """Yield the tables by setting for each model: plans, intervals, verification, answers."""
+    """Yield each model's tables by setting: plans, intervals, verification and answers."""
     summary = summary.beside()
     for model in summary.models:
         rows = [row for row in summary.rows if row.model == model]
@@ -119,7 +119,7 @@ def before_after(row: Row, name: str) -> str:
 
 
 def with_spread(stat: Stat | None, key: str) -> str:
-    """Format `mean ±spread`, in per cent if the measure is a share."""
+    """Format a mean and its spread as `mean ±spread`, in per cent if the measure is a share."""
     if stat is None:
         return "–"
     column = COLUMNS.get(key)
@@ -137,7 +137,7 @@ def _percent(stat: Stat | None) -> str:
 
 
 def task_tables(summary: Summary) -> Iterator[Table]:
-    """Yield one table per model and measure, with a column for each task (tables 5 to 16)."""
+    """Yield one table per model and measure with a column per task (tables 5 to 16)."""
     summary = summary.beside()
     for model in summary.models:
         for key in _PER_TASK:
@@ -146,7 +146,7 @@ def task_tables(summary: Summary) -> Iterator[Table]:
 
 
 def task_table(summary: Summary, model: str, key: str) -> Table:
-    """Return a table of one measure of a model, by setting (rows) and task (columns)."""
+    """Return the values of one measure of a model, by setting (rows) and task (columns)."""
     column = COLUMNS[key]
     unit = " (per cent)" if column.percent else ""
     table = _table(
@@ -169,7 +169,7 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class Delta(JsonObject):
-    """Difference in a measure between two benches, for one task or for `all`."""
+    """The difference in a measure between two benches for one task, or for all (`all`)."""
 
     measure: str
     model: str
@@ -182,12 +182,11 @@ class Delta(JsonObject):
 
     @property
     def difference(self) -> float:
-        """New mean minus old mean."""
         return self.new.mean - self.old.mean
 
     @property
     def beyond_spread(self) -> bool | None:
-        """Whether the difference exceeds both spreads over seeds; None if a spread is unknown."""
+        """Whether the difference exceeds the spread of both means; None if a spread is unknown."""
         spreads = [s for s in (self.old.spread, self.new.spread) if s is not None]
         if not spreads:
             return None
@@ -195,7 +194,7 @@ class Delta(JsonObject):
 
     @property
     def mark(self) -> str:
-        """`▲` (better) or `▼` (worse) if beyond the spread, `?` if that is unknown, or empty."""
+        """Mark of a difference beyond the spread: `▲` (better) or `▼` (worse); `?` if unknown."""
         if abs(self.difference) <= 1e-12:
             return ""
         if self.beyond_spread is None:
@@ -206,7 +205,7 @@ class Delta(JsonObject):
 
 
 def load_results(path: Path) -> tuple[CellResult, ...]:
-    """Read the results of a bench from its folder or JSON document.
+    """Read the results of a bench from its folder or its JSON file.
 
     Raises:
         DataFileError: The bench is missing or damaged.
@@ -226,7 +225,7 @@ def load_results(path: Path) -> tuple[CellResult, ...]:
 
 
 def compare(old: Sequence[CellResult], new: Sequence[CellResult]) -> tuple[Delta, ...]:
-    """Return the differences in COMPARED, for each task and over all shared tasks."""
+    """Return the differences in the measures COMPARED, per shared task and over all of them."""
     shared = {r.cell.task for r in old} & {r.cell.task for r in new}
     both = [summarise([r for r in results if r.cell.task in shared]) for results in (old, new)]
     return tuple(_deltas(*both))
@@ -247,7 +246,7 @@ def _deltas(old: Summary, new: Summary) -> Iterator[Delta]:
 
 
 def delta_table(deltas: Sequence[Delta], summary: Summary) -> Table:
-    """Return the differences of whole settings, and of tasks where they exceed the spread."""
+    """Return the differences per setting, and those per task that exceed the spread."""
     caption = "▲ better, ▼ worse, beyond the spread over seeds · ? spread unknown"
     table = Table(title="Compared: new minus old", title_justify="left", caption=caption)
     for title in ("model", "setting", "task", "measure"):

@@ -28,7 +28,10 @@ _FORMS = ("schema", "tool", "words")
 
 @dataclass(frozen=True)
 class _Settings:
-    """Settings that some servers reject; see `Dialect` of `openai_model`."""
+    """Settings that some servers reject.
+
+    `form` says how to request JSON; the others say whether to send the setting of that name.
+    """
 
     form: str = "schema"
     temperature: bool = True
@@ -36,7 +39,7 @@ class _Settings:
 
 
 class AnthropicModel(SdkModel[_Settings]):
-    """A model behind Anthropic's protocol; see `SdkModel`.
+    """A model behind Anthropic's messages protocol.
 
     The system message is marked for the provider's prompt cache.
     """
@@ -101,7 +104,7 @@ class AnthropicModel(SdkModel[_Settings]):
                 raise self._failures.reported(
                     complaint_of(wrong) if wrong else complaint, headers=reply.headers
                 )
-            raise self._failures.malformed(f"not a message: {reply.text}")
+            raise self._failures.malformed(f"expected a message, found {reply.text}")
         texts = [t for part in content if isinstance(t := json_at(part, "text"), str)]
         calls = tuple(
             ModelToolCall(

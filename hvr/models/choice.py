@@ -1,4 +1,4 @@
-"""The choice of a language model and its settings, in a module that is cheap to import."""
+"""The user's choice of a language model and its settings, in a module that is cheap to import."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class ModelChoice:
         embedder: Specification of the embedder that maps names to objects and actions.
         prompts: Folder of the user's prompt templates.
         library: File of macro actions to use and to extend.
-        limits: Maximum usage (in a bench, of all plans together); None for no limit.
+        limits: Maximum usage, in a bench of all its plans together; None for no limit.
         calls_per_plan: Maximum number of requests per plan; None for the configured limit, or 100.
-            For a single plan, `limits` takes precedence.
+            A single plan follows `limits.calls` instead, if set.
         timeout: Timeout per request in seconds; None for the configured timeout, or 60.
-        recorded_url: Whether the base URL comes from a run folder, in which case no provider's key
-            is sent to it.
+        recorded_url: Whether the base URL was read from a run folder; then no provider's key is
+            sent to it.
         trust_project: Whether pyproject.toml may name the model and its base URL.
 
     Raises:

@@ -34,8 +34,7 @@ class Price:
     """Price of a model in US dollars per million tokens.
 
     Args:
-        cached: Price of prompt tokens found in the provider's cache; None means the price of
-            `input`.
+        cached: Price of prompt tokens found in the provider's cache; None if it equals `input`.
     """
 
     input: float
@@ -43,7 +42,7 @@ class Price:
     cached: float | None = None
 
     def cost(self, usage: Usage) -> float | None:
-        """Return the cost of a usage in US dollars; None if its tokens are unknown."""
+        """Return the cost of a usage in US dollars; None if a token count is unknown."""
         if usage.input is None or usage.output is None:
             return None
         cached = min(usage.cached or 0, usage.input)
@@ -55,14 +54,14 @@ class Price:
         return dollars / _MILLION
 
     def at_most(self, prompt: int, answer: int) -> float:
-        """Return an upper bound of the cost of a request, in US dollars."""
+        """Return an upper bound in US dollars of the cost of a request with these token counts."""
         # A user's price for cached tokens may exceed the regular price.
         input_price = max(self.input, self.cached or 0.0)
         return (prompt * input_price + answer * self.output) / _MILLION
 
 
 def priced(usage: Usage, price: Price | None) -> Usage:
-    """Return a usage with its cost filled in, if the price is known."""
+    """Return the usage with its cost filled in if the price is known."""
     return usage if price is None else replace(usage, cost=price.cost(usage))
 
 
@@ -70,8 +69,9 @@ def price_of(model: str, own: Mapping[str, Price] | None = None) -> Price | None
     """Return the price of a model; None if unknown.
 
     Args:
-        model: The provider's name, such as `gpt-4o-mini`; a trailing date is ignored if the table
-            does not list the dated name.
+        model: The provider's name for the model, such as `gpt-4o-mini`. A trailing date is ignored
+            if no price is listed for the dated name.
+        own: The user's own prices, which take precedence.
     """
     table = {**_table(), **(own or {})}
     return table.get(model) or table.get(_DATED.sub("", model))
@@ -81,7 +81,7 @@ def read_price(name: str, value: object, where: str) -> Price:
     """Decode a price: a table with `input`, `output` and optionally `cached`.
 
     Raises:
-        UsageError: The value is not a table of prices.
+        UsageError: The value is not such a table.
     """
     required, keys = {"input", "output"}, {"input", "output", "cached"}
     known = isinstance(value, Mapping) and required <= set(value) <= keys
@@ -113,17 +113,16 @@ class ModelOptions:
 
     Args:
         base_url: Base URL of the server; None for the provider's default.
-        api_key: The key; None if the server needs none.
+        api_key: Key for the server; None if the server needs none.
         effort: Reasoning effort, such as `low`; None for the model's default.
-        timeout: Timeout of a request in seconds, up to the last byte of its reply.
+        timeout: Seconds from sending a request to the last byte of its reply.
         attempts: Maximum number of requests per answer.
         seconds: Maximum wall time of all attempts together, in seconds.
-        calls_per_plan: Maximum number of requests per plan, where each attempt counts; None for the
+        calls_per_plan: Maximum number of requests per plan, including retries; None for the
             default.
         reply_bytes: Maximum size of a reply in bytes, both compressed and decompressed.
-        concurrency: Maximum number of concurrent requests, for prompts that are independent of each
-            other.
-        about: Task, scene and seed of the plan; only read by a simulated model.
+        concurrency: Maximum number of independent requests in flight at once.
+        about: Task, scene and seed of the plan; only simulated models read them.
     """
 
     base_url: str | None = None
@@ -166,16 +165,16 @@ class ModelOptions:
         return f"ModelOptions({', '.join(shown)})"
 
     def within(self, seconds: float | None) -> float:
-        """Return the timeout of a request, capped at the remaining seconds."""
+        """Return the timeout of a request, at most `seconds`."""
         return self.timeout if seconds is None else min(self.timeout, seconds)
 
     @property
     def scrubber(self) -> Scrubber:
-        """A scrubber that redacts this key and the keys in the environment."""
+        """A scrubber that redacts `api_key` and all keys in the environment."""
         return Scrubber.of(os.environ, self.api_key, _password(self.base_url))
 
     def price(self, model: str) -> Price | None:
-        """Return the price of a model; at a custom base URL only the user's own prices apply."""
+        """Return the price of a model; if `base_url` is set, only the user's own prices apply."""
         if self.base_url is None:
             return price_of(model, self.prices)
         return self.prices.get(model)
@@ -218,11 +217,12 @@ _SETTINGS = (*_TEXTS, *_NUMBERS, "prices")
 
 @dataclass(frozen=True)
 class ConfiguredModel:
-    """A model, and how to reach it.
+    """The model to use and the options for reaching it.
 
     Args:
         spec: Specification such as `openai:gpt-4o-mini`; None if no model was named.
-        untrusted: Error message if the model depends on untrusted settings of pyproject.toml.
+        untrusted: Error message if the model depends on untrusted settings in pyproject.toml;
+            otherwise empty.
     """
 
     spec: str | None
@@ -230,10 +230,10 @@ class ConfiguredModel:
     untrusted: str = ""
 
     def trusted(self) -> ConfiguredModel:
-        """Return this configuration unless it depends on untrusted settings.
+        """Return this configuration, unless it depends on untrusted settings.
 
         Raises:
-            UsageError: An untrusted file names the model or its address.
+            UsageError: An untrusted pyproject.toml names the model or its base URL.
         """
         if self.untrusted:
             raise UsageError(self.untrusted)
@@ -249,21 +249,21 @@ def read_config(
     """Merge a choice, the environment and the nearest pyproject.toml, in this order of precedence.
 
     The environment variables are HVR_LLM (the model), HVR_LLM_BASE_URL, HVR_LLM_API_KEY,
-    HVR_LLM_EFFORT, HVR_LLM_TIMEOUT and the other numbers, and per provider OPENAI_BASE_URL,
-    OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY and GOOGLE_API_KEY.
+    HVR_LLM_EFFORT, HVR_LLM_TIMEOUT and one for each other number in `ModelOptions`, and per
+    provider OPENAI_BASE_URL, OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY and GOOGLE_API_KEY.
 
     A downloaded project must get neither your key nor your prompts. A provider's key is therefore
-    never sent to a base URL from a file (HVR_LLM_API_KEY goes to any URL). A file's model and base
-    URL are ignored unless the project is trusted.
+    never sent to a base URL from a file (HVR_LLM_API_KEY goes to any URL), and a model or base URL
+    in pyproject.toml is ignored unless the project is trusted.
 
     Args:
         choice: The user's choice; None leaves everything to the environment and pyproject.toml.
-        environ: Environment variables; by default the process environment.
+        environ: Environment variables; by default those of this process.
         folder: Folder where the search for pyproject.toml starts; by default the working folder.
 
     Raises:
-        DataFileError: The file cannot be read.
-        UsageError: A setting is unknown or invalid, or contains a key.
+        DataFileError: pyproject.toml cannot be read.
+        UsageError: A setting is unknown or invalid, or pyproject.toml contains a key.
     """
     environ = os.environ if environ is None else environ
     section, file = _section(folder or Path.cwd())
@@ -306,11 +306,7 @@ def _ignored(file: str, setting: str, option: str) -> str:
 
 
 def require_access(provider: str, model: str, options: ModelOptions) -> None:
-    """Raise an error unless a server or a key is known for a model.
-
-    Raises:
-        UsageError: Neither a base URL nor a key is given.
-    """
+    """Raise a `UsageError` if a model has neither a base URL nor a key."""
     if options.base_url is None and options.api_key is None:
         raise UsageError(
             f"{provider}:{model} needs a key: set {' or '.join(_KEYS[provider])} in the "
@@ -321,10 +317,10 @@ def require_access(provider: str, model: str, options: ModelOptions) -> None:
 def read_embedder_config(
     spec: str, *, environ: Mapping[str, str] | None = None, folder: Path | None = None
 ) -> ModelOptions:
-    """Return the options for an embedder whose provider differs from the model's.
+    """Return the options for an embedder whose provider differs from the language model's.
 
-    The model's base URL and key must not go to another provider, so only the embedder provider's
-    own variables are read. The numeric settings apply to both.
+    The language model's base URL and key must not go to another provider, so only the variables of
+    the embedder's provider are read. Timeouts and other numbers apply to both.
     """
     environ = os.environ if environ is None else environ
     section, _ = _section(folder or Path.cwd())
@@ -404,7 +400,7 @@ def _check(name: str, value: object, file: str) -> None:
 def _prices(value: object, file: str) -> Mapping[str, Price]:
     where = f"{file}: [{SECTION}.prices]"
     if not isinstance(value, Mapping):
-        raise UsageError(f"{where} must be a table of models")
+        raise UsageError(f"{where} must be a table with one entry per model")
     return {name: read_price(name, price, where) for name, price in value.items()}
 
 
@@ -447,10 +443,10 @@ class _Asking:
 
 
 def abilities_of(model: Model, chosen: ConfiguredModel) -> dict[str, str]:
-    """Return one line about each ability of a model.
+    """Test a model's abilities, and return a one-line result for each.
 
-    The schema allows only a word for which the question does not ask, so the answer shows whether
-    the server enforces schemas.
+    The test schema permits only an answer that contradicts the question, so the answer shows
+    whether the server enforces schemas.
     """
     asking = _Asking(model)
     lines = {}

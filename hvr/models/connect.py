@@ -1,4 +1,4 @@
-"""The connection to a language model: settings, layers and usage."""
+"""Creation of language models from specs, with their settings and layers."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _FORMS = {
 
 
 def make_model(spec: str, options: ModelOptions | None = None) -> Model:
-    """Return the model of a spec with its guard but no other layer."""
+    """Return the model of a spec, wrapped only in the guard that redacts secrets."""
     options = options or ModelOptions()
     model = make_provider(spec, options)
     # Recorded answers passed the guard when they were recorded.
@@ -82,7 +82,7 @@ def make_provider(spec: str, options: ModelOptions) -> Model:
 
 
 def loads_weights(spec: str) -> bool:
-    """Return whether a spec's model loads weights into memory, which makes it slow to create."""
+    """Return whether the model of a spec loads weights into memory, which is slow."""
     return spec.partition(":")[0] == "hf"
 
 
@@ -99,7 +99,10 @@ def replayed(spec: str) -> Path | None:
 
 @dataclass(frozen=True)
 class SharedLimits:
-    """Limits shared by models, threads or processes; the file `sent` shares the rate limit."""
+    """Limits shared by several models, threads or processes.
+
+    The file `sent` records the requests of the last minute for the shared rate limit.
+    """
 
     budgets: tuple[Budget, ...] = ()
     sent: Path | None = None
@@ -117,17 +120,16 @@ def stack(
 ) -> Model:
     """Put the layers around a model, outermost first:
 
-    recording   like the caller, sees each question once, with its last answer or error
+    recording   sees each question once, with its final answer or error
     cache       a known answer is free, so it bypasses budgets and waits
-    retry       repeats a request through the layers below after a temporary failure
-    budgets     below the retries, because each attempt may be billed
-    rate limit  counts requests at the moment they are sent
-    the model   with its guard (see `make_model`)
+    retry       repeats a request through the layers below after a temporary failure budgets
+    below the retries, because each attempt may be billed rate limit  counts requests at the moment
+    they are sent the model   with its guard (see `make_model`)
 
     A replay sends nothing, so it gets only the recording.
 
     Raises:
-        DataFileError: A file cannot be used.
+        DataFileError: The transcript, cache or ledger cannot be used.
         UsageError: A budget is in dollars, but the model's price is unknown.
     """
     options = options or ModelOptions()
@@ -178,7 +180,10 @@ SENT = "sent.sqlite"
 
 
 def reach(choice: ModelChoice, about: Mapping[str, Any] | None = None) -> ConfiguredModel:
-    """Return the chosen model and its options, from the choice, the environment and pyproject.toml.
+    """Return the model and options that follow from a choice, the environment and pyproject.toml.
+
+    Args:
+        about: Task, scene and seed of the plan, for simulated models.
 
     Raises:
         UsageError: No model is named, or a setting is invalid.
@@ -206,18 +211,18 @@ def connect(
     """Return the chosen model with the layers of `stack` and a usage meter.
 
     Args:
-        choice: The model and its settings; `read_config` fills in those left open.
-        transcript: File that records the exchanges; an existing one is continued.
+        choice: The model and its settings; `read_config` fills in unset ones.
+        transcript: File to record all requests and answers in; an existing file is continued.
         header: Additional fields for the first line of the transcript.
-        ledger: File of charges, continued by later attempts and by other processes.
-        plans: Number of plans covered by the limits. If None, the model serves one plan, and the
+        ledger: File that records the charges, shared with other processes and later attempts.
+        plans: Number of plans that the limits cover; None if the model serves one plan and the
             limits cover all users of the ledger.
 
     Raises:
         UsageError: No model is named, or an option is invalid.
         LLMError: A key is missing.
-        MissingExtraError: A package that the model needs is not installed.
-        DataFileError: A file cannot be used.
+        MissingExtraError: A required package is not installed.
+        DataFileError: The transcript, cache or ledger cannot be used.
     """
     chosen = reach(choice, about)
     assert chosen.spec is not None
@@ -252,8 +257,8 @@ def connect(
 def embedder_options(choice: ModelChoice) -> ModelOptions:
     """Return the options for the embedder of a choice.
 
-    An embedder of the model's provider shares the model's options. Any other embedder must not get
-    the model's key, and finds its own in the environment.
+    An embedder from the language model's provider shares the model's options. Any other embedder
+    must not receive the model's key; its own is read from the environment.
 
     Raises:
         UsageError: No model is named, or a setting is invalid.
@@ -270,7 +275,7 @@ def embedder_options(choice: ModelChoice) -> ModelOptions:
 
 @dataclass(frozen=True)
 class RecordedRun:
-    """A recorded run that `replay:FOLDER` repeats."""
+    """A recorded run to repeat; `run` is the entry `run` of its transcript's header."""
 
     folder: Path
     run: Mapping[str, Any]
@@ -296,7 +301,7 @@ class _Run:
 
 
 def recorded_run(choice: ModelChoice) -> RecordedRun | None:
-    """Return the run that a `replay:FOLDER` spec repeats; None for any other spec.
+    """Return the run that the spec `replay:FOLDER` repeats; None for any other spec.
 
     Raises:
         DataFileError: The transcript cannot be read, or its header is incomplete.
@@ -318,7 +323,6 @@ def recorded_run(choice: ModelChoice) -> RecordedRun | None:
 
 
 def with_recorded_settings(choice: ModelChoice, recorded: RecordedRun) -> ModelChoice:
-    """Return the choice with the settings of the recorded run."""
     run = recorded.run
     return replace(
         choice,

@@ -60,11 +60,11 @@ class ModelError(LLMError):
     """The model gave no usable answer.
 
     The exit code is 2 if the request or its configuration is wrong (a bad key, an unknown model),
-    and 4 if asking again may help.
+    and 4 if a later attempt may succeed.
 
     Args:
         retry_after: Seconds to wait before the next request, as requested by the server.
-        usage: Usage billed in spite of the failure, if known.
+        usage: Usage billed despite the failure, if known.
     """
 
     def __init__(
@@ -84,21 +84,18 @@ class ModelError(LLMError):
 
 
 class CancelledError(ModelError):
-    """The caller cancelled the request before the answer arrived."""
-
     def __init__(self, message: str = "cancelled before the model was asked") -> None:
         super().__init__(message, kind="cancelled")
 
 
 def kind_of(status: int) -> Kind:
-    """Return the kind of error that an HTTP status indicates."""
     if status < 400:
         return "garbled"
     return _BY_STATUS.get(status, "server" if status >= 500 else "request")
 
 
 def used(error: LLMError) -> Usage:
-    """Return the usage of a failed request; unknown if the provider may have billed it."""
+    """Return the usage of a failed request; unknown if the provider may still have billed it."""
     if isinstance(error, ModelError):
         if error.usage is not None:
             return error.usage
@@ -111,7 +108,7 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
     """Return the seconds to wait according to `retry-after-ms` or `Retry-After` (RFC 9110, 10.2.3).
 
     Returns:
-        None if the header is missing or malformed, or asks for more than a month.
+        Seconds; None if both headers are missing or malformed, or ask for more than a month.
     """
     named = {name.lower(): value for name, value in headers.items()}
     wait = seconds_of(named.get("retry-after-ms", ""), 0.001)
@@ -132,7 +129,11 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
 
 
 def seconds_of(text: str, unit: float = 1.0) -> float | None:
-    """Convert a duration to seconds; None if malformed, negative or over a month."""
+    """Convert a duration in units of `unit` seconds to seconds.
+
+    Returns:
+        Seconds; None if the text is malformed, negative or longer than a month.
+    """
     try:
         seconds = float(text) * unit
     except ValueError:
@@ -144,9 +145,9 @@ def seconds_of(text: str, unit: float = 1.0) -> float | None:
 
 
 class Cancellation:
-    """A flag that one thread sets and others check.
+    """A flag that cancels requests to models; any thread may set it.
 
-    It is checked before each call and while waiting for the next attempt. A request in flight is
+    Models check it before each request and while waiting to retry. A request already in flight is
     not aborted, but ends at its timeout.
     """
 
@@ -161,15 +162,10 @@ class Cancellation:
         return self._event.is_set()
 
     def check(self) -> None:
-        """Raise `CancelledError` if the flag is set."""
         if self.cancelled:
             raise CancelledError
 
     def wait(self, seconds: float) -> None:
-        """Sleep, but raise `CancelledError` as soon as the flag is set.
-
-        Raises:
-            CancelledError: The flag was set before or during the wait.
-        """
+        """Sleep, but raise `CancelledError` as soon as the flag is set."""
         if self._event.wait(seconds):
             raise CancelledError("cancelled while waiting to retry the request")

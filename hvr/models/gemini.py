@@ -25,7 +25,7 @@ _CALLED = frozenset({"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"})
 
 
 class GeminiModel:
-    """A Gemini model.
+    """A Gemini model, reached through Google's SDK.
 
     Raises:
         UsageError: Neither a base URL nor a key is given.
@@ -77,7 +77,6 @@ class GeminiModel:
         return self._read(body, request)
 
     def embed(self, texts: Sequence[str], seconds: float | None = None) -> list[Sequence[float]]:
-        """Return the embeddings of texts, if the model is an embedding model."""
         reply = self._asked(
             lambda: self._client.models.embed_content(
                 model=self._model,
@@ -242,7 +241,7 @@ class GeminiModel:
 
 
 def _calls(called: Sequence[Any], turn: int) -> tuple[ModelToolCall, ...]:
-    """Return tool calls; the protocol has no ids, so hvr numbers them by turn."""
+    """Convert Gemini's tool calls, which have no ids: hvr numbers the calls by turn."""
     return tuple(
         ModelToolCall(
             f"call{turn}.{number}", str(json_at(c, "name")), arguments_of(json_at(c, "args"))
@@ -261,7 +260,7 @@ def _milliseconds(seconds: float) -> int:
 
 
 def _delay(error: Any) -> float | None:
-    """Return the delay in a google.rpc.RetryInfo, such as `"34.5s"`, in seconds."""
+    """Return the seconds to wait from a google.rpc.RetryInfo, which writes them as `"34.5s"`."""
     details = json_at(error, "error", "details")
     for detail in details if isinstance(details, list) else ():
         text = json_at(detail, "retryDelay")

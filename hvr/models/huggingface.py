@@ -1,4 +1,4 @@
-"""Local models through transformers."""
+"""Local language models through the package transformers."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ Allowed = Callable[[int, Any], list[int]]
 
 
 class SchemaDecoding:
-    """Prefix functions for one tokenizer.
+    """Token filters that force a tokenizer's output to follow a JSON schema.
 
-    The package's own integration does not support every release of transformers, so hvr reads the
-    vocabulary itself.
+    lm-format-enforcer's own integration does not support every release of transformers, so hvr
+    reads the vocabulary itself.
 
     Raises:
         MissingExtraError: lm-format-enforcer is not installed.
@@ -59,7 +59,7 @@ class SchemaDecoding:
         self._data = data(tokens, decode, self._ends, False, len(tokenizer))
 
     def allowed(self, schema: Mapping[str, Any]) -> Allowed:
-        """Return a function that yields the next tokens allowed by a schema."""
+        """Return a prefix function for transformers, which yields the tokens allowed next."""
         parser = self._core.JsonSchemaParser(dict(schema))
         enforcer = self._enforcer(self._data, parser)
 
@@ -77,8 +77,8 @@ class SchemaDecoding:
 class HuggingFaceModel:
     """A causal language model that runs in this process, such as Phi-3-mini-4k-instruct.
 
-    Decoding is greedy at temperature 0, and follows the schema of a request. Requests are processed
-    one at a time.
+    Decoding is greedy at temperature 0, and follows the request's schema, if any. Requests are
+    processed one at a time.
 
     Raises:
         MissingExtraError: transformers or torch is not installed.
@@ -101,7 +101,7 @@ class HuggingFaceModel:
             reason = options.scrubber.text(str(error)).strip().split("\n")[0]
             raise DataFileError(
                 f"the model {model!r} cannot be loaded: {reason}; give the name of a model on "
-                "the Hugging Face hub, or a folder that has one"
+                "the Hugging Face hub, or a folder that contains one"
             ) from None
         device = "cuda" if self._torch.cuda.is_available() else "cpu"
         self._model = self._model.to(device).eval()
@@ -114,7 +114,8 @@ class HuggingFaceModel:
         """See `Model`.
 
         Raises:
-            ModelError: Prompt and answer do not fit the context, or generation took too long.
+            ModelError: The prompt and answer do not fit in the context, or generation took too
+                long.
         """
         # Concurrent answers would share memory and random state.
         original, request = request, without_tools(request)
@@ -138,7 +139,6 @@ class HuggingFaceModel:
         return answer
 
     def count_tokens(self, messages: tuple[Message, ...]) -> int:
-        """Return the number of tokens in a prompt, including its chat template."""
         return len(self._tokens(messages))
 
     def _tokens(self, messages: tuple[Message, ...]) -> list[int]:
@@ -164,8 +164,8 @@ class HuggingFaceModel:
         context = getattr(self._model.config, "max_position_embeddings", None)
         if context is not None and prompt + answer > context:
             raise ModelError(
-                f"{self.name}: the prompt has {prompt} tokens and the answer may have {answer}, "
-                f"{prompt + answer - context} more than the model's context of {context} allows",
+                f"{self.name}: the prompt ({prompt} tokens) and the answer (up to {answer}) exceed the "
+                f"model's context of {context}: shorten the prompt, or lower max_tokens",
                 kind="overflow",
             )
 
@@ -241,7 +241,7 @@ MAX_FINITE_ANSWERS = 5_000
 
 
 def finite_answers(schema: Mapping[str, Any] | None) -> tuple[str, ...]:
-    """Return all JSON texts that a schema allows; empty unless it is a small finite choice."""
+    """Return all JSON texts that a schema allows; empty unless they are few."""
     values = None if schema is None else _values(schema)
     return () if values is None else tuple(json.dumps(value) for value in values)
 
@@ -265,11 +265,11 @@ NextLines = Callable[[Sequence[str]], Sequence[str]]
 
 
 class LineConstraint:
-    """A prefix function for transformers that allows only certain lines.
+    """A prefix function for transformers that allows only certain lines of text.
 
     Args:
-        tokenizer: Tokenizer of transformers that has an end token and keeps line breaks.
-        next_lines: Function that returns the lines that may follow, such as
+        tokenizer: Tokenizer that has an end token and preserves line breaks.
+        next_lines: Function that returns the lines allowed after the lines so far, such as
             `hvr.policies.llm.next_steps.NextSteps`.
     """
 
@@ -279,7 +279,7 @@ class LineConstraint:
         self._known: dict[tuple[str, ...], _Branch] = {}
 
     def __call__(self, produced: Sequence[int]) -> list[int]:
-        """Return the tokens that may follow; only the end token may follow itself."""
+        """Return the tokens allowed next; an end token allows only another end token."""
         lines: tuple[str, ...] = ()
         branch = self._branch(lines)
         for token in produced:
@@ -307,7 +307,7 @@ class LineConstraint:
 
 @dataclass
 class _Branch:
-    """Tokens of lines with a common prefix; `line` is the line that ends here."""
+    """A node in a prefix tree of tokenised lines; `line` is the line that ends here, if any."""
 
     after: dict[int, _Branch] = field(default_factory=dict)
     line: str | None = None

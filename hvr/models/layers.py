@@ -29,8 +29,8 @@ from hvr.models.transport import Failures
 class Guarded(Layer):
     """A layer that redacts secrets and rejects unusable answers.
 
-    It sits directly on the model, so no cache, transcript or plan ever contains a key echoed by a
-    server.
+    It wraps the model directly, so a key echoed by a server never reaches a cache, transcript or
+    plan.
     """
 
     def __init__(self, model: Model, options: ModelOptions) -> None:
@@ -44,8 +44,8 @@ class Guarded(Layer):
         """See `Model`.
 
         Raises:
-            LLMError: The model raised it; secrets in its message are redacted. Its kind is
-                `refused` if the answer is withheld, and `empty` or `schema` if it is unusable.
+            LLMError: The model's own error, with secrets redacted, or an error of kind `refused`
+                (the answer is withheld), `empty` or `schema` (it is unusable).
         """
         scrubber = self._options.scrubber
         try:
@@ -81,11 +81,11 @@ _PATIENCE_S = 30.0
 class Cache(Layer):
     """A layer that stores complete answers in an SQLite file, so no prompt is paid for twice.
 
-    Several processes may share the file; if two ask the same at once, both pay, and the first
-    answer is kept. The file contains only digests of the prompts.
+    Several processes may share the file. If two send the same prompt at once, both pay, and the
+    first answer is kept. The file contains only digests of the prompts.
 
     Args:
-        path: The file; created if missing.
+        path: SQLite file; created if missing.
         scope: Text that distinguishes models of the same name, such as the server's base URL.
 
     Raises:
@@ -160,12 +160,13 @@ _TRANSIENT_STATUS = frozenset({408, 429, 500, 502, 503, 504})
 
 @dataclass(frozen=True, kw_only=True)
 class RetryLimits:
-    """The limits on retries.
+    """Limits on the retries of a request.
 
     Args:
         attempts: Maximum number of requests, including the first.
-        seconds: Maximum wall time of all requests and waits in seconds; both are shortened to fit.
-        first: Duration of the first wait in seconds; it doubles with each further wait.
+        seconds: Maximum total wall time of all requests and waits, in seconds; both are shortened
+            to fit.
+        first: First wait in seconds; each later wait is twice as long.
         longest: Maximum wait in seconds, unless the server asks for more.
         again: Number of retries after an empty answer or broken JSON.
     """
@@ -206,10 +207,11 @@ class RetryPolicy:
         self._clock = clock
 
     def ask(self, question: Callable[[float], _T], discarded: list[Usage] | None = None) -> _T:
-        """Return the result of a question, retrying if necessary.
+        """Return the result of a question, retrying after transient errors.
 
         Args:
-            discarded: Collects the usage of discarded answers.
+            question: Function that sends the request, given the remaining seconds.
+            discarded: List that collects the usage of discarded answers.
 
         Raises:
             ModelError: The last error, with the number of attempts.
@@ -277,7 +279,7 @@ class RetryPolicy:
 
 
 class Retry(Layer):
-    """A layer that retries according to a `RetryPolicy` and adds the usage of discarded answers."""
+    """A layer that retries after transient errors and counts the usage of discarded answers."""
 
     def __init__(self, model: Model, policy: RetryPolicy | None = None) -> None:
         super().__init__(model)

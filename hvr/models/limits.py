@@ -1,4 +1,4 @@
-"""Limits on the use of models: budgets with a shared ledger, and limits per minute."""
+"""Limits on the use of models: budgets with a shared ledger, and rate limits per minute."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from hvr.models.model import Answer, Layer, Model, Request, Totals, Usage, reque
 
 @dataclass(frozen=True)
 class Load:
-    """Amounts that count against the limits."""
+    """Usage that counts against limits: numbers of requests and tokens, and US dollars."""
 
     calls: int = 0
     input: int = 0
@@ -34,7 +34,6 @@ class Load:
 
     @property
     def tokens(self) -> int:
-        """The sum of prompt and answer tokens."""
         return self.input + self.output
 
     def __add__(self, other: Load) -> Load:
@@ -50,7 +49,7 @@ class Load:
 
 
 class Ledger:
-    """A file of charges that several processes may share."""
+    """An SQLite file of charges that several processes may share."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -61,7 +60,7 @@ class Ledger:
                 database.execute("INSERT INTO charged VALUES (0, 0, 0, 0)")
 
     def change(self, update: Callable[[Load], Load]) -> None:
-        """Replace the charges atomically."""
+        """Atomically replace the charges with the result of `update`."""
         with transaction(self._path) as database:
             calls, prompt, answer, dollars = database.execute("SELECT * FROM charged").fetchone()
             after = update(Load(int(calls), int(prompt), int(answer), dollars))
@@ -102,7 +101,7 @@ def transaction(
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """Maximum usage; None for no limit."""
+    """Maximum usage of a model; None for no limit."""
 
     calls: int | None = None
     input: int | None = None
@@ -122,19 +121,18 @@ class Limits:
 
 
 class Budget:
-    """Usage counted against limits; a request that might exceed them is not sent.
+    """A running total of usage that refuses requests that might exceed the limits.
 
-    Models, threads and, with a ledger, processes may share it. A request first reserves the maximum
-    that it may use. The usage reported by the provider then replaces the reservation. Without a
-    report (after a timeout, or from a provider without counts) the reservation stays charged, so
-    the limits always hold.
+    Models and threads may share a budget, and processes too if it has a ledger. Each request first
+    reserves the maximum that it may use; the usage that the provider reports then replaces the
+    reservation. If nothing is reported (after a timeout, or by a provider without counts), the
+    reservation stays charged, so the limits always hold.
 
     Args:
-        limits: Maximum usage.
         ledger: File of charges that other processes may share and continue; None to count in memory
             only.
         charged: Initial charges, if there is no ledger.
-        refusal: Class of the error that refuses a request.
+        refusal: Class of the error to raise when a request is refused.
     """
 
     def __init__(
@@ -154,7 +152,6 @@ class Budget:
 
     @property
     def totals(self) -> Totals:
-        """The usage reported so far."""
         with self._lock:
             return self._totals
 
@@ -196,7 +193,8 @@ class Budgeted(Layer):
 
     Args:
         price: Price of the model, if known.
-        count: Function that counts the prompt tokens of a request; by default an upper estimate.
+        count: Function that returns the number of prompt tokens of a request; by default an upper
+            estimate.
 
     Raises:
         UsageError: The budget is in dollars, but the model's price is unknown.
@@ -221,11 +219,7 @@ class Budgeted(Layer):
         self._count = count or request_tokens
 
     def answer(self, request: Request) -> Answer:
-        """See `Model`.
-
-        Raises:
-            BudgetError: The request might exceed the budget, and was not sent.
-        """
+        """See `Model`. Refuse a request that might exceed the budget with a `BudgetError`."""
         prompt = self._count(request)
         reserved = self._load(prompt, request.max_tokens)
         self._budget._reserve(reserved)
@@ -272,20 +266,22 @@ def _refusal(name: str, limit: float, spent: float, load: Load) -> str:
 
 MINUTE_S = 60.0
 
-_USE = "a count of what is sent"
+_USE = "a record of requests per minute"
 
 
 @dataclass(frozen=True)
 class PerMinute:
-    """Maximum usage within any 60 seconds; None for no limit."""
+    """Maximum number of requests and tokens within any 60 seconds; None for no limit."""
 
     requests: int | None = None
     tokens: int | None = None
 
     def wait(self, sent: Sequence[tuple[float, int]], tokens: int, now: float) -> float:
-        """Return the seconds until a request may fit; 0 if it fits now.
+        """Return the seconds to wait before a request of `tokens` tokens can fit; 0 if it fits now.
 
-        `sent` lists the time and tokens of each request in the last minute, oldest first.
+        Args:
+            sent: Time and token count of each request in the last minute, oldest first.
+            now: Current time, on the clock of `sent`.
         """
         full = self.requests is not None and len(sent) >= self.requests
         if self.tokens is not None:
@@ -302,15 +298,15 @@ class PerMinute:
 
 
 class Window(Protocol):
-    """Counts the requests of the last minute."""
+    """A record of the requests of the last minute."""
 
     def enter(self, rate: PerMinute, tokens: int) -> float:
-        """Count a request and return 0, or return the seconds until it may fit."""
+        """Record a request and return 0 if it fits the rate; otherwise return seconds to wait."""
         ...
 
 
 class OwnWindow:
-    """A window for this process; threads may share it."""
+    """A window for this process, which its threads may share."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -329,9 +325,9 @@ class OwnWindow:
 
 
 class SharedWindow:
-    """A window for all processes that share a file, even on several machines.
+    """A window in a file, shared by processes, even on several machines.
 
-    Their clocks must agree to about a second, since the file records wall-clock times.
+    The file records wall-clock times, so the machines' clocks must agree to about a second.
 
     Args:
         model: Name of the model; each model has its own window.
@@ -374,12 +370,12 @@ _log = logging.getLogger(__name__)
 
 
 class RateLimit(Layer):
-    """A layer that delays requests to keep within a rate; threads may share it.
+    """A layer that delays requests to stay within a rate; threads may share it.
 
-    A request counts with its estimated prompt tokens plus its `max_tokens`.
+    The token count of a request is that of its estimated prompt plus its `max_tokens`.
 
     Args:
-        window: Window that counts the requests; by default a new `OwnWindow`.
+        window: Window that records the requests; by default a new `OwnWindow`.
     """
 
     def __init__(
@@ -402,7 +398,7 @@ class RateLimit(Layer):
         """See `Model`.
 
         Raises:
-            ModelError: The request alone exceeds the limit, or would have to wait longer than its
+            ModelError: The request alone exceeds the rate limit, or its turn would come after its
                 time limit.
         """
         tokens = request_tokens(request) + request.max_tokens

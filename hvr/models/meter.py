@@ -1,4 +1,4 @@
-"""A meter of calls and usage, and notices of retries and waits."""
+"""A meter of calls and usage, and notices about retries and waits."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from hvr.values import JsonObject
 
 @dataclass(frozen=True, kw_only=True)
 class MeteredUse(JsonObject):
-    """The number of calls of a model and their usage; unknown values are None, never 0.
+    """Number of calls of a model and their total usage; unknown values are None, never 0.
 
     Args:
         calls: Number of calls of the model, including failed ones.
         cached_calls: Number of answers from hvr's own cache.
-        input: Prompt tokens, including tokens that the provider had cached.
-        output: Answer tokens, without reasoning.
-        cached: Prompt tokens found in the provider's cache.
-        reasoning: Reasoning tokens.
+        input: Number of prompt tokens, including those that the provider had cached.
+        output: Number of answer tokens, without reasoning.
+        cached: Number of prompt tokens found in the provider's cache.
+        reasoning: Number of reasoning tokens.
         cost: Cost in US dollars.
         seconds: Wall time in seconds, if measured.
     """
@@ -47,8 +47,8 @@ class Meter(Layer):
     """A layer that counts calls and usage; answers from hvr's cache are counted separately.
 
     Args:
-        aside: Function that returns the usage of abandoned exchanges in earlier attempts of the
-            run.
+        aside: Function that returns the usage of earlier attempts of the run whose exchanges are
+            not in its transcript.
     """
 
     def __init__(self, model: Model, aside: Callable[[], Totals] = Totals) -> None:
@@ -65,7 +65,6 @@ class Meter(Layer):
         return outcome
 
     def answer_all(self, requests: Sequence[Request]) -> list[Answer | LLMError]:
-        """Return the outcome of each request; see `hvr.models.model.answer_all`."""
         outcomes = answer_all(self._model, requests)
         for outcome in outcomes:
             self._count(outcome)
@@ -82,7 +81,11 @@ class Meter(Layer):
             self.totals = self.totals.plus(outcome.usage)
 
     def spent(self, seconds: float | None = None) -> MeteredUse:
-        """Return the usage so far; a sum with an unknown part is None."""
+        """Return the usage so far; a total to which an unknown amount belongs is None.
+
+        Args:
+            seconds: Wall time to report, if measured.
+        """
         totals = self.totals + self._aside()
         return MeteredUse(
             calls=totals.calls,
@@ -120,7 +123,7 @@ def notices(*, quiet: bool = False) -> Iterator[None]:
 def show_notices_of_worker() -> None:
     """Show a worker process's notices on the terminal's last line until the process ends.
 
-    The parent process redraws its progress bar below them.
+    The parent process redraws its progress bar below the notice.
     """
     _add(_Lines(before="\r\x1b[2K"))
 

@@ -23,7 +23,7 @@ Role = Literal["system", "user", "assistant", "tool"]
 
 @dataclass(frozen=True)
 class ModelTool:
-    """A tool that a model may call; `schema` is the JSON schema of its arguments, an object."""
+    """A tool that a model may call; `parameters` is the JSON schema of its arguments, an object."""
 
     name: str
     description: str
@@ -32,8 +32,6 @@ class ModelTool:
 
 @dataclass(frozen=True)
 class ModelToolCall:
-    """A call of a tool by a model."""
-
     id: str
     name: str
     arguments: Mapping[str, Any] = field(hash=False)
@@ -44,8 +42,8 @@ class Message:
     """A turn of a conversation.
 
     Args:
-        calls: The tools that the assistant calls in this turn.
-        call_id: Id of the call whose result the text is; only with the role `tool`.
+        calls: Tool calls that the assistant makes in this turn.
+        call_id: Id of the call whose result `text` is; only if `role` is `tool`.
     """
 
     role: Role
@@ -56,15 +54,15 @@ class Message:
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """A request to a model.
+    """A request to a language model.
 
     Args:
         messages: The conversation so far; the last message is the user's.
         purpose: Label for logs and counts, such as `block`; it is not sent.
         schema: JSON schema that the answer must satisfy; None to ask for text.
-        accept: Weaker schema that suffices as well, since not every server enforces a schema; None
-            means `schema`. It is not sent.
-        tools: Tools that the model may call; if there are any, it must call at least one.
+        accept: Weaker schema that an answer may satisfy instead, since not every server enforces
+            `schema`; None means `schema`. It is not sent.
+        tools: Tools that the model may call; unless empty, the model must call at least one.
         temperature: Sampling temperature; 0 is as deterministic as the model can be.
         max_tokens: Maximum length of the answer, in the model's tokens.
         seconds: Time limit for the answer in seconds; None means the model's timeout. It is not
@@ -85,13 +83,13 @@ class Request:
 
 @dataclass(frozen=True, kw_only=True)
 class Usage:
-    """The usage of one answer; a number is None if the provider reports no plausible value.
+    """Token counts and cost of one answer; None if the provider reports no plausible value.
 
     Args:
-        input: Prompt tokens, including cached ones.
-        output: Answer tokens, without reasoning.
-        cached: Prompt tokens found in the provider's cache.
-        reasoning: Reasoning tokens, which are not part of the answer.
+        input: Number of prompt tokens, including cached ones.
+        output: Number of answer tokens, without reasoning.
+        cached: Number of prompt tokens found in the provider's cache.
+        reasoning: Number of reasoning tokens, which are not part of the answer.
         cost: Cost in US dollars; None if the model's price is unknown.
     """
 
@@ -121,11 +119,10 @@ def _is_number(value: Any) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """The answer of a model.
+    """The answer of a language model.
 
     Args:
-        data: The decoded JSON value, if the request had a schema.
-        calls: The tool calls in the answer.
+        data: Decoded JSON value, if the request had a schema.
         model: The provider's name for the model that answered.
         finish: `stop` (complete), `length` (cut off at `max_tokens`) or `filter` (withheld).
         source: `cache` or `replay` if no provider was asked, otherwise `model`.
@@ -160,10 +157,10 @@ class Model(Protocol):
 
 
 def answer_all(model: Model, requests: Sequence[Request]) -> list[Answer | LLMError]:
-    """Ask independent requests, and return the outcome of each in order.
+    """Send independent requests, and return the answer or error of each, in order.
 
-    A model with a method `answer_all` may answer them concurrently; other models answer one at a
-    time.
+    A model with a method `answer_all` may process them concurrently; any other model gets one
+    request at a time.
     """
     together = getattr(model, "answer_all", None)
     if together is not None:
@@ -184,7 +181,12 @@ def outcome_of(model: Model, request: Request) -> Answer | LLMError:
 
 @dataclass(frozen=True)
 class Amount(JsonObject):
-    """A sum whose parts may be unknown."""
+    """A sum of numbers, some of which may be unknown.
+
+    Args:
+        known: Sum of the known numbers.
+        unknown: Number of unknown ones.
+    """
 
     known: float = 0
     unknown: int = 0
@@ -193,12 +195,12 @@ class Amount(JsonObject):
 
     @property
     def value(self) -> float | None:
-        """The sum; None if any part is unknown."""
+        """The sum; None if any number is unknown."""
         return None if self.unknown else self.known
 
     @property
     def whole(self) -> int | None:
-        """The sum as an integer; None if any part is unknown."""
+        """The sum as an integer; None if any number is unknown."""
         return None if self.unknown else int(self.known)
 
     def plus(self, part: float | None) -> Amount:
@@ -215,7 +217,7 @@ class Amount(JsonObject):
 
 @dataclass(frozen=True, kw_only=True)
 class Totals:
-    """The total usage of several calls; see `Usage` for the token counts.
+    """Total usage of several calls; see `Usage` for the token counts.
 
     Args:
         calls: Number of calls, including failed ones.
@@ -260,8 +262,8 @@ def reported_usage(
 ) -> Usage:
     """Return the usage reported by a provider, without implausible counts.
 
-    The arguments are the raw values in the reply, of any type. `answered` says whether the answer
-    has text.
+    The counts are the raw values in the reply, of any type; `answered` says whether the answer has
+    text.
     """
     usage = Usage(input=input, output=output, cached=cached, reasoning=reasoning)
     # Neither a prompt nor an answer with text can have 0 tokens, so 0 means not counted.
@@ -273,14 +275,14 @@ def reported_usage(
 
 
 def without_reasoning(usage: Usage) -> Usage:
-    """Return the usage for a protocol that includes reasoning tokens in the output tokens."""
+    """Subtract reasoning tokens from `output`, for protocols that include them in it."""
     if usage.output is None or not usage.reasoning or usage.reasoning > usage.output:
         return usage
     return replace(usage, output=usage.output - usage.reasoning)
 
 
 def add_usages(usages: Iterable[Usage]) -> Usage:
-    """Return the sum of usages; a part is None if it is unknown in any of them."""
+    """Return the total usage; a field is None if it is unknown in any of the usages."""
     total = Totals()
     for usage in usages:
         total = total.plus(usage)
@@ -314,12 +316,12 @@ def estimate_tokens(text: str) -> int:
 
 
 def count_tokens(messages: Iterable[Message]) -> int:
-    """Return the estimated tokens of a conversation, including the chat template."""
+    """Return the estimated number of tokens in a conversation, including the chat template."""
     return sum(estimate_tokens(m.text) + PER_MESSAGE for m in messages)
 
 
 def request_tokens(request: Request) -> int:
-    """Return the estimated prompt tokens of a request, including its schema, tools and calls."""
+    """Return the estimated number of prompt tokens of a request, including its schema and tools."""
     more = [json.dumps(tool.parameters) + tool.description + tool.name for tool in request.tools]
     more += [json.dumps(c.arguments) + c.name for m in request.messages for c in m.calls]
     if request.schema is not None:
@@ -339,14 +341,13 @@ def _weight(piece: str) -> int:
 
 
 class Layer:
-    """A model that wraps another one and keeps its name."""
+    """A model that wraps another model and keeps its name."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
 
     @property
     def wrapped(self) -> Model:
-        """The model inside."""
         return self._model
 
     @property

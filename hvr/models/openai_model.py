@@ -1,4 +1,4 @@
-"""OpenAI's protocols through the openai SDK: chat completions with its dialects, and responses."""
+"""OpenAI's protocols through the openai SDK: chat completions and their dialects, and responses."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ BY_SCHEMA = _FORMS[:4]
 
 @dataclass(frozen=True)
 class Dialect:
-    """The settings that a server accepts, as far as known.
+    """The settings that a server is known or assumed to accept.
 
     Args:
         limit: Name of the parameter that limits the length of the answer.
-        form: How to request JSON: by schema, with `strict` only if the schema allows it; by schema
-            in the variant of llama.cpp's Python server, or of vLLM; as any object, with the schema
-            in the prompt; or only by prompt.
-        tools: Whether the server supports tool calls; otherwise hvr asks for a call as JSON.
+        form: How to request JSON: by a schema in OpenAI's form (`strict` only if the schema permits
+            it) or in that of llama.cpp's Python server or vLLM; as any JSON object, with the schema
+            in the prompt; or by the prompt alone.
+        tools: Whether the server supports tool calls; otherwise hvr asks for the call as JSON.
         effort: Whether the server accepts a reasoning effort.
         temperature: Whether the server accepts a temperature.
         seed: Whether the server accepts a seed.
@@ -73,12 +73,11 @@ class Dialect:
 
     @property
     def weaker(self) -> Dialect:
-        """The dialect that asks for JSON in the next form."""
+        """This dialect with the next, less demanding form of requesting JSON."""
         return replace(self, form=_FORMS[min(_FORMS.index(self.form) + 1, len(_FORMS) - 1)])
 
 
 def request_arguments(request: Request, dialect: Dialect) -> dict[str, Any]:
-    """Return the arguments of `chat.completions.create` for a request."""
     messages = request.messages if dialect.form in BY_SCHEMA else with_instruction(request)
     given: dict[str, Any] = {
         "messages": [_message(m) for m in messages],
@@ -141,7 +140,10 @@ def _form_arguments(schema: dict[str, Any], form: Form) -> dict[str, Any]:
 
 
 def _steps(dialect: Dialect, request: Request) -> Iterator[tuple[tuple[str, ...], Dialect]]:
-    """Yield the dialects to try after a refusal, each with words that occur in that refusal."""
+    """Yield the dialects to try after the server refuses a setting.
+
+    Each comes with the words that identify the refused setting in the server's message.
+    """
     # Each step removes or replaces a setting permanently, so repeated steps terminate.
     if request.tools:
         yield ("tool", "function"), replace(dialect, tools=False)
@@ -185,9 +187,9 @@ _FAILED = frozenset({"error", "network_error", "insufficient_system_resource"})
 
 
 class OpenAIModel(SdkModel[Dialect]):
-    """A model behind OpenAI's protocol: hosted, vLLM, llama.cpp, Ollama and others.
+    """A model behind OpenAI's chat protocol: hosted, vLLM, llama.cpp, Ollama and others.
 
-    See `SdkModel`. A server that ignores a schema or tools is asked again in another form.
+    If a server ignores a schema or tools, hvr repeats the request in another dialect.
     """
 
     provider, package, client = "openai", "openai", "OpenAI"
@@ -235,7 +237,6 @@ class OpenAIModel(SdkModel[Dialect]):
         return next((n for n in lengths if isinstance(n, int)), None)
 
     def embed(self, texts: Sequence[str], seconds: float | None = None) -> list[Sequence[float]]:
-        """Return the embeddings of texts, if the model is an embedding model."""
         try:
             reply = self._client.embeddings.create(
                 model=self._model,
@@ -294,7 +295,7 @@ class OpenAIModel(SdkModel[Dialect]):
         complaint = complaint_in(body)
         if complaint is not None:
             return self._failures.reported(complaint, headers=reply.headers, usage=usage)
-        return self._failures.malformed(f"not a chat completion: {reply.text}")
+        return self._failures.malformed(f"expected a chat completion, found {reply.text}")
 
     def _usage(self, counts: Any, answered: bool) -> Usage:
         usage = reported_usage(
@@ -308,7 +309,6 @@ class OpenAIModel(SdkModel[Dialect]):
 
 
 def _text_and_refusal(message: Any) -> tuple[str | None, str]:
-    """Return the text of a message, if any, and the text of a refusal."""
     content, refusal = json_at(message, "content"), json_at(message, "refusal")
     parts = content if isinstance(content, list) else [{"text": content}]
     texts = [t for part in parts if isinstance(t := json_at(part, "text"), str)]
@@ -347,7 +347,7 @@ def _reasoning(message: Any) -> str:
 
 
 def _filtered(results: Any) -> str:
-    """Return the categories flagged by a prompt filter, separated by commas."""
+    """Return the categories that a prompt filter flagged, separated by commas."""
     hits = []
     for result in results if isinstance(results, list) else [results]:
         verdicts = json_at(result, "content_filter_results")
@@ -363,7 +363,7 @@ def _filtered(results: Any) -> str:
 
 @dataclass(frozen=True)
 class _Settings:
-    """Settings that some servers reject; see `Dialect` of `openai_model`."""
+    """Settings that some servers reject; true if the server accepts the setting."""
 
     schema: bool = True
     temperature: bool = True
@@ -371,7 +371,7 @@ class _Settings:
 
 
 class ResponsesModel(SdkModel[_Settings]):
-    """A model behind OpenAI's responses protocol, such as a reasoning model; see `SdkModel`."""
+    """A model behind OpenAI's responses protocol, such as a reasoning model."""
 
     provider, package, client = "responses", "openai", "OpenAI"
 
@@ -437,7 +437,7 @@ class ResponsesModel(SdkModel[_Settings]):
             complaint = complaint_in(body)
             if complaint is not None:
                 raise self._failures.reported(complaint, headers=reply.headers, usage=usage)
-            raise self._failures.malformed(f"not a response: {reply.text}")
+            raise self._failures.malformed(f"expected a response, found {reply.text}")
         parts = [part for item in output for part in json_at(item, "content") or ()]
         refusals = [str(r) for part in parts if (r := json_at(part, "refusal"))]
         if refusals:

@@ -1,4 +1,4 @@
-"""Exchanges with a model: recorded, replayed, and continued after an interruption."""
+"""Transcripts of requests and answers: recording, replay, continuation after an interruption."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Exchange:
         return self.line["error"] is not None
 
     def outcome(self) -> Answer:
-        """Return the recorded answer with the source `replay`."""
+        """Return the recorded answer, with the source `replay`, or raise the recorded error."""
         error = self.line["error"]
         if error is not None:
             raise error_from(error, self.usage)
@@ -106,7 +106,7 @@ def _message_json(message: Message) -> dict[str, Any]:
 
 
 def request_json(request: Request) -> dict[str, Any]:
-    """Return the messages and settings of a request, but not its purpose, which is not sent."""
+    """Return a request as JSON values, without its purpose, which is not sent."""
     tools = {"tools": [asdict(tool) for tool in request.tools]} if request.tools else {}
     return {
         "messages": [_message_json(m) for m in request.messages],
@@ -136,7 +136,7 @@ def error_json(error: LLMError) -> dict[str, Any]:
 
 
 def error_from(value: Mapping[str, Any], usage: Usage | None = None) -> LLMError:
-    """Return the error described by the JSON from `error_json`."""
+    """Return the error that `error_json` encoded."""
     kind = _ERRORS[value["type"]]
     if kind is ModelError:
         return ModelError(
@@ -150,7 +150,7 @@ def error_from(value: Mapping[str, Any], usage: Usage | None = None) -> LLMError
 
 
 def file_of(path: Path) -> Path:
-    """Return the transcript at a path, or in the run folder at that path."""
+    """Return the path of a transcript, given that path or its run folder."""
     return path / NAME if path.is_dir() else path
 
 
@@ -216,13 +216,13 @@ _WIDTH = 160
 
 
 class Replay:
-    """A model that replays the answers in a transcript, without a key or the network.
+    """A model that replays the answers in a transcript; it needs no key and no network.
 
     A prompt that was sent several times gets its answers in the recorded order. Recorded errors are
     raised again.
 
     Args:
-        scrubber: Scrubber that redacts the secrets redacted in the transcript.
+        scrubber: Scrubber with the secrets that the transcript does not contain.
 
     Raises:
         DataFileError: The transcript is missing or corrupt.
@@ -240,12 +240,10 @@ class Replay:
 
     @property
     def name(self) -> str:
-        """Name of the recorded model."""
         return str(self.header["model"])
 
     @property
     def simulated(self) -> bool:
-        """Whether the recorded model was simulated."""
         return bool(self.header.get("simulated", False))
 
     def answer(self, request: Request) -> Answer:
@@ -320,7 +318,6 @@ def _settings(recorded: Mapping[str, Any], now: Mapping[str, Any]) -> str:
 
 
 def open_replay(path: str, options: ModelOptions) -> Replay:
-    """Return the replay of a transcript or run folder."""
     return Replay(Path(path), options.scrubber)
 
 
@@ -338,7 +335,7 @@ def open_replay(path: str, options: ModelOptions) -> Replay:
 
 
 class EarlierTranscript:
-    """The transcript of an interrupted run, and its exchanges that were set aside.
+    """The transcript of an interrupted run, with the exchanges that earlier attempts moved aside.
 
     Raises:
         DataFileError: A file is damaged or cannot be written.
@@ -353,21 +350,20 @@ class EarlierTranscript:
 
     @property
     def ahead(self) -> bool:
-        """Whether the transcript has exchanges that the run has not yet consumed."""
+        """Whether the transcript contains exchanges that the resumed run has not yet consumed."""
         return bool(self._ahead)
 
     @property
     def number(self) -> int:
-        """The number of exchanges in the transcript."""
         return len(self._used) + len(self._ahead)
 
     @property
     def totals(self) -> Totals:
-        """The usage of the exchanges that were set aside."""
+        """The usage of the exchanges in the file beside the transcript."""
         return totals(self._aside)
 
     def next(self, digest: str) -> tuple[Exchange, bool] | None:
-        """Return the recorded exchange of a prompt, and whether it is next in the transcript.
+        """Return a prompt's recorded exchange, and whether it is the next one in the transcript.
 
         Returns:
             None if no earlier attempt sent the prompt.
@@ -393,7 +389,7 @@ class EarlierTranscript:
         return exchange.failed and (len(self._ahead) == 1 or not survived)
 
     def _put_aside(self, count: int) -> None:
-        """Move the last exchanges of the transcript to the file beside it."""
+        """Move the last `count` exchanges of the transcript to the file beside it."""
         if not count:
             return
         kept = [*self._used, *self._ahead]
@@ -420,17 +416,16 @@ class EarlierTranscript:
 
 
 def has_header(path: Path) -> bool:
-    """Return whether a transcript exists and has at least a header."""
     return path.is_file() and bool(read_log(path))
 
 
 def aside_of(path: Path) -> Path:
-    """Return the path of the set-aside exchanges of a transcript."""
+    """Return the path of the file for a transcript's paid exchanges that its run no longer uses."""
     return path.with_name(f"{path.stem}-aside{path.suffix}")
 
 
 def set_aside(path: Path) -> tuple[Exchange, ...]:
-    """Return the paid exchanges that are not part of the run."""
+    """Return the paid exchanges in the file beside a transcript, which its run no longer uses."""
     # Exchanges that were needed after all have moved to the transcript.
     used = Counter(map(_identity, read(path)[1]))
     rest = []
@@ -443,7 +438,7 @@ def set_aside(path: Path) -> tuple[Exchange, ...]:
 
 
 def count_exchanges(path: Path) -> int:
-    """Return the number of exchanges in earlier attempts, including those set aside."""
+    """Return the number of exchanges of all attempts, including those moved aside."""
     return len(read(path)[1]) + len(set_aside(path)) if has_header(path) else 0
 
 
@@ -486,14 +481,13 @@ def _answer_json(answer: Answer) -> dict[str, Any]:
 
 
 class RecordingModel(Layer):
-    """A layer that writes all exchanges, both answers and errors, to a transcript.
+    """A layer that writes each request, with its answer or error, to a transcript.
 
     Each line is written before the answer is returned, so a crash loses nothing. Secrets are
     redacted. A recorded replay keeps the original times, dates, usage and header, so replaying a
     run reproduces its transcript byte for byte.
 
-    An existing transcript is continued: prompts that it contains are not sent again (see
-    `EarlierTranscript`).
+    An existing transcript is continued: its prompts are not sent again (see `EarlierTranscript`).
 
     Args:
         header: Additional fields of the header, such as the commit and settings.
@@ -533,7 +527,7 @@ class RecordingModel(Layer):
         append_json_line(path, {**self._header(), **self._scrubber.value(header or {})})
 
     def aside(self) -> Totals:
-        """Return the usage of earlier attempts that the transcript does not contain."""
+        """Return the usage of earlier attempts that is not in the transcript."""
         return self._earlier.totals if self._earlier is not None else Totals()
 
     def answer(self, request: Request) -> Answer:
@@ -553,7 +547,7 @@ class RecordingModel(Layer):
         return outcome
 
     def answer_all(self, requests: Sequence[Request]) -> list[Answer | LLMError]:
-        """Ask several requests concurrently, and record them in their order."""
+        """Send several requests concurrently, and record them in their order."""
         resuming = self._earlier is not None and self._earlier.ahead
         if resuming or isinstance(self._model, Replay) or len(requests) < 2:
             return [outcome_of(self, request) for request in requests]
@@ -608,7 +602,7 @@ class RecordingModel(Layer):
             raise DataFileError(f"{self._path}: this is a transcript of {sent}, not of {name}")
 
     def _restart(self, model: Replay) -> None:
-        """Delete an earlier recording of the same replay; repeating it costs nothing."""
+        """Delete an earlier recording of the same replay, since replaying costs nothing."""
         existing = read(self._path)[0]
         other = any(existing.get(name) != model.header.get(name) for name in ("model", "date"))
         if other or self._path.samefile(file_of(model.path)):
@@ -617,7 +611,6 @@ class RecordingModel(Layer):
             self._path.unlink()
 
     def _known(self, request: Request) -> Exchange | None:
-        """Return the recorded exchange of a request; None if the model must be asked."""
         if self._earlier is None:
             return None
         sent = self._scrubber.value(request_json(request))

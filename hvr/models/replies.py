@@ -1,4 +1,4 @@
-"""Replies of models: error messages of providers, and answers that must satisfy a schema."""
+"""Replies of models: providers' error messages, and answers that must satisfy a schema."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MOST = 5
 
 @dataclass(frozen=True)
 class Complaint:
-    """An error, as reported by a server."""
+    """An error as a server reports it."""
 
     message: str
     codes: tuple[str, ...] = ()
@@ -48,7 +48,7 @@ def json_at(value: Any, *path: str | int) -> Any:
 
 
 def complaint_of(error: Any) -> Complaint:
-    """Return the message and codes of an error of any shape: text, object, list or nested."""
+    """Return the message and codes of an error, which may be a text, an object or a list."""
     messages: list[str] = []
     codes: list[str] = []
     for part in _parts(error, _DEPTH):
@@ -62,7 +62,7 @@ def complaint_of(error: Any) -> Complaint:
 
 
 def complaint_in(body: Any) -> Complaint | None:
-    """Return the error in a reply without an answer; None if it reports none."""
+    """Return the error that a reply reports instead of an answer; None if it reports none."""
     for part in body[:_MOST] if isinstance(body, list) else [body]:
         if isinstance(part, Mapping):
             failed = part.get("success") is False or any(
@@ -75,7 +75,7 @@ def complaint_in(body: Any) -> Complaint | None:
 
 
 def _parts(error: Any, depth: int) -> Iterator[Mapping[str, Any] | str]:
-    """Yield the texts and objects of an error, outermost first."""
+    """Yield the texts and objects nested in an error, outermost first."""
     if isinstance(error, str) and error.strip():
         yield error
     elif isinstance(error, list) and depth:
@@ -99,11 +99,10 @@ _STARTS = 200
 
 
 def checked(answer: Answer, request: Request) -> Answer:
-    """Return a usable answer: it has text, and `data` if the request has a schema.
+    """Return the answer with `data` decoded if the request has a schema.
 
     Raises:
-        ModelError: The answer is unusable; the kind is `empty` or `schema`, and the error has its
-            usage.
+        ModelError: The answer has no text (kind `empty`) or does not satisfy the schema (`schema`).
     """
     if answer.calls:
         return answer
@@ -158,7 +157,6 @@ def find_json(text: str, schema: Mapping[str, Any]) -> Any:
 
 
 def satisfies(text: str, schema: Mapping[str, Any]) -> bool:
-    """Return whether a text contains JSON that satisfies a schema."""
     try:
         find_json(text, schema)
     except ValueError:
@@ -171,7 +169,7 @@ _UNSUPPORTED = frozenset({"maxLength", "minLength", "pattern", "minimum", "maxim
 
 
 def is_strict(schema: Mapping[str, Any]) -> bool:
-    """Return whether providers can enforce a schema: all properties required, no others allowed."""
+    """Return whether a schema requires all of its properties, as strict mode demands."""
     if schema.get("type") != "object":
         return False
     parts: list[Any] = [schema]
@@ -190,7 +188,7 @@ def is_strict(schema: Mapping[str, Any]) -> bool:
 
 
 def strict_schema(schema: Any) -> Any:
-    """Return a schema without the keywords that strict schemas do not support."""
+    """Return a schema without the keywords that providers' strict mode does not support."""
     if isinstance(schema, list):
         return [strict_schema(part) for part in schema]
     if not isinstance(schema, Mapping):
@@ -206,13 +204,13 @@ def strict_schema(schema: Any) -> Any:
 
 
 def cut_at(text: str, stop: Iterable[str]) -> str:
-    """Return the text up to the first stop string."""
+    """Return the text before the first stop string."""
     ends = [at for s in stop if s and (at := text.find(s)) >= 0]
     return text[: min(ends, default=None)]
 
 
 def arguments_of(value: Any) -> dict[str, Any]:
-    """Return the arguments of a tool call, given as an object or as JSON text."""
+    """Return the arguments of a tool call that a server sent as an object or as JSON text."""
     if isinstance(value, str):
         try:
             value = parse_json(value, strict=False)
@@ -286,7 +284,7 @@ TOOL = "tool"
 
 
 def without_tools(request: Request) -> Request:
-    """Return a request whose answer is a call as JSON: `{"tool": "look", "names": ["mug-1"]}`."""
+    """Return a request for the tool call as JSON: `{"tool": "look", "names": ["mug-1"]}`."""
     if not request.tools:
         return request
     messages = [_plain(message) for message in request.messages]
@@ -302,7 +300,7 @@ def without_tools(request: Request) -> Request:
 
 
 def with_calls(answer: Answer, data: Any) -> Answer:
-    """Convert an answer to a request from `without_tools` to an answer with a tool call."""
+    """Return the answer to a request from `without_tools` with its JSON as a tool call."""
     arguments = {key: value for key, value in data.items() if key != TOOL}
     return replace(answer, text="", calls=(ModelToolCall("call", str(data[TOOL]), arguments),))
 
@@ -337,7 +335,7 @@ def _plain(message: Message) -> Message:
 
 
 def _merged(messages: Sequence[Message]) -> list[Message]:
-    """Merge adjacent turns of one role, since some chat templates require alternating roles."""
+    """Merge adjacent turns of one role, since some chat templates require roles to alternate."""
     joined: list[Message] = []
     for message in messages:
         if joined and joined[-1].role == message.role:

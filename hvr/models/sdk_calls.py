@@ -27,13 +27,13 @@ Fallbacks: TypeAlias = Iterable[tuple[tuple[str, ...], _Settings]]
 
 
 class SdkModel(Generic[_Settings]):
-    """A model behind a protocol spoken by the SDK of OpenAI or Anthropic.
+    """A model behind the SDK of OpenAI or Anthropic.
 
     Servers differ in the settings they accept. If a server rejects a setting, hvr tries the next
-    variant, and remembers in `settings` what worked. Threads may share a model.
+    variant and keeps the accepted settings. Threads may share a model.
 
     Args:
-        settings: The initial settings.
+        settings: Settings to try first.
 
     Raises:
         UsageError: Neither a base URL nor a key is given.
@@ -78,11 +78,12 @@ class SdkModel(Generic[_Settings]):
         seconds: float | None,
     ) -> tuple[Any, _Settings]:
         """Return the HTTP response to a call, and the settings that the server accepted.
+
         Args:
-            call: Function that sends the request with given settings within given seconds.
-            fallbacks: Function that returns the settings to try after a refusal; it must terminate
-                after finitely many steps.
-            seconds: Time limit of the request in seconds, including refusals.
+            call: Function that sends the request, given the settings and the time limit in seconds.
+            fallbacks: Function that returns the settings to try after a refusal; repeated use must
+                end.
+            seconds: Time limit for all attempts together, in seconds.
         """
         end = time.monotonic() + self._options.within(seconds)
         settings = self.settings
@@ -102,7 +103,7 @@ class SdkModel(Generic[_Settings]):
                 raise self._failures.malformed(str(error)) from None
 
     def _learn(self, tried: _Settings, better: _Settings) -> None:
-        """Remember better settings, unless another thread has found some in the meantime."""
+        """Remember settings that worked, unless another thread has changed them since `tried`."""
         if self.settings == tried:
             self.settings = better
 
@@ -134,7 +135,6 @@ def error_of(sdk: Any, failures: Failures, error: Any) -> ModelError:
 
 
 def complaint_of_error(error: Any) -> Complaint:
-    """Return the message and codes of an error from an SDK."""
     complaint = complaint_of(getattr(error, "body", None))
     # If the body is a web page, the SDK's own message is more useful.
     page = complaint.message.lstrip().startswith("<")
@@ -142,7 +142,7 @@ def complaint_of_error(error: Any) -> Complaint:
 
 
 def refused_setting(error: Any) -> str:
-    """Return the message about a setting that a server rejects; empty for any other error."""
+    """Return the server's message if it rejected a setting; empty for any other error."""
     status = getattr(error, "status_code", None)
     complaint = complaint_of_error(error)
     # llama.cpp's Python server reports an unknown setting as an internal error.

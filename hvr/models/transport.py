@@ -1,4 +1,4 @@
-"""HTTP transport to providers, and the errors for its failures."""
+"""HTTP clients for providers, and errors for failed requests."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def kind_of_complaint(complaint: Complaint, status: int = _OK) -> Kind:
 
 
 class Failures:
-    """The errors that can occur when a model is called, with secrets redacted."""
+    """Creates the errors for failed requests to a model, with secrets redacted."""
 
     def __init__(self, name: str, options: ModelOptions) -> None:
         self._name, self._options = name, options
@@ -113,7 +113,7 @@ class Failures:
         headers: Mapping[str, str] | None = None,
         usage: Usage | None = None,
     ) -> ModelError:
-        """Return the error reported by a server, possibly with status 200."""
+        """Return the error for a message from the server, which may come with status 200."""
         kind = kind_of_complaint(complaint, status)
         if answered := self._proxy_answer(complaint, status):
             return ModelError(f"{self._name}: {answered}", kind=kind, status=status)
@@ -128,26 +128,23 @@ class Failures:
         )
 
     def refused(self, words: str, usage: Usage) -> ModelError:
-        """Return the error for a model that refuses to answer."""
         shown = self._brief(words)
         what = f"the model refused to answer{': ' + shown if shown else ''}"
         return ModelError(f"{self._name}: {what}", kind="refused", usage=usage)
 
     def filtered(self, reason: str, usage: Usage, text: str = "") -> ModelError:
-        """Return the error for an answer that a filter stopped after `text`."""
+        """Return the error for an answer that a content filter stopped after `text`."""
         excerpt = f"; it begins with {self._brief(text)!r}" if text.strip() else ""
         what = f"the provider's filter withheld the answer ({self._brief(reason)}{excerpt})"
         return ModelError(f"{self._name}: {what}", kind="refused", usage=usage)
 
     def timed_out(self, seconds: float | None = None) -> ModelError:
-        """Return the error for an answer that was not complete in time."""
         waited = max(round(self._options.timeout if seconds is None else seconds, 1), 0.1)
         what = f"no answer within {waited:g} s{self._place('from')}{self._via()}"
         advice = "raise the timeout if the model is slow"
         return ModelError(f"{self._name}: {what}; {advice}", kind="timeout")
 
     def redirected(self, status: int, place: str) -> ModelError:
-        """Return the error for a server that redirects to another address."""
         return ModelError(
             f"{self._name}: the server redirects to {self._brief(place)} (status {status}), which "
             "hvr does not follow because the key would be sent there; correct the base URL",
@@ -156,7 +153,6 @@ class Failures:
         )
 
     def not_connected(self, reason: str) -> ModelError:
-        """Return the error for a connection that cannot be established or breaks off."""
         advice = "is the server running, and is the base URL correct?"
         if via := self._via():
             advice = "is the proxy running, and may it connect to the server?"
@@ -164,18 +160,16 @@ class Failures:
         return ModelError(f"{self._name}: {what}; {advice}", kind="connection")
 
     def connection_closed(self, reason: str) -> ModelError:
-        """Return the error for a connection that ends before the reply does."""
         what = f"the reply{self._place('from')}{self._via()} broke off"
         cause = f"the server closed the connection ({self._brief(reason)})"
         return ModelError(f"{self._name}: {what}: {cause}", kind="connection")
 
     def malformed(self, reason: str) -> ModelError:
-        """Return the error for a reply that violates the protocol."""
         what = f"the reply{self._place('from')} cannot be read ({self._brief(reason)})"
         return ModelError(f"{self._name}: {what}", kind="garbled")
 
     def not_json(self, body: bytes, reason: str) -> ModelError:
-        """Return the error for a body that is not valid JSON, naming the likely cause."""
+        """Return the error for a body that is not valid JSON; it names the likely cause."""
         text = body[:_READ].decode("utf-8", "replace").strip().lstrip("\ufeff")
         start = text[:_LINE].lower()
         advice = "does the base URL point to the API"
@@ -194,7 +188,6 @@ class Failures:
         return self.malformed(what)
 
     def no_call(self, usage: Usage) -> ModelError:
-        """Return the error for an answer that lacks the required tool call."""
         what = "the model called no tool; asking for the call as JSON"
         return ModelError(f"{self._name}: {what}", kind="schema", usage=usage)
 
@@ -202,7 +195,7 @@ class Failures:
         """Return the error for an answer without text.
 
         Args:
-            calls: Names of the tools that the model called; empty if it only reasoned.
+            calls: Names of the tools that the model called.
             cut: Whether the answer ended at the token limit.
         """
         if calls:
@@ -216,7 +209,7 @@ class Failures:
         return ModelError(f"{self._name}: {what}", kind="empty", usage=usage)
 
     def _proxy_answer(self, complaint: Complaint, status: int) -> str | None:
-        """Return the message if the proxy itself answered; None if the server did."""
+        """Return the error message if a proxy sent the reply; None if the server did."""
         # Only a proxy asks for its own login. A proxy that cannot reach the server sends no error
         # codes in the API's format, whereas a gateway of the server usually does.
         proxy = proxy_to(self._name, self._options)
@@ -244,14 +237,14 @@ class Failures:
 
 
 def root_message(error: BaseException) -> str:
-    """Return the message of the innermost error in a chain, or its class name."""
+    """Return the message (or, if empty, the class name) of the innermost error in a chain."""
     while (below := error.__cause__ or error.__context__) is not None:
         error = below
     return str(error) or type(error).__name__
 
 
 def proxy_to(name: str, options: ModelOptions) -> Proxy | None:
-    """Return the proxy for a model's server according to the environment, if any."""
+    """Return the proxy that the environment sets for a model's server, if any."""
     return proxy_of(options.base_url or HOSTED.get(name.partition(":")[0], ""))
 
 
@@ -289,13 +282,12 @@ def http_of(module: Any) -> Any:
 def bounded_client(http: Any, name: str, options: ModelOptions) -> Any:
     """Return an HTTP client for an SDK that bounds the time and size of each reply.
 
-    The timeout covers the whole request, from the address lookup to the last byte. Redirects are
-    not followed, since they could send the key to another server. Local servers are never reached
+    The timeout covers the whole request, from the DNS lookup to the last byte. Redirects are not
+    followed, since they could send the key to another server. Local servers are never reached
     through a proxy.
 
     Raises:
-        UsageError: The address is invalid, or a proxy or certificate setting of the environment is
-            unusable.
+        UsageError: The base URL is invalid, or the environment's proxy or certificate settings are.
     """
     try:
         http.URL(options.base_url or "")
