@@ -164,8 +164,9 @@ class HuggingFaceModel:
         context = getattr(self._model.config, "max_position_embeddings", None)
         if context is not None and prompt + answer > context:
             raise ModelError(
-                f"{self.name}: the prompt ({prompt} tokens) and the answer (up to {answer}) exceed the "
-                f"model's context of {context}: shorten the prompt, or lower max_tokens",
+                f"{self.name}: the prompt ({prompt} tokens) and the answer (up to {answer}) exceed "
+                f"the model's context of {context} by {prompt + answer - context}: shorten the "
+                "prompt, or lower max_tokens",
                 kind="overflow",
             )
 
