@@ -109,7 +109,6 @@ def descriptions(cls: type) -> dict[str, str]:
 
 
 def _said_of_part(cls: type, path: str) -> str:
-    """Return the description of a property or of a nested field, or "" if it has none."""
     owner, _, name = path.rpartition(".")
     if owner:
         return descriptions(type_at(cls, owner)).get(name, "")
@@ -362,7 +361,6 @@ def _object(kind: type, data: object, place: str) -> Any:
 
 
 def _inputs(kind: Any) -> dict[str, str]:
-    """Return the field for each member of the JSON form, omitting computed members."""
     fields = getattr(kind, "__dataclass_fields__", None) or kind.__match_args__
     members = ((name, path if path in fields else name) for name, path, _ in json_members(kind))
     return {name: field for name, field in members if field in fields}

@@ -192,7 +192,6 @@ def _token(process: int) -> str:
 
 
 def _new_temporary_folder(prefix: str) -> tuple[str, int | None]:
-    """Create a folder and lock it, unless folders cannot be locked on this system."""
     import tempfile
 
     while True:
@@ -287,7 +286,6 @@ def _append(file: FileIO, data: bytes, end: int) -> None:
 
 
 def _repair_end(file: FileIO) -> int:
-    """Terminate the last line, or remove it if it is incomplete; return the file's length."""
     import json
 
     end = size = file.seek(0, os.SEEK_END)
@@ -410,7 +408,6 @@ def try_lock(path: Path) -> Lock | None:
 
 
 def is_locked(path: Path) -> bool:
-    """Return whether a file exists and is locked."""
     try:
         descriptor = os.open(path, os.O_RDONLY)
     except OSError:

@@ -94,7 +94,6 @@ class ProcessTree:
         return ticks / os.sysconf("SC_CLK_TCK") if ticks else 0.0
 
     def pause(self) -> bool:
-        """Suspend the program and its descendants; return whether the system supports it."""
         return self._signal("SIGSTOP")
 
     def resume(self) -> None:

@@ -241,7 +241,6 @@ def spans(text: str, secrets: Iterable[str]) -> list[tuple[int, int]]:
 def _found(
     text: str, unescaped: str, escapes: Iterable[re.Match[str]], secrets: Iterable[str]
 ) -> list[tuple[int, int]]:
-    """Return the spans in `text` of the secrets found in its unescaped form."""
     places = list(_places(_joined(unescaped), secrets))
     if not places:
         return []
@@ -263,7 +262,6 @@ def _unescaped(escaped: re.Match[str]) -> str:
 
 
 def _places(text: str, secrets: Iterable[str]) -> Iterator[tuple[int, int]]:
-    """Yield the spans of secrets in a joined text, each match extended as far as possible."""
     for secret in secrets:
         for first in _parts(secret):
             part = secret[first : first + _PART] if len(secret) >= 2 * _PART else secret
@@ -288,7 +286,6 @@ def _parts(secret: str) -> Iterator[int]:
 
 
 def _origins(text: str, escapes: Iterable[re.Match[str]]) -> list[tuple[int, int]]:
-    """Return the span in the original text of each character of the joined text."""
     origins: list[tuple[int, int]] = []
     at = 0
     for escaped in escapes:
@@ -343,7 +340,6 @@ class Scrubber:
         return without_keys(self.known(text))
 
     def known(self, text: str) -> str:
-        """Mask only the known secrets in a text."""
         if not self._secrets:
             return text
         pieces = []

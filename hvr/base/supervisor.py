@@ -28,7 +28,6 @@ _SET_CHILD_SUBREAPER = 36
 
 
 def main(arguments: list[str]) -> int:
-    """Run the program and return its exit code."""
     parent, memory, temporary, *command = arguments
     woken = _wake_on_signals()
     _prctl(_SET_CHILD_SUBREAPER, 1)
@@ -122,7 +121,6 @@ def _start(command: list[str]) -> int:
 
 
 def _reap(child: int) -> int | None:
-    """Collect ended processes; return the child's exit code if it is among them."""
     code = None
     with suppress(ChildProcessError):
         while True:

@@ -70,7 +70,6 @@ def _never_ends(file: BinaryIO) -> bool:
 
 
 def check_stdin() -> None:
-    """Raise a DataFileError if standard input is closed."""
     if sys.stdin is None or sys.stdin.closed:
         raise DataFileError("cannot read standard input: it is closed")
 

@@ -180,7 +180,6 @@ class Axioms:
         return self._evaluated(self._strata, bits, values)
 
     def close_for_steps(self, bits: int, values: Values) -> int:
-        """Recompute the derived atoms that actions depend on; see `close`."""
         return self._evaluated(self._for_steps, bits, values)
 
     def _evaluated(self, order: Iterable[_Stratum], bits: int, values: Values) -> int:
@@ -210,7 +209,6 @@ class _Fixpoint:
         self._relations: dict[str, Relation] = {}
 
     def evaluate(self, stratum: _Stratum) -> None:
-        """Derive the atoms of a stratum, or take them from the cache."""
         # Most steps change nothing that a stratum reads, so a lookup replaces the fixpoint. Older
         # keys read a newly numbered atom as false, which it was.
         known = self.task.bits_of

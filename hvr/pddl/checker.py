@@ -91,7 +91,6 @@ class PlanExecution:
         self.states.append(self.state)
 
     def bind(self, parameters: Sequence[TypedName], args: Sequence[str]) -> Any:
-        """Return the argument of each parameter, or None if number or types do not match."""
         pairs = [*zip(parameters, args, strict=False)]
         typed = [self.domain.has_type(self.types.get(arg, ()), p.types) for p, arg in pairs]
         fits = len(args) == len(parameters) and all(typed)
@@ -145,7 +144,6 @@ class PlanExecution:
         return [{**claim, "falsifier": self.shown(self.mentioned(need, {}))} for need in false]
 
     def shown(self, keys: Iterable[Any]) -> dict[str, Any]:
-        """Return the values of atoms and numbers in the notation of certificates."""
         values = [(text(key), self.value(key)) for key in keys]
         return {k: str(v) if isinstance(v, Fraction) else v for k, v in values}
 
@@ -180,7 +178,6 @@ class PlanExecution:
         return sorted(events, key=itemgetter(0))
 
     def loosened(self, limits: Sequence[Any]) -> Iterator[Any]:
-        """Yield duration constraints, relaxed by the tolerance."""
         for sign, length, bound in limits:
             slack = -self.tolerance if "<" in sign else self.tolerance
             yield sign, ("+", length, slack), bound
@@ -224,7 +221,6 @@ class PlanExecution:
                     yield {**claim, "falsifier": {}}
 
     def execute(self) -> tuple[list[Any], list[Any]]:
-        """Execute the plan until its first faults; return the history and the faults."""
         faults: list[Any] = []
         events, history, running = self.events(faults), list[Any](), dict[str, Any]()
         while events and not faults:

@@ -93,7 +93,6 @@ class Parts:
         self._free: dict[int, tuple[Expression, tuple[str, ...]]] = {}
 
     def key(self, formula: Expression, binding: Binding, positive: bool) -> tuple[object, ...]:
-        """Return a key that identifies an instance of a formula or of its negation."""
         number = id(formula)
         if number not in self._free:
             free = all_free_variables(formula)
@@ -107,7 +106,6 @@ class Parts:
         return {name: binding[name] for name in self._free[id(formula)][1]}
 
     def keep(self, key: tuple[object, ...], part: Conjunction) -> None:
-        """Cache a compiled part, clearing the cache if it is full."""
         if len(self.compiled) >= self._MOST:
             self.compiled.clear()
             self._free.clear()
@@ -411,7 +409,6 @@ class Template:
         self._numeric = numeric
 
     def ground(self, action: GroundAction, duration: Rational | None = None) -> Operator:
-        """Return the operator of an action, with `duration` as the value of `?duration`."""
         task = self._task
         objects = action.args + self._constants
         condition = self._holds_for(objects)
@@ -425,7 +422,6 @@ class Template:
         return Operator(action, condition, add, delete, (), numeric)
 
     def condition(self, action: GroundAction) -> Conjunction:
-        """Return the compiled condition of an action of the schema."""
         return self._holds_for(action.args + self._constants)
 
     def _holds_for(self, objects: Row) -> Conjunction:
@@ -533,7 +529,6 @@ def _collect(
 
 
 def _row(places: list[int]) -> _Row:
-    """Return a function that picks the arguments at some indices, as a tuple."""
     if not places:
         return lambda _: ()
     if len(places) == 1:

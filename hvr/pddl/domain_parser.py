@@ -509,7 +509,6 @@ def _parameters(
 def _action(
     reader: ExpressionReader, word: Word, items: list[Node], what: str = "action"
 ) -> ActionSchema:
-    """Read an action, a process or an event."""
     fields = _fields(reader, word, items, _ACTION_FIELDS, what)
     parameters = _parameters(reader, word, fields)
     scope = {p.name: p.types for p in parameters}

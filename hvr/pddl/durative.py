@@ -117,7 +117,6 @@ class DurativeTemplate:
         self._known: dict[tuple[GroundAction, Rational | None], DurativeOperator] = {}
 
     def ground(self, action: GroundAction, duration: Rational | None) -> DurativeOperator:
-        """Return the compiled operator of an action of the schema."""
         key = action, duration if self._depends else None
         operator = self._known.get(key)
         if operator is None:

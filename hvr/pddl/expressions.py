@@ -152,7 +152,6 @@ class ExpressionReader(ListReader):
         return self.atom(group, scope)
 
     def preferred(self, node: Node, scope: Scope) -> Formula:
-        """Read a goal or precondition, which may contain preferences."""
         return run_trampoline(self._outer(node, scope, self._formula, self._plain))
 
     def timed(self, node: Node, scope: Scope) -> Formula:
@@ -237,7 +236,6 @@ class ExpressionReader(ListReader):
     def _row(
         self, text: str, scope: Scope, known: dict[str, tuple[str, tuple[str, ...]]]
     ) -> tuple[str, tuple[str, ...]] | None:
-        """Return the predicate and arguments of a well-formed atom, cached in `known`."""
         # `split` is faster than `items`, which creates an object per word.
         parts = text.split()
         predicate = self._predicates.get(parts[0]) if parts else None
@@ -565,7 +563,6 @@ class ExpressionReader(ListReader):
         return NumericEffect(head.text, fluent, self.numeric(amount, scope), place)
 
     def changed_function(self, target: Node, scope: Scope) -> FunctionTerm:
-        """Read the function that an effect changes."""
         if isinstance(target, Word) and target.text in self.domain.functions:
             self.source.warn(
                 target.offset, "a function without parentheses", expected=f"({target.text})"
@@ -576,7 +573,6 @@ class ExpressionReader(ListReader):
     def quantified(
         self, group: Group, scope: Scope, what: str
     ) -> tuple[tuple[TypedName, ...], Scope]:
-        """Read the variables of a quantifier; return them and the scope of its body."""
         head = group.items[0]
         shape = f"({head.text if isinstance(head, Word) else ''} (?variable - type …) {what})"
         self._count(group, 2, shape)

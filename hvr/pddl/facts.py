@@ -187,7 +187,6 @@ class Facts:
         }
 
     def relation(self, predicate: str) -> Relation:
-        """Return the relation of a predicate, which may be empty."""
         return self._relations.get(predicate, _EMPTY)
 
     def atoms(self) -> Iterator[Atom]:
@@ -307,7 +306,6 @@ def _join(
     current: dict[str, str],
     relation: Callable[[str], Relation],
 ) -> Iterator[dict[str, str]]:
-    """Extend `current` depth first by bindings of all variables in `types`."""
     # Iterative, because an action may have thousands of parameters. Each stack level holds an
     # iterator over ways to bind further variables, and the variables that it has bound now.
     stack: list[tuple[Iterator[dict[str, str]], list[str]]] = []

@@ -57,7 +57,6 @@ class HornClause(Value):
     rest: tuple[Expression, ...]
 
     def fits(self, task: Task, binding: Mapping[str, str]) -> bool:
-        """Return whether the bound objects have the types of their variables."""
         members = task.members
         return all(binding[v.name] in members(v.types) for v in self.variables if v.name in binding)
 
@@ -126,7 +125,6 @@ def _as_it_is(formula: Expression, positive: bool, renamed: Mapping[str, str]) -
 
 
 def _all_of(parts: list[list[_Disjunct]]) -> list[_Disjunct]:
-    """Distribute a conjunction over disjunctions."""
     # The result is empty if it would be too long or if a part is never true. The caller then keeps
     # the formula whole.
     size = 1
@@ -245,7 +243,6 @@ class GroundRules:
         return atom
 
     def _reach(self, bit: int) -> list[_Instance]:
-        """Create the instances that become possible by a new atom."""
         atom = self._record(bit.bit_length() - 1)
         made = len(self._instances)
         for number, place in self._joins.get(atom.predicate, ()):

@@ -45,7 +45,6 @@ class ListReader:
         self.source.semantic_error(node.offset, message, context=self.context, **details)
 
     def overlook(self, node: Node, message: str, expected: str = "") -> None:
-        """Raise an error, or add a warning if the reader is lenient."""
         self.source.overlook(node.offset, message, context=self.context, expected=expected)
 
     def declared_again(self, node: Node, message: str, *, same: bool) -> None:
@@ -164,7 +163,6 @@ class ListReader:
         return result
 
     def variables(self, group: Group, what: str, types: Iterable[str]) -> tuple[TypedName, ...]:
-        """Read a typed list of distinct variables, which messages call `what`."""
         plain = None if group.text is None else self.plain_variables(group.text, types)
         if plain is not None:
             return plain
@@ -334,7 +332,6 @@ def flatten(top: list[Node]) -> None:
 
 
 def _collapse(group: Group) -> list[Group]:
-    """Collapse double negations and one-element conjunctions and disjunctions."""
     # Returns the lists that were absorbed.
     taken: list[Group] = []
     while len(group.items) == 2 and head_of(group) in ("and", "or", "not"):
@@ -351,7 +348,6 @@ def _collapse(group: Group) -> list[Group]:
 
 
 def _merge(group: Group, head: str) -> list[Group]:
-    """Merge nested lists with the head `head`; return the absorbed lists."""
     flat: list[Node] = []
     merged: list[Group] = []
     # The items still to copy; the last one is next.
@@ -409,7 +405,6 @@ def _variables(group: Group, head: str) -> list[Group]:
 
 
 def _chain(group: Group, head: str, fits: Callable[[Group], bool]) -> list[Group]:
-    """Return a three-item list, followed by the lists nested in its last position that fit."""
     chain = [group] if len(group.items) == 3 else []
     while chain:
         inner = chain[-1].items[2]

@@ -218,7 +218,6 @@ class NumericTest:
 
     @property
     def constant(self) -> bool:
-        """Whether the comparison is independent of the state."""
         return not (callable(self.left) or callable(self.right))
 
 

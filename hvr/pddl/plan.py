@@ -276,7 +276,6 @@ class _PlanReader:
         raise AssertionError(inside)
 
     def _end_of_lpg_step(self, place: int) -> int:
-        """Skip the `)` that LPG-td prints after a duration; return the offset after it."""
         if not self.text.startswith(")", place):
             return place
         if not self.lpg:
@@ -285,7 +284,6 @@ class _PlanReader:
         return place + 1
 
     def _skip_surplus(self, place: int, stamp: re.Match[str] | None) -> int:
-        """Skip a surplus `)` in a lenient reader; raise for anything else."""
         if self.text[place] != ")" or stamp is not None:
             self._refuse(place, stamp)
         self.surplus += 1
@@ -363,7 +361,6 @@ class PlainPlan(Value):
 
     @property
     def actions(self) -> Sequence[GroundAction]:
-        """The steps with their locations, each read on access."""
         return _Actions(self.read, len(self.steps))
 
 

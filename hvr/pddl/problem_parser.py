@@ -234,7 +234,6 @@ class _InitReader:
             self.reader.source.warn(word.offset, message)
 
     def _plain(self, text: str) -> bool:
-        """Read a fact; return False if it is not well-formed."""
         name, *args = text.split() or ("",)
         fitting = self._fitting.get(name)
         if fitting is None:
@@ -254,7 +253,6 @@ class _InitReader:
         return True
 
     def _plain_number(self, text: str) -> bool:
-        """Read the value of a function; return False if it is not well-formed."""
         match = _VALUE.fullmatch(text)
         if match is None:
             return False

@@ -222,7 +222,6 @@ class SourceText:
         return cls(decode(read_bytes(source), name), name, lenient=lenient)
 
     def _replace_nuls(self) -> None:
-        """Replace NUL characters by spaces; raise for one inside a word."""
         message = "a NUL character: this is not a PDDL text"
         expected = "a text file"
         if (inside := re.search(_INSIDE_WORD, self.text)) is not None:
@@ -258,7 +257,6 @@ class SourceText:
         raise PddlTextSyntaxError(self._diagnostic(offset, message, **details)) from None
 
     def semantic_error(self, offset: int, message: str, **details: str) -> NoReturn:
-        """Raise a PddlSemanticError at an offset; `details` are fields of `Diagnostic`."""
         raise PddlTextSemanticError(self._diagnostic(offset, message, **details)) from None
 
     def overlook(
@@ -289,7 +287,6 @@ class SourceText:
             self.warn(offset, message, expected="a letter, then letters, digits, '-' and '_'")
 
     def unsupported(self, offset: int, feature: str, *, context: str = "") -> NoReturn:
-        """Raise the error for an unsupported PDDL feature; `feature` is a plural noun."""
         message = f"{feature} are not supported"
         raise UnsupportedPddlError(self._diagnostic(offset, message, context=context))
 

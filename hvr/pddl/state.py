@@ -100,7 +100,6 @@ class Conjunction:
         return not self.tests or all(test.holds(values) for test in self.tests)
 
     def holds_without_clauses(self, bits: int, values: Values) -> bool:
-        """Return whether the condition is true if its disjunctions are ignored."""
         if bits & self.positive != self.positive or bits & self.negative:
             return False
         return all(test.holds(values) for test in self.tests)
@@ -114,7 +113,6 @@ class Conjunction:
             stack += [part for clause in reversed(item.clauses) for part in reversed(clause.parts)]
 
     def mentioned(self) -> int:
-        """Return the mask of all atoms that the condition reads."""
         mask = 0
         for part in self.parts():
             mask |= part.positive | part.negative
@@ -365,12 +363,10 @@ class State:
         return fluents.union(self.task.static_facts.atoms()) if static else fluents
 
     def numbers(self) -> dict[FunctionTerm, Fraction]:
-        """Return the numeric fluents that have a value."""
         known = enumerate(self.values)
         return {self.task.term(i): rounded(v) for i, v in known if v is not None}
 
     def holds(self, formula: Expression) -> bool:
-        """Return whether a formula without free variables is true in this state."""
         return self.task.condition(formula).holds(self.bits, self.values)
 
     def __contains__(self, atom: Atom) -> bool:

@@ -152,7 +152,6 @@ class Task:
         return other
 
     def _shares_statics(self, problem: Problem) -> bool:
-        """Return whether this task's operators are valid for another problem."""
         mine = self.problem
         return (
             not self.domain.derived  # derived atoms are counted for each task
@@ -192,7 +191,6 @@ class Task:
     # Atoms, numbers and objects -------------------------------------------------------------
 
     def is_static(self, predicate: str) -> bool:
-        """Return whether no action changes a predicate."""
         return predicate not in self.fluent_predicates
 
     def index(self, atom: Atom) -> int:
@@ -220,7 +218,6 @@ class Task:
         return Atom(self._predicates[index], self._rows[index])
 
     def atoms_in(self, bits: int) -> Iterator[Atom]:
-        """Yield the atoms of the set bits."""
         # Via text, because shifting a long integer once per bit copies it every time.
         text = f"{bits:b}"[::-1]
         index = text.find("1")
@@ -244,7 +241,6 @@ class Task:
         return self._terms[index]
 
     def number(self, term: FunctionTerm, values: Values) -> Rational | None:
-        """Return the current value of a ground function term, or None if it is undefined."""
         if term.function not in self.fluent_functions:
             constant = self.problem.numeric_init.get(term)
             return None if constant is None else numeric.exact(constant)
@@ -290,11 +286,9 @@ class Task:
         return bits if self._axioms is None else self._axioms.close(bits, values)
 
     def close_for_steps(self, bits: int, values: Values = ()) -> int:
-        """Return `bits` like `close`, with only the derived atoms that actions read."""
         return bits if self._axioms is None else self._axioms.close_for_steps(bits, values)
 
     def members(self, types: tuple[str, ...]) -> Mapping[str, object]:
-        """Return the objects that have one of the types, as the keys of a mapping."""
         objects = self._members.get(types)
         if objects is None:
             objects = self._members[types] = self.domain.members(self.objects, types)
@@ -528,7 +522,6 @@ class Task:
 
 
 def _as_values(numbers: Mapping[int, Rational]) -> Values:
-    """Return numbers by index in the form that states store; missing numbers are undefined."""
     size = max(numbers, default=-1) + 1
     return tuple([numbers.get(index) for index in range(size)])
 

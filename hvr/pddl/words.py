@@ -34,7 +34,6 @@ def words_of(expression: object) -> Any:
 
 
 def _typed(words: tuple[Any, ...]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Parse a typed list; trailing untyped names have the type object."""
     found: list[tuple[str, tuple[str, ...]]] = []
     names: list[str] = []
     rest = iter((*words, "-", "object"))

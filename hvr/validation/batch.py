@@ -41,13 +41,14 @@ class BatchOptions(Value):
             tolerance.
         until: The time at which processes and events stop, by default the end of the plan.
         minimise: Whether to search valid plans for redundant steps.
-        state_at: The number of the step after which to report the state.
-        timeline: Whether to record the plan over time, for pictures.
+        state_at: Report the state after the step with this number.
+        timeline: Whether to record the timeline, for pictures.
         values: Whether to report the numeric fluents over time. None reports them only if they
             change continuously.
-        extract: Whether to search for unmarked plans in texts that contain more than a plan.
-        plan_number: 1-based number of the plan to use among several in a text, or 0 for the last.
-        any_order: Whether to accept the tasks of a hierarchical plan in any order.
+        extract: Whether to search texts for plans that nothing marks as such.
+        plan_number: 1-based number of the plan to use if a text contains several, or 0 for the
+            last.
+        any_order: Whether a hierarchical plan may list its tasks in any order.
         no_decomposition: Whether to ignore the decomposition in a hierarchical plan and search for
             one.
     """
@@ -107,7 +108,7 @@ class ModelReader:
         Warnings about a domain are reported with its first problem.
 
         Args:
-            texts: The contents of the domain and the problem, to use instead of opening the files.
+            texts: The contents of the domain and the problem, if the files are not to be opened.
 
         Raises:
             UnusableModelError: A file cannot be read or used.
@@ -202,12 +203,10 @@ def _warnings(
 
 
 def judge_all(model: LoadedModel, files: Sequence[str]) -> Iterator[Judged]:
-    """Judge plans in this process and yield the results in the order of the plans.
+    """Judge plan files in this process and yield the results in the same order.
 
-    An unreadable plan has its own result and does not affect other plans.
-
-    Args:
-        files: The plan files; `-` is standard input.
+    A file may be `-` for standard input. An unreadable plan has its own result and does not affect
+    other plans.
     """
     for file in files:
         yield judge(model, file)
@@ -300,7 +299,6 @@ def _checked(
 def _with_smaller_epsilon(
     model: LoadedModel, name: str, source: str | Path, report: ValidationReport
 ) -> ValidationReport:
-    """Add a note with the largest `--epsilon` that makes an invalid plan valid, if any."""
     validator, options = model.validator, model.options
     if report.outcome is not Outcome.INVALID or not isinstance(validator, Validator):
         return report

@@ -66,7 +66,7 @@ class NoCertificateError(HvrError):
 
 
 class CertifiedTask:
-    """The subject of a certificate."""
+    """The digests and options of the task and plan that a certificate is about."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ def certificate_of(
     """Return the certificate of a verdict, as JSON values.
 
     Args:
-        report: The verdict; for a valid hierarchical plan, it contains the decomposition.
+        report: The verdict. For a valid hierarchical plan, it must contain the decomposition.
 
     Raises:
         NoCertificateError: The verdict is "unknown", or certificates cannot express its proof.
@@ -147,7 +147,6 @@ def certificate_text(certificate: Mapping[str, Any]) -> str:
 
 
 def _decomposition(parts: Iterable[Decomposed]) -> list[dict[str, Any]]:
-    """Return the parts of a decomposition that the plan file omits, subtasks before their tasks."""
     known = {part.identifier: part for part in parts}
     order: list[int | None] = [None] if known else []
     for identifier in order:  # grows during the loop
@@ -188,7 +187,7 @@ def _happenings(run: TemporalRun) -> Iterator[dict[str, Any]]:
 
 
 class _Fault:
-    """The violation at the end of a run, and the literals that prove it."""
+    """The failure at which a run stopped, with literals that prove it."""
 
     def __init__(self, run: TemporalRun, failure: Failure) -> None:
         self.run = run
@@ -261,7 +260,7 @@ class _Fault:
 
 
 class Refuter:
-    """Finds literals that prove a formula false in a state."""
+    """Finds literals that prove a formula false (or true) in a state."""
 
     def __init__(self, state: State) -> None:
         self._task = state.task
@@ -274,7 +273,6 @@ class Refuter:
         self._instances = 0
 
     def values(self, numbers: Sequence[NumericExpression], binding: Binding) -> Literals:
-        """Return the value of each function term in the given expressions."""
         found: Literals = {}
         for number in numbers:
             for term in functions_of(number):
@@ -286,7 +284,7 @@ class Refuter:
     def refute(
         self, formula: Expression, binding: Binding, wanted: bool, duration: Rational | None = None
     ) -> Literals | None:
-        """Return literals that show a formula lacks the `wanted` value, or None if it has it.
+        """Return literals that prove that a formula is not `wanted` in the state, or None if it is.
 
         The result is every literal that the first violated conjunct mentions.
         """

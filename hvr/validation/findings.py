@@ -153,7 +153,7 @@ FAILURE_RULES = {kind: _BY_NAME[kind.value.replace(" ", "-")] for kind in Failur
 
 
 def help_url(rule: Rule, page: str = PAGE) -> str:
-    """Return the address of a rule's section on the page of all rules."""
+    """Return the address of a rule's page; `base` is the address of the folder of pages."""
     return f"{page}#{rule.id.lower()}-{rule.name}"
 
 
@@ -175,7 +175,7 @@ class LintFinding(Value):
 def issue(
     rule: str, message: str, name: str, source: object = None, *, in_problem: bool = False
 ) -> LintFinding:
-    """Create a finding with its rule's level, located at `source` if that has a location."""
+    """Create a finding with the default level of its rule, at the location of `source`, if any."""
     place: Location | None = getattr(source, "location", None)
     return LintFinding(rule, RULES[rule].level, message, name, place, in_problem)
 
@@ -266,7 +266,7 @@ class Judged(Value):
         return self.result.plan
 
     def expanded(self) -> tuple[Judged, ...]:
-        """Return this result, followed by one for each plan that it blocks."""
+        """Return this result, followed by one result for each plan in `blocked`."""
         reason = "not validated: its domain or problem cannot be used"
         report = ValidationReport(Outcome.UNKNOWN, 0, 0, reason=reason)
         domain, problem = self.result.domain, self.result.problem
@@ -327,7 +327,7 @@ class Finding(Value):
 
 
 def findings(result: Judged, *, limit: int | None = 20) -> tuple[Finding, ...]:
-    """Return all findings about one plan, with at most `limit` literals in a message."""
+    """Return all findings about one plan; a message lists at most `limit` literals."""
     report = result.report
     collected: list[Finding] = []
     if report.outcome is Outcome.UNKNOWN:
@@ -341,7 +341,7 @@ def findings(result: Judged, *, limit: int | None = 20) -> tuple[Finding, ...]:
 
 
 def warning_finding(warning: Diagnostic) -> Finding:
-    """Return the finding for a tolerated slip in a domain or problem."""
+    """Return the finding for a warning about a domain or problem."""
     # The reader reports no kind; every message about a flag contains this word.
     rule = REQUIREMENT if "requirement" in warning.message else OVERLOOKED
     message = warning.message
@@ -351,7 +351,6 @@ def warning_finding(warning: Diagnostic) -> Finding:
 
 
 def with_hints(message: str, diagnostic: Diagnostic) -> str:
-    """Return a message with the expectation and the suggestion of its diagnostic."""
     if diagnostic.expected:
         message += f"; expected: {diagnostic.expected}"
     if diagnostic.suggestion:
@@ -360,7 +359,6 @@ def with_hints(message: str, diagnostic: Diagnostic) -> str:
 
 
 def error_rule(error: BaseException) -> Rule:
-    """Return the rule of an error that makes a file unusable."""
     if isinstance(error, UnsupportedPddlError):
         return UNSUPPORTED
     if isinstance(error, PddlSyntaxError):
@@ -371,7 +369,7 @@ def error_rule(error: BaseException) -> Rule:
 
 
 def error_reason(error: BaseException) -> str:
-    """Return why a file is unusable, without its location."""
+    """Return the reason why a file is unusable, without its location."""
     if isinstance(error, RecursionError):
         return "the text is nested too deeply"
     if isinstance(error, MemoryError):
@@ -470,7 +468,7 @@ def _noted(result: Judged, note: str) -> Finding:
 
 
 def rule_of_note(note: str) -> Rule:
-    """Return the rule of a note on how a plan was read, recognised by its wording."""
+    """Return the rule of a note on how a plan was read, which is recognised by its wording."""
     if note.startswith("with --epsilon "):
         return SMALLER_EPSILON
     return NOTATION if "were read as" in note else OVERLOOKED

@@ -50,7 +50,7 @@ _T = TypeVar("_T")
 
 
 def with_next(items: Iterable[_T]) -> Iterator[tuple[_T, bool]]:
-    """Yield each item, and whether another one follows."""
+    """Yield each item, and whether another item follows it."""
     waiting: list[_T] = []
     for item in items:
         if waiting:
@@ -61,7 +61,7 @@ def with_next(items: Iterable[_T]) -> Iterator[tuple[_T, bool]]:
 
 
 class TimedEvent(Value):
-    """A start, an end, an instantaneous step or a timed initial literal, with its time."""
+    """A timed start, end, instantaneous step or timed initial literal."""
 
     time: Fraction
     number: int | None
@@ -76,7 +76,6 @@ class TimedEvent(Value):
 
     @property
     def ref(self) -> StepRef:
-        """The reference to the event's step."""
         return StepRef(self.number, self.action, self.time)
 
 
@@ -89,11 +88,11 @@ _End = tuple[Rational, int, int, TimedAction, DurativeOperator]
 
 
 class Calendar:
-    """The events of a plan and of the timed initial literals, and a final one if time continues.
+    """The events of a plan and of the timed initial literals, in order of time.
 
     Args:
         unfit: The 1-based numbers of steps to omit.
-        until: The time of an empty final event, if any.
+        until: The time of an additional final event without effects, if any.
     """
 
     def __init__(
@@ -115,7 +114,7 @@ class Calendar:
         self._unit = self._look()
 
     def _look(self) -> int | None:
-        """Return the unit of time, and record whether the steps are in temporal order."""
+        """Return the unit of time, if not too small, and record whether the steps are in order."""
         units = {self._epsilon.denominator}
         units.update(timed.time.as_integer_ratio()[1] for timed in self._task.problem.timed_init)
         if self._until is not None:
@@ -136,8 +135,9 @@ class Calendar:
     def happenings(self) -> Iterator[list[TimedEvent]]:
         """Yield the happenings, each as a list of events in plan order.
 
-        A happening contains the events within epsilon of its first one. If distances were measured
-        from event to event, a chain of close events would become one happening of any length.
+        A happening contains the events within epsilon of its first event. If distances were
+        measured from event to event, a chain of close events would become one happening of any
+        length.
         """
         width = self._ticks(self._epsilon)
         together: list[TimedEvent] = []
@@ -270,7 +270,7 @@ class Calendar:
 
 
 class StepParts(Value):
-    """A step as written, which determines its reads, and as compiled, which determines its writes.
+    """The conditions and effects of a step, in written form for its reads, compiled for its writes.
 
     Attributes:
         effect: The effect, of which only parts with satisfied conditions count.
@@ -286,7 +286,7 @@ class StepParts(Value):
 
 
 class Access:
-    """The reads and writes of one step, as bits of atoms and indexes of numbers."""
+    """The reads and writes of one step: masks of atoms, and sets of indexes of numbers."""
 
     __slots__ = ("added", "assigned", "deleted", "increased", "numbers_read", "read")
 
@@ -300,7 +300,6 @@ class Access:
 
 
 def access(state: State, step: StepParts) -> Access:
-    """Return the reads and writes of a step in a state."""
     bits, values = state.bits, state.values
     result = Access()
     # Reads come from the source: compiled conditions have lost the literals that cannot matter,
@@ -328,7 +327,7 @@ def access(state: State, step: StepParts) -> Access:
 
 
 def interferences(task: Task, steps: list[Access]) -> Iterator[tuple[int, int, str]]:
-    """Yield the index pairs of interfering steps, with the atom or number in dispute."""
+    """Yield each pair of interfering steps: their indexes, and the atom or number in dispute."""
     for (i, one), (j, two) in combinations(enumerate(steps), 2):
         # Two adds, two deletes or two increases commute.
         atoms = (

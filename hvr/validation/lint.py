@@ -50,7 +50,7 @@ from hvr.validation.report import place_of
 
 
 def check_actions(domain: Domain) -> Iterator[LintFinding]:
-    """Yield findings about inapplicable actions and rules, and about empty effects."""
+    """Yield findings about inapplicable actions and rules, and about actions without an effect."""
     for schema in schemas_of(domain):
         kind = kind_of(domain, schema)
         yield from _contradiction(schema, kind)
@@ -364,7 +364,7 @@ def _goal_ever(task: Task, reachable: Reachable) -> Iterator[LintFinding]:
 
 
 class _Place:
-    """Wraps a bare location, because `issue` expects an object with a `location`."""
+    """A location wrapped in an object, as `issue` expects."""
 
     def __init__(self, location: object) -> None:
         self.location = location
@@ -518,9 +518,9 @@ __all__ = ["LintFinding", "lint"]
 
 
 def lint(domain: Domain, problem: Problem | None = None) -> list[LintFinding]:
-    """Return the lint findings for a model: the domain's first, sorted by rule.
+    """Return the lint findings for a model, sorted by rule, the domain's first.
 
-    Without a problem, declarations that some problem may use are omitted or only noted.
+    Without a problem, a declaration that some problem may use gives no finding or only a note.
     """
     findings = [
         *check_requirements(domain, problem),

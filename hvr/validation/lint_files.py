@@ -38,7 +38,6 @@ class RuleSelection(Value):
     ignore: tuple[str, ...] = ()
 
     def wants(self, finding: Finding) -> bool:
-        """Return whether to report a finding."""
         rule = finding.rule.id
         if rule.startswith(_ALWAYS):
             return True
@@ -49,7 +48,7 @@ def read_rules(texts: Iterable[str]) -> tuple[str, ...]:
     """Parse rule ids or prefixes of ids, separated by commas.
 
     Raises:
-        UsageError: No rule begins with such a prefix.
+        UsageError: No rule begins with a given prefix.
     """
     rules = [word.strip().upper() for text in texts for word in text.split(",") if word.strip()]
     for rule in rules:
@@ -66,7 +65,7 @@ _NONE: Mapping[str, str] = {}
 
 
 def without_ignored(findings: Sequence[Finding], texts: Mapping[str, str] = _NONE) -> list[Finding]:
-    """Return the findings that no comment in their file, or its given text, suppresses."""
+    """Return the findings that no comment suppresses, in their files or in `texts` by file name."""
     comments: dict[str, _Comments] = {}
     kept: list[Finding] = []
     for finding in findings:
@@ -104,7 +103,7 @@ class _Comments:
                 self._lines[number + alone] = (lines[number] if alone else code, rules)
 
     def ignore(self, finding: Finding) -> bool:
-        """Return whether a comment suppresses a finding.
+        """Return whether a comment suppresses a finding, at its line or for the whole file.
 
         A finding without a location is suppressed by a comment on a line that names its subject.
         """
@@ -134,7 +133,7 @@ _NAMED = 4
 
 
 class LintTargets(Value):
-    """The models to lint."""
+    """The models to lint: pairs of a domain and a problem (or None), and the other files found."""
 
     pairs: tuple[tuple[str, str | None], ...]
     left: tuple[Finding, ...] = ()
@@ -142,11 +141,11 @@ class LintTargets(Value):
 
 
 def find_models(names: Sequence[str], skip: Sequence[str] = ()) -> LintTargets:
-    """Return the domains and problems that file names, folders and patterns refer to.
+    """Return the domains and problems that files, folders and patterns refer to.
 
     Args:
-        names: A domain, a domain and a problem, or any files, patterns and folders. Their problems
-            are matched with domains by content and location.
+        names: A domain, a domain and a problem, or any files, patterns and folders. Problems are
+            matched with domains by content and location.
 
     Raises:
         UsageError: A pattern matches no file, or there is nothing to lint.
@@ -187,10 +186,10 @@ def find_models(names: Sequence[str], skip: Sequence[str] = ()) -> LintTargets:
 def lint_files(
     models: LintTargets, *, lenient: bool = False, texts: Mapping[str, str] = _NONE
 ) -> list[Finding]:
-    """Return the findings for the models, without duplicates, with the problems they depend on.
+    """Return the findings for models, without duplicates, each with the problems it depends on.
 
     Args:
-        lenient: Whether to report tolerated slips instead of refusing the file.
+        lenient: Whether to report tolerated errors of syntax instead of rejecting the file.
         texts: The contents of files that are not read, such as those open in an editor.
     """
     reader = _Reader(lenient, texts)
@@ -204,9 +203,9 @@ def lint_files(
 
 
 def merge_findings(findings: Sequence[Finding], models: LintTargets) -> list[Finding]:
-    """Merge findings shared by several problems of a domain, for human-readable formats.
+    """Merge findings shared by several problems of a domain, for reports to people.
 
-    The message then lists the problems, and related places point into the other problems.
+    The message then lists the problems, and related locations point into the other problems.
     """
     domains = {problem: domain for domain, problem in models.pairs if problem is not None}
     sizes = Counter(domains.values())

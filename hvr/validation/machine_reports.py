@@ -1,4 +1,4 @@
-"""Machine-readable results: JSON, SARIF, GitHub, JUnit XML and Markdown. Baselines of findings."""
+"""Machine-readable results: JSON, SARIF, GitHub, JUnit XML and Markdown; baselines of findings."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _VERSION = 1
 
 
 def fingerprint(finding: Finding, base: str, seen: Counter[str]) -> str:
-    """Return an identifier of a finding that survives insertions above it; repeats are numbered."""
+    """Return an identifier of a finding that insertions above it do not change; number repeats."""
     key = "\n".join((finding.rule.id, relative_path(finding.file, base), finding.subject))
     seen[key] += 1
     text = f"{key}\n{seen[key]}"
@@ -71,11 +71,6 @@ class Baseline:
 
     @classmethod
     def read(cls, file: Path) -> Baseline:
-        """Read a baseline.
-
-        Raises:
-            DataFileError: The file cannot be read, or is not a baseline.
-        """
         content = read_json(file)
         listed = content.get("findings") if isinstance(content, dict) else None
         if not isinstance(listed, list) or content.get("version") != _VERSION:
@@ -86,7 +81,7 @@ class Baseline:
 
     @property
     def gone(self) -> int:
-        """The number of accepted findings that no longer occur."""
+        """The number of accepted findings that the run no longer has."""
         return len(self._known) - self.met
 
     def unknown(self, results: Iterable[Judged]) -> Iterator[Judged]:
@@ -104,7 +99,7 @@ class Baseline:
                 yield result
 
     def text(self) -> str:
-        """Return the baseline file for the findings of the completed run."""
+        """Return the content of a baseline file that accepts the findings of the completed run."""
         found = [
             {"rule": f.rule.id, "file": relative_path(f.file, self._base), "fingerprint": mark}
             for mark, f in self._found.items()
@@ -116,7 +111,7 @@ class Baseline:
 
 
 def report_json(results: Iterable[Judged], options: ReportOptions) -> Iterator[str]:
-    """Yield one JSON document, a list with one line per plan."""
+    """Yield a JSON document: a list with one line per plan."""
     del options
     separator = "[\n"
     for result in (one for many in results for one in many.expanded()):
@@ -129,7 +124,7 @@ def report_json(results: Iterable[Judged], options: ReportOptions) -> Iterator[s
 
 
 def report_json_lines(results: Iterable[Judged], options: ReportOptions) -> Iterator[str]:
-    """Yield one JSON object per line for each plan."""
+    """Yield a line with a JSON object for each plan."""
     del options
     for result in (one for many in results for one in many.expanded()):
         yield json.dumps(answer_json(result), ensure_ascii=False) + "\n"
@@ -144,7 +139,7 @@ SCHEMA = (
 
 
 def report_sarif(results: Iterable[Judged], options: ReportOptions) -> Iterator[str]:
-    """Yield a SARIF log in one chunk, without results for valid plans."""
+    """Yield a SARIF log in one chunk; valid plans have no results."""
     writer = _Writer(options)
     for warning in options.warnings:
         writer.add(warning)
@@ -313,7 +308,7 @@ def _property(text: str) -> str:
 
 
 def escape_commands(text: str) -> str:
-    """Escape workflow commands in text, because plans may contain any text."""
+    """Escape GitHub's workflow commands in a text, because plans may contain any text."""
     lines = text.replace("##[", "# #[").splitlines()
     return "\n".join(
         line.replace("::", ": :", 1) if line.lstrip().startswith("::") else line for line in lines
@@ -331,7 +326,7 @@ _UNPRINTABLE = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010fff
 
 
 def report_junit(results: Iterable[Judged], options: ReportOptions) -> Iterator[str]:
-    """Yield a JUnit document, a chunk per suite, after all results: it begins with counts."""
+    """Yield a JUnit document, one chunk per suite, once all results exist."""
     suites: dict[tuple[str, str], list[Judged]] = {}
     for result in (one for many in results for one in many.expanded()):
         suites.setdefault((result.result.domain, result.result.problem), []).append(result)
@@ -384,13 +379,11 @@ def _numbers(results: list[Judged]) -> str:
 
 
 def attributes(**values: str) -> str:
-    """Return the XML attributes of an element."""
     # `quoteattr` escapes line breaks, which would not survive in an attribute otherwise.
     return "".join(f" {name}={quoteattr(_clean(value))}" for name, value in values.items())
 
 
 def text(value: str) -> str:
-    """Return the escaped text content of an element."""
     return escape(_clean(value))
 
 
@@ -408,7 +401,6 @@ def _clean(value: str) -> str:
 def report_junit_lint(
     findings: Sequence[Finding], files: Sequence[str], base: str
 ) -> Iterator[str]:
-    """Yield a JUnit document of lint findings."""
     suites: dict[str, list[Finding]] = {file: [] for file in files}
     for finding in findings:
         suites.setdefault(finding.file, []).append(finding)
@@ -467,7 +459,7 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&])")
 
 
 def report_markdown(results: Iterable[Judged], options: ReportOptions) -> Iterator[str]:
-    """Yield the summary, then a row for each plan that is not valid, after all results."""
+    """Yield a summary and a row for each plan that is not valid, once all results exist."""
     outcomes: Counter[Outcome] = Counter()
     rows: list[str] = []
     for result in results:

@@ -1,9 +1,10 @@
 """Removal of redundant steps from valid plans, by greedy action elimination.
 
-Each step in turn is removed together with the later steps that then become inapplicable. The rest
-is kept if it still reaches the goal (Nakhost & Müller 2010, "Action elimination and plan
-neighborhood graph search"; Fink & Yang 1992, "Formalizing plan justifications"). The result is not
-the shortest subplan, which is NP-hard to find, but no single step of it can be removed.
+Each step in turn is removed together with the later steps that then become inapplicable. The other
+steps are kept as the new plan if they still reach the goal (Nakhost & Müller 2010, "Action
+elimination and plan neighborhood graph search"; Fink & Yang 1992, "Formalizing plan
+justifications"). The result is not the shortest subplan, which is NP-hard to find, but no single
+step of it can be removed.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ def minimise(
 ) -> tuple[tuple[Step, ...], tuple[int, ...]]:
     """Remove redundant steps from a valid plan.
 
-    A step stays if the plan without it is invalid or has a worse metric value, since removing a
-    step may violate a preference.
+    A step stays if the plan without it is invalid or has a worse metric value, because it may
+    violate a preference.
 
     Returns:
-        A valid plan from which no single step can be removed, and the removed steps' numbers, from
-        1 in the given order.
+        A valid plan from which no single step can be removed, and the 1-based numbers of the
+        removed steps.
 
     Raises:
         UsageError: The plan is not valid.
@@ -55,20 +56,16 @@ def minimise(
 
 
 def eliminate_actions(start: State, plan: Sequence[GroundAction]) -> tuple[int, ...] | None:
-    """Remove redundant steps from a sequence, ignoring preferences and trajectory constraints.
+    """Return the indexes of the steps that are not redundant, or None if the plan is invalid.
 
-    The states between the steps are kept, so that each attempt executes only the rest of the plan,
-    and only until it rejoins a known state. The worst case is quadratic in the number of steps.
-
-    Returns:
-        The indexes of the remaining steps, or None if the plan is not valid.
+    Preferences and trajectory constraints are ignored. The states between the steps are kept, so
+    each attempt executes the rest of the plan only until it rejoins a known state. The worst case
+    is quadratic in the number of steps.
     """
     return _Elimination(start, plan).run()
 
 
 class _Elimination:
-    """Attempts to remove steps from one plan."""
-
     def __init__(self, start: State, plan: Sequence[GroundAction]) -> None:
         self.task = start.task
         self.plan = plan
@@ -201,7 +198,7 @@ def reads_of(operator: Operator) -> int:
 def _needed(
     task: Task, start: int, operators: Sequence[Operator], names: Sequence[int]
 ) -> frozenset[int]:
-    """Return the names of steps that every valid subplan contains."""
+    """Return the names (action numbers) of steps that every valid subplan contains."""
     # Suppose that the goal or a needed step reads a literal that is initially false, or was made
     # false by a needed step. Then some step must achieve it, and if only one step can, it is
     # needed. This finds only some of the landmarks, but without executing anything, and each one
@@ -341,7 +338,10 @@ def eliminate(task: Task, actions: Sequence[GroundAction]) -> Steps:
 
 
 def postpone(task: Task, actions: Sequence[GroundAction], late: Collection[str]) -> Steps:
-    """Postpone the `late` actions as far as the plan stays valid, keeping their order."""
+    """Move the actions named in `late` towards the end while the plan stays valid.
+
+    Their order does not change.
+    """
     # From the end, so that actions moved already do not block earlier ones.
     steps = list(actions)
     for position in range(len(steps) - 1, -1, -1):

@@ -43,7 +43,7 @@ class Occurrences:
     """The names that a model uses.
 
     Attributes:
-        read, read_true: The predicates in conditions, with their first (positive) occurrence.
+        read, read_true: The predicates in conditions, each with its first (positive) occurrence.
         read_functions, changed_functions: The numeric functions that are read or changed.
     """
 
@@ -58,7 +58,6 @@ class Occurrences:
         self.types: set[str] = set()
 
     def condition(self, formula: Expression) -> None:
-        """Record the names that a condition reads."""
         # Keep the first occurrence, because readers look there first.
         for part, positive in signed_parts(formula):
             match part:
@@ -106,7 +105,6 @@ class Occurrences:
         return ()
 
     def schema(self, schema: Schema) -> None:
-        """Record the names that an action reads and changes."""
         self.variables(schema.parameters)
         if isinstance(schema, DurativeActionSchema):
             self.condition(schema.duration)
@@ -120,7 +118,7 @@ class Occurrences:
             self.types.update(variable.types)
 
     def number(self, expression: object) -> None:
-        """Record the functions that a numeric expression, including a metric, reads."""
+        """Record the functions that a numeric expression, such as the metric, reads."""
         if isinstance(expression, FunctionTerm | Arithmetic):
             self._number(expression)
 
@@ -154,7 +152,7 @@ def occurrences_in(domain: Domain, problem: Problem | None = None) -> Occurrence
 
 
 def schemas_of(domain: Domain) -> Iterator[Schema]:
-    """Yield the actions, durative actions, processes and events."""
+    """Yield the actions, durative actions, processes and events of a domain."""
     yield from domain.actions.values()
     yield from domain.durative_actions.values()
     yield from domain.processes.values()
@@ -162,24 +160,21 @@ def schemas_of(domain: Domain) -> Iterator[Schema]:
 
 
 def kind_of(domain: Domain, schema: Schema) -> str:
-    """Return the noun for a schema: action, process or event."""
     if schema in domain.processes.values():
         return "process"
     return "event" if schema in domain.events.values() else "action"
 
 
 def conditions_of(schema: Schema) -> Expression:
-    """Return the precondition, or the timed conditions of a durative action."""
     return schema.condition if isinstance(schema, DurativeActionSchema) else schema.precondition
 
 
 def conditions_in_effect(effect: Expression) -> Iterator[Expression]:
-    """Yield the conditions of conditional effects."""
     return (part.condition for part in walk(effect) if isinstance(part, When))
 
 
 def without_times(formula: Expression, times: tuple[str, ...]) -> Expression:
-    """Return the conjunction of a timed condition's parts at the given times."""
+    """Return the conjunction of the parts of a timed condition that have one of the given times."""
     return run_trampoline(_without_times(formula, times))
 
 
@@ -242,7 +237,7 @@ _UNJUDGED = frozenset(
 
 
 def missing_requirements(domain: Domain) -> Iterator[LintFinding]:
-    """Yield findings about features that a domain uses without declaring their flags."""
+    """Yield findings about features that a domain uses without the flag in :requirements."""
     given = _implied(domain)
     for flag, (what, source) in dict(_needed_by_domain(domain)).items():
         if flag not in given:
@@ -251,7 +246,7 @@ def missing_requirements(domain: Domain) -> Iterator[LintFinding]:
 
 
 def check_requirements(domain: Domain, problem: Problem | None) -> Iterator[LintFinding]:
-    """Yield findings about missing and redundant flags."""
+    """Yield findings about missing and redundant flags in :requirements."""
     yield from missing_requirements(domain)
     given = set(domain.requirements) or {":strips"}
     needed = dict(_needed_by_domain(domain))

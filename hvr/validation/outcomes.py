@@ -1,8 +1,8 @@
 """Choices for validating plans: verdicts, reactions to failures, and report formats.
 
-Importing this module loads no PDDL, because command lines are read with it. A reporter, which
-turns results into chunks of text, is imported when its format is chosen. The line-based formats
-(`text`, `json-lines`, `github`) yield the chunk of a plan as soon as its result exists.
+Importing this module loads no PDDL, because it is imported to parse command lines. A reporter,
+which turns results into chunks of text, is imported when its format is chosen. The line-based
+formats (`text`, `json-lines`, `github`) yield the chunk of a plan as soon as its result exists.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Outcome(StrEnum):
 
 
 class OnFailure(StrEnum):
-    """Reaction to a failing step: stop, skip the step, or execute it anyway."""
+    """The reaction to a failing step: stop, skip the step, or execute it anyway."""
 
     STOP = "stop"
     SKIP = "skip"

@@ -43,7 +43,7 @@ _NONE = Relation()
 
 @dataclass(frozen=True, slots=True)
 class _Clause:
-    """A Datalog clause for an action (named by `owner`), one of its effects, or a rule."""
+    """A Datalog clause for one effect of an action (named by `owner`), or for a rule."""
 
     owner: str
     variables: tuple[TypedName, ...]
@@ -56,14 +56,14 @@ class _LimitError(Exception):
 
 
 class Reachable:
-    """The actions that can apply in a task, and the atoms that can become true.
+    """The actions that may be applicable in a task, and the atoms that may become true.
 
     Args:
         seconds: A time limit in addition to the limits on instances and lookups.
 
     Attributes:
         complete: Whether the exploration finished, or found every action applicable and every goal
-            atom reachable. If not, more may be reachable.
+            atom reachable. If not, more actions and atoms may be reachable.
     """
 
     def __init__(self, task: Task, seconds: float = math.inf) -> None:
@@ -84,7 +84,7 @@ class Reachable:
         return atom.args in self.relation(atom.predicate)
 
     def relation(self, predicate: str) -> Relation:
-        """Return the argument tuples with which a predicate can become true."""
+        """Return the argument tuples with which a predicate may become true."""
         if self.task.is_static(predicate):
             return self.task.static_facts.relation(predicate)
         return self._relations.get(predicate, _NONE)
@@ -96,7 +96,6 @@ class Reachable:
         return self.relation(predicate)
 
     def _explore(self) -> bool:
-        """Derive atoms to a fixed point, or until all goals are found; return whether complete."""
         # Sorted, because the order decides what is explored within the time limit.
         problem = self.task.problem
         for atom in sorted(problem.init, key=str):

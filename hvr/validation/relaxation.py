@@ -42,7 +42,7 @@ _Masks: TypeAlias = tuple[int, int]
 
 
 class Deadline:
-    """A time limit, given in seconds from now."""
+    """A time limit in seconds from its creation."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -54,13 +54,12 @@ class Deadline:
 
     @property
     def left(self) -> float:
-        """The remaining seconds, at least 0."""
         return max(0.0, self._end - monotonic())
 
 
 @dataclass(frozen=True, slots=True)
 class _Need:
-    """A relaxed condition; each clause requires one of some bits or parts."""
+    """A condition in the relaxed problem; of each clause, one literal or part must hold."""
 
     true: int = 0
     false: int = 0
@@ -93,8 +92,8 @@ class _Unit:
 class _Packed:
     """A unit whose literals are bits of one integer, with the false literals after the true ones.
 
-    The estimate is computed for thousands of states. One integer for both signs makes each test a
-    single operation without a case distinction.
+    The estimate is computed for thousands of states. One integer for both kinds of literals makes
+    each test a single operation.
     """
 
     operator: int | None
@@ -123,11 +122,11 @@ class Relaxation:
     """The actions relevant for reaching a condition from a state, and a distance estimate.
 
     Args:
-        beyond: The number of layers to add after the one that makes the target reachable, or None
+        beyond: The number of layers to add after the layer that makes the target reachable, or None
             for all.
 
     Attributes:
-        operators: The relevant actions found, in a fixed order.
+        operators: The relevant actions, in a fixed order.
         rules: Instances of the rules of derived predicates, each as a body and the derived bit.
         complete: Whether no relevant action was omitted.
     """
@@ -161,7 +160,6 @@ class Relaxation:
     # Grounding ------------------------------------------------------------------------------
 
     def _ground(self, beyond: int | None) -> bool:
-        """Add layers until the target is reachable, and `beyond` more; return whether complete."""
         task = self.task
         for atom in task.atoms_in(self._start):
             self._relations.setdefault(atom.predicate, Relation()).add(atom.args)
@@ -307,7 +305,6 @@ class Relaxation:
         counting: Set[int],
         guards: Iterable[Conjunction],
     ) -> set[int]:
-        """Return the indexes of the effects relevant to the target, by backward chaining."""
         needed = _reads(goal)
         for guard in guards:
             reads = _reads(self._packed(_Unit(None, _Need.of(guard), 0, 0)))
@@ -363,14 +360,14 @@ class Relaxation:
         """Estimate the number of steps from a state to the target.
 
         Returns:
-            The number of actions in a relaxed plan and the actions that may begin it, or None if
+            The number of actions in a relaxed plan and the actions it may begin with, or None if
             the target is unreachable.
         """
         relaxed = self.relaxed_plan(bits)
         return None if relaxed is None else (len(relaxed[0]), relaxed[1])
 
     def relaxed_plan(self, bits: int) -> tuple[set[int], list[int]] | None:
-        """Return the numbers of a relaxed plan's actions, and of its possible first actions."""
+        """Return the indexes of a relaxed plan's actions, and of the actions it may begin with."""
         # Forward pass: record for each layer the applicable units with the literals they achieve
         # first. Derived atoms may be assumed false.
         bits &= self._all
@@ -449,11 +446,12 @@ def _reads(unit: _Packed) -> int:
 def achievers(
     state: State, literals: Mapping[Atom, bool], *, positive: bool = False
 ) -> Iterator[GroundAction]:
-    """Yield the (nearly) applicable actions that can make one of some literals true in a state.
+    """Yield actions that can make one of some literals true, if their conditions hold in a state.
+
+    Only conditions that every way to satisfy the precondition needs are tested.
 
     Args:
-        state: The state to join the preconditions with.
-        positive: Whether to join positive conditions only. For the union of several states, this
+        positive: Whether to test positive conditions only. For the union of several states, this
             yields a superset of the actions applicable in any of them.
     """
     task = state.task

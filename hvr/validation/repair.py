@@ -40,7 +40,7 @@ def find_suggestions(
 ) -> tuple[Repair | None, str]:
     """Search for a repair of a plan: steps to insert, or a change of one step.
 
-    Changes are tried if no inserted steps make the plan valid, and in timed plans. See
+    Changes are tried in timed plans, and if inserting steps does not make the plan valid. See
     `find_repair` for the arguments and the result.
     """
     clock = Deadline(seconds)
@@ -60,13 +60,13 @@ def find_suggestions(
 def find_repair(
     validator: Validator, plan: Sequence[Step], report: ValidationReport, *, seconds: float = 5.0
 ) -> tuple[Repair | None, str]:
-    """Search for steps to insert before the first failing step of a sequence, or at the end.
+    """Search for steps to insert before the first failing step of a sequence, or at its end.
 
     The shortest insertion found is returned. Among insertions of equal length, one that makes the
-    whole plan valid is preferred, else the first in a fixed order.
+    whole plan valid is preferred.
 
     Returns:
-        The repair, and the reason if there is none (else "").
+        The repair, and the reason if none was found (else "").
     """
     failure = report.failure
     if failure is None:
@@ -190,7 +190,7 @@ _Candidate = tuple[str, list[Step]]
 def edit_sequence(
     validator: Validator, plan: Sequence[Step], failure: Failure, clock: Deadline
 ) -> Repair | None:
-    """Search for one change that makes an invalid sequence valid."""
+    """Search for one change of a step that makes an invalid sequence valid."""
     count = len(plan)
     place = count - 1 if failure.step is None else failure.step - 1 - validator.step_number
     return _first_valid(validator, _sequence_edits(plan, place), clock)
@@ -355,7 +355,7 @@ class _Timed:
     def _suppliers(
         self, literal: UnmetLiteral
     ) -> Iterator[tuple[GroundAction, Fraction, Fraction | None]]:
-        """Yield actions that make a literal true, their delay until then, and their durations."""
+        """Yield actions that make a literal true, the delay until they do, and their durations."""
         # For a comparison, yield actions that change one of its numbers in either direction.
         if literal.fixed:
             return
@@ -425,7 +425,6 @@ def _seeds(schema: _Schema, literal: UnmetLiteral) -> Iterator[tuple[dict[str, s
 
 
 def _effects(schema: _Schema) -> Iterator[tuple[Expression, str]]:
-    """Yield the effects of an action, each with its time, or "" for a continuous effect."""
     if isinstance(schema, ActionSchema):
         yield schema.effect, "at start"
         return

@@ -93,10 +93,10 @@ class StepRef(Value):
 
 
 class UnmetLiterals(Sequence["UnmetLiteral"]):
-    """A sequence of literals that is computed on first access and equals the tuple of them.
+    """A sequence of literals that is computed on first access.
 
-    A verdict needs none of them. Until they are computed, they keep the task alive. Copies and
-    pickles contain the literals themselves.
+    A verdict needs no literals. Until they are computed, they keep the task alive. Copies and
+    pickles contain the computed literals.
     """
 
     __slots__ = ("_find", "_found")
@@ -106,14 +106,13 @@ class UnmetLiterals(Sequence["UnmetLiteral"]):
         self._found: tuple[UnmetLiteral, ...] = ()
 
     def found(self) -> tuple[UnmetLiteral, ...]:
-        """Return the literals, computing them if necessary."""
         if self._find is not None:
             self._found = tuple(self._find())
             self._find = None
         return self._found
 
     def settled(self) -> tuple[UnmetLiteral, ...]:
-        """Return the literals after also computing the reasons nested in them."""
+        """Return the literals after computing them and their reasons (`because`) at all levels."""
         for literal in self.found():
             if isinstance(literal.because, UnmetLiterals):
                 literal.because.settled()
@@ -210,7 +209,6 @@ class Failure(Value):
     json_shape = "kind message step action literals suggestion? location time condition"
 
     def explain(self, limit: int | None = 20) -> str:
-        """Return the failure in sentences, one per line, with at most `limit` literals."""
         return explain_failure(self, limit)
 
 
@@ -238,7 +236,6 @@ class StepReport(Value):
     json_shape = "*"
 
     def explain(self) -> str:
-        """Return the report in sentences."""
         return explain_step(self)
 
 
@@ -319,7 +316,6 @@ class ValidationReport(Value):
         return html_card(title.removesuffix("."), (why, cost, *self.notes))
 
     def explain(self, limit: int | None = 20) -> str:
-        """Return the report in sentences, suitable as feedback to the plan's author."""
         return explain_report(self, limit)
 
 
@@ -399,7 +395,7 @@ def decimal_text(value: Fraction) -> str:
 
 
 def place_of(formula: Expression) -> Location | None:
-    """Return the location of a formula, or of its first part if it has none."""
+    """Return the location of a formula, or of its first located part."""
     place: Location | None = getattr(formula, "location", None)
     parts = parts_of(formula)
     return place or (place_of(parts[0]) if parts else None)
@@ -409,7 +405,6 @@ def place_of(formula: Expression) -> Location | None:
 
 
 def explain_report(report: ValidationReport, limit: int | None = 20) -> str:
-    """Return a report in sentences, suitable as feedback to the plan's author."""
     match report.outcome:
         case Outcome.VALID:
             steps = count(report.steps, "step")
@@ -422,7 +417,6 @@ def explain_report(report: ValidationReport, limit: int | None = 20) -> str:
 
 
 def explain_step(report: StepReport) -> str:
-    """Return the report of one step as a sentence."""
     if report.failure is not None:
         return explain_failure(report.failure)
     parts = []
@@ -448,9 +442,7 @@ def explain_literal(
 ) -> str:
     """Return an unmet literal as a sentence.
 
-    Args:
-        unchanged: Phrase for the time at which the literal had its value, if no examined step
-            changed it.
+    `unchanged` is the phrase for a literal that no examined step changed.
     """
     return short_names(_literal(literal, unchanged))
 
@@ -478,7 +470,6 @@ def _literal(literal: UnmetLiteral, unchanged: str) -> str:
 
 
 def explain_numbers(literal: UnmetLiteral) -> str:
-    """Return the present values of a comparison's function terms."""
     parts = [
         f"{term} has no value" if value is None else f"{term} is {decimal_text(value)}"
         for term, value in literal.numbers

@@ -44,9 +44,9 @@ class ReportOptions(Value):
     Attributes:
         warnings: The findings about the domain and the problem themselves.
         limit: The maximum number of unmet literals to show, or None for no limit.
-        base: The folder that relative paths start from, in formats that need them.
+        base: The folder to which paths are relative, in formats with relative paths.
         rules_url: The address of the folder that contains the rule pages, or "".
-        failures_only: Whether human-readable formats omit valid plans, which are still counted.
+        failures_only: Whether reports for people omit valid plans, which are still counted.
         problems: Whether to show the problem of each plan, because there are several.
     """
 
@@ -59,7 +59,7 @@ class ReportOptions(Value):
 
 
 def relative_path(file: str, base: str) -> str:
-    """Return a path relative to a folder, with `/`; a file outside keeps its absolute path."""
+    """Return a path relative to a folder, with `/`; a path outside the folder stays absolute."""
     if not file or file.startswith("<"):
         return file
     path = os.path.abspath(file)  # noqa: PTH100 - keep links as written
@@ -89,14 +89,13 @@ class SourceLines:
         self._files: dict[str, list[str]] = {}
 
     def line(self, place: Location) -> str:
-        """Return the line at a place, or "" if it is unavailable."""
         lines = self._lines(place.file)
         return lines[place.line - 1] if 0 < place.line <= len(lines) else ""
 
     def end_column(self, place: Location) -> int | None:
-        """Return the column after the list or word at a place, or None if it is unavailable.
+        """Return the column after the list or word at a place, or None if the line is unavailable.
 
-        A list that continues on the next line, or is very long, ends with its line.
+        A list that continues on the next line, or is very long, counts up to the end of its line.
         """
         line = self.line(place)
         start = place.column - 1
@@ -141,7 +140,7 @@ _EXCERPTS = 3
 
 
 def report_text(results: Iterable[Judged], options: ReportOptions) -> Iterator[str]:
-    """Yield one text per plan, and a summary line if there are several plans."""
+    """Yield the report of each plan, and a summary line if there are several plans."""
     sources: SourceLines | None = None
     outcomes: Counter[Outcome] = Counter()
     for warning in options.warnings:
@@ -163,7 +162,7 @@ def report_text(results: Iterable[Judged], options: ReportOptions) -> Iterator[s
 
 
 def count_outcomes(result: Judged, outcomes: Counter[Outcome]) -> None:
-    """Count the plans that a result covers: one, or all plans of an unusable model."""
+    """Count the plans of a result: one plan, or all plans of an unusable model."""
     outcomes[result.report.outcome] += 1 if result.plan else len(result.blocked)
 
 
@@ -174,7 +173,7 @@ def summary(outcomes: Counter[Outcome]) -> str:
 
 
 def render_report(report: ValidationReport, *, name: str = "plan", limit: int | None = 20) -> str:
-    """Render a report without excerpts and without a final newline.
+    """Return a report as text, without excerpts and without a final newline.
 
     Args:
         name: The name of the plan, such as its file name.
@@ -190,7 +189,7 @@ def render_result(
     limit: int | None = 20,
     problem: bool = False,
 ) -> str:
-    """Render the complete result of a plan, without a final newline.
+    """Return the complete result of a plan as text, without a final newline.
 
     Args:
         sources: The source of excerpts, or None to show none.

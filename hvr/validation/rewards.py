@@ -75,9 +75,9 @@ def reached(steps: int, best: int | None) -> PlanScore:
 
 
 def missed(steps: int, executable: float, goals: float, says: str) -> PlanScore:
-    """Return the score of a plan that misses the goal.
+    """Return the score of a plan that does not reach the goal.
 
-    It grows with the executable share of the plan and with the satisfied share of the goal.
+    The reward grows with the executable share of the plan and the satisfied share of the goal.
     """
     reward = _READ + _STEPS * executable + _GOALS * goals
     return PlanScore(min(reward, MISSED), False, steps, executable, goals, says)
@@ -152,7 +152,7 @@ class Bounds(Value):
 
 
 class PlanRewards:
-    """Scores completions for PDDL problems, compiling each problem once while it is in use."""
+    """Scores completions for PDDL problems, caching the compiled problems."""
 
     def __init__(self, limits: Bounds | None = None) -> None:
         self._limits = limits or Bounds()
@@ -170,9 +170,8 @@ class PlanRewards:
         """Return the scores of completions, in order.
 
         Args:
-            completions: The texts of a model; the last plan in each one counts.
-            domain: PDDL text, one for all or one per completion.
-            problem: PDDL text, one for all or one per completion.
+            completions: The texts of a model; the last plan in each text counts.
+            domain, problem: PDDL texts, one for all completions or one per completion.
             best: The number of steps of the best known plan, one for all or one per completion.
 
         Raises:
@@ -202,7 +201,8 @@ class PlanRewards:
             potential: The value of a state, from 0 to 1.
 
         Raises:
-            UsageError: The discount or a potential is out of range; see `scores` for other reasons.
+            UsageError: The discount or a potential is out of range, or `scores` would raise the
+                error.
         """
         return [
             StepScore(_step_rewards(self._validator(d, p), plan, score, discount, potential), score)
@@ -356,7 +356,6 @@ class _OutOfTimeError(Exception):
 
 @contextmanager
 def _alarm(seconds: float) -> Iterator[None]:
-    """Raise `_OutOfTimeError` in the body after some seconds, where the system supports it."""
     # A timer set by other code is left alone.
     usable = hasattr(signal, "setitimer") and (
         threading.current_thread() is threading.main_thread()

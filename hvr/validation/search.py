@@ -32,8 +32,9 @@ class SearchOutcome:
     """The result of a search.
 
     Attributes:
-        answers: Sequences of equal length, in the order found.
-        hopeless: Whether the absence of such sequences is proven.
+        answers: Action sequences of equal length, in the order found.
+        why: The reason why the search found none.
+        hopeless: Whether it is proven that no sequence exists.
     """
 
     answers: tuple[Steps, ...] = ()
@@ -48,8 +49,7 @@ def search(start: State, target: Conjunction, clock: Deadline) -> SearchOutcome:
     length of relaxed plans: first among the helpful actions, then for a shorter sequence among all
     relevant actions. The results are nearly always shortest, but this is not guaranteed.
 
-    Args:
-        start: The initial state, in which the condition does not hold.
+    The condition must not hold in `start`.
     """
     single = tuple(_single_steps(start, target, clock))
     if single:
@@ -167,7 +167,7 @@ def _collect(task: Task, mask: int, wanted: bool, into: dict[Atom, bool] | None)
 
 
 def execute(task: Task, operator: Operator, bits: int, values: Values) -> tuple[int, Values] | None:
-    """Return the state after a step, or None if the step is not applicable."""
+    """Return the state after an operator, or None if it is not applicable."""
     if bits & operator.positive != operator.positive or bits & operator.negative:
         return None
     try:
@@ -216,7 +216,6 @@ class _AStar:
         self._estimates: dict[int, tuple[int, list[int]] | None] = {}
 
     def run(self, *, helpful: bool, most: int, bound: int) -> tuple[list[Steps], bool]:
-        """Search for the shortest sequences, and return whether the search space was exhausted."""
         operators = self.relaxation.operators
         everything = range(len(operators))
         order = count()

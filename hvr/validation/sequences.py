@@ -1,7 +1,7 @@
 """Validation of plain step sequences.
 
-The fast path runs on bits and numbers alone. It accepts a valid plan, or returns the failing step,
-which is then explained with the history of the steps before it.
+The fast path runs on bits and numbers alone. It accepts a valid plan, or finds the failing step,
+which a `Stepper` then explains with the history of the earlier steps.
 """
 
 from __future__ import annotations
@@ -71,7 +71,6 @@ def sequence_order(task: Task, plan: Sequence[Step], epsilon: Fraction) -> Seque
 
 
 def action_of(step: Step) -> GroundAction:
-    """Return a step without its time."""
     return step.action if isinstance(step, TimedAction) else step
 
 
@@ -79,7 +78,7 @@ def action_of(step: Step) -> GroundAction:
 
 
 def is_markovian(task: Task) -> bool:
-    """Return whether the rest of a sequence depends on the current state alone.
+    """Return whether the validity of the remaining steps depends on the current state alone.
 
     Preferences and trajectory constraints also depend on earlier states.
     """
@@ -90,17 +89,17 @@ def is_markovian(task: Task) -> bool:
 
 
 def is_simple(task: Task) -> bool:
-    """Return whether the operators of a task alone determine its states.
+    """Return whether the task is Markovian and has no derived predicates.
 
-    This holds if the task is Markovian and has no derived predicates.
+    Its operators alone then determine the states.
     """
     return not task.domain.derived and is_markovian(task)
 
 
 class Checkpoints:
-    """States along the plan that a validator judged last.
+    """States along the plan that was judged last.
 
-    A plan with the same beginning resumes at the last state before the first difference.
+    A plan with the same beginning resumes at the last of these states before the first difference.
     """
 
     def __init__(self) -> None:
@@ -110,7 +109,7 @@ class Checkpoints:
         self._states: list[tuple[int, Values]] = []
 
     def resume(self, steps: Sequence[object], bits: int, values: Values) -> tuple[int, int, Values]:
-        """Return how many steps (compared by key) to skip, and the state after them."""
+        """Return the number of steps to skip, comparing steps by key, and the state after them."""
         count = len(steps)
         size = bits.bit_length() // 8 + 8 * len(values) + 100
         most = min(_MOST_STATES, _MOST_BYTES // size)
@@ -128,7 +127,6 @@ class Checkpoints:
         return place * self._every, *self._states[place]
 
     def note(self, bits: int, values: Values) -> None:
-        """Record the state after `until_next` more steps."""
         self._states.append((bits, values))
 
     @property
@@ -155,11 +153,11 @@ def check_quickly(
     before: int,
     states: Checkpoints,
 ) -> ValidationReport | int:
-    """Accept a valid plan, or return how many of its steps can be executed before something fails.
+    """Accept a valid plan, or return the number of steps that can be executed before a failure.
 
     Args:
         start: The initial state of a task for which `is_markovian` holds.
-        before: The number of steps executed earlier, which the metric includes.
+        before: The number of steps executed earlier, which count in the metric.
     """
     task, count = start.task, len(plan)
     executed, bits, values = states.resume(plan, start.bits_for_steps(), start.values)
@@ -217,7 +215,7 @@ def _advance(
 
 
 class Follower:
-    """A stepper that follows the executable part of the plan explained last.
+    """Keeps a stepper at the end of the executable part of the last explained plan.
 
     For the next plan it undoes only the steps that the two plans do not share.
     """
@@ -229,7 +227,6 @@ class Follower:
         self._to_a_step = False
 
     def after(self, stepper: Stepper, executed: Sequence[Operator], *, to_a_step: bool) -> Stepper:
-        """Return a stepper after steps known to be applicable."""
         ahead, start = self._ahead, stepper.state
         # If this raises, a step may be half executed: discard the stepper.
         self._ahead = None
@@ -255,9 +252,9 @@ class SequenceRun:
     """Judges one sequence.
 
     Args:
-        stepper: The stepper in the state before the plan; it is not changed.
-        executed: The number of steps that the stepper has already executed. `plan` then contains
-            only the next step, which fails, or is empty.
+        stepper: The stepper in the state before the plan, which stays unchanged.
+        executed: The number of steps that the stepper has already executed. If it is positive,
+            `plan` contains only the failing step, or is empty.
     """
 
     def __init__(

@@ -79,23 +79,19 @@ class Stepper:
 
     @property
     def state(self) -> State:
-        """The present state."""
         known = self._known_bits
         return self._start if known is None else State(self.task, known, self._values)
 
     @property
     def step_number(self) -> int:
-        """The number of steps executed so far."""
         return self._steps
 
     @property
     def steps(self) -> tuple[GroundAction, ...]:
-        """The steps executed so far."""
         return tuple(action for _, action, *_ in _newest_first(self._history))[::-1]
 
     @property
     def last_step(self) -> GroundAction | None:
-        """The step executed last."""
         return None if self._history is None else self._history[1]
 
     # Moving ---------------------------------------------------------------------------------
@@ -150,11 +146,9 @@ class Stepper:
     # Queries --------------------------------------------------------------------------------
 
     def goal_holds(self) -> bool:
-        """Return whether the goal of the problem holds in the current state."""
         return self.task.goal.holds(self._bits, self._values)
 
     def goal_failure(self) -> Failure | None:
-        """Return the failure of the goal, or None if it holds."""
         if self.goal_holds():
             return None
         goal = self.task.problem.goal
@@ -169,7 +163,7 @@ class Stepper:
     def cost(self) -> Fraction | None:
         """Return the metric value of the steps so far, or None if it is undefined.
 
-        Goal preferences count as if this were the end. Only `check` judges preferences in
+        Goal preferences are evaluated in the current state. Only `check` judges preferences in
         constraints.
         """
         violated = self.violated_preferences()
@@ -184,7 +178,7 @@ class Stepper:
     # For judges of whole plans --------------------------------------------------------------
 
     def advance(self, action: GroundAction, *, force: bool = False) -> Failure | None:
-        """Execute a step (with `force`, even a failing one), and return its failure, if any."""
+        """Execute a step and return its failure, if any; `force` executes even a failing step."""
         operator = self.task.try_ground(action)
         if self.task.domain.is_hybrid and not isinstance(operator, Misfit):
             return self._failure(
@@ -236,16 +230,14 @@ class Stepper:
         return failure
 
     def begin(self, *, to_a_step: bool) -> None:
-        """Prepare for `follow`."""
         if to_a_step:
             self._bits = self.state.bits_for_steps()
 
     def follow(self, operators: Iterable[Operator], *, to_a_step: bool) -> None:
         """Execute steps known to be applicable and to violate no preference.
 
-        Args:
-            to_a_step: Whether only a step is judged next, so that derived atoms which no step reads
-                are omitted.
+        If `to_a_step`, derived atoms that no step reads are omitted, because only a step is judged
+        next.
         """
         close = self.task.close_for_steps if to_a_step else self.task.close
         for operator in operators:
@@ -291,7 +283,7 @@ class Stepper:
     def unmet(
         self, formula: Expression, binding: Binding, *, wanted: bool = True
     ) -> Sequence[UnmetLiteral]:
-        """Return the literals that keep a formula from having the required value now."""
+        """Return the literals because of which a formula does not have the `wanted` value."""
         from hvr.validation.violations import unmet_literals
 
         past = _Past(self._steps, self._values, self._history)
@@ -301,7 +293,6 @@ class Stepper:
         return reasons if self._steps <= MOST_KEPT else reasons.settled()
 
     def past_states(self) -> Iterator[tuple[int, Values]]:
-        """Yield the states from the first to the current one."""
         states = [(self._bits, self._values)]
         bits = self._bits
         for _, _, changed, before, _ in _newest_first(self._history):
@@ -311,7 +302,7 @@ class Stepper:
         yield from reversed(states)
 
     def violated_preferences(self) -> dict[str, int]:
-        """Count the violated preferences of preconditions so far, and of the goal now."""
+        """Count the violated preferences of past preconditions, and of the goal in this state."""
         violated = dict.fromkeys(self.task.preference_names, 0)
         for *_, names in _newest_first(self._history):
             for name in names:
@@ -322,7 +313,7 @@ class Stepper:
 
 
 def goal_preferences(task: Task, bits: int, values: Values) -> Iterator[str]:
-    """Yield the name of each goal preference instance that a state violates."""
+    """Yield the name of each goal preference that a state violates, once per violated instance."""
     compiler = Compiler(task)
     for preference, binding in compiler.preferences(task.problem.goal, {}):
         if not compiler.condition(preference.body, binding).holds(bits, values):
@@ -338,7 +329,7 @@ def _newest_first(
 
 
 class _Past:
-    """The changes of the executed steps, newest first, for repeated iteration."""
+    """The changes of the executed steps, newest first, which can be iterated repeatedly."""
 
     __slots__ = ("_history", "_steps", "_values")
 

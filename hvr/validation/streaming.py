@@ -38,17 +38,13 @@ _MOST_CHARACTERS = 10_000_000
 
 
 class ModelCache:
-    """Reads each model once while it is in use, and remembers unusable ones.
-
-    A model is identified by its names and texts.
-    """
+    """Caches models by their names and texts, including the errors of unusable ones."""
 
     def __init__(self, options: BatchOptions) -> None:
         self._reader = ModelReader(options)
         self._models: dict[tuple[str, str, str, str], LoadedModel | UnusableModelError] = {}
 
     def __len__(self) -> int:
-        """Return the number of cached models."""
         return len(self._models)
 
     def model(self, names: tuple[str, str], texts: tuple[str, str]) -> LoadedModel:
@@ -106,11 +102,11 @@ def stream(
 
     A row is read when its result is requested, or a bounded number of rows earlier if other
     processes judge. Each process keeps the last few problems compiled, so rows of one problem
-    should be adjacent. An unusable text has the outcome "unknown" and does not stop the others. No
-    file is ever opened.
+    should be adjacent. An unusable text has the outcome "unknown" and does not affect other rows.
+    No file is ever opened.
 
     Args:
-        rows: The texts of a domain, a problem and a plan each.
+        rows: Triples of texts: a domain, a problem and a plan.
         engine: The engine that judges plans, by default this process.
 
     Raises:
@@ -140,7 +136,7 @@ def stream(
 
 
 class Verdicts:
-    """Adds verdicts to batches of rows, for Ray Data or any other table with columns.
+    """Adds verdicts to batches of rows, for Ray Data or other tables with columns.
 
     dataset.map_batches(Verdicts, batch_format="numpy", concurrency=4)
     """
@@ -182,7 +178,7 @@ def rule_of(result: Judged) -> str:
 
 
 def rejection_reason(report: ValidationReport) -> str:
-    """Return why a plan is not valid, on one line, or "" if it is valid."""
+    """Return the reason why a plan is not valid, on one line, or "" if it is valid."""
     if report.valid:
         return ""
     return " ".join((report.reason or report.explain()).split())
@@ -284,17 +280,14 @@ class JudgeRequest(TextsRequest):
 
 
 class ResidentValidator:
-    """Judges plans on request, and caches the models.
-
-    Models are cached by content, so a changed file counts as a new model.
-    """
+    """Judges plans on request, and caches models by content, so a changed file is read again."""
 
     def __init__(self, options: BatchOptions, *, texts_only: bool = False) -> None:
         self._models = ModelCache(options)
         self._kind = TextsRequest if texts_only else JudgeRequest
 
     def answer(self, line: str | bytes) -> dict[str, Any]:
-        """Return the answer to a request as JSON values. No request raises an error."""
+        """Return the answer to a request as JSON values: an error, if the request is unusable."""
         try:
             request = parse_json(line)
         except (ValueError, MemoryError) as error:
@@ -371,7 +364,7 @@ class PlanRow(Value):
     """A row of a file of plans.
 
     Attributes:
-        id: The id given in the file, any JSON value, or None if there is none.
+        id: The id given in the file, any JSON value, or None if the row has no id.
         texts: The domain, the problem and the plan (empty if the row is unusable).
         error: The reason why the row is unusable, or "".
     """
@@ -387,12 +380,12 @@ def read_rows(name: str) -> Iterator[PlanRow]:
 
     Args:
         name: A file of JSON lines, each an object with `domain`, `problem`, `plan` and optionally
-            `id`, or a file that ends in .parquet with these columns, or - for lines of standard
+            `id`; a file that ends in .parquet with these columns; or `-` for lines of standard
             input.
 
     Raises:
         UsageError: A column is missing.
-        MissingExtraError: Parquet needs pyarrow.
+        MissingExtraError: pyarrow, which reads Parquet, is not installed.
     """
     if name.endswith(".parquet"):
         yield from _parquet(name)

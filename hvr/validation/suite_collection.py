@@ -45,15 +45,15 @@ _OTHER = "to validate it as a plan, name it on the command line, or name it like
 
 
 def collect(names: Sequence[str], skip: Sequence[str] = (), *, mixed: bool = False) -> Suite:
-    """Examine files and folders; assign each plan to its problem and each problem to its domain.
+    """Collect a suite: assign each plan to its problem and each problem to its domain.
 
     Args:
         names: Files, patterns and folders. A file given by name counts as a plan unless it defines
             a domain or a problem; a file in a folder must look like a plan.
-        mixed: Whether files with steps and other text count as plans.
+        mixed: Whether files that contain steps and other text count as plans.
 
     Raises:
-        UsageError: A pattern matches no file, or there is no problem or no plan.
+        UsageError: A pattern matches no file, or no problem or no plan was found.
     """
     listed = ListedFiles(names, skip, mixed=mixed)
     domains, problems = listed.of(FileKind.DOMAIN), listed.of(FileKind.PROBLEM)
@@ -83,7 +83,7 @@ def plans_of(
 
     Args:
         names: Files, patterns, folders, and `-` for standard input.
-        mixed: Whether files with steps and other text count as plans.
+        mixed: Whether files that contain steps and other text count as plans.
 
     Raises:
         UsageError: A pattern or a folder contains no plan.
@@ -115,8 +115,8 @@ class ListedFiles:
 
     Args:
         names: Files, patterns, folders, and `-` for standard input.
-        models: Whether a file given by name may be a domain or a problem, rather than only a plan.
-        mixed: Whether files with steps and other text count as plans.
+        models: Whether a file given by name may be a domain or a problem; otherwise it is a plan.
+        mixed: Whether files that contain steps and other text count as plans.
     """
 
     def __init__(
@@ -141,11 +141,10 @@ class ListedFiles:
         return [seen for seen in self._seen.values() if seen.kind is kind]
 
     def others(self) -> tuple[Left, ...]:
-        """Return the files that are neither models nor plans, with the reasons."""
         return tuple([Left(seen.file, seen.why, _OTHER) for seen in self.of(FileKind.OTHER)])
 
     def look_for_namesakes(self, problems: Sequence[ClassifiedFile]) -> None:
-        """Report texts named after a problem, or accept them as plans if mixed files count."""
+        """Report texts named after a problem; if `mixed`, accept them as plans."""
         for seen in self.of(FileKind.OTHER):
             problem = (
                 problem_named_like(seen.file, problems) if may_hold_a_plan(seen.file) else None
@@ -218,7 +217,7 @@ def is_folder(name: str) -> bool:
 
 
 def is_pattern(name: str) -> bool:
-    """Return whether a name is a pattern rather than an existing file with such characters."""
+    """Return whether a name is a pattern, and not the name of an existing file."""
     try:
         return any(character in name for character in "*?[") and not Path(name).exists()
     except (OSError, ValueError):
@@ -249,10 +248,7 @@ def _shown(names: Sequence[str]) -> str:
 def read_manifest(file: str, skip: Sequence[str] = ()) -> Suite:
     """Read a manifest: JSON lines with `domain`, `problem`, and `plan` or `plans`.
 
-    Other keys are ignored.
-
-    Args:
-        file: The manifest; paths in it are relative to its folder.
+    Other keys are ignored. Paths are relative to the folder of the manifest.
 
     Raises:
         DataFileError: The file cannot be read, or a line is malformed.
@@ -305,10 +301,10 @@ _SPECIAL = re.compile(r"(\*\*/|\*\*|\*|\?|\[[^\]]*\]|\{[^{}]*\})")
 def expand_patterns(
     domain: str, problem: str, plans: Sequence[str], skip: Sequence[str] = ()
 ) -> Suite:
-    """Return the suite for all values of the fields that have a problem.
+    """Return the suite for all values of `{domain}` and `{problem}` for which a problem exists.
 
     Args:
-        domain: The domain file, with `{domain}` and `{problem}` for parts of names.
+        domain: The domain file, with `{domain}` and `{problem}` for parts of its path.
         problem: The problem files, which may also contain `*` and `**`.
 
     Raises:

@@ -37,8 +37,7 @@ def judge_suite(
 ) -> Iterator[Judged]:
     """Judge the plans of a suite, problem by problem, and report unmatched plans.
 
-    Args:
-        engine: The engine that judges several plans, by default this process.
+    `engine` judges suites with several plans; the default is this process.
 
     Raises:
         UnusableModelError: The suite has a single problem, and it or its domain is unusable.
@@ -149,7 +148,7 @@ _LARGEST_CHUNK = 64
 
 
 class PlanFiles(Value):
-    """Plan files of one problem, as a unit of work; model files may change between batches."""
+    """Plan files of one problem, as a unit of work. Models are read again in each `batch`."""
 
     options: BatchOptions
     domain: str
@@ -162,8 +161,8 @@ class JudgedFiles(Value):
     """The results for plan files of one problem.
 
     Attributes:
-        results: One result per file, or None if the model is unusable, or if the main process has
-            to read the plan.
+        results: One result per file. None stands for a plan of an unusable model, or for one that
+            the main process has to read.
         error: The result for an unusable model, else None.
     """
 
@@ -177,7 +176,7 @@ def judge_on(
 ) -> Generator[JudgedFiles, None, None]:
     """Judge plan files on an engine; yield the results in the order of the plans, in chunks.
 
-    The files must exist where the engine works. Standard input is left to this process.
+    The files must exist where the engine works. This process judges standard input itself.
 
     Args:
         problems: The names of domain and problem, and of their plans.
@@ -242,7 +241,7 @@ def _chunks(
 
 
 def judge_files(chunk: PlanFiles) -> JudgedFiles:
-    """Judge plan files of one problem, in any process."""
+    """Judge plan files of one problem, in a process of any engine."""
     try:
         model = _reader(chunk.options, chunk.batch).model(chunk.domain, chunk.problem)
     except UnusableModelError as error:
@@ -253,7 +252,7 @@ def judge_files(chunk: PlanFiles) -> JudgedFiles:
 
 
 class _LastModel:
-    """Reads models and caches the last one, because chunks of one problem are consecutive."""
+    """Reads models and caches the last one, because consecutive chunks share a problem."""
 
     def __init__(self, options: BatchOptions) -> None:
         self._reader = ModelReader(options)

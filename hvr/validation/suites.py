@@ -1,7 +1,7 @@
-"""Suites: the assignment of plans to problems and domains, and the files left over.
+"""Suites: the assignment of plans to problems and domains, and the files without an assignment.
 
-`collection` builds a suite from folders and files, from patterns with `{domain}` and `{problem}`,
-or from a manifest. `judging` judges it. Every file that was examined is accounted for.
+`suite_collection` builds a suite from folders and files, from patterns with `{domain}` and
+`{problem}`, or from a manifest. `suite_judging` judges it. Every examined file is accounted for.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Suite(Value):
     missing: tuple[Left, ...] = ()
 
     def requiring_plans(self) -> Suite:
-        """Return the suite with every problem requiring a plan, and every domain a problem."""
+        """Return the suite in which each problem must have a plan, and each domain a problem."""
         missing = (
             *(Left(file, "the problem has no plan", _ADD) for file in self.without_plan),
             *(Left(file, "the domain has no problem") for file in self.without_problem),
@@ -76,12 +76,11 @@ class Suite(Value):
 
     @property
     def files(self) -> list[str]:
-        """The names of all files that a result depends on."""
+        """The names of all files on which a result depends."""
         names = [name for job in self.jobs for name in (job.domain, job.problem, *job.plans)]
         return list(dict.fromkeys(names))
 
     def remarks(self) -> list[str]:
-        """Return remarks about the files that were not validated."""
         parts = (
             ("skipped on request", self.skipped),
             ("problems without a plan", self.without_plan),
@@ -91,7 +90,7 @@ class Suite(Value):
         return [f"{what}: {', '.join(files)}" for what, files in parts if files]
 
     def explained(self) -> list[str]:
-        """Return a line for each file that was not validated: why, and how to include it."""
+        """Return a line for each file that was not validated, with the reason and the remedy."""
         everything = (
             *self.left,
             *(Left(file, "it matches --skip", _KEEP) for file in self.skipped),
@@ -138,7 +137,7 @@ class ClassifiedFile(Value):
 
     Attributes:
         name: The name that a domain or problem defines, in lower case.
-        domain: The domain that a problem refers to, in lower case.
+        domain: The domain that a problem names, in lower case.
         why: The reason for the kind `OTHER`.
     """
 
@@ -150,7 +149,7 @@ class ClassifiedFile(Value):
 
 
 def is_skipped(file: str, patterns: Sequence[str]) -> bool:
-    """Return whether some pattern matches a file's path or name."""
+    """Return whether a pattern matches a file's path or name."""
     if not patterns:
         return False
     from fnmatch import fnmatchcase
@@ -167,7 +166,7 @@ def definition(file: str) -> ClassifiedFile | None:
 
 
 def beginning(file: str) -> str | None:
-    """Return the beginning of a file, or None if it cannot be read, or is a pipe."""
+    """Return the beginning of a file, or None if the file cannot be read or is a pipe."""
     path = Path(file)
     try:
         if not path.is_file():
@@ -179,7 +178,6 @@ def beginning(file: str) -> str | None:
 
 
 def definition_in(file: str, text: str) -> ClassifiedFile | None:
-    """Return the definition in the beginning of a file."""
     match = _DEFINITION.match(text)
     if match is None:
         return None
@@ -191,7 +189,6 @@ def definition_in(file: str, text: str) -> ClassifiedFile | None:
 
 
 def ending(file: str) -> str:
-    """Return the end of a file, decoded like `beginning`."""
     with Path(file).open("rb") as opened:
         opened.seek(0, os.SEEK_END)
         opened.seek(max(0, opened.tell() - SNIFFED))
@@ -266,7 +263,7 @@ _ABOUT = frozenset(
 
 
 def classify(file: str, text: str | None = None) -> ClassifiedFile:
-    """Classify a file by its name and its beginning or text, or by its name if unreadable."""
+    """Return the kind of a file, judged by its name and its beginning (or `text`)."""
     name = Path(file).name.lower()
     packed = _PACKED.fullmatch(name)
     if packed is not None:
@@ -294,14 +291,13 @@ def classify(file: str, text: str | None = None) -> ClassifiedFile:
 
 
 def may_hold_a_plan(file: str) -> bool:
-    """Return whether a file's type may contain a plan, whatever its name."""
+    """Return whether a file may contain a plan according to its type."""
     name = Path(file).name.lower()
     packed = _PACKED.fullmatch(name)
     return _ending(packed[1] if packed is not None else name) in _TEXT_ENDINGS
 
 
 def has_a_plan(file: str) -> bool:
-    """Return whether a file contains a plan among other content."""
     name = Path(file).name.lower()
     if _ending(name) not in _TEXT_ENDINGS or name.partition(".")[0] in _ABOUT:
         return False
@@ -462,7 +458,7 @@ def pair(
 
 
 def domain_of(problem: _Place, domains: Sequence[_Place]) -> _Place | str:
-    """Return the domain of a problem, or why it is unknown."""
+    """Return the domain of a problem, or the reason why it is unknown."""
     named = [d for d in domains if d.seen.name == problem.seen.domain]
     for suitable in (named, domains):
         best = suitable
@@ -482,9 +478,9 @@ def domain_of(problem: _Place, domains: Sequence[_Place]) -> _Place | str:
 
 
 def problem_of(plan: _Place, problems: Sequence[_Place]) -> _Place | str:
-    """Return the problem of a plan, or why it is unknown.
+    """Return the problem of a plan, or the reason why it is unknown.
 
-    The folders around the plan are searched from the nearest to the widest.
+    The folders that contain the plan are searched from the innermost to the outermost.
     """
     for depth in range(len(plan.folders), 0, -1):
         folder = plan.folders[:depth]
@@ -502,7 +498,7 @@ def problem_of(plan: _Place, problems: Sequence[_Place]) -> _Place | str:
 
 
 def problem_named_like(file: str, problems: Iterable[ClassifiedFile]) -> str | None:
-    """Return the problem that a file is named after, or None if there is none.
+    """Return the problem after which a file is named, if any.
 
     A problem's name without a digit, such as `problem`, is also a common word, so the file's stem
     must equal it.
@@ -559,7 +555,7 @@ def _mentions(text: str, stem: str) -> bool:
 
 
 def _numbers(place: _Place) -> list[tuple[str, int]]:
-    """Return the numbered words of a name, without the counter of a problem's plans."""
+    """Return the numbered words of a name, except the number of a plan for its problem."""
     stem = place.stem
     while shorter := _PLAN_TAIL.sub("", stem):
         if shorter == stem:
@@ -570,7 +566,7 @@ def _numbers(place: _Place) -> list[tuple[str, int]]:
 
 
 def _same_number(one: _Place, problem: _Place) -> bool:
-    """Return whether two names contain the same single number and otherwise only usual words."""
+    """Return whether two names have the same single number, and otherwise only common words."""
     left, right = _numbers(one), _numbers(problem)
     return (
         len(left) == len(right) == 1
@@ -593,7 +589,7 @@ def _either(places: Sequence[_Place]) -> str:
 def give_domains(
     domains: Iterable[ClassifiedFile], problems: Iterable[ClassifiedFile]
 ) -> dict[str, ClassifiedFile | str]:
-    """Return the domain of each problem, or why it is unknown, by the problem's file."""
+    """Return, by the file of each problem, its domain or the reason why it is unknown."""
     known = [_Place.of(seen) for seen in domains]
     given: dict[str, ClassifiedFile | str] = {}
     for problem in problems:
@@ -623,7 +619,7 @@ class PlanJudge(Protocol):
 
 
 class Language(Protocol):
-    """A module that implements a language with its own domains and problems."""
+    """A module that implements a planning language besides PDDL."""
 
     def parse_domain(
         self, source: str | Path, *, file: str, lenient: bool, warnings: list[Diagnostic]
@@ -641,13 +637,11 @@ class Language(Protocol):
 
     def judge_of(self, domain: Any, problem: Any, options: BatchOptions) -> PlanJudge: ...
 
-    def lint(self, domain: Any, problem: Any) -> list[LintFinding]:
-        """Return the lint findings for a domain and, if given, a problem."""
-        ...
+    def lint(self, domain: Any, problem: Any) -> list[LintFinding]: ...
 
 
 def language_of(domain: str | Path, name: str = "") -> Language | None:
-    """Return the language of a domain, or None for PDDL, or if its file cannot be read."""
+    """Return the language of a domain. PDDL and unreadable files give None."""
     text = domain if isinstance(domain, str) else _text_of(domain, name)
     # Strip comments only after a match, to save time.
     if _HIERARCHY.search(text) and _HIERARCHY.search(_COMMENT.sub("", text)):

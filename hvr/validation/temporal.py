@@ -1,7 +1,7 @@
 """Validation of timed plans: happenings, invariants, durations, timed initial literals.
 
 The semantics follow PDDL 2.1 (Fox & Long 2003, section 8) and 2.2. Steps no further apart than
-epsilon form one happening: all their conditions are read in the state before it, they must not
+epsilon form one happening: all their conditions are evaluated in the state before it, they must not
 interfere, and deletes come before adds. Over-all conditions are checked in every state strictly
 between the start and the end of their action.
 """
@@ -50,8 +50,6 @@ if TYPE_CHECKING:
 
 
 class Happening(Value):
-    """The events at one time, and the state after them."""
-
     time: Fraction
     steps: tuple[StepRef, ...]
     bits: int
@@ -63,7 +61,7 @@ _NONE: list[bool] = []
 
 
 class _Running:
-    """A durative action that has started, and whether each spanning effect can still take place."""
+    """A durative action that has started, and which of its spanning effects are still possible."""
 
     __slots__ = ("effects", "invariant_failed", "number", "operator", "violated")
 
@@ -148,7 +146,6 @@ class TemporalRun:
     ) -> Iterator[
         tuple[int | None, Fraction | None, GroundAction | None, tuple[Atom, ...], tuple[Atom, ...]]
     ]:
-        """Yield the effects of each start, end and timed literal: see `Validator.trace`."""
         bits = self.bits
         self._keeps = True
         self.run(OnFailure.STOP)
@@ -164,7 +161,7 @@ class TemporalRun:
             yield step.number, step.time, step.action, tuple(added), tuple(deleted)
 
     def state_after(self, number: int) -> State:
-        """Return the state after a step has ended, or the last state if it never ends."""
+        """Return the state after a step has ended, or the last state if the step never ends."""
         state = State(self.task, self.bits, self.values)
         self._keeps = True
         self.run(OnFailure.STOP)
@@ -174,19 +171,19 @@ class TemporalRun:
         return state
 
     def evidence(self) -> ValidationReport:
-        """Judge the plan up to the first failure, and keep the states in `happenings`."""
+        """Judge the plan up to the first failure, and record the states in `happenings`."""
         self._keeps = True
         return self.run(OnFailure.STOP)
 
     def next_events(self) -> list[TimedEvent]:
-        """Return the events of the next happening, after `evidence`."""
+        """Return the events of the happening at which `evidence` stopped."""
         happenings = self._calendar().happenings()
         return next(islice(happenings, len(self.happenings), None), [])
 
     def contentions(
         self, events: Sequence[TimedEvent]
     ) -> Iterator[tuple[TimedEvent, TimedEvent, str]]:
-        """Yield pairs of interfering events in the current state, with the atom or number."""
+        """Yield pairs of events that interfere in the current state, with the atom or number."""
         state = State(self.task, self.bits, self.values)
         steps = [access(state, self._parts(event)) for event in events]
         for i, j, over in interferences(self.task, steps):
@@ -286,13 +283,12 @@ class TemporalRun:
     # Happenings -----------------------------------------------------------------------------
 
     def _advance(self, time: Fraction) -> None:
-        """Apply spontaneous changes before a time; `HybridRun` overrides this."""
+        """Apply the changes that happen by themselves before a time; `HybridRun` overrides this."""
 
     def _respond(self, *, last: bool) -> None:
-        """Apply immediate consequences of a happening; no time passes after the last one."""
+        """Apply the immediate consequences of a happening; if it is the `last`, no time passes."""
 
     def _happen(self, time: Fraction, events: list[TimedEvent]) -> None:
-        """Check all events in the state before them, then execute them together."""
         possible: list[TimedEvent] = []
         for event in events:
             if event.number in self._skipped:
@@ -364,7 +360,7 @@ class TemporalRun:
         return True
 
     def check_interference(self, time: Fraction, events: list[TimedEvent]) -> None:
-        """Record interfering events of one happening; subclasses may apply another rule."""
+        """Record failures for events of a happening that interfere; subclasses may override it."""
         state = State(self.task, self.bits, self.values)
         steps = [access(state, self._parts(event)) for event in events]
         for i, j, over in interferences(self.task, steps):

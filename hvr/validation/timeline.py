@@ -97,7 +97,10 @@ def timeline_of(
     *,
     continued: bool,
 ) -> Timeline:
-    """Return the timeline of a judged plan; `continued` if it ran on after its first failure."""
+    """Return the timeline of a judged plan.
+
+    `continued` says whether the plan was executed beyond its first failure.
+    """
     has_times = any(isinstance(step, TimedAction) for step in plan)
     steps = tuple([_step(number, step) for number, step in enumerate(plan, 1)])
     marks = tuple([TimelineMark(h.time or Fraction(0), str(h)) for h in happenings if not h.step])
@@ -233,8 +236,7 @@ class Curve(Value):
 def curves_of(task: Task, stretches: Iterable[Phase], final: Phase) -> tuple[Curve, ...]:
     """Return the curves of the numeric fluents, sorted by name.
 
-    Args:
-        final: The stretch of length 0 after the last happening.
+    `final` is the phase of length 0 after the last happening.
     """
     pieces: dict[int, list[CurvePiece]] = {}
     for stretch in (*stretches, final):

@@ -48,7 +48,6 @@ class Violation(Value):
 
     @property
     def text(self) -> str:
-        """The constraint with objects for its variables."""
         return str(substitute(self.constraint, self.binding))
 
 
@@ -58,9 +57,9 @@ class Monitor:
     It keeps a few flags and deadlines instead of states, so each step of a plan costs the same.
 
     The meaning of `_seen` depends on the operator: the condition was true (`sometime`, `within`,
-    `at-most-once`); the second condition was true (`sometime-before`); the first one waits for the
-    second (`sometime-after`); the window has opened (`hold-during`, `hold-after`). `_ended`: the
-    condition was true and then became false.
+    `at-most-once`); the second condition was true (`sometime-before`); the first condition waits
+    for the second (`sometime-after`); the window has opened (`hold-during`, `hold-after`). `_ended`
+    means that the condition was true and then became false.
     """
 
     def __init__(self, task: Task, constraint: Trajectory, binding: Binding) -> None:
@@ -129,7 +128,6 @@ class Monitor:
                 pass
 
     def _window(self, time: Fraction, held: bool, begin: Fraction, end: Fraction | None) -> None:
-        """Require a condition in every state since `begin`, including the one at `begin`."""
         if time > begin and not self._seen and (end is None or begin < end):
             # The previous state was current when the window opened.
             self._seen = True
@@ -164,14 +162,13 @@ class Monitor:
 
 
 class PreferredMonitors(Value):
-    """The constraints of one preference instance, which is violated if any of them is."""
+    """The constraints of one preference instance; violating one of them violates the preference."""
 
     name: str
     monitors: tuple[Monitor, ...]
 
     @property
     def violated(self) -> bool:
-        """Whether the plan violates the preference."""
         return any(monitor.violation for monitor in self.monitors)
 
 
@@ -202,19 +199,18 @@ class Constraints:
         return [condition for monitor in self._all for condition in monitor.conditions]
 
     def observe(self, time: Fraction, bits: int, values: Values) -> Violation | None:
-        """Evaluate the next state; return the first violation of a hard constraint so far."""
+        """Evaluate the next state; return the first violated hard constraint, if any."""
         for monitor in self._all:
             monitor.observe(time, bits, values)
         return self.violation()
 
     def finish(self) -> Violation | None:
-        """Treat the last state as the end; return the first violation of a hard constraint."""
+        """Treat the last state as the end; return the first violated hard constraint, if any."""
         for monitor in self._all:
             monitor.finish()
         return self.violation()
 
     def forget(self, violation: Violation) -> None:
-        """Stop monitoring the violated constraint."""
         gone = {id(m) for m in self.hard if m.violation is violation}
         self.hard = [m for m in self.hard if id(m) not in gone]
         self._all = [m for m in self._all if id(m) not in gone]
@@ -235,7 +231,7 @@ def hard_constraints(task: Task) -> Iterator[tuple[Trajectory, Binding]]:
 def _flatten(
     task: Task, formula: Expression, binding: Binding
 ) -> Iterator[tuple[str | None, Expression, Binding]]:
-    """Yield (None, constraint, binding), or the name and body of a preference with its binding."""
+    """Yield (None, constraint, binding), or (name, body, binding) for a preference."""
     # An explicit stack of iterators, because formulas may be nested deeply.
     stack: list[Iterator[tuple[Expression, Binding]]] = [iter([(formula, binding)])]
     while stack:
@@ -265,10 +261,10 @@ def _flatten(
 
 
 class ConstraintMonitor:
-    """The remaining parts of some constraints.
+    """What some constraints still require of the current and later states.
 
     Attributes:
-        left: The constraints on the current and later states.
+        left: The requirements, as constraints.
         broken: The constraints that no continuation can satisfy.
     """
 
@@ -279,13 +275,12 @@ class ConstraintMonitor:
 
     @classmethod
     def of(cls, task: Task, ignored: Collection[Trajectory] = ()) -> ConstraintMonitor:
-        """Return a monitor of a task's other constraints in the initial state."""
         monitor = cls(one for one in grounded_constraints(task) if one not in ignored)
         monitor.observe(task.initial)
         return monitor
 
     def observe(self, state: State) -> tuple[Trajectory, ...]:
-        """Progress through the next state; return the constraints that it breaks."""
+        """Reduce the constraints to what they require after a state; return the broken ones."""
         broken: list[Trajectory] = []
         left: dict[Trajectory, None] = {}
         held = set()
@@ -313,7 +308,7 @@ class ConstraintMonitor:
                 return False
 
     def unmet(self, state: State) -> tuple[Expression, ...]:
-        """Return the conditions that are still missing if a state is the last one."""
+        """Return the conditions that would be missing if a state were the last one."""
         return tuple(
             one.formulas[0]
             for one in self.left
@@ -322,12 +317,12 @@ class ConstraintMonitor:
 
     @property
     def prohibitions(self) -> tuple[Trajectory, ...]:
-        """The remaining constraints that forbid something."""
+        """The constraints in `left` that forbid something."""
         return tuple(one for one in self.left if one.operator in _PROHIBITIONS)
 
 
 def grounded_constraints(task: Task) -> tuple[Trajectory, ...]:
-    """Return the hard constraints of a task, with objects for their variables."""
+    """Return the hard constraints of a task, with variables replaced by objects."""
     found = []
     for constraint, binding in hard_constraints(task):
         ground = substitute(constraint, binding)
@@ -339,7 +334,7 @@ def grounded_constraints(task: Task) -> tuple[Trajectory, ...]:
 def with_constraints(
     task: Task, state: State, constraints: tuple[Trajectory, ...]
 ) -> tuple[Task, State]:
-    """Return a task with other constraints, and a state converted to it."""
+    """Return a task with other constraints, and the given state as a state of this task."""
     if task.problem.constraints == And(constraints):
         return task, state
     other = Task(task.domain, task.problem.replace(constraints=And(constraints)))
@@ -350,9 +345,9 @@ _PROHIBITIONS = ("always", "at-most-once", "sometime-before")
 
 
 def _restoring(constraint: Trajectory, truths: list[bool]) -> Iterator[Trajectory]:
-    """Yield the constraints that a broken one leaves for the rest of the run.
+    """Yield the constraints that replace a broken constraint for the rest of the run.
 
-    A state that had to last until another one is restored before the other one is reached.
+    A state that had to last until another state is restored before the other state is reached.
     """
     if constraint.operator == "sometime-before" and not truths[1]:
         ended, awaited = constraint.formulas
@@ -361,7 +356,6 @@ def _restoring(constraint: Trajectory, truths: list[bool]) -> Iterator[Trajector
 
 
 def _rest(constraint: Trajectory, truths: list[bool], *, was: bool) -> Iterator[Trajectory]:
-    """Yield the remaining parts of a constraint that is not broken."""
     match constraint.operator:
         case "sometime":
             if not truths[0]:

@@ -72,7 +72,7 @@ class Validator(Stepper):
         until: The time at which processes and events stop, by default the plan's last happening.
 
     Raises:
-        UsageError: A domain is given without a problem, or a task with one.
+        UsageError: A domain is given without a problem, or a task with a problem.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class Validator(Stepper):
         self._dynamics: Dynamics | None = None
 
     def lasting(self, until: Fraction) -> Validator:
-        """Return a validator that starts in this state and lets time pass until `until`."""
+        """Return a validator that starts in this state and continues until the time `until`."""
         from copy import copy
 
         other = copy(self)
@@ -158,11 +158,9 @@ class Validator(Stepper):
         on_failure: OnFailure = OnFailure.STOP,
         lenient: bool = False,
     ) -> ValidationReport:
-        """Read a plan and check whether it is valid.
+        """Read a plan from a text, or from the file at a path, and check whether it is valid.
 
-        Args:
-            source: The text of the plan, or the path of its file.
-            file: The file name to use in messages.
+        `file` is the file name to use in messages.
         """
         text = SourceText.read(source, file=file, default="<plan>", lenient=lenient)
         notes = _notes(text.warnings)
@@ -252,7 +250,10 @@ class Validator(Stepper):
             yield report.step, None, action, report.added, report.deleted
 
     def curves(self, plan: Iterable[Step]) -> tuple[Curve, ...]:
-        """Return the numeric fluents over time, up to a failure; untimed steps are 1 apart."""
+        """Return the numeric fluents over time, up to the first failure.
+
+        Steps without times are 1 apart.
+        """
         return self._in_time(tuple(plan)).curves()
 
     def process_spans(self, plan: Iterable[Step]) -> tuple[ProcessSpan, ...]:
@@ -264,7 +265,7 @@ class Validator(Stepper):
         return tuple(run.process_spans)
 
     def state_after(self, plan: Iterable[Step], number: int) -> State:
-        """Return the state after a step of a plan has ended; 0 is the present state.
+        """Return the state after a step of a plan has ended (0 for the current state).
 
         If an earlier step fails, return the state before that step.
         """
@@ -283,7 +284,7 @@ class Validator(Stepper):
     def smaller_epsilon(self, plan: Sequence[Step]) -> Fraction | None:
         """Return the largest power of ten below `epsilon` that makes a plan valid.
 
-        Returns None if there is none, if the plan is untimed, or if no two times are that close.
+        Returns None if there is no such power, or if no two times of the plan are that close.
         """
         times = {Fraction(initial.time) for initial in self.task.problem.timed_init}
         for step in plan:
@@ -361,13 +362,14 @@ def validate(
     """Check whether a plan is valid.
 
     Args:
-        domain: A domain, its text as a string, or its file as a path. A string is never taken for a
+        domain: A domain, its text as a string, or its file as a path. A string is never used as a
             file name, so untrusted texts open no files.
         problem: A problem, its text or its file.
         plan: A plan, its text or its file.
+        tolerance: The tolerance of durations.
         epsilon: The largest time difference between simultaneous steps.
         numeric_tolerance: The tolerance of numeric conditions. VAL uses 0.0001.
-        lenient: Whether to tolerate slips that leave the meaning clear.
+        lenient: Whether to tolerate errors that leave the meaning clear.
 
     Returns:
         The report; its outcome is unknown if the input uses an unsupported part of PDDL.
@@ -418,7 +420,7 @@ def _with_notes(report: ValidationReport, notes: tuple[str, ...]) -> ValidationR
 
 
 def checked_steps(plan: Iterable[Step]) -> Sequence[Step]:
-    """Check the steps of a plan that is given neither as text nor as a file.
+    """Check a plan that is given as a sequence of steps.
 
     Raises:
         UsageError: The value is not a sequence of steps.
@@ -436,7 +438,7 @@ def checked_steps(plan: Iterable[Step]) -> Sequence[Step]:
 
 
 def model_source(source: str | Path, part: str) -> str | Path:
-    """Return the text or path of a domain or problem after a plausibility check.
+    """Return a domain or problem, given as text or path, after a plausibility check.
 
     Raises:
         UsageError: The value is neither a text nor a path, or the text has no parentheses and looks

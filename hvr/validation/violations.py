@@ -1,4 +1,4 @@
-"""Explanations of violated conditions: the literals to blame, and the steps that caused them."""
+"""Explanations of violated conditions: the literals responsible, and the steps that caused them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _DEEPEST_RULE = 4
 class StateChange(Value):
     """The changes of one step: flipped bits, and the numbers before and after.
 
-    `gradual`: a process or durative action changed the numbers over time.
+    `gradual` means that a process or durative action changed the numbers over time.
     """
 
     step: StepRef
@@ -63,9 +63,9 @@ class StateChange(Value):
 
 
 class LastChanges:
-    """For each bit and number, the event of a timed plan that last changed it.
+    """For each bit and number, the event of a timed plan that changed it last.
 
-    `ref` creates a reference to a step from its number and whether the event is its end.
+    `ref` creates a reference to a step from its number and whether the event is the step's end.
     """
 
     def __init__(self, ref: Callable[[int, bool], StepRef]) -> None:
@@ -75,13 +75,11 @@ class LastChanges:
         self._numbers: dict[int, int | StepRef] = {}
 
     def note(self, event: TimedEvent, bits: Iterable[int], numbers: Iterable[int]) -> None:
-        """Record the changes of an event of the plan."""
         number = event.number
         by = event.ref if number is None else 2 * number + (event.end is not None)
         self.note_step(by, bits, numbers)
 
     def note_step(self, by: int | StepRef, bits: Iterable[int], numbers: Iterable[int]) -> None:
-        """Record the changes of a step, a process or an event of the world."""
         for index in bits:
             self._bits[index] = by
         for index in numbers:
@@ -95,7 +93,7 @@ class LastChanges:
     def of(
         self, bits: Iterable[int], numbers: Iterable[int]
     ) -> tuple[dict[int, StepRef], dict[int, StepRef]]:
-        """Return the last changes of the given bits and numbers; unchanged ones are omitted."""
+        """Return the last change of each given bit and number, omitting those without a change."""
         changed = {i: self._read(self._bits[i]) for i in bits if i in self._bits}
         recount = {i: self._read(self._numbers[i]) for i in numbers if i in self._numbers}
         return changed, recount
@@ -120,8 +118,7 @@ def unmet_literals(
     only the part with the fewest literals, preferably one that actions can repair. The result is
     empty if the formula has the value.
 
-    Args:
-        newest_first: The changes so far, which may be iterated several times.
+    `newest_first` contains the changes so far and may be iterated several times.
     """
     finder = _Finder(task, bits, values, newest_first)
     return UnmetLiterals(lambda: finder.all(formula, binding, wanted))
@@ -234,7 +231,10 @@ def _latest(newest_first: Iterable[StateChange], numbers: Iterable[int]) -> dict
 def with_step_locations(
     report: ValidationReport, step_at: Callable[[int], GroundAction], base: int
 ) -> ValidationReport:
-    """Return a report with file locations for blamed steps; `base` steps precede the plan."""
+    """Return a report in which steps that caused a failure have their locations in the plan file.
+
+    `base` is the number of steps executed before the plan.
+    """
 
     def placed(literal: UnmetLiteral) -> UnmetLiteral:
         step = literal.changed_by
@@ -263,7 +263,7 @@ _Measure = tuple[bool, int]
 
 
 class _Blamer:
-    """Finds the literals to blame in one state.
+    """Finds the literals that are responsible for a violation in one state.
 
     It uses branch and bound: a part worse than the best one so far is abandoned. Shared parts are
     evaluated once, because a rule for a derived atom may be queried for every pair of objects.
@@ -454,7 +454,7 @@ class _Blamer:
         return best, any_
 
     def _impossible(self, formula: Forall | Exists, binding: Binding) -> bool:
-        """Return whether a static literal, the same in all instances, makes a part false."""
+        """Return whether a static literal that is equal in all instances makes a part false."""
         literals = self._outer_literals.get(id(formula))
         if literals is None:
             inner = {variable.name for variable in formula.variables}
@@ -468,7 +468,6 @@ class _Blamer:
         return any(self._literal(literal, binding, sign) for literal, sign in literals)
 
     def _may_lack_instances(self, formula: Expression) -> bool:
-        """Return whether a quantifier in a formula has a variable of a type without objects."""
         known = self._without_instances
         if id(formula) not in known:
             # Innermost first: each part needs the answers for its own parts.
@@ -511,7 +510,7 @@ def _union(parts: Iterable[Blame]) -> Blame:
 
 
 def formula_only(part: Blame) -> bool:
-    """Return whether the blame falls on a quantified formula as a whole."""
+    """Return whether a quantified formula as a whole is blamed, rather than literals."""
     return any(isinstance(f, Exists | Forall) for f in part)
 
 

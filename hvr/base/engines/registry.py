@@ -62,9 +62,7 @@ class Engine(Protocol):
         """
         ...
 
-    def close(self) -> None:
-        """Release the processes."""
-        ...
+    def close(self) -> None: ...
 
 
 QUEUED_CELLS = 4
@@ -150,8 +148,7 @@ class InProcessEngine:
         for number, cell in enumerate(cells):
             yield DoneCell(number, function(cell))
 
-    def close(self) -> None:
-        """Do nothing: there are no processes to release."""
+    def close(self) -> None: ...
 
 
 # Registry -----------------------------------------------------------------------------------------
@@ -220,20 +217,17 @@ class EngineChoice:
 
 
 def here(choice: EngineChoice) -> Engine:
-    """Return the in-process engine."""
     del choice
     return InProcessEngine()
 
 
 def processes(choice: EngineChoice) -> Engine:
-    """Return the engine with worker processes on this machine."""
     from hvr.base.engines.workers import ProcessEngine
 
     return ProcessEngine(choice.jobs, choice.start)
 
 
 def ray(choice: EngineChoice) -> Engine:
-    """Return the engine for a Ray cluster."""
     from hvr.base.engines.workers import RayEngine
 
     return RayEngine(choice.address, choice.jobs if choice.jobs > 1 else None, choice.start)

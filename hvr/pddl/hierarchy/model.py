@@ -62,7 +62,6 @@ class Pairs(Sequence[tuple[int, int]]):
 
     @classmethod
     def chain(cls, count: int) -> Pairs:
-        """Return the total order of `count` subtasks."""
         return cls(range(max(count - 1, 0)), range(1, max(count, 1)))
 
     def __len__(self) -> int:
@@ -169,7 +168,6 @@ class TaskNetwork(Value):
 
 
 def _grouped(count: int, pairs: Iterable[tuple[int, int]]) -> tuple[array[int], array[int]]:
-    """Group pairs by their first number; return the start of each group, and all second numbers."""
     ordered = sorted(pairs, key=itemgetter(0))
     starts = array("q", [0]) * (count + 1)
     for first, _ in ordered:
@@ -210,7 +208,6 @@ class HierarchicalDomain(Value):
         return found
 
     def parameters_of(self, name: str) -> tuple[TypedName, ...] | None:
-        """Return the parameters of a task or action, or None if it is unknown."""
         declared = self.tasks.get(name) or self.domain.actions.get(name)
         return None if declared is None else declared.parameters
 

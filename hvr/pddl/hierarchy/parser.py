@@ -298,7 +298,6 @@ class _HddlDomainParser(DomainParser):
         return super().read(name, sections)
 
     def _distinct(self, keyword: str, shape: str) -> list[tuple[Word, Group]]:
-        """Return the sections with a keyword and their names, which must be distinct."""
         what = keyword[1:]
         groups: dict[str, tuple[Word, Group]] = {}
         for section, group in self._sections:

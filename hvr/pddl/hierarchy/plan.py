@@ -169,7 +169,6 @@ class HierarchicalPlan(Value):
         return Location(self.file, max(number, 1), 1)
 
     def step(self, line: PlanLine) -> GroundAction:
-        """Return the action or task of a line as a step with its location."""
         return GroundAction(line.name, line.args, self.place(line.number))
 
 
@@ -240,7 +239,6 @@ class _PlanReader:
         )
 
     def _find(self, marker: str, lines: Iterator[tuple[int, str]]) -> int:
-        """Skip to a line with a marker; return its number, or 0 if no line has it."""
         for number, text in lines:
             stripped = text.strip()
             if stripped == marker:

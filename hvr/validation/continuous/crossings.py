@@ -42,11 +42,10 @@ _MOST_DERIVATIVES = 12
 
 
 class Enclosure:
-    """A function, with enclosures of its values and slopes over intervals of time.
+    """A function of time that can be enclosed over intervals of time.
 
     Args:
-        original: A function with the same zeros that `Crossing.reduce` subtracts, by default
-            `function` itself.
+        original: A multiple of `function` that `Crossing.reduce` subtracts, by default `function`.
     """
 
     def __init__(self, function: Quantity, original: Quantity | None = None) -> None:
@@ -68,7 +67,7 @@ class Enclosure:
         return value, slope
 
     def over(self, low: Rational, high: Rational, bits: int) -> tuple[Interval, Interval]:
-        """Return narrower enclosures than `ranges`, by the mean value theorem."""
+        """Return the enclosures of `ranges`, narrowed by the mean value theorem."""
         at = enclosed(low, bits)[0], enclosed(high, bits)[1]
         value, slope = self.ranges(at, bits)
         middle = (at[0] + at[1]) // 2
@@ -78,7 +77,6 @@ class Enclosure:
         return ((max(value[0], centre[0] + change[0]), min(value[1], centre[1] + change[1])), slope)
 
     def derivative(self) -> Enclosure | None:
-        """Return the derivative with its enclosures, or None if it is constant."""
         if not self._derivatives:
             slope = (
                 self.function.derivative() if not isinstance(self.function, int | Fraction) else 0
@@ -94,7 +92,7 @@ class Crossing(Root):
     """A time at which a function passes 0 strictly upwards or downwards.
 
     Attributes:
-        low, high: The ends of an interval that contains this zero and no other.
+        low, high: The ends of an interval that contains no other zero of the function.
     """
 
     __slots__ = ("_finest", "_places", "course", "depth", "rising")
@@ -112,14 +110,13 @@ class Crossing(Root):
 
     @property
     def rational(self) -> bool:
-        """Whether the crossing is known to be rational, which is never the case."""
         return False
 
     def refine(self) -> None:
         """Shrink the interval to at most half its length.
 
         Raises:
-            UndecidedError: The interval cannot be narrowed at any precision.
+            UndecidedError: The interval cannot be narrowed further.
         """
         width = Fraction(self.high) - self.low
         places = width.denominator.bit_length() - width.numerator.bit_length()
@@ -133,7 +130,7 @@ class Crossing(Root):
         raise UndecidedError(Fraction(0), Fraction(0))
 
     def enclosure(self, bits: int) -> tuple[Rational, Rational]:
-        """Return the ends of the shortest interval representable in `bits` binary places."""
+        """Return the ends of the interval, narrowed as far as a precision of `bits` allows."""
         if bits > self._places:
             # Newton's method converges quadratically until rounding dominates; then stop.
             width = Fraction(self.high - self.low)
@@ -143,7 +140,7 @@ class Crossing(Root):
         return self.low, self.high
 
     def _narrow(self, bits: int) -> bool:
-        """Narrow the interval by interval Newton; return whether it became shorter."""
+        """Narrow the interval by one step of Newton's method; return whether it became shorter."""
         try:
             middle = _between(self.low, self.high, bits)
             at = enclosed(middle, bits)
@@ -172,7 +169,7 @@ class Crossing(Root):
         return (self.low, self.high) != before
 
     def same(self, other: Root) -> bool:
-        """Return whether a root with an overlapping interval is proven to be this crossing."""
+        """Return whether a root whose interval overlaps this one is proven to be this crossing."""
         if not isinstance(other, Crossing):
             return False
         # The function is monotonic on both overlapping intervals, so their union has one zero.
@@ -180,7 +177,7 @@ class Crossing(Root):
         return alike and self.rising == other.rising
 
     def reduce(self, number: TimeFunction | Polynomial) -> Quantity:
-        """Simplify a number without changing its value at the crossing, where the function is 0."""
+        """Simplify a number by subtracting a multiple of the function, which is 0 at this time."""
         zero = terms_of(self.course.original)
         term = next((t for t in zero if _changes(t)), None)
         share = None if term is None else terms_of(number).get(term)
@@ -215,7 +212,7 @@ def _between(low: Rational, high: Rational, bits: int) -> Fraction:
 def zeros(number: Quantity, start: Moment, end: Rational) -> Iterator[Root | Rational]:
     """Yield the zeros of a number after `start`, up to `end`, in order.
 
-    A yielded rational number is not a zero: it reports how far the search has got.
+    The zeros are of type `Root`. A rational number is a time up to which the search has come.
 
     Raises:
         UndecidedError: The number cannot be distinguished from 0. All earlier zeros are yielded
@@ -232,7 +229,7 @@ def zeros(number: Quantity, start: Moment, end: Rational) -> Iterator[Root | Rat
 
 
 def _dampened(function: TimeFunction) -> Quantity:
-    """Divide a function by its fastest-growing power of e, to keep its enclosures moderate."""
+    """Divide a function by its fastest-growing power of e, so that its enclosures stay moderate."""
     rates = [dict(exponent).get(TIME, 0) for _, exponent in function.terms]
     offsets = [dict(exponent).get(None, 0) for _, exponent in function.terms]
     if not max(rates) and not min(rates):
@@ -246,8 +243,8 @@ def _dampened(function: TimeFunction) -> Quantity:
 class _Search:
     """Finds the zeros of a function by bisection.
 
-    An interval is done when its values exclude 0, or when its slopes do and the signs at its ends
-    are known. Any other interval is halved.
+    An interval needs no further search if its values exclude 0, or if its slopes exclude 0 and the
+    signs at its ends are known. Any other interval is halved.
     """
 
     def __init__(self, course: Enclosure, start: Moment, end: Rational) -> None:
@@ -282,7 +279,7 @@ class _Search:
             start = found.low
 
     def _leave(self, start: Moment) -> tuple[Rational, int]:
-        """Return a time after the start with no zero in between, and the sign there."""
+        """Return a time after the start before which there is no zero, and the sign at it."""
         # The function may be 0 at the start, so enclosures around it never exclude 0.
         course: Enclosure | None = self._course
         after: Rational = self._end
@@ -320,7 +317,6 @@ class _Search:
         raise UndecidedError(Fraction(value[0], 1 << bits), Fraction(value[1], 1 << bits))
 
     def _stretches(self, low: Rational) -> Iterator[Rational]:
-        """Yield times up to the end, close enough to enclose the function between them."""
         flow = self._course.flow
         if flow is not None:
             for bits in PRECISIONS:
@@ -338,7 +334,7 @@ class _Search:
     def _cells(
         self, low: Rational, high: Rational, before: int
     ) -> Iterator[Root | tuple[Rational, int]]:
-        """Yield the zeros in an interval, then the time reached and the sign there."""
+        """Yield the zeros in an interval, then the time reached and the sign at this time."""
         # A zero at a rational time ends the search: no sign follows it.
         waiting: list[tuple[Rational, int]] = [(high, 0)]
         while waiting:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class GroundProcess(Value):
-    """A process that is active while its condition holds, with the rates it contributes.
+    """A process that is active while its condition holds, with the rates that it contributes.
 
     A process with conditional effects becomes several ground processes.
     """
@@ -63,7 +63,6 @@ class GroundEvent(Value):
 
     @property
     def action(self) -> GroundAction:
-        """The event as a ground action."""
         return self.operator.action
 
     def __hash__(self) -> int:
@@ -98,7 +97,6 @@ class Dynamics:
 
     @cached_property
     def processes(self) -> tuple[GroundProcess, ...]:
-        """The ground processes whose conditions are satisfiable."""
         compiler = Compiler(self.task)
         return tuple(
             process
@@ -109,7 +107,6 @@ class Dynamics:
 
     @cached_property
     def events(self) -> tuple[GroundEvent, ...]:
-        """The ground events whose conditions are satisfiable."""
         return tuple(
             GroundEvent(
                 self.task.operator(action, binding, schema.precondition, schema.effect),
@@ -167,7 +164,7 @@ def _processes(
 
 
 def continuous_part(effect: Expression) -> Expression:
-    """Return the continuous effects of a durative action, stripping `over all` from conditions."""
+    """Return the continuous effects of a durative action, without the `over all` of conditions."""
     return run_trampoline(_continuous_part(effect))
 
 
@@ -220,7 +217,8 @@ class EventEffects(Value):
 
     Attributes:
         bits: The true atoms, without derived atoms.
-        numbers: The numbers as functions, to be evaluated at the moment of the events.
+        numbers: The numbers as functions of time, to be evaluated at the time of the events.
+        touched: For each event, the atoms that it sets (as a mask) and the numbers.
     """
 
     bits: int
@@ -229,7 +227,7 @@ class EventEffects(Value):
 
 
 class EventFailure(Value):
-    """A failure of simultaneous events, blamed on one of them."""
+    """The reason why one of several simultaneous events cannot happen."""
 
     kind: FailureKind
     event: GroundEvent
@@ -248,8 +246,8 @@ def apply_events(
     """Apply events that happen at the same moment.
 
     Args:
-        happened: The events that have already happened at this time.
-        numbers: The numbers before the events, to be evaluated at the moment.
+        happened: The events that have already happened at this moment, and must not happen again.
+        numbers: The numbers before the events, as functions of time.
     """
     if (repeated := _repeated(refs, events, happened)) is not None:
         return repeated

@@ -1,7 +1,7 @@
 """Non-polynomial functions of time, in a normal form that decides equality.
 
 A function is a sum of terms with rational coefficients: see `symbols`. A function that does not
-depend on the time is a constant. Only constants can be compared.
+depend on time is a constant. Only constants can be compared.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _MOST_PARTS = 8
 class TimeFunction:
     """An immutable non-polynomial function of time, or an irrational constant.
 
-    `depth` is the length of the longest chain of enclosures that it depends on.
+    `depth` is the length of the longest chain of enclosures that the function depends on.
     """
 
     __slots__ = ("_derivative", "_key", "constant", "depth", "terms")
@@ -71,18 +71,15 @@ class TimeFunction:
 
     @classmethod
     def of(cls, symbol: Symbol) -> TimeFunction:
-        """Return a symbol as a function."""
         return cls({(frozenset([(symbol, 1)]), NO_EXPONENT): 1})
 
     @property
     def key(self) -> frozenset[tuple[Term, Rational]]:
-        """The terms as a hashable value."""
         if self._key is None:
             self._key = frozenset(self.terms.items())
         return self._key
 
     def symbols(self) -> set[Symbol]:
-        """Return the symbols in the terms, excluding those inside quotients."""
         return set(symbols_in(self.terms))
 
     # Arithmetic -----------------------------------------------------------------------------
@@ -146,7 +143,7 @@ class TimeFunction:
         return sign(self - other) >= 0
 
     def sign(self) -> int:
-        """Return the sign of a constant.
+        """Return the sign of a constant: -1, 0 or 1.
 
         Raises:
             UndecidedError: The constant cannot be distinguished from 0.
@@ -154,16 +151,14 @@ class TimeFunction:
         return sign_of_sum(self.terms)
 
     def enclose(self, bits: int) -> Interval:
-        """Return an interval that contains the constant, as multiples of 2**-bits."""
         return enclose_sum(self.terms, bits)
 
     def approximation(self) -> Fraction:
-        """Return a rational number near a constant, for display."""
         low, high, bits = self.bounds()
         return Fraction(low + high, 2 << bits)
 
     def bounds(self) -> tuple[int, int, int]:
-        """Return the ends of a narrow enclosure of a constant, and their binary places.
+        """Return a narrow enclosure of a constant: its ends in units of `2**-bits`, and `bits`.
 
         Raises:
             LostError: The constant cannot be enclosed.
@@ -191,7 +186,6 @@ class TimeFunction:
         return self._derivative
 
     def replace(self, value: Callable[[Symbol], Quantity | None]) -> Quantity:
-        """Replace the symbols for which `value` returns a number."""
         known = {symbol: value(symbol) for symbol in self.symbols()}
         if all(found is None for found in known.values()):
             return self
@@ -241,7 +235,7 @@ def _value(symbol: Symbol, moment: Moment) -> Quantity | None:
 
 
 def value_at(number: Quantity, moment: Moment) -> Quantity:
-    """Return the value at a moment: a rational number or a constant function."""
+    """Return the value of a number at a moment: a rational number or a constant function."""
     if not isinstance(number, TimeFunction | Polynomial):
         return number
     if isinstance(moment, Root):
@@ -284,7 +278,7 @@ def terms_of(number: Quantity) -> Mapping[Term, Rational]:
 
 
 def simple(terms: Mapping[Term, Rational]) -> Quantity:
-    """Return a sum of terms as the simplest kind of quantity that can represent it."""
+    """Return a sum of terms as a rational number or polynomial if possible."""
     kept = {term: c for term, c in terms.items() if c}
     if not kept:
         return 0
@@ -318,12 +312,12 @@ def remainder(function: TimeFunction, divisor: Polynomial) -> Quantity:
 
 
 def exponential_of(rate: Rational) -> Quantity:
-    """Return e to the power of a rate times the time."""
+    """Return the function e^(rate t)."""
     return simple({(NO_POWERS, frozenset([(TIME, rate)]) if rate else NO_EXPONENT): 1})
 
 
 def partial(number: Quantity, variable: StateVariable) -> Quantity:
-    """Return the derivative with respect to a variable."""
+    """Return the partial derivative of a number with respect to a state variable."""
     result: Quantity = 0
     if not isinstance(number, TimeFunction):
         return result
@@ -375,7 +369,7 @@ def sign(number: Quantity) -> int:
 
 
 def condense(number: Quantity) -> Quantity:
-    """Replace a constant with many terms, or a long chain of enclosures, by one symbol."""
+    """Replace a constant that has many terms, or depends on many others, by a single symbol."""
     if not isinstance(number, TimeFunction) or not number.constant or not number.depth:
         return number
     if len(number.terms) <= _MOST_PARTS and number.depth <= MOST_DEPTH:
@@ -416,7 +410,7 @@ class Tape:
     def coefficients(
         self, at: Interval, boxes: Sequence[Interval], order: int, bits: int
     ) -> list[Coefficients]:
-        """Return the coefficients of the functions up to an order, in `bits` binary places."""
+        """Return the Taylor coefficients of the functions up to an order."""
         rows = self._run(at, boxes, order, bits)
         return [rows[node] for node in self.outputs]
 
@@ -524,7 +518,7 @@ class Tape:
 
 
 def sorted_powers(powers: frozenset[tuple[Symbol, int]]) -> list[tuple[Symbol, int]]:
-    """Return the powers of symbols that change, in a fixed order, so that products are shared."""
+    """Return the powers of non-constant symbols in a fixed order, so that products are shared."""
     return sorted((item for item in powers if not item[0].constant), key=lambda item: str(item[0]))
 
 

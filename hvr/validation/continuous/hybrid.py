@@ -101,7 +101,6 @@ class HybridRun(TemporalRun):
             raise ContinuousChangeError(f"a changing number has no value: {error}") from None
 
     def state_after(self, number: int) -> State:
-        """Return the state after a step and the events that it triggers at the same time."""
         state = super().state_after(number)
         times = [h.time for h in self.happenings if any(r.number == number for r in h.steps)]
         for happening in self.happenings:
@@ -376,7 +375,6 @@ class HybridRun(TemporalRun):
         return self._motion.numbers() if isinstance(moment, Root) else list(self._motion.at(moment))
 
     def _reach(self, moment: Root) -> None:
-        """Move to a moment, and move the origin there if it is rational."""
         self.values = self._motion.at(moment)
         if not moment.rational:
             self._moment = moment

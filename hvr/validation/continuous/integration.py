@@ -55,11 +55,11 @@ _SHORTEST = 30
 
 
 class Flow:
-    """An initial value problem.
+    """An initial value problem: variables with their rates, and their values at the start.
 
     Args:
-        variables: The numbers, which must not belong to another flow.
-        rates: The rate of each variable, a function of the variables and the time.
+        variables: The variables, which must not belong to another flow.
+        rates: The rate of each variable, as a function of the variables and of time.
     """
 
     def __init__(
@@ -89,10 +89,10 @@ class Flow:
         self._runs: dict[int, _Run] = {}
 
     def enclose(self, at: Interval, bits: int) -> list[Interval]:
-        """Return enclosures of the variables over an interval of time.
+        """Return an enclosure of each variable over an interval of time.
 
         Raises:
-            LostError: The variables cannot be enclosed that far.
+            LostError: The variables cannot be enclosed over the whole interval.
         """
         # Round up to a power of 2, because each precision needs a separate integration.
         work = 64
@@ -106,7 +106,7 @@ class Flow:
         """Integrate up to a moment.
 
         Raises:
-            LostError: The variables cannot be enclosed that far.
+            LostError: The variables cannot be enclosed up to the moment.
         """
         for bits in PRECISIONS:
             try:
@@ -220,7 +220,6 @@ class _Run:
         time: Interval,
         length: int,
     ) -> None:
-        """Narrow the variables whose rates depend on no other variable."""
         # By the mean value theorem, the distance of two solutions grows by e to the power of the
         # integral of the slope of the rate between them. A negative slope therefore narrows the
         # bounds around the solution from the centre, where plain Taylor steps would widen them.
@@ -244,7 +243,6 @@ class _Run:
         return all(high - low <= max(abs(low), abs(high)) >> 20 for low, high in self._state)
 
     def _propose(self, rows: list[list[Interval]]) -> int:
-        """Return a step length for which the last Taylor terms are below the grid."""
         bits, order = self._bits, self._order
         longest = min(self._length * 4, 1 << bits + 6)
         for row in rows:
@@ -259,7 +257,7 @@ class _Run:
     def _remainder(
         self, rows: list[list[Interval]], time: Interval, length: int
     ) -> tuple[list[Interval], list[Interval]] | None:
-        """Return the remainder coefficients and the boxes that enclose the variables over a step.
+        """Return the remainder coefficients, and boxes that enclose the variables during a step.
 
         Returns None if the step is too long for a proof.
         """
@@ -339,7 +337,7 @@ def solve(
 
 
 def integral(number: Quantity) -> Quantity | None:
-    """Return an antiderivative, or None if this module finds no closed form."""
+    """Return an antiderivative, or None if no closed form was found."""
     result: Quantity = 0
     for (powers, exponent), coefficient in terms_of(number).items():
         counts = dict(powers)
@@ -405,7 +403,6 @@ def _visit(
     seen: set[StateVariable],
     order: list[StateVariable],
 ) -> None:
-    """Append the reachable unseen variables in postorder."""
     if first in seen:
         return
     seen.add(first)
@@ -493,7 +490,7 @@ def _linear(rate: Quantity, group: Sequence[StateVariable]) -> tuple[_Row, Quant
 def _scalar(
     eigenvalue: Rational, driving: Quantity, begin: Quantity, start: Moment
 ) -> Quantity | None:
-    """Solve `y' = eigenvalue y + driving` for a value at the start."""
+    """Solve `y' = eigenvalue y + driving` with `y = begin` at the start."""
     whole = integral(driving * exponential_of(-eigenvalue) if eigenvalue else driving)
     if whole is None:
         return None
@@ -502,7 +499,6 @@ def _scalar(
 
 
 def _eigenvalues(matrix: Sequence[_Row]) -> list[Rational] | None:
-    """Return the eigenvalues with multiplicity, or None if one is not rational."""
     rest = _characteristic(matrix)
     found: list[Rational] = []
     bound = 1 + max(abs(Fraction(c)) for c in rest.coefficients)
@@ -519,7 +515,6 @@ def _eigenvalues(matrix: Sequence[_Row]) -> list[Rational] | None:
 
 
 def _characteristic(matrix: Sequence[_Row]) -> Polynomial:
-    """Return the characteristic polynomial (Faddeev and Le Verrier)."""
     size = len(matrix)
     coefficients: list[Rational] = [1]
     power: list[_Row] = [[0] * size for _ in range(size)]

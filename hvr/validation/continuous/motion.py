@@ -44,7 +44,7 @@ _MOST_DERIVATIVES = 12
 
 
 class Rate:
-    """A term in the rate of change of a numeric fluent."""
+    """A summand in the rate of change of a numeric fluent."""
 
     __slots__ = ("amount", "index", "sign")
 
@@ -61,7 +61,7 @@ class _CoupledError(Exception):
 class Motion:
     """The numeric fluents as functions of time under given rates.
 
-    A motion can be indexed like `Values`; numbers that change over time are functions.
+    A motion is indexed like `Values`. An item is a number or a function of time.
     """
 
     def __init__(
@@ -97,14 +97,13 @@ class Motion:
         return values_at(self.numbers(), moment)
 
     def numbers(self) -> list[Quantity | None]:
-        """Return all numbers as functions of time."""
         return [self[index] for index in range(len(self))]
 
     def follow(self, moment: Moment) -> None:
         """Integrate up to a moment.
 
         Raises:
-            ContinuousChangeError: The numbers cannot be enclosed that far.
+            ContinuousChangeError: The numbers cannot be enclosed up to the moment.
         """
         if self._flow is not None:
             self._flow.follow(moment)
@@ -223,7 +222,7 @@ def exact_time(origin: Fraction, moment: Moment) -> Quantity:
 
 
 class MovingState:
-    """The truth of conditions while only numbers change.
+    """The truth of conditions while the atoms stay the same and the numbers change.
 
     Args:
         name: A function that returns the name of a fluent from its index, for error messages.
@@ -242,7 +241,7 @@ class MovingState:
         self._zeros: dict[tuple[Quantity, Moment, Rational], list[Root]] = {}
 
     def holds(self, condition: Conjunction, moment: Moment, *, after: bool = False) -> bool:
-        """Return whether a condition holds at a moment, or just after it."""
+        """Return whether a condition holds at a moment, or immediately `after` it."""
         bits = self.bits
         if bits & condition.positive != condition.positive or bits & condition.negative:
             return False
@@ -287,7 +286,7 @@ class MovingState:
                 yield root
 
     def _reachable(self, condition: Conjunction) -> Iterator[Conjunction]:
-        """Yield the parts of a condition whose truth the atoms do not already decide."""
+        """Yield the parts of a condition that the atoms leave undecided."""
         bits = self.bits
         if bits & condition.positive != condition.positive or bits & condition.negative:
             return
@@ -320,7 +319,7 @@ class MovingState:
             raise self._undecided(test, error, None) from None
 
     def rests(self, condition: Conjunction) -> bool:
-        """Return whether a comparison in a condition stays exactly at its bound."""
+        """Return whether a condition has a comparison whose sides stay equal."""
         for part in condition.parts():
             for test in part.tests:
                 difference = self._difference(test)
@@ -329,7 +328,7 @@ class MovingState:
         return False
 
     def decide(self, test: NumericTest) -> None:
-        """Check that a comparison at moment 0 is decided.
+        """Raise an error if a comparison is undecided at moment 0.
 
         Raises:
             ContinuousChangeError: The comparison is undecided; the message names it.
@@ -420,7 +419,6 @@ class MovingState:
 
 
 def changes(number: Quantity) -> bool:
-    """Return whether a number changes over time."""
     if isinstance(number, int | Fraction):
         return False
     return number.degree > 0 if isinstance(number, Polynomial) else not number.constant
@@ -437,7 +435,6 @@ def _sign_at(number: Quantity, moment: Moment) -> int:
 
 
 def comparison_text(test: NumericTest, name: Callable[[int], object], count: int) -> str:
-    """Return a comparison as text with the names of its fluents."""
     from hvr.validation.continuous.functions import TimeFunction, terms_of
     from hvr.validation.continuous.symbols import StateVariable, sum_text
 
@@ -466,7 +463,7 @@ _SOON = Fraction(1, 10**6)
 
 
 class SegmentSample(Value):
-    """The numbers at a time, as a sample of an interval in which no condition changes.
+    """The numbers at one time in an interval during which the truth of no condition changes.
 
     Attributes:
         since: The exact beginning of the interval. An irrational beginning is a constant function,
@@ -495,7 +492,7 @@ class Segment:
         self._end = end
 
     def broken(self, condition: Conjunction) -> SegmentSample | None:
-        """Return a sample where a condition is first false, or None if it always holds."""
+        """Return a sample where a condition is first false, or None if it holds throughout."""
         state = self._state
         if condition.is_empty:
             return None
@@ -510,7 +507,7 @@ class Segment:
         return None
 
     def states(self, conditions: Iterable[Conjunction]) -> Iterator[SegmentSample]:
-        """Yield enough samples to show every change in the truth of conditions."""
+        """Yield samples that together show every change in the truth of the conditions."""
         last = self._start
         for turn in self._turns(conditions):
             # No condition changes between two turns, so one sample stands for the interval.
@@ -520,7 +517,6 @@ class Segment:
         yield self._sample(last, self._end)
 
     def time(self, moment: Moment) -> Fraction:
-        """Return the time of a moment, rounded if it is irrational."""
         return self._origin + approximate(moment)
 
     def _turns(self, conditions: Iterable[Conjunction]) -> list[Root]:

@@ -3,7 +3,7 @@
 Sturm's theorem isolates the roots: the number of roots in an interval is the number of sign changes
 that the Sturm sequence loses from one end to the other (Basu, Pollack & Roy, "Algorithms in Real
 Algebraic Geometry", 2006, section 2.2). A rational root is found exactly. An irrational root is an
-interval that can be refined without limit; the sign of any polynomial there is decided exactly.
+interval that can be refined without limit. The sign of any polynomial at a root is decided exactly.
 """
 
 from __future__ import annotations
@@ -46,11 +46,9 @@ class Polynomial:
 
     @property
     def constant(self) -> Rational:
-        """The value at 0."""
         return self.coefficients[0] if self.coefficients else 0
 
     def __call__(self, time: Rational) -> Rational:
-        """Return the value at a time."""
         result: Rational = 0
         for coefficient in reversed(self.coefficients):
             result = result * time + coefficient
@@ -117,12 +115,11 @@ class Polynomial:
         return Polynomial([i * c for i, c in enumerate(self.coefficients)][1:])
 
     def integral(self, constant: Rational) -> Polynomial:
-        """Return the antiderivative with a given value at 0."""
+        """Return the antiderivative whose value at 0 is `constant`."""
         parts = [Fraction(c) / (i + 1) for i, c in enumerate(self.coefficients)]
         return Polynomial((constant, *parts))
 
     def remainder(self, divisor: Polynomial) -> Polynomial:
-        """Return the remainder of a division by a nonzero polynomial."""
         rest, by = list(self.coefficients), divisor.coefficients
         while len(rest) >= len(by):
             factor = Fraction(rest[-1]) / by[-1]
@@ -133,7 +130,6 @@ class Polynomial:
         return Polynomial(rest)
 
     def quotient(self, divisor: Polynomial) -> Polynomial:
-        """Return the quotient of a division by a nonzero polynomial, without the remainder."""
         rest, by = list(self.coefficients), divisor.coefficients
         result: list[Rational] = [0] * max(len(rest) - len(by) + 1, 0)
         while len(rest) >= len(by):
@@ -167,7 +163,7 @@ def _inverse(number: Number) -> Quantity:
 
 
 def common_divisor(one: Polynomial, two: Polynomial) -> Polynomial:
-    """Return the greatest common divisor, up to a constant factor."""
+    """Return a greatest common divisor, which is unique up to a constant factor."""
     while two.coefficients:
         # Coefficients would grow exponentially in Euclid's algorithm without this.
         one, two = two, one.remainder(two).primitive()
@@ -211,14 +207,12 @@ class Root:
 
     @property
     def rational(self) -> bool:
-        """Whether the root is a rational number."""
         return self.low == self.high
 
     def refine(self) -> None:
         self._halve(Fraction(self.high - self.low) / 2)
 
     def _halve(self, wanted: Rational) -> None:
-        """Halve the interval until it is short enough, in integer arithmetic."""
         low, high = Fraction(self.low), Fraction(self.high)
         under = lcm(low.denominator, high.denominator)
         a, b = int(low * under), int(high * under)
@@ -249,14 +243,13 @@ class Root:
         return self.low, self.high
 
     def approximation(self) -> Rational:
-        """Return the root, or a rational number near it."""
         if self.rational:
             return self.low
         low, high = self.enclosure(SHOWN_BITS)
         return Fraction(low + high) / 2
 
     def same(self, other: Root) -> bool:
-        """Return whether a root with an overlapping interval is the same number."""
+        """Return whether a root whose interval overlaps this one is the same number."""
         if self.rational or other.rational or not other.algebraic:
             return False
         shared = common_divisor(self.polynomial, other.polynomial)
@@ -268,7 +261,7 @@ class Root:
         return low < high and _sign(shared(low)) != _sign(shared(high))
 
     def reduce(self, number: TimeFunction | Polynomial) -> Quantity:
-        """Return the simplest number that has the same value at the root."""
+        """Return the simplest number that has the same value as `number` at the root."""
         if isinstance(number, Polynomial):
             return number.remainder(self.polynomial)
         from hvr.validation.continuous.functions import remainder
@@ -317,7 +310,7 @@ def _by_formula(polynomial: Polynomial) -> list[Rational] | None:
 
 
 def _isolated(polynomial: Polynomial, end: Rational) -> list[Root]:
-    """Return the roots in (0, end] of a square-free polynomial that is not 0 at 0."""
+    """Return the roots in (0, `end`] of a square-free polynomial that is not 0 at 0."""
     whole: list[Root] = []
     if polynomial(end) == 0:
         whole.append(Root(polynomial, end, end))
@@ -429,7 +422,7 @@ _SAME = 256
 
 
 def compare(one: Moment, two: Moment) -> int:
-    """Return -1, 0 or 1 as one moment is before, at or after another.
+    """Return -1, 0 or 1 if the first moment is before, at or after the second.
 
     Raises:
         ContinuousChangeError: The moments are too close to distinguish.
@@ -438,12 +431,11 @@ def compare(one: Moment, two: Moment) -> int:
 
 
 def as_root(moment: Moment) -> Root:
-    """Return a moment as a root."""
     return moment if isinstance(moment, Root) else Root(Polynomial(()), moment, moment)
 
 
 def compare_roots(one: Root, two: Root) -> int:
-    """Return -1, 0 or 1 as one root is smaller than, equal to or larger than another."""
+    """Return -1, 0 or 1 if the first root is smaller than, equal to or larger than the second."""
     if one.rational and two.rational:
         return (one.low > two.low) - (one.low < two.low)
     if one is two:
@@ -475,9 +467,9 @@ def _apart(one: Root, two: Root) -> bool:
 
 
 def in_order(sources: Iterable[Iterable[Root | Rational]]) -> Iterator[Root]:
-    """Merge ordered sources of roots; yield each time once.
+    """Merge ordered sources of roots, without repetitions.
 
-    Each source is read as late as possible: its next root may be undecided, yet never matter.
+    A source is read only when its next root is needed, because this root may be undecided.
     """
     waiting = [_Source(iter(source)) for source in sources]
     while True:
@@ -504,7 +496,7 @@ def in_order(sources: Iterable[Iterable[Root | Rational]]) -> Iterator[Root]:
 
 
 class _Source:
-    """An iterator over roots, with its next root and the time it has searched up to."""
+    """An iterator over roots with a lookahead of one, and the time up to which it has searched."""
 
     def __init__(self, items: Iterator[Root | Rational]) -> None:
         self._items = items

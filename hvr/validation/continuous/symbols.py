@@ -1,4 +1,9 @@
-"""The symbols and terms of functions of time: interval enclosures, signs and text."""
+"""The symbols and terms of functions of time: interval enclosures, signs and text.
+
+An interval is a pair of integers: its ends in units of `2**-bits`, where `bits` is the precision.
+Results are rounded outwards, so they contain the exact results for all operands. Floats are never
+used.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +39,7 @@ class DivisorError(ContinuousChangeError):
 
 
 class LostError(ContinuousChangeError):
-    """Numbers cannot be enclosed beyond some time (if `final`, not at any precision)."""
+    """Numbers cannot be enclosed beyond some time (if `final`, at no precision)."""
 
     def __init__(self, message: str, final: bool) -> None:
         super().__init__(message)
@@ -59,14 +64,12 @@ def times(one: Interval, two: Interval, bits: int) -> Interval:
 
 
 def scaled(one: Interval, factor: Rational) -> Interval:
-    """Return the product of an interval and a rational number."""
     over, under = factor.numerator, factor.denominator
     low, high = (one[0] * over, one[1] * over) if over >= 0 else (one[1] * over, one[0] * over)
     return low // under, -(-high // under)
 
 
 def power(base: Interval, exponent: int, bits: int) -> Interval:
-    """Raise an interval to a positive integer power."""
     low, high = base
     if exponent % 2 == 0 and low < 0:
         # An even power depends only on the distance from 0.
@@ -78,7 +81,7 @@ def power(base: Interval, exponent: int, bits: int) -> Interval:
 
 
 def inverse(one: Interval, bits: int) -> Interval:
-    """Return the reciprocal of an interval.
+    """Return an interval's reciprocal.
 
     Raises:
         DivisorError: The interval contains 0.
@@ -93,7 +96,7 @@ def inverse(one: Interval, bits: int) -> Interval:
 def convolution(
     one: Sequence[Interval], two: Sequence[Interval], order: int, bits: int
 ) -> Interval:
-    """Return one coefficient of the product of two power series."""
+    """Return the coefficient of the given order in the product of two power series."""
     low = high = 0
     for j in range(order + 1):
         a, b = one[j]
@@ -112,7 +115,7 @@ def convolution(
 
 
 def horner(coefficients: Sequence[Interval], at: Interval, bits: int) -> Interval:
-    """Return the values of a polynomial over an interval."""
+    """Return the enclosure of a polynomial over an interval."""
     low = high = 0
     for coefficient in reversed(coefficients):
         low, high = times((low, high), at, bits)
@@ -122,12 +125,11 @@ def horner(coefficients: Sequence[Interval], at: Interval, bits: int) -> Interva
 
 
 def hull(one: Interval, two: Interval) -> Interval:
-    """Return the smallest interval that contains two others."""
     return min(one[0], two[0]), max(one[1], two[1])
 
 
 def sign_of(one: Interval) -> int | None:
-    """Return the common sign of all points of an interval, or None if they differ."""
+    """Return the sign of all points of an interval, or None if the signs differ."""
     low, high = one
     if low > 0:
         return 1
@@ -137,7 +139,7 @@ def sign_of(one: Interval) -> int | None:
 
 
 def exponential(one: Interval, bits: int) -> Interval:
-    """Return e to the power of an interval.
+    """Return an enclosure of e to the power of an interval.
 
     Raises:
         ContinuousChangeError: The result has too many digits.
@@ -192,7 +194,7 @@ _CUT_BITS = 384
 
 
 class Symbol:
-    """A factor in the terms of a function."""
+    """A factor in a term of a function."""
 
     __slots__ = ()
 
@@ -201,7 +203,7 @@ class Symbol:
     """Length of the longest chain of enclosures that a constant depends on."""
 
     def enclose(self, bits: int) -> Interval:
-        """Return an interval that contains the constant, as multiples of 2**-bits."""
+        """Return an interval that contains the symbol, which must be constant."""
         raise NotImplementedError
 
 
@@ -220,7 +222,8 @@ class StateVariable(Symbol):
     """A number whose rate is a function of the state variables.
 
     Attributes:
-        flow, place: The system that determines the number, and the index in this system.
+        flow: The system of equations that determines the number.
+        place: The index of the number in this system.
     """
 
     __slots__ = ("flow", "index", "name", "place")
@@ -240,8 +243,6 @@ class StateVariable(Symbol):
 
 
 class Inverse(Symbol):
-    """The reciprocal of a function."""
-
     __slots__ = ("constant", "depth", "function")
 
     def __init__(self, function: TimeFunction) -> None:
@@ -325,7 +326,7 @@ class SampledValue(Symbol):
 
 
 class Enclosed(Symbol):
-    """A constant that later functions treat as a plain number, however it was computed."""
+    """A constant that is treated as a plain number, however it was computed."""
 
     __slots__ = ("_function", "_known", "depth")
 
@@ -356,7 +357,7 @@ class Enclosed(Symbol):
 
 
 def round_outwards(one: Interval, bits: int, wanted: int) -> Interval:
-    """Return an interval with a different number of binary places, rounded outwards."""
+    """Convert an interval from the precision `bits` to the precision `wanted`."""
     if wanted >= bits:
         return one[0] << (wanted - bits), one[1] << (wanted - bits)
     return one[0] >> (bits - wanted), -(-one[1] >> (bits - wanted))
@@ -397,7 +398,6 @@ def product(one: Term, two: Term) -> Term:
 
 
 def symbols_in(terms: Iterable[Term]) -> Iterable[Symbol]:
-    """Yield the symbols in terms, excluding those inside quotients."""
     for powers, exponent in terms:
         for symbol, _ in powers:
             yield symbol
@@ -418,10 +418,10 @@ PRECISIONS = (64, 128, 256, 512)
 
 
 class UndecidedError(ContinuousChangeError):
-    """The enclosure of a number does not decide a comparison.
+    """The enclosures of two numbers are too wide to compare the numbers.
 
     Attributes:
-        low, high: The bounds of the difference that is compared with 0.
+        low, high: The bounds of the difference of the numbers.
     """
 
     def __init__(self, low: Fraction, high: Fraction) -> None:
@@ -432,7 +432,6 @@ class UndecidedError(ContinuousChangeError):
 
 
 def enclose_term(term: Term, bits: int) -> Interval:
-    """Return an enclosure of a term of constants."""
     result: Interval = (1 << bits, 1 << bits)
     powers, exponent = term
     for symbol, count in powers:
@@ -448,7 +447,6 @@ def enclose_term(term: Term, bits: int) -> Interval:
 
 
 def enclose_sum(terms: Mapping[Term, Rational], bits: int) -> Interval:
-    """Return an enclosure of a sum of terms of constants."""
     low = high = 0
     for term, coefficient in terms.items():
         part = scaled(enclose_term(term, bits), coefficient)
@@ -458,7 +456,7 @@ def enclose_sum(terms: Mapping[Term, Rational], bits: int) -> Interval:
 
 
 def narrow_bounds(terms: Mapping[Term, Rational]) -> tuple[int, int, int]:
-    """Return the ends of a narrow enclosure of a constant, and their binary places.
+    """Return a narrow enclosure of a constant: its ends in units of `2**-bits`, and `bits`.
 
     Raises:
         LostError: The constant cannot be enclosed.
@@ -502,7 +500,7 @@ def sign_of_sum(terms: Mapping[Term, Rational]) -> int:
 
 
 def _leading(terms: Mapping[Term, Rational]) -> Mapping[Term, Rational]:
-    """Scale terms by a positive factor so that the largest constant exponent of e is 0."""
+    """Scale terms by a power of e so that the largest constant exponent becomes 0."""
     offsets = [dict(exponent).get(None, 0) for _, exponent in terms]
     most = max(offsets)
     if not most:
@@ -516,7 +514,7 @@ def _leading(terms: Mapping[Term, Rational]) -> Mapping[Term, Rational]:
 
 
 def sum_text(terms: Mapping[Term, Rational]) -> str:
-    """Return a sum of terms as text: 2 - 3 e^(-0.5 t)."""
+    """Return a sum of terms as text, such as `2 - 3 e^(-0.5 t)`."""
     parts: list[tuple[Rational, list[str]]] = []
     for (powers, exponent), coefficient in sorted(terms.items(), key=_place):
         factors = [

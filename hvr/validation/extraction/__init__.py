@@ -30,12 +30,12 @@ class Candidate(Value):
     Attributes:
         steps: The steps in PDDL notation, with their 1-based line numbers.
         first: The number of the line on which the plan begins or is declared empty.
-        ignored: The number of other lines with content.
-        marked: Whether the text marks the candidate as a plan, so `unmarked` is not needed.
-        until: The time until which the plan waits after its last step, if stated.
+        ignored: The number of nonempty lines outside the plan.
+        marked: Whether the text marks the steps as a plan; otherwise only `unmarked` accepts them.
+        until: The time until which the plan waits after its last step, if the text states it.
         stray: Whether the steps lie outside the plan that the text marks.
         mentions: The numbers of ignored lines that mention steps.
-        unparsed: A line that may be a step but cannot be parsed; the candidate then has no steps.
+        unparsed: A line that may be a step but cannot be parsed, in which case `steps` is empty.
     """
 
     reader: str
@@ -51,18 +51,17 @@ class Candidate(Value):
 
     @property
     def key(self) -> tuple[object, ...]:
-        """A key that is equal for candidates with the same steps at the same times."""
+        """A key that is equal for plans with the same steps at the same times."""
         return (self.until, *(part for _, steps in self.steps for part in _normal(steps)))
 
     @property
     def text(self) -> str:
-        """The steps on their original lines."""
         lines = dict(self.steps)
         return "\n".join(lines.get(number, "") for number in range(1, max(lines, default=0) + 1))
 
     @property
     def place(self) -> str:
-        """The line range, in words."""
+        """The lines of the plan in words, for messages."""
         if not self.steps:
             return f"line {self.first} (no steps)"
         first, last = self.steps[0][0], self.steps[-1][0]
@@ -70,7 +69,6 @@ class Candidate(Value):
 
     @property
     def note(self) -> str:
-        """A sentence on how the text was read."""
         others = "1 other line was" if self.ignored == 1 else f"{self.ignored} other lines were"
         ignored = f"; {others} ignored" if self.ignored else ""
         if self.mentions:
@@ -84,16 +82,17 @@ class Candidate(Value):
 def extract(
     text: str, file: str, known: KnownSymbols, *, unmarked: bool = False, number: int | None = None
 ) -> Candidate | None:
-    """Return the plan in a text, or None if there is none.
+    """Return the plan in a text, or None if it contains no plan.
 
     Args:
         known: The names that distinguish steps from facts and sentences.
-        unmarked: Whether to search for unmarked plans.
-        number: The 1-based number of the plan to return among several, or 0 for the last.
+        unmarked: Whether to search for plans that nothing marks as such.
+        number: The 1-based number of the plan to return if there are several, or 0 for the last.
 
     Raises:
-        SeveralPlansError: The text has several different plans.
-        PddlSyntaxError: It has fewer than `number`, or a line may be a step but cannot be parsed.
+        SeveralPlansError: The text has several different plans, and `number` is None.
+        PddlSyntaxError: The text has fewer than `number` plans, or a line that may be a step cannot
+            be parsed.
     """
     selected = _selected(text, known, unmarked=unmarked)
     whole = [plan for plan in selected if not plan.stray and not plan.unparsed]
@@ -125,7 +124,7 @@ def plans_in(text: str, file: str, known: KnownSymbols) -> tuple[Candidate, ...]
     """Return all plans in an answer, in order of appearance.
 
     Raises:
-        PddlSyntaxError: A line may be a step but cannot be parsed.
+        PddlSyntaxError: A line that may be a step cannot be parsed.
     """
     plans = _selected(text, known, unmarked=True)
     for plan in plans:
@@ -135,7 +134,7 @@ def plans_in(text: str, file: str, known: KnownSymbols) -> tuple[Candidate, ...]
 
 
 def last_of(plans: Sequence[Candidate]) -> Candidate:
-    """Return the last plan in an answer, ignoring single steps repeated from a longer plan."""
+    """Return the last plan in an answer, disregarding single steps repeated from a longer plan."""
     longer = {step for plan in plans if len(plan.steps) > 1 for _, step in plan.steps}
     distinct = [p for p in plans if len(p.steps) != 1 or p.steps[0][1] not in longer]
     return distinct[-1] if distinct else plans[-1]

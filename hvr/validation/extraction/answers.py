@@ -1,8 +1,8 @@
 """Read plans written by models and people: in lines, lists, fences, tables, JSON and prose.
 
 A line that consists of steps is part of a plan. A step mentioned in a sentence is not, unless the
-whole plan is written in sentences. A line that looks like a step but cannot be parsed is reported:
-a plan beside it may lack a step.
+whole plan is written in sentences. A line that looks like a step but cannot be parsed is reported,
+because a plan in the same text may lack this step.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ _JSON_MOST = 200
 
 
 class NumberedLines:
-    """The lines of a text, and the lines among them that have content."""
+    """The lines of a text; `content_lines` are those with content, by 1-based number."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         self.lines = lines
@@ -98,7 +98,7 @@ class NumberedLines:
         stray: bool = False,
         mentions: Sequence[int] = (),
     ) -> Candidate:
-        """Return a candidate with the number of lines that it ignores."""
+        """Return a candidate, counting the lines with content that are not among its steps."""
         ignored = len(self._content) - len(self._content & {number for number, _ in steps})
         until = self._waits_until(steps[-1][0] if steps else first)
         return Candidate(
@@ -124,14 +124,16 @@ class NumberedLines:
 def unparsed_line(
     number: int, line: str, *, marked: bool = False, stray: bool = False
 ) -> Candidate:
-    """Return a candidate for a line that may be a step but cannot be parsed."""
     return Candidate("unparsed", (), number, 1, marked, stray=stray, unparsed=line.strip() or line)
 
 
 def read_answer(
     text: str, lines: Sequence[str], known: KnownSymbols, *, unmarked: bool = True
 ) -> list[Candidate]:
-    """Return the plans and unparsed lines of an answer; `unmarked` also accepts unmarked steps."""
+    """Return the plans and unparsed lines of an answer.
+
+    `unmarked` says whether plans count that nothing marks as such.
+    """
     structured = _structured(text, known)
     if structured:
         return structured
@@ -210,7 +212,7 @@ def _fences(marks: Sequence[int]) -> Iterator[range]:
 def _steps_of_fence(
     inside: Sequence[_Numbered], known: KnownSymbols, *, unmarked: bool
 ) -> Sequence[_Numbered] | None:
-    """Return the plan in a fence (empty for a PDDL file), or None if the fence contains prose."""
+    """Return the steps in a code fence, or None if it contains prose. A PDDL file has no steps."""
     content = [(n, t) for n, t in inside if has_content(t) and not WAITING.fullmatch(t)]
     if not content:
         return None
@@ -233,7 +235,10 @@ def _steps_of_fence(
 
 
 def _bare(lines: Iterable[_Numbered], known: KnownSymbols) -> list[_Numbered] | None:
-    """Read a text of only "move a b" and "- move a b" lines, where `move` is an action."""
+    """Return the steps of a text that consists only of lines like "move a b" or "- move a b".
+
+    Returns None if another line occurs, or if `move` is not an action.
+    """
     steps: list[_Numbered] = []
     for number, line in lines:
         if not has_content(line) or WAITING.fullmatch(line):
@@ -246,7 +251,7 @@ def _bare(lines: Iterable[_Numbered], known: KnownSymbols) -> list[_Numbered] | 
 
 
 def _restarts(lines: Iterable[str]) -> bool:
-    """Return whether the numbers of an ordered list decrease: then it is two lists, or sorted."""
+    """Return whether the numbers of an ordered list decrease, as in two lists or a sorted one."""
     bullets = (BULLET.match(line.replace("`", "").replace("**", "")) for line in lines)
     numbers = [int(bullet["number"]) for bullet in bullets if bullet and bullet["number"]]
     return any(one > two for one, two in pairwise(numbers))
@@ -263,7 +268,6 @@ def _bare_step(line: str, known: KnownSymbols) -> str | None:
 
 
 def _structured(text: str, known: KnownSymbols) -> list[Candidate]:
-    """Read JSON, and Python's representation of unified-planning's action lists."""
     stripped = text.strip()
     if stripped[:1] not in ("[", "{"):
         return []
@@ -280,7 +284,6 @@ def _structured(text: str, known: KnownSymbols) -> list[Candidate]:
 
 
 def _json(text: str, known: KnownSymbols) -> str | None:
-    """Return the steps of a plan in JSON, or None for other JSON, such as a list of objects."""
     if text.strip()[:1] not in ("[", "{"):
         return None
     from hvr.base.texts import parse_json
@@ -342,8 +345,9 @@ class _Kinded(Value):
     """A classified line.
 
     Attributes:
-        kind: A step; a step with words around it; steps in a sentence; a line allowed between
-            steps; a sentence; or a line that may be a step but cannot be parsed.
+        kind: `step`: only steps; `weak`: a step with words around it; `mention`: steps in a
+            sentence; `between`: a line allowed between steps; `prose`: a sentence; `unparsed`: a
+            line that may be a step but cannot be parsed.
         number: The number of the line in an ordered list.
         label: A number in the words before the steps, such as "#2" or "at 2".
     """
@@ -359,7 +363,7 @@ _PROSE, _BESIDE, _UNPARSED = _Kinded("prose"), _Kinded("between"), _Kinded("unpa
 
 
 class _Labels:
-    """The labels of a run, which must not decrease.
+    """The labels of consecutive steps, which must not decrease.
 
     A label that occurs again, such as "robot 1", is not the number of a step.
     """
@@ -369,7 +373,7 @@ class _Labels:
         self._last: Fraction | None = None
 
     def goes_back(self, label: Fraction | None) -> bool:
-        """Add a label; return whether it would put its step before an earlier one."""
+        """Add the label of the next step; return whether it is smaller than the previous label."""
         if label is None:
             return False
         back = self._last is not None and label < self._last and label not in self._seen
@@ -379,9 +383,10 @@ class _Labels:
 
 
 class _Loose:
-    """Reads plans from loosely formatted lines.
+    """Reads plans from lines whose format follows no standard.
 
-    If `unmarked`, a step may omit its parentheses and may stand between a label and a remark.
+    If `unmarked`, a step may omit its parentheses, and may have a label before and a remark after
+    it.
     """
 
     def __init__(self, lines: Iterable[_Numbered], known: KnownSymbols, *, unmarked: bool) -> None:
@@ -535,7 +540,6 @@ class _Loose:
 
 
 def _step_after(head: str, match: re.Match[str]) -> str:
-    """Return a mentioned step; the number in "robot 2: (go a)" is not its time."""
     step = step_of_mention(match)
     stamp, colon, rest = step.partition(": ")
     named = colon and stamp.isdecimal() and not rest.endswith("]") and _NAMED.search(head)
@@ -552,7 +556,6 @@ def _label(head: str) -> Fraction | None:
 
 
 def _cuts_number(parts: Sequence[str], found: Sequence[re.Match[str]]) -> bool:
-    """Return whether a time such as "0,5:" or "00:05:" is read only in part."""
     return any(
         match[0][:1] in "0123456789." and _PART_OF_NUMBER.fullmatch(part.split()[-1][-2:])
         for part, match in zip(parts, found, strict=False)
@@ -609,7 +612,7 @@ def _is_mention(match: re.Match[str], known: KnownSymbols) -> bool:
 
 
 def step_of_mention(match: re.Match[str]) -> str:
-    """Return a mentioned step in plan-file notation, with its time and cost."""
+    """Return a step mentioned in a sentence in plan-file notation, with its time and cost."""
     whole = steps_in(match[0].strip())
     return whole if whole is not None else f"({' '.join(_words_of(match))})"
 
@@ -628,7 +631,7 @@ def _has_surplus(outside: Sequence[str]) -> bool:
 
 
 def _is_annotated(text: str, found: Sequence[re.Match[str]], *, numbered: bool) -> bool:
-    """Return whether a line consists of steps with a label before or a remark after them."""
+    """Return whether a line consists of steps, with at most a label before and a remark after."""
     head, *between, tail = _outside(text, found)
     if not all(map(_GAP.fullmatch, between)):
         return False
@@ -640,7 +643,7 @@ def _is_annotated(text: str, found: Sequence[re.Match[str]], *, numbered: bool) 
 
 
 def _without_remarks(run: list[tuple[int, _Kinded]]) -> list[tuple[int, _Kinded]]:
-    """Remove a last line that repeats earlier steps in words."""
+    """Remove last lines that only repeat earlier steps in words."""
     while len(run) > 1 and run[-1][1].kind == "weak" and not run[-1][1].bullet:
         before = {step for _, line in run[:-1] for step in line.steps}
         if not before.issuperset(run[-1][1].steps):

@@ -39,7 +39,7 @@ LINE_MOST = 200_000
 
 
 class KnownSymbols:
-    """The known names of a domain and problem; `objects` is None if the objects are unknown."""
+    """The known names of a domain and a problem; `objects` is None if no problem is given."""
 
     def __init__(
         self,
@@ -53,7 +53,6 @@ class KnownSymbols:
 
     @classmethod
     def of(cls, domain: Domain, problem: Problem | None = None) -> KnownSymbols:
-        """Return the names of a domain and, if given, of a problem's objects."""
         things = None if problem is None else (*domain.constants, *problem.objects)
         return cls(
             [*domain.actions, *domain.durative_actions],
@@ -62,17 +61,17 @@ class KnownSymbols:
         )
 
     def is_action(self, name: str) -> bool:
-        """Return whether a name is an action, or True if the actions are unknown."""
+        """Return whether a name is an action (always True if no actions are known)."""
         return not self.actions or name.lower() in self.actions
 
     def may_be_action(self, name: str) -> bool:
-        """Return whether a name may be meant as an action."""
+        """Return whether a name may be a misspelt action: not a predicate, keyword or variable."""
         return name[:1] not in ("", ":", "?") and name.lower() not in self._facts
 
     def may_be_step(self, words: Sequence[str]) -> bool:
         """Return whether words in parentheses may be meant as a step.
 
-        If the objects are known, an unknown action name needs known objects as arguments.
+        An unknown first word counts as an action only if the other words are known objects.
         """
         if not words or not self.may_be_action(words[0]):
             return False
@@ -96,17 +95,15 @@ def has_content(line: str) -> bool:
 
 
 def may_wait(lines: Sequence[str]) -> bool:
-    """Return whether some line may state that a plan waits, as a fast pre-check for `WAITING`."""
+    """Return whether some line may match `WAITING` (a fast pre-check)."""
     return _WAITS.search("\n".join(lines)) is not None
 
 
 def is_fence(line: str) -> bool:
-    """Return whether a line begins or ends a code fence."""
     return ("```" in line or "~~~" in line) and FENCE.fullmatch(line) is not None
 
 
 def step_of(match: re.Match[str]) -> str:
-    """Return the step matched by `STEP`, in plan-file notation."""
     inside = match["list"]
     if inside is None:
         inside = f"{match['name']} {match['args'].replace(',', ' ')}"
@@ -117,7 +114,7 @@ def step_of(match: re.Match[str]) -> str:
 
 
 def steps_in(line: str) -> str | None:
-    """Return the steps of a line in plan-file notation, or None if it has other content."""
+    """Return the steps of a line in plan-file notation, or None if the line has other content."""
     place = 0
     steps: list[str] = []
     if len(line) > LINE_MOST or "(" not in line:
@@ -134,7 +131,7 @@ def steps_in(line: str) -> str | None:
 
 
 def listed(line: str) -> str | None:
-    """Return the steps of a line, which may begin with a list marker."""
+    """Return the steps of a line that may begin with a list marker, or None for another line."""
     if "(" not in line:
         return None
     plain = _plain(line)
@@ -143,10 +140,10 @@ def listed(line: str) -> str | None:
 
 
 def step_reader(lines: Sequence[str]) -> Callable[[str], str | None]:
-    """Return the reader for a text's steps.
+    """Return a function that returns the steps of a line of the given text, like `steps_in`.
 
-    In "0: (a)", 0 is the number of the step, or its time if some step has a duration or a time with
-    decimals, or if the plan waits.
+    In "0: (a)", 0 is a time if some step of the text has a duration or a time with decimals, or if
+    the plan waits. Otherwise, 0 is the number of the step.
     """
     if any(map(_is_timed, lines)) or (may_wait(lines) and any(map(WAITING.fullmatch, lines))):
         return lambda line: steps_in(_plain(line)) or listed(line)

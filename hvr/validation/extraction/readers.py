@@ -59,10 +59,10 @@ _UNREAD = (0, "")
 
 
 def candidates(text: str, known: KnownSymbols, *, unmarked: bool = False) -> list[Candidate]:
-    """Return the plans in a text: if any are marked as plans, only these and the steps beside them.
+    """Return the plans in a text. If the text marks plans as such, other steps are only reported.
 
     Args:
-        unmarked: Whether to read the text as an answer, in which nothing marks a plan.
+        unmarked: Whether plans count that nothing marks as such, as in a model's answer.
 
     Raises:
         PddlSyntaxError: The text contains a partially ordered plan.
@@ -161,7 +161,7 @@ def _fast_downward(lines: Sequence[str]) -> _Found:
 
 
 def _ff(lines: Sequence[str]) -> _Found:
-    """Read "step    0: MOVE A B" and the numbered lines below it."""
+    """Read the steps from "step    0: MOVE A B" up to the first line without a number."""
     index = 0
     while index < len(lines):
         begins = _FF_BEGIN.match(lines[index].lstrip())
@@ -190,7 +190,7 @@ def _ff(lines: Sequence[str]) -> _Found:
 
 
 def _after(begin: re.Pattern[str], name: str) -> Callable[[Sequence[str]], _Found]:
-    """Return a reader of the steps between a matching line and the next line without a step."""
+    """Return a reader of the steps that follow a line which matches `begin`."""
 
     def read(lines: Sequence[str]) -> _Found:
         index = 0
@@ -290,8 +290,8 @@ def read_steps(
     """Return the steps in a file, and a note on how it was read (empty for a plain plan file).
 
     Raises:
-        PddlSyntaxError: The file contains no plan, several different ones, or a line that may be a
-            step but cannot be parsed.
+        PddlSyntaxError: The file contains no plan or several different plans, or a line that may be
+            a step cannot be parsed.
     """
     from hvr.pddl.reader import SourceText
 

@@ -53,7 +53,7 @@ _COMMENT = re.compile(r";[^\r\n]*")
 
 
 class ActionsJudge:
-    """Judges the actions of plans, ignoring any decomposition that comes with them."""
+    """Judges the actions of plans, whatever decomposition comes with them."""
 
     def __init__(self, verifier: DecompositionVerifier) -> None:
         self._verifier = verifier
@@ -66,13 +66,12 @@ class ActionsJudge:
         on_failure: OnFailure = OnFailure.STOP,
         lenient: bool = False,
     ) -> ValidationReport:
-        """Read the actions of a plan and check whether some decomposition leads to them."""
+        """Read the actions of a plan and check whether some decomposition produces them."""
         del on_failure, lenient
         report, _ = self.decompose(read_actions(source, file=file))
         return report
 
     def decompose(self, plan: HierarchicalPlan) -> tuple[ValidationReport, HierarchicalPlan | None]:
-        """Check whether some decomposition leads to the actions of a plan, and return it."""
         count = len(plan.actions)
         try:
             return self._decompose(plan)
@@ -117,7 +116,7 @@ class ActionsJudge:
 
 
 def read_actions(source: str | Path, *, file: str | None = None) -> HierarchicalPlan:
-    """Read the actions of a plan: steps in parentheses, or those before the line 'root …'."""
+    """Read the actions of a plan: steps in parentheses, or the actions of a decomposed plan."""
     text = SourceText.read(source, file=file, default="<plan>")
     if any(line.strip() == START for line in text.text.splitlines()):
         whole = read_hierarchical_plan(text.text, file=text.file)
@@ -185,7 +184,7 @@ _NO_NAME = re.compile(r"[^a-z0-9_-]+")
 
 
 class Block(Value):
-    """A part of a plan, and the literals that must hold before it."""
+    """A subsequence of a plan with its name and the literals that must hold before it."""
 
     name: str
     actions: tuple[GroundAction, ...]
@@ -197,7 +196,7 @@ def export_blocks(
 ) -> tuple[HierarchicalDomain, HierarchicalProblem, HierarchicalPlan]:
     """Return a plan in blocks as a hierarchical domain, problem and plan.
 
-    The objects of a block become the parameters of its method, so that the method generalises.
+    The objects of a block become parameters of its method, so the method applies to other objects.
     """
     objects = {o.name: o for o in (*domain.constants, *problem.objects)}
     tasks: dict[str, CompoundTask] = {}
@@ -272,7 +271,7 @@ _ROW, _COLUMN, _MARGIN = 22, 20, 14
 
 
 def missing_from_drawing(plan: HierarchicalPlan) -> tuple[str, ...]:
-    """Return a sentence about each kind of line that a drawing of the plan cannot show."""
+    """Return a sentence for each kind of plan line that a drawing cannot show."""
     tree = DecompositionTree(plan)
     drawn = {node for node, _, _ in _rows(tree)}
     lost = [tree.line(node) for node in range(tree.root) if node not in drawn]
@@ -287,13 +286,13 @@ def missing_from_drawing(plan: HierarchicalPlan) -> tuple[str, ...]:
 
 
 def draw_tree(plan: HierarchicalPlan) -> str:
-    """Draw a plan as text: tasks with their methods, actions with their position in the plan."""
+    """Draw a plan as text: tasks with their methods, actions with their positions in the plan."""
     tree = DecompositionTree(plan)
     return "".join(f"{_branch(lasts)}{_words(tree, node)}\n" for node, lasts, _ in _rows(tree))
 
 
 def draw_svg(plan: HierarchicalPlan) -> str:
-    """Draw a plan as SVG: one row per task and action, each below its parent."""
+    """Draw a plan as SVG, with one row per task or action, each below its parent."""
     tree = DecompositionTree(plan)
     lines: list[str] = []
     place: dict[int, int] = {}
@@ -320,7 +319,7 @@ def draw_svg(plan: HierarchicalPlan) -> str:
 
 
 def plan_to_values(plan: HierarchicalPlan) -> dict[str, Any]:
-    """Return a plan as JSON values; tasks refer to their subtasks by identifier."""
+    """Return a plan as JSON values, in which tasks refer to their subtasks by identifier."""
     tree = DecompositionTree(plan)
     return {
         "root": [tree.line(child).identifier for child in tree.children[tree.root]],

@@ -1,4 +1,4 @@
-"""Find decompositions that lead to given actions, by parsing or by search."""
+"""Find decompositions that produce given actions, by parsing or by search."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class _Item(Value):
 
 
 class Chart:
-    """Parses a plan of a problem in which all task networks are totally ordered."""
+    """Parses the actions of a plan if all task networks of the problem are totally ordered."""
 
     def __init__(
         self,
@@ -155,7 +155,6 @@ class Chart:
     def _starts(
         self, method: Method, binding: dict[str, str], place: int
     ) -> Iterator[dict[str, str]]:
-        """Yield the bindings with which a method can begin at a position in the plan."""
         # Try every value of the open parameters if the precondition leaves few; otherwise the
         # actions determine them.
         cases = self._preconditions.cases_up_to(method, binding, _FEW)
@@ -226,7 +225,7 @@ _TEST = "?"
 
 
 class _Node(Value):
-    """A remaining task, action or precondition.
+    """A task, action or precondition that is still to be processed.
 
     Attributes:
         name: The name of the task or action, or _TEST for a precondition.
@@ -242,7 +241,7 @@ class _Node(Value):
 
 
 class _State(Value):
-    """The network that remains after some actions, and its history: the applied methods."""
+    """The network that remains after some actions, and the methods applied so far (`taken`)."""
 
     done: int
     nodes: tuple[_Node, ...]
@@ -253,7 +252,7 @@ class _State(Value):
 
 
 class Progression:
-    """Searches for a decomposition, with the arguments of `Chart`."""
+    """Searches for a decomposition, with the same arguments as `Chart`."""
 
     def __init__(
         self,
@@ -276,7 +275,6 @@ class Progression:
         self.exhausted = True
 
     def parse(self) -> HierarchicalPlan | None:
-        """Return the plan with a decomposition, or None if none was found."""
         start = _State(0, (_Node(0, "", (), frozenset()),), {}, (), (), 1)
         queue: list[tuple[int, int, int, _State]] = [(0, 0, 0, start)]
         seen: set[object] = set()

@@ -20,7 +20,7 @@ _NOT_FOR_HIERARCHIES = frozenset({"HVR307", "HVR311", "HVR313"})
 def lint_hddl(
     domain: HierarchicalDomain, problem: HierarchicalProblem | None = None
 ) -> list[LintFinding]:
-    """Return the lint findings for a hierarchical model: the domain's first, sorted by rule."""
+    """Return the lint findings for a hierarchical model, sorted by rule, the domain's first."""
     flat = _with_methods(domain)
     findings = [
         adapted
@@ -115,7 +115,7 @@ def _unordered(domain: HierarchicalDomain) -> Iterator[LintFinding]:
 
 
 def _clashes(domain: Domain, action: ActionSchema) -> Iterator[LintFinding]:
-    """Yield findings about atoms that are added and deleted if two parameters are one object."""
+    """Yield findings about atoms that are both added and deleted if two parameters are equal."""
     added, deleted = _changes(action.effect)
     types = {p.name: p.types for p in action.parameters}
     types |= {c.name: c.types for c in domain.constants}

@@ -41,10 +41,10 @@ MOST_MATCHES = 200
 
 
 class SubtaskMatch(Value):
-    """An assignment of a task's children to the subtasks of its method.
+    """An assignment of a task's children in the plan to the subtasks of its method.
 
     Attributes:
-        children: The node of each subtask, in the order of the method.
+        children: The tree node for each subtask, in the order of the method.
         binding: The values of the known parameters.
     """
 
@@ -53,7 +53,7 @@ class SubtaskMatch(Value):
 
 
 class Matches(Value):
-    """The matches of a node, which are not `complete` if there were too many to try.
+    """The matches of a node with a method; `complete` is False if there were too many to try.
 
     `searched` says whether a search was necessary.
     """
@@ -64,7 +64,10 @@ class Matches(Value):
 
 
 class SubtaskMatcher:
-    """Matches tasks of a tree with methods; `strict` requires an order that the method allows."""
+    """Matches tasks of a tree with methods.
+
+    If `strict`, the plan must list the subtasks in an order that the method allows.
+    """
 
     def __init__(self, task: Task, tree: DecompositionTree, *, strict: bool) -> None:
         self._task = task
@@ -73,7 +76,6 @@ class SubtaskMatcher:
         self._types: dict[str, dict[str, Mapping[str, object] | None]] = {}
 
     def matches(self, node: int, method: Method) -> Matches:
-        """Return the matches of a method with a node of the tree."""
         children = self._tree.children[node]
         subtasks = method.network.subtasks
         line = self._tree.line(node)
@@ -94,7 +96,7 @@ class SubtaskMatcher:
     def bind(
         self, method: Method, binding: dict[str, str], terms: Sequence[str], args: Sequence[str]
     ) -> dict[str, str] | None:
-        """Return a binding that unifies terms with arguments, or None if there is none."""
+        """Extend a binding so that terms equal arguments; return None if this is impossible."""
         types = self._types_of(method)
         result = binding
         for term, value in zip(terms, args, strict=True):
@@ -115,7 +117,6 @@ class SubtaskMatcher:
         return result
 
     def again(self, node: int, method: Method, children: tuple[int, ...]) -> SubtaskMatch:
-        """Recreate an earlier match from the nodes of its subtasks."""
         line = self._tree.line(node)
         binding = self.bind(method, {}, method.args, line.args)
         for subtask, child in zip(method.network.subtasks, children, strict=True):
@@ -192,7 +193,7 @@ class SubtaskMatcher:
 
 
 class FoundMatches:
-    """The matches of the nodes of a tree, recreated on access.
+    """The matches of each node of a tree, recreated on access.
 
     A match takes several times as much memory as its lines. In large trees, only the assigned nodes
     are kept, and only if a search was necessary.
@@ -291,7 +292,7 @@ class _Search:
         return self._matcher.bind(self._method, binding, declared.args, line.args)
 
     def listed(self, begin: int) -> _Option | None:
-        """Assign the next listed task to a subtask that may come next."""
+        """Assign the next task in the plan to a subtask that may come next."""
         child = self._listed[len(self.chosen)]
         before = self._method.network.before
         line = self._tree.line(child)
@@ -309,7 +310,7 @@ class _Search:
         return None
 
     def spread(self, begin: int) -> _Option | None:
-        """Assign the next subtask of the method to a task, trying the earliest first."""
+        """Assign the next subtask of the method to a task in the plan, the earliest first."""
         network = self._method.network
         subtask = network.topological[len(self.chosen)]
         first, last = self._tree.first, self._tree.last
@@ -330,7 +331,7 @@ class _Search:
 
 
 def _alike(method: Method) -> list[int]:
-    """Return for each subtask the last indistinguishable one before it, or -1 if there is none."""
+    """Return for each subtask the last earlier one that is indistinguishable from it, or -1."""
     network = method.network
     count = len(network.subtasks)
     after = [0] * count
@@ -354,7 +355,7 @@ _Case = tuple[dict[str, str], Conjunction]
 
 
 class Preconditions:
-    """Compiles preconditions of methods, and completes partial bindings."""
+    """Compiles preconditions of methods, and completes partial bindings of their parameters."""
 
     def __init__(self, task: Task) -> None:
         self._bounded: dict[tuple[str, tuple[str | None, ...]], tuple[_Case, ...] | None] = {}
@@ -364,7 +365,7 @@ class Preconditions:
         self._cases: dict[tuple[str, tuple[str | None, ...]], tuple[_Case, ...]] = {}
 
     def cases(self, method: Method, binding: Mapping[str, str]) -> tuple[_Case, ...]:
-        """Return the completions of a binding under which the precondition can hold.
+        """Return the completions of a binding under which the precondition is satisfiable.
 
         Raises:
             GroundingLimitError: There are too many completions.
@@ -381,7 +382,7 @@ class Preconditions:
     def cases_up_to(
         self, method: Method, binding: Mapping[str, str], most: int
     ) -> tuple[_Case, ...] | None:
-        """Return the completions of a binding like `cases`, or None if they exceed `most`."""
+        """Return the completions of a binding like `cases`, or None if more than `most` exist."""
         key = method.name, tuple([binding.get(p.name) for p in method.parameters])
         if key not in self._bounded:
             found = tuple(islice(self._all_cases(method, binding), most + 1))
@@ -389,7 +390,6 @@ class Preconditions:
         return self._bounded[key]
 
     def mentioned(self, method: Method) -> set[str]:
-        """Return the names in the precondition and the constraints of a method."""
         return names_in(method.precondition) | names_in(method.network.constraints)
 
     def _all_cases(self, method: Method, binding: Mapping[str, str]) -> Iterator[_Case]:
@@ -402,7 +402,6 @@ class Preconditions:
                 yield further, condition
 
     def _completions(self, method: Method, binding: Mapping[str, str]) -> Iterator[dict[str, str]]:
-        """Yield values for the open parameters that static facts do not rule out."""
         free = tuple([p for p in method.parameters if p.name not in binding])
         if not free:
             yield {}
@@ -443,7 +442,7 @@ class Preconditions:
 
 
 def holds(cases: tuple[_Case, ...], bits: int, values: Values) -> dict[str, str] | None:
-    """Return open parameters' values with which a precondition holds in a state, or None."""
+    """Return values of unbound parameters with which a precondition holds in a state, or None."""
     for further, condition in cases:
         if condition.holds(bits, values):
             return further
@@ -451,7 +450,7 @@ def holds(cases: tuple[_Case, ...], bits: int, values: Values) -> dict[str, str]
 
 
 def open_formula(method: Method, match: SubtaskMatch) -> Formula:
-    """Return the condition of a method, existentially quantified over its open parameters."""
+    """Return the condition of a method, existentially quantified over its unbound parameters."""
     parts = [part for part in (method.network.constraints, method.precondition) if part != TRUE]
     body = parts[0] if len(parts) == 1 else And(tuple(parts))
     free = tuple([p for p in method.parameters if p.name not in match.binding])
@@ -476,7 +475,7 @@ def _met(part: Expression, binding: Mapping[str, str]) -> Steps[bool]:
 
 
 def names_in(formula: Expression) -> set[str]:
-    """Return all names in a formula; bound variables count as the parameters that they shadow."""
+    """Return all names in a formula. A bound variable counts as the parameter that it shadows."""
     names: set[str] = set()
     for item in walk(formula):
         names.update(getattr(item, "args", ()))
@@ -496,13 +495,13 @@ _STRIDE, _BLOCKS = 32, 64
 
 
 class PlanStates(Sequence[State]):
-    """The states before and after each action, up to the first inapplicable action.
+    """The states before and after each action of a plan, up to the first inapplicable action.
 
-    A state has a bit for each fluent, so only every 32nd state is kept; the states in between are
-    recomputed on access.
+    A state has a bit for each fluent, so only every 32nd state is kept; the others are recomputed
+    on access.
 
     Args:
-        operator_of: A function that returns the operator of an action from its number.
+        operator_of: A function that returns the operator of the action with a given index.
     """
 
     def __init__(

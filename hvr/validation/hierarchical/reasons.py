@@ -1,4 +1,4 @@
-"""Explain why a plan with its decomposition is not a solution, and where."""
+"""Explain why and where a plan with its decomposition is not a solution."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Reasons:
         )
 
     def undeclared(self, node: int) -> Failure | None:
-        """Return the failure of a decomposed task that uses an undeclared name, if any."""
+        """Return the failure of a decomposed task whose name or method is undeclared, if any."""
         line = self.tree.line(node)
         if node == self.tree.root:
             return None
@@ -103,7 +103,7 @@ class Reasons:
         return None
 
     def no_tree(self, method_of: Mapping[int, Method]) -> Iterator[Failure]:
-        """Yield failures for tasks with no parent, several parents, or in a cycle."""
+        """Yield failures for tasks that have no parent or several parents, or lie on a cycle."""
         tree, kind = self.tree, FailureKind.NO_TREE
         for node in range(len(tree)):
             parents = tree.parents(node)
@@ -154,7 +154,7 @@ class Reasons:
     # Subtasks -------------------------------------------------------------------------------
 
     def listing(self, node: int, method: Method, match: SubtaskMatch) -> Failure:
-        """Return the failure of subtasks listed in an order that the method forbids."""
+        """Return the failure of a task that lists its subtasks in an order its method forbids."""
         before, children = method.network.before, self.tree.children[node]
         index_of = {child: index for index, child in enumerate(match.children)}
         message = (
@@ -175,7 +175,7 @@ class Reasons:
         return self._about(node, FailureKind.LISTING_ORDER, message)
 
     def no_match(self, node: int, method: Method, matcher: SubtaskMatcher) -> Failure:
-        """Return the failure of tasks that do not match the subtasks of the method."""
+        """Return the failure of a task whose children do not match the subtasks of its method."""
         line = self.tree.line(node)
         why = self._difference(node, method, matcher)
         fitting = [
@@ -272,7 +272,7 @@ class Reasons:
         return failure
 
     def precondition(self, misplaced: NoOrder, method_of: Mapping[int, Method]) -> Failure:
-        """Return the failure of a method's precondition in the state that comes closest to it."""
+        """Return the failure of a method's precondition, in the state nearest to satisfying it."""
         node, match = misplaced.node, misplaced.match
         assert match is not None
         method = method_of[node]
@@ -340,7 +340,6 @@ class _Places:
                     self._depth[child] = self._depth[node] + 1
 
     def common(self, one: int, two: int) -> int:
-        """Return the lowest common ancestor of two nodes."""
         return self._climb(one, two)[0]
 
     def comes_first(self, one: int, two: int) -> bool:

@@ -1,4 +1,4 @@
-"""Check whether the methods allow the order of a plan's actions, and can have their preconditions.
+"""Check whether methods allow the order of a plan's actions, and whether their preconditions hold.
 
 The ordering of a method only requires that some subtasks come after others. So each precondition
 takes the earliest suitable state, and each task ends as early as possible: an earlier end allows
@@ -30,7 +30,7 @@ _Key = tuple[int, int, int]
 
 
 class PlacedTask(Value):
-    """A decomposed task: its match, the state of its precondition, and its open parameters."""
+    """The match of a decomposed task, the state of its precondition, and its unbound parameters."""
 
     match: SubtaskMatch
     position: int
@@ -42,7 +42,7 @@ class NoOrder(Value):
 
     Attributes:
         node: The action that comes too early, or the task whose method's precondition fails.
-        high: The last possible state (less than `low` for an action).
+        low, high: The first and the last possible state (for an action, `high` is less than `low`).
         after: The action that it should come after, or -1 if there is none.
         match: The match of the method, if its precondition fails.
     """
@@ -55,7 +55,7 @@ class NoOrder(Value):
 
 
 class Placement:
-    """The decomposition of each task, stored in columns."""
+    """The match and position of each decomposed task, stored in columns."""
 
     def __init__(self, count: int, matches: FoundMatches) -> None:
         self._matches = matches
@@ -107,7 +107,10 @@ class _Open:
 
 
 class Scheduler:
-    """Finds states for the preconditions of methods; without `holds`, it checks only the order."""
+    """Finds a state for the precondition of each method.
+
+    Without the function `holds`, it checks only the order.
+    """
 
     def __init__(
         self,
@@ -129,7 +132,7 @@ class Scheduler:
         self.misplaced: NoOrder | None = None
 
     def run(self) -> Placement | None:
-        """Return the decomposition of each task, or None with an explanation in `misplaced`."""
+        """Return the decomposition of each task, or None with the reason in `misplaced`."""
         root = (self._tree.root, 0, self._tree.actions)
         # An explicit stack of small objects, because plans may be nested thousands of levels deep.
         stack = [_Open(root)]
@@ -164,7 +167,6 @@ class Scheduler:
             task.position = FAILED
 
     def _next_way(self, task: _Open) -> bool:
-        """Begin with the next match whose precondition holds in some state."""
         node = task.node
         first = min(task.high, self._tree.first[node])
         matches = task.matches
@@ -188,7 +190,6 @@ class Scheduler:
         return False
 
     def _below(self, task: _Open) -> int:
-        """Place the children of a task in turn; return a child that must be placed first, or -1."""
         # `result` is then the earliest state in which all of them can have ended.
         network = self._method_of[task.node].network
         topological, children, ends = network.topological, task.children, self._end
@@ -275,7 +276,7 @@ def _telling(misplaced: NoOrder) -> tuple[bool, int]:
 def latest(
     tree: DecompositionTree, network: TaskNetwork, children: Sequence[int], high: int
 ) -> list[int]:
-    """Return the last state in which each subtask can end, given the actions ordered after it."""
+    """Return the last state in which each subtask can end, given the subtasks ordered after it."""
     highs = [high] * len(children)
     if not network.order:
         return highs
@@ -290,7 +291,7 @@ def latest(
 
 
 class Certificate(Sequence[Decomposed]):
-    """The decomposition of each task, the initial network first, created on access."""
+    """The decomposition of each task, starting with the initial network, created on access."""
 
     def __init__(
         self, tree: DecompositionTree, method_of: Mapping[int, Method], placement: Placement

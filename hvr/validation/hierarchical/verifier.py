@@ -46,8 +46,8 @@ class DecompositionVerifier:
     """Judges plans of one hierarchical problem.
 
     Args:
-        any_order: Whether subtasks may be listed in any order; in the competitions, they are listed
-            in an order that the method allows.
+        any_order: Whether a plan may list subtasks in any order, instead of one that the method
+            allows as in the competitions.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class DecompositionVerifier:
             return ValidationReport(Outcome.UNKNOWN, len(plan.actions), 0, reason=str(error))
 
     def operator(self, line: PlanLine) -> Operator | Misfit:
-        """Return the operator of an action, or the reason why it does not belong to the task."""
+        """Return the operator of the action on a plan line, or the reason why it is invalid."""
         key = line.name, line.args
         found = self._operators.get(key)
         if found is None:
@@ -105,7 +105,7 @@ class DecompositionVerifier:
         return PlanStates(self.task, lambda index: self.operator(actions[index]), len(actions))
 
     def method(self, line: PlanLine) -> Method | None:
-        """Return the method of a line, or the initial network for a line without a task name."""
+        """Return the method of a plan line, or the initial network for the root's line."""
         return self.domain.methods.get(line.method) if line.name else self.problem.root
 
 
@@ -242,7 +242,7 @@ __all__ = ["DecompositionVerifier", "judge_of", "lint", "parse_domain", "parse_p
 def judge_of(
     domain: HierarchicalDomain, problem: HierarchicalProblem, options: BatchOptions
 ) -> PlanJudge:
-    """Return a judge of plans for a problem.
+    """Return the judge of plans for a problem.
 
     Raises:
         UsageError: An option is not supported for hierarchical plans.
