@@ -153,7 +153,7 @@ FAILURE_RULES = {kind: _BY_NAME[kind.value.replace(" ", "-")] for kind in Failur
 
 
 def help_url(rule: Rule, page: str = PAGE) -> str:
-    """Return the address of a rule's page; `base` is the address of the folder of pages."""
+    """Return the address of a rule's section on the page of rules, whose address is `page`."""
     return f"{page}#{rule.id.lower()}-{rule.name}"
 
 

@@ -217,15 +217,12 @@ def test_too_many_instances_are_no_reason_to_wait() -> None:
     assert not about(found, "HVR310")
 
 
-def test_every_rule_has_a_page_and_a_level() -> None:
-    lint_rules = [rule for rule in RULES.values() if rule.id.startswith(("HVR3", "HVR4"))]
-    index = (ROOT / "docs" / "reference" / "rules" / "README.md").read_text(encoding="utf-8")
-    ids = [rule.id for rule in lint_rules]
+def test_every_rule_has_a_section_on_the_page() -> None:
+    page = (ROOT / "docs" / "reference" / "rules.md").read_text(encoding="utf-8")
+    ids = [rule.id for rule in RULES.values()]
     assert ids == sorted(set(ids))
-    for rule in lint_rules:
-        page = (ROOT / "docs" / "reference" / "rules" / f"{rule.id}.md").read_text(encoding="utf-8")
-        assert page.startswith(f"# {rule.id} {rule.name}\n")
-        assert f"[{rule.id}]({rule.id}.md) | {rule.name} | {rule.level.value} |" in index
+    for rule in RULES.values():
+        assert f"\n### {rule.id} {rule.name}\n" in page
 
 
 def test_a_finding_knows_its_rule_and_its_place() -> None:
