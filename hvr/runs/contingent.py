@@ -1,4 +1,4 @@
-"""Contingent runs: both branches are proven, then an observation decides which one is executed."""
+"""Contingent runs: both branches are proven first; then an observation selects one of them."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ BRANCHES = "branches.json"
 
 
 class ProvenBranch(Value):
-    """A branch, with the plan that was proven before the look.
+    """A branch of a contingent request, with the plan that was proven before the observation.
 
     Args:
         name: `yes` or `no`, the answer to the condition.
-        steps: Number of steps after the look; None if there is no plan.
-        why: The reason why there is no proof before the look; empty if there is one.
+        steps: Number of steps after the observation; None without a plan.
+        why: Why no plan was proven before the observation; empty if one was.
     """
 
     name: str
@@ -49,10 +49,10 @@ class ProvenBranch(Value):
 
 
 def prove_branches(run: RunComponents, contingency: Contingency) -> tuple[ProvenBranch, ...]:
-    """Plan the look and both branches, validate the plans, and save the proofs.
+    """Plan the observation and both branches, validate the plans, and save the proofs.
 
-    The state of a branch is the state after the look, updated by the branch's answer to the
-    condition.
+    Each branch starts from the state after the observation, in which the condition has the branch's
+    truth value.
     """
     look = _opening(run, contingency, contingency.looks[0])
     run.folder.write("look-problem.pddl", print_problem(look.problem))
@@ -84,7 +84,7 @@ def prove_branches(run: RunComponents, contingency: Contingency) -> tuple[Proven
 
 
 def show_look(run: RunComponents, contingency: Contingency) -> None:
-    """Show the plan for the first look, in a dry run."""
+    """Show the plan for the first observation, in a dry run."""
     place = contingency.looks[0]
     run.executor.show_look(
         _opening(run, contingency, place), (f"whether {contingency.condition}",), place
@@ -92,7 +92,7 @@ def show_look(run: RunComponents, contingency: Contingency) -> None:
 
 
 def judged(run: RunComponents, judgement: Judgement) -> Judgement:
-    """Return a judgement that mentions the branches and the result of the look."""
+    """Add the branches and the answer to the condition to a judgement."""
     if not run.branches:
         return judgement
     proofs = f"proven before the look: {'; '.join(map(str, run.branches))}"
@@ -105,7 +105,7 @@ def judged(run: RunComponents, judgement: Judgement) -> Judgement:
 
 
 def decide(run: RunComponents, contingency: Contingency) -> tuple[bool | None, Finished | None]:
-    """Look until the condition is decided; return the answer, or the reason why the look failed."""
+    """Observe until the condition is decided; return the answer, or why observing failed."""
     for place in contingency.looks:
         truth = _truth(run, contingency)
         if truth is not None:
@@ -184,7 +184,7 @@ def _changing(planned: Planned) -> frozenset[str]:
 
 
 def _assumed(run: RunComponents, contingency: Contingency, truth: bool) -> Iterable[Atom]:
-    """Yield where an unseen thing is, assuming that a condition about its place holds."""
+    """Yield the place of each unseen object for which the condition has the value `truth`."""
     statement = contingency.statement
     assert isinstance(statement, SceneStatement)
     judge = _judge(run)

@@ -85,8 +85,9 @@ class ConversationReply:
         kind: `done` (carried out), `failed` (tried without success), `answer` (to a question),
             `question` (see `choices`) or `refused`.
         choices: The possible answers to a question, in words.
-        request: The request as understood, independent of earlier turns; empty if there was none.
-        run: The run, if the reply is to a request that was carried out.
+        request: The request as understood, without references to earlier turns; empty if the turn
+            was not a request.
+        run: The run, if the turn was a request that was carried out.
     """
 
     kind: str
@@ -96,7 +97,6 @@ class ConversationReply:
     run: Run | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
         return {
             "kind": self.kind,
             "text": self.text,
@@ -108,7 +108,7 @@ class ConversationReply:
 
 @dataclass(frozen=True)
 class _Done:
-    """A request that was carried out, with the scene before it and its plans.
+    """A request that was carried out, with its plans and the scene before it.
 
     `run` is None if an error ended the request after it had changed the scene.
     """
@@ -171,7 +171,7 @@ class Conversation:
 
     @property
     def question(self) -> DialogueQuestion | None:
-        """The question that waits for an answer; a new request discards it."""
+        """The robot's open question; a new request discards it."""
         return self._question
 
     def __enter__(self) -> Self:
@@ -190,10 +190,10 @@ class Conversation:
         self._close.close()
 
     def say(self, text: str) -> ConversationReply:
-        """Reply to a request, to a question, or to the answer to a question from the robot.
+        """Reply to a request, a question, or an answer to the robot's question.
 
         Raises:
-            SimulatorError, DataFileError: The scene or the folder cannot be used any more.
+            SimulatorError, DataFileError: The scene or the folder can no longer be used.
         """
         try:
             reply = self._reply(text)
@@ -255,7 +255,7 @@ class Conversation:
         return self._request(text)
 
     def _named(self, text: str) -> tuple[str, ...]:
-        """Return the objects that a noun phrase can mean; empty for any other text."""
+        """Return the objects that a noun phrase can refer to; empty for any other text."""
         if text in {"it", "that", "them", "they"}:
             return self._memory.things[:1] if text in {"it", "that"} else self._memory.group
         tokens, spans = self._rewriter().spans(text)
@@ -294,7 +294,7 @@ class Conversation:
         return self._reader.taxonomy.relation(self.inventory().classes[place])
 
     def _request(self, text: str) -> ConversationReply:
-        """Carry out the first readable reading of a request that needs no earlier turn."""
+        """Carry out a request, trying its possible wordings until one is understood."""
         refusal: HvrError | None = None
         for request in self._rewriter().requests(text):
             if isinstance(request, DialogueQuestion):
@@ -431,7 +431,7 @@ class Conversation:
         )
 
     def _why(self, text: str) -> ConversationReply:
-        """Explain a step of an earlier plan by what would fail without it."""
+        """Explain why an earlier plan contains a step: what would fail without it."""
         tokens, spans = self._rewriter().spans(text)
         judge = StatementJudge(self._reader, self._view())
         names = {n for span in spans for n in judge.things(span.thing)} if spans else set()
@@ -470,7 +470,7 @@ class Conversation:
     # --- undo ----------------------------------------------------------------------------
 
     def _undo(self, number: int = 1) -> ConversationReply:
-        """Go back to the state before the last requests."""
+        """Restore the state before the last `number` requests."""
         last_ones = self._done[-number:]
         if not last_ones:
             return ConversationReply(kind="answer", text="there is nothing to undo")
@@ -504,7 +504,7 @@ class Conversation:
         self._memory = self._memory.replace(origins=MappingProxyType(origins))
 
     def _possible(self, wanted: Sequence[str]) -> Iterator[list[str]]:
-        """Yield the literals to restore: first all together, then each possible one alone."""
+        """Yield `wanted`, and then only those of its literals that can be restored one by one."""
         yield list(wanted)
         policy = _policy_of(self._base, self._reader)
         graph, inventory = self._scene.world.graph, self.inventory()
@@ -618,7 +618,7 @@ def _policy_of(request: RunRequest, reader: Reader) -> Any:
 
 
 def _handled(done: _Done, goal: Goal, reader: Reader) -> list[str]:
-    """Return the objects of a goal, in the order of the request's words."""
+    """Return the objects that a goal refers to, in the order of the request's words."""
     from hvr.pddl import TypedName
     from hvr.pddl.formulas import And, Exists, Expression, Not, Or
 
@@ -655,7 +655,6 @@ def _binding(
     inventory: Inventory,
     reader: Reader,
 ) -> list[str]:
-    """Return the object that a plan used for a variable, or else the preferred one."""
     if not types:
         return []
     used = [n for n in acted if kinds.get(n) in types]

@@ -1,4 +1,4 @@
-"""The run folder: its contents, its state, and its floor plans."""
+"""The run folder: its files, its status, and its floor plans."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 STATUS_FILE = "task.json"
 LOCK_FILE = "run.lock"
 STARTED = "started"
-"""State in `task.json` until an end is recorded."""
+"""State in `task.json` until the end of the run is recorded."""
 
 
 class RunState(StrEnum):
@@ -56,12 +56,12 @@ class RunState(StrEnum):
     RUNNING = "running"
     BROKEN_OFF = "broken off"
     KILLED = "killed"
-    """Interrupted without a recorded error."""
+    """The process ended without recording an error."""
     FINISHED = "finished"
 
 
 def read_status(folder: Path) -> tuple[Mapping[str, Any], RunState]:
-    """Return the recorded status and the state of a run; early versions may have written no status.
+    """Return the recorded status and the state of a run; in old runs, the status may be empty.
 
     Raises:
         DataFileError: The status is damaged.
@@ -130,14 +130,16 @@ _STAYS = re.compile(
     r"task\.json|run\.lock|llm\.jsonl|llm-aside\.jsonl|planner\.jsonl|library\.ttl|prompts|shared\.json"
     r"|ledger\.sqlite.*|broken-\d+"
 )
-"""Files that stay in place when a run is resumed."""
+"""Files that stay in the folder when a run is resumed."""
 
 _REMNANT = re.compile(r"run\.lock|\.task\.json\.[\d-]+\.part")
-"""Files left by a run that was killed before it started."""
+"""Files left by a run that was killed before it had written its status."""
 
 _TRIES = 100
 _PATIENCE = 3
-"""Maximum number of attempts to create a folder that ending runs keep removing."""
+"""Number of failed attempts after which the cause is no longer assumed to be another run that
+removes the parent folder.
+"""
 
 
 class _TakenError(Exception):
@@ -148,7 +150,7 @@ class RunFolder:
     """A run folder, locked by its run.
 
     Args:
-        made: Folders created for it, outermost first.
+        made: Folders created for the run, outermost first.
         lock: Lock that marks the run as active.
     """
 
@@ -163,7 +165,7 @@ class RunFolder:
 
     @classmethod
     def reopen(cls, path: Path) -> tuple[RunFolder, Mapping[str, Any]]:
-        """Take over the folder of an interrupted run, and return it with the recorded status.
+        """Lock the folder of an interrupted run, and return it with the recorded status.
 
         Raises:
             UsageError: The folder contains no run, or the run is finished or still active.
@@ -191,8 +193,8 @@ class RunFolder:
         """Create the run's folder exclusively.
 
         Args:
-            path: The folder; None to create one below `./runs`, named after time and request.
-            now: Time for the name.
+            path: The folder; None to create one below `./runs`, named after the time `now` and the
+                request.
 
         Raises:
             DataFileError: The folder cannot be created, is not empty, or belongs to another run.
@@ -228,26 +230,21 @@ class RunFolder:
         raise _TakenError
 
     def close(self) -> None:
-        """Release the lock. Idempotent."""
         if self._lock is not None:
             self._lock.release()
 
     def write(self, name: str, text: str) -> None:
-        """Write a text file atomically."""
         write_whole(self.path / name, text)
 
     def write_json(self, name: str, value: Any) -> None:
-        """Write a JSON file atomically."""
         self.write(name, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
     def write_scene(
         self, name: str, metadata: Mapping[str, Any], names: Names | None = None
     ) -> None:
-        """Write the floor plan of an environment event, `BEFORE` or `AFTER` the run."""
         self.write_json(name, floor_plan(metadata, names).to_json())
 
     def append(self, name: str, value: Any) -> None:
-        """Append a JSON line to a file."""
         append_json_line(self.path / name, value)
 
     def worth_keeping(self) -> bool:
@@ -259,7 +256,7 @@ class RunFolder:
         )
 
     def move_aside(self) -> None:
-        """Move the files of an attempt into a subfolder, except those for the next attempt."""
+        """Move the files of an interrupted attempt aside, except those that are reused."""
         left = [e for e in sorted(self.path.iterdir()) if not _STAYS.fullmatch(e.name)]
         with writing(self.path):
             for entry in left:
@@ -279,7 +276,7 @@ class RunFolder:
         return path
 
     def discard(self) -> None:
-        """Remove all created files, as far as possible, and release the folder."""
+        """Remove all files that the run has created, if possible, and unlock the folder."""
         for entry in self.path.iterdir():
             if entry.name == LOCK_FILE:
                 continue
@@ -309,7 +306,7 @@ def _lock_of_run(path: Path) -> Lock:
 
 
 def _make(path: Path, made: list[Path]) -> None:
-    """Create a folder and its parents, and add each created one to `made`, outermost first."""
+    """Create a folder and its parents; append each created folder to `made`, outermost first."""
     for attempt in range(_TRIES):
         try:
             path.mkdir()
@@ -379,7 +376,6 @@ def scene_before(folder: Path, scene: str) -> tuple[FloorPlan | None, str]:
 
 
 def scene_after(folder: Path) -> FloorPlan | None:
-    """Return the scene after the run, if it was recorded."""
     return _read_scenes(folder / AFTER)
 
 
@@ -407,7 +403,6 @@ class Recorder:
 
     @property
     def planner_calls(self) -> int:
-        """The number of calls of a classical planner."""
         return sum(planned.planner_calls for planned in self.planned)
 
     def __call__(self, event: Event | PolicyEvent) -> None:
@@ -420,7 +415,7 @@ class Recorder:
             self.listen(event)
 
     def understood(self, understanding: Understanding[Any]) -> None:
-        """Report the goal, if the policy plans for one."""
+        """Report the goal, if the policy has one."""
         goal = understanding.goal
         if goal is not None and not understanding.judged_only:
             wanted = tuple(stage.wanted for stage in goal.stages)
@@ -428,7 +423,7 @@ class Recorder:
             self(Understood(wanted, ends, goal.notes, goal.paraphrase, goal.unread, goal.reader))
 
     def plan_made(self, planned: Planned) -> None:
-        """Write a plan and its problem before execution."""
+        """Save a plan and its problem before the plan is executed."""
         self.planned.append(planned)
         suffix = "" if not self.plans else f"-{len(self.plans) + 1}"
         self.folder.write(f"problem{suffix}.pddl", print_problem(planned.problem))
@@ -451,11 +446,9 @@ class RunStatus:
         self._initial = {"state": STARTED, "began": _now(), **initial}
 
     def begin(self) -> None:
-        """Record the start of the run."""
         self._write(self._initial)
 
     def finish(self, result: Mapping[str, Any]) -> None:
-        """Record the result of the run."""
         self._write({**self._initial, "state": RunState.FINISHED, "ended": _now(), **result})
 
     def break_off(self, error: BaseException) -> None:
@@ -482,10 +475,10 @@ class RunStatus:
 
 @contextmanager
 def recorded_status(folder: RunFolder, initial: Mapping[str, Any]) -> Iterator[RunStatus]:
-    """Record the start of a run and any error that interrupts it, then release its folder.
+    """Record the start of a run and any error that interrupts it, then unlock its folder.
 
-    If an `HvrError` occurs before anything was planned or asked, the folder is removed. Any other
-    error gets the folder as its attribute `folder`.
+    If an `HvrError` occurs before the run has planned anything or prompted a model, the folder is
+    removed. Any other error gets the folder as its attribute `folder`.
     """
     status = RunStatus(folder, initial)
     try:
@@ -506,7 +499,7 @@ def recorded_status(folder: RunFolder, initial: Mapping[str, Any]) -> Iterator[R
 
 
 def earlier_attempts(about: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the start, end and error of each interrupted attempt of a run, from its status."""
+    """Return the start, end and error of each interrupted attempt that a status records."""
     names = ("began", "ended", "error", "message")
     last = {name: about[name] for name in names if name in about}
     return [*about.get("earlier", ()), last]
@@ -525,7 +518,7 @@ ROBOT_VARIABLE = "HVR_ROBOT"
 
 
 def shared_graph(request: RunRequest, folder: RunFolder) -> SharedGraph | None:
-    """Create the run's graph on the server given in the options, if any.
+    """Create the run's graph on the SPARQL server given in the options, if any.
 
     A resumed run keeps its graph's name, and the graph is cleared.
 
@@ -553,7 +546,7 @@ def shared_graph(request: RunRequest, folder: RunFolder) -> SharedGraph | None:
 
 
 def shared_names(folder: Path) -> tuple[str, str] | None:
-    """Return the names of the run and the robot on the server; None if the run uses no server."""
+    """Return the names of the run and the robot on the SPARQL server; None without a server."""
     path = folder / SHARED_FILE
     if not path.is_file():
         return None

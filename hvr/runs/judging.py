@@ -1,4 +1,4 @@
-"""Judging of a plan against a problem, a goal in a scene, or its run."""
+"""Judges a plan against a problem, against a goal in a scene, or against its own run."""
 
 from __future__ import annotations
 
@@ -49,9 +49,7 @@ from hvr.worlds.environment import EnvironmentSetup, open_environment
 
 @dataclass(frozen=True)
 class JudgingTarget:
-    """The reference for judging a plan.
-
-    Set exactly one of `problem`, `goal` and `goal_pddl`, or none of them to judge a run.
+    """What a plan is judged by: exactly one of `problem`, `goal` and `goal_pddl`, or its own run.
 
     Args:
         goal_pddl: File with a PDDL goal about the objects of a scene.
@@ -74,9 +72,9 @@ class JudgedPlan:
     Args:
         validator: Validator with the initial state and the goal; None if the goal is unknown.
         goal: The goal in words or PDDL.
-        reading: The interpretation, if the sentence is ambiguous; otherwise empty.
-        read: The log record that contained the plan, with its skipped parts; None for other plans.
-        note: Remark on how the plan was extracted from an answer; empty for a plan file.
+        reading: The interpretation chosen for an ambiguous sentence; otherwise empty.
+        read: The log record that contained the plan; None for plans from other files.
+        note: How the plan was extracted from a model's answer; empty for a plan file.
     """
 
     file: Path
@@ -91,7 +89,7 @@ class JudgedPlan:
 
     @property
     def repaired(self) -> tuple[Step, ...] | None:
-        """The repaired plan; it keeps the times in the file if no step was inserted."""
+        """The repaired plan; if no step was inserted, it keeps the times in the file."""
         verdict = self.verdict
         if verdict.repaired is None or verdict.missing or not self.steps:
             return verdict.repaired
@@ -108,7 +106,7 @@ class JudgedPlan:
 def judge_plan(
     plan: Path, asked: JudgingTarget, *, work: int = MAX_CONDITION_TESTS
 ) -> tuple[JudgedPlan, ...]:
-    """Judge the plan in a file, or the plans of a run, one per stage.
+    """Judge the plan in a file, or each stage's plan of a run.
 
     Args:
         plan: PDDL plan file or run folder.
@@ -179,7 +177,7 @@ def _parts_of_run(folder: Path) -> Iterable[tuple[Path, tuple[Step, ...], Valida
 
 
 def with_opinion(judged: JudgedPlan, model: Model) -> JudgedPlan:
-    """Return a judged plan with a model's proven critiques of the remaining steps.
+    """Return a judged plan with a language model's critiques that hvr could prove.
 
     Raises:
         LLMError: The model did not answer.
@@ -213,7 +211,6 @@ def with_opinion(judged: JudgedPlan, model: Model) -> JudgedPlan:
 
 
 def _places(verdict: PlanVerdict) -> list[int | None]:
-    """Return the original index of each step of the repaired plan; None for an inserted step."""
     if verdict.repaired is None:
         return list(range(len(verdict.plan)))
     places: list[int | None] = []
@@ -240,7 +237,7 @@ _MOST_OBJECTS_NAMED = 3
 
 @dataclass(frozen=True)
 class JudgedGoal:
-    """A verdict, with its goal.
+    """A verdict on a plan and the goal that it was judged by.
 
     Args:
         validator: Validator with the initial state and the goal; None if the goal is unknown.
@@ -262,10 +259,10 @@ def judge_by_goals(
     *,
     work: int,
 ) -> JudgedGoal:
-    """Judge a plan by the goal that fits it best; `work` limits the condition tests per goal.
+    """Judge a plan by the goal with the best verdict; `work` limits the condition tests per goal.
 
     Raises:
-        HvrError: No goal allows the plan to be judged.
+        HvrError: The plan cannot be judged by any of the goals.
     """
     judged: list[JudgedGoal] = []
     refusal: HvrError | None = None
@@ -288,7 +285,7 @@ def judge_by_goals(
 
 
 _NAME = re.compile(r"\b([a-z]+)-\d+\b")
-"""Pattern of an object's name: kind and number."""
+"""An object's name, such as `mug-1`; the group is its class."""
 
 
 def _with_plan_objects(stages: Sequence[Stage], plan: Sequence[Step]) -> tuple[Stage, ...]:
@@ -356,7 +353,7 @@ def scene_problem(
     stages: Sequence[Stage],
     named: Iterable[str],
 ) -> Problem:
-    """Return the problem of the last stage, with the objects of all stages and the `named` ones."""
+    """Return the problem of the last stage, with the objects of all stages and of `named`."""
     objects = [TypedName(n, (world.graph.pddl_type(n),)) for n in inventory.classes]
     wanted = [parse_formula(stage.wanted, domain, objects, file="<goal>") for stage in stages]
     goal = parse_formula(stages[-1].text, domain, objects, file="<goal>")

@@ -103,7 +103,7 @@ class Options:
 
     @property
     def policy_name(self) -> str:
-        """The explicit or default policy name."""
+        """Name of the policy, explicit or by default."""
         if self.policy is not None:
             return self.policy
         if self.model.spec is None:
@@ -124,7 +124,7 @@ class Options:
 
 @dataclass(frozen=True, kw_only=True)
 class RunRequest:
-    """A checked request with its options.
+    """A request that was checked, with its options.
 
     Args:
         task: The paper's task with this sentence, if any.
@@ -144,11 +144,11 @@ class RunRequest:
 
     @property
     def name(self) -> str:
-        """The task id or the sentence, for the name of the run folder."""
+        """The task's ID or the request, which becomes part of the run folder's name."""
         return self.task.id if self.task else self.text
 
     def about(self) -> Mapping[str, Any]:
-        """Return everything needed to repeat the run, with the names used in transcripts."""
+        """Return everything needed to repeat the run, under the names used in transcripts."""
         options = self.options
         return {
             "request": self.text,
@@ -183,7 +183,7 @@ class RunRequest:
 
 
 _OWN = frozenset(f.name for f in fields(Options)) - {"save", "model", "faults"}
-"""Options with plain values."""
+"""Options stored as plain values in a run's status."""
 
 _PATHS = ("prompts", "library", "cache")
 _CREDENTIALS = re.compile(r"://[^/?#]*@")
@@ -195,7 +195,7 @@ def request_from_json(
     """Return the request of a started run, read from its status.
 
     Args:
-        named: Code (`module:attribute`) named by the caller, which the status may use as well.
+        named: Code that the caller allows the status to name, as `module:attribute`.
 
     Raises:
         UsageError: The status names other code.
@@ -239,8 +239,9 @@ def resumed(
     """Return the request of a resumed run.
 
     Args:
+        about: Recorded status of the run.
         changes: New base URL, trust, timeout and limits; None keeps the recorded value.
-        env_options: Environment options that name a program.
+        env_options: Environment options that name a program, which are not recorded.
         named: See `request_from_json`.
 
     Raises:
@@ -288,10 +289,10 @@ def _choice_from_json(values: Mapping[str, Any]) -> ModelChoice:
 
 
 def read_request(text: str | None, task: str | None, options: Options) -> RunRequest:
-    """Check a request, and return it before anything is opened or written.
+    """Check a request before anything is opened or written.
 
     Args:
-        task: Id of one of the paper's tasks, instead of a text. A recorded run needs neither.
+        task: ID of one of the paper's tasks, instead of a text. A recorded run needs neither.
 
     Raises:
         UsageError, DataFileError, SceneError: An argument is invalid.

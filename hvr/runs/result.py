@@ -75,7 +75,7 @@ class Run(JsonObject):
 
     @property
     def reading(self) -> tuple[str, ...]:
-        """The request as understood, one sentence per stage."""
+        """The request as hvr understood it, one sentence per stage."""
         return self.goal.paraphrase if self.goal else ()
 
     @property
@@ -85,17 +85,17 @@ class Run(JsonObject):
 
     @property
     def read_by(self) -> str | None:
-        """Name of the reader."""
+        """Name of the reader that parsed the request."""
         return self.goal.reader if self.goal else None
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Remarks about the goal."""
+        """Notes on how the request was understood."""
         return self.goal.notes if self.goal else ()
 
     @property
     def planning_seconds(self) -> list[float]:
-        """Time spent on each plan, in seconds."""
+        """Planning time of each plan, in seconds."""
         return [round(ready.seconds, 4) for ready in self.plans]
 
     @property
@@ -104,7 +104,7 @@ class Run(JsonObject):
 
     @property
     def within_budget(self) -> bool | None:
-        """Whether the goal was reached within the budget; None without budget or judgement."""
+        """Whether the goal was reached within the step budget; None without budget or judgement."""
         if self.step_budget is None or self.finished is None or self.reached is None:
             return None
         return self.reached and self.finished.steps <= self.step_budget
@@ -177,10 +177,8 @@ def result_of(
     """Return the result of a completed run.
 
     Args:
-        run: The run.
         goal: The goal as read by hvr's grammar.
-        finished: The end of the execution; None for a dry run.
-        judgement: Judgement of whether the request was met.
+        finished: The last event of the execution; None for a dry run.
         seconds: Total wall time in seconds.
     """
     meter, task = run.policy.meter, run.request.task
@@ -206,7 +204,7 @@ def result_of(
 
 
 def summary(run: Run) -> dict[str, Any]:
-    """Return the result without the parts that are stored in files of their own."""
+    """Return the result without the parts that have their own files in the run folder."""
     values = run.to_json()
     del values["plans"], values["steps"]
     return {**values, "folder": None}

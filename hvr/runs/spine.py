@@ -59,8 +59,8 @@ class RunComponents:
     """The components of a run that is ready to start.
 
     Args:
-        branches: The branches of a contingent goal, proven before the look.
-        answer: Result of the look, in words.
+        branches: Branches of a contingent goal, proven before the observation.
+        answer: Result of the observation, in words.
     """
 
     request: RunRequest
@@ -84,7 +84,7 @@ class OpenScene:
 
 @contextmanager
 def open_scene(request: RunRequest, folder: RunFolder) -> Iterator[OpenScene]:
-    """Open the environment and the world of a request, and close them at the end.
+    """Open the environment and the robot's world for a request, and close them at the end.
 
     Raises:
         HvrError: The environment or the world cannot be opened.
@@ -114,9 +114,9 @@ def open_scene(request: RunRequest, folder: RunFolder) -> Iterator[OpenScene]:
 def open_run(
     request: RunRequest, folder: RunFolder, listen: Listener | None, scene: OpenScene | None = None
 ) -> Iterator[RunComponents]:
-    """Open the environment, graph, world, policy and executor of a run, and close them at the end.
+    """Open all components of a run, and close them at the end.
 
-    If an open `scene` is given, it stays open.
+    If an open `scene` is given, it is used and stays open.
 
     Raises:
         HvrError: A component cannot be opened.
@@ -178,9 +178,9 @@ def judge_dry_run(
     *,
     asks_model: bool,
 ) -> Judgement:
-    """Judge an unexecuted plan for the first stage by the final state that the validator computes.
+    """Judge an unexecuted plan for the first stage by its final state according to the validator.
 
-    `asks_model` tells whether a language model wrote the goal or the plan.
+    `asks_model` says whether a language model wrote the goal or the plan.
     """
     if not understanding.judged_only:
         stages = len(understanding.stages)
@@ -240,8 +240,8 @@ def plan(
 
     Args:
         text: The request, such as "make coffee".
-        task: Id of one of the paper's tasks, such as "T2", instead of a text. Its sentence is the
-            request; its gold goal is not used.
+        task: ID of one of the paper's tasks, such as "T2", instead of a text. Its sentence is the
+            request; its reference goal is not used.
         listen: Callback that receives events as they happen.
 
     Raises:
@@ -249,9 +249,8 @@ def plan(
         ImpossibleGoalError: The request is impossible in this scene; the message explains why.
         PlannerError: No plan was found within the time limit, or the plan is invalid.
         LLMError: The language model gave no usable answer. The error's `folder` contains the
-            dialogue up to then.
-        SceneError, UsageError, DataFileError: An option is invalid.
-        SimulatorError, MissingExtraError: AI2-THOR cannot be started, or has stopped.
+            dialogue up to the error. SceneError, UsageError, DataFileError: An option is invalid.
+            SimulatorError, MissingExtraError: AI2-THOR cannot be started, or has stopped.
     """
     started = time.perf_counter()
     request = read_request(text, task, options or Options())
@@ -319,7 +318,7 @@ def carry_out(
     Args:
         started: Time at which the request arrived, from `time.perf_counter`.
         scene: An open scene to act in; None to open the scene of the request.
-        goal: The goal, if it is known without reading the request.
+        goal: The goal, if it is known without parsing the request.
     """
     with recorded_status(folder, initial) as status:
         with open_run(request, folder, listen, scene) as run:
@@ -391,7 +390,7 @@ def _execute(run: RunComponents, understanding: Understanding[Any]) -> Finished 
 
 
 def _execute_contingent(run: RunComponents, contingency: Contingency) -> Finished | None:
-    """Prove both branches, look, and carry out the branch that the look selects."""
+    """Prove both branches, observe, and carry out the branch that the observation selects."""
     from hvr.runs.contingent import decide, prove_branches, show_look
 
     answers = []
@@ -416,7 +415,7 @@ def _execute_contingent(run: RunComponents, contingency: Contingency) -> Finishe
 def _unseen_constraints(
     run: RunComponents, understanding: Understanding[Any]
 ) -> tuple[Trajectory, ...]:
-    """Return the constraints of a goal that the planning model does not know."""
+    """Return the constraints of a goal that the policy does not consider when planning."""
     goal = understanding.goal
     if goal is None or not understanding.judged_only:
         return ()
@@ -433,7 +432,7 @@ def _unseen_constraints(
 def _judge(
     run: RunComponents, understanding: Understanding[Any], finished: Finished | None
 ) -> Judgement:
-    """Judge the run, or the plan of a dry run, and let the policy learn from a success."""
+    """Judge a run or dry run; if a run succeeded, let the policy learn from it."""
     if finished is None:
         planned, domain = run.recorder.planned[-1], run.request.world.agent.domain()
         asks_model = run.policy.asks_model
@@ -455,7 +454,7 @@ def _judge(
 def _with_side_effects(
     judgement: Judgement, understanding: Understanding[Any], before: Inventory, world: World
 ) -> Judgement:
-    """Mention devices left on and objects left open or full, unless the request asks for it."""
+    """Mention devices left on and objects left open or full, unless the request asks for this."""
     goal = understanding.goal
     if goal is None or understanding.judged_only:
         return judgement
@@ -472,7 +471,7 @@ def _with_side_effects(
 
 
 def _with_view(judgement: Judgement, understanding: Understanding[Any], world: World) -> Judgement:
-    """Mention that constraints were checked only where the robot looked."""
+    """Mention that constraints were checked only for objects in the robot's view."""
     goal = understanding.goal
     if goal is None or not judgement.reached or not world.limited:
         return judgement
@@ -506,7 +505,7 @@ def _with_store(judgement: Judgement, run: RunComponents) -> Judgement:
 def with_reservations(
     judgement: Judgement, understanding: Understanding[Any], finished: Finished
 ) -> Judgement:
-    """Return a judgement that mentions an unchanged world and unread words."""
+    """Mention words that were not understood, and whether the world is unchanged."""
     if not judgement.reached:
         return judgement
     if finished.steps == 0:

@@ -39,19 +39,19 @@ class GroundTruth(Value):
 
     @property
     def steps(self) -> tuple[GroundAction, ...]:
-        """The plan as one sequence."""
+        """All steps of the plan."""
         return tuple(action for block in self.blocks for action in block)
 
 
 class Optimum(Value):
-    """The length of a shortest known plan in a scene, and a lower bound on any plan's length."""
+    """The length of the shortest known plan in a scene, and a lower bound for all plans."""
 
     steps: int
     bound: int
 
     @property
     def proven(self) -> bool:
-        """Whether no shorter plan exists for the retrieved objects."""
+        """Whether no shorter plan exists that uses only the retrieved objects."""
         return self.bound == self.steps
 
 
@@ -91,11 +91,11 @@ class PaperTask(Value):
 
     @property
     def reference(self) -> str:
-        """The id or file path by which `load_task` finds the task."""
+        """The ID or file path by which `load_task` finds the task."""
         return self.file or self.id
 
     def budget_in(self, scene: str) -> int | None:
-        """Return the step budget, which applies only to the ground truth's scene."""
+        """Return the step budget, or None for scenes other than the ground truth's."""
         return self.step_budget if scene == self.ground_truth.scene else None
 
     @property
@@ -105,7 +105,7 @@ class PaperTask(Value):
 
 
 def task_ids(folder: Path | None = None, world: str = DEFAULT_WORLD) -> tuple[str, ...]:
-    """Return the IDs of a folder's or world's tasks in natural order: T1, …, T5, T5bis, T6, …"""
+    """Return the IDs of the tasks in a folder or world in natural order: T1, …, T5, T5bis, T6, …"""
     files = folder.glob("*.toml") if folder is not None else load_world(world).task_files
     return tuple(sorted((path.stem for path in files), key=_natural))
 
@@ -116,10 +116,10 @@ def paper_task_ids(folder: Path | None = None) -> tuple[str, ...]:
 
 
 def expand_ids(names: Iterable[str], folder: Path | None = None) -> tuple[str, ...]:
-    """Expand a user's task list of ids, ranges (`T13-T24`), `all`, `paper`, and world names.
+    """Expand a user's task list of IDs, ranges (`T13-T24`), `all`, `paper`, and world names.
 
-    File paths are kept, and folders are replaced by their task files. `all` stands for the tasks of
-    the default world.
+    File paths are kept, and folders are replaced by their task files. `all` means the tasks of the
+    default world.
 
     Raises:
         UsageError: A range is invalid or empty, or a folder contains no tasks.
@@ -178,7 +178,7 @@ def load_task(task_id: str, folder: Path | None = None) -> PaperTask:
 
     Args:
         task_id: Task ID, or path of a custom task's file.
-        folder: Folder of the tasks with ids; None for those included in hvr, in all worlds.
+        folder: Folder with the tasks that have IDs; None for those included in hvr, in all worlds.
 
     Raises:
         UsageError: No such task exists.

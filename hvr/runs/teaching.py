@@ -62,43 +62,43 @@ _FRAMES: Mapping[str, tuple[str, ...]] = {
     TRAIN: ("{0}", "make sure that {0}", "I want this: {0}", "in the end, {0}"),
     HELD_OUT: ("see to it that {0}", "bring it about that {0}"),
 }
-"""Wordings of drawn tasks."""
+"""Sentence patterns for goals that were drawn at random, by split."""
 
 _MOST_STATES = 20_000
-"""Maximum number of states in the search for a shortest plan; larger draws are rejected."""
+"""Maximum number of states in the search for a shortest plan; larger tasks are rejected."""
 
 _MOST_WALKED = 40
 """Maximum number of steps of a random walk."""
 
 _MOST_WALKED_OBJECTS = 8
-"""Number of objects in a scene with which a random walk starts."""
+"""Initial number of objects in a scene for a random walk."""
 
 _MOST_GOALS = 3
-"""Maximum number of facts in a drawn goal."""
+"""Maximum number of facts in a goal drawn at random."""
 
 _MOST_CHOICE = 4
-"""Maximum number of draws per lesson, of which the one with the longest plan is used."""
+"""Maximum number of goals drawn per lesson; the one with the longest plan is used."""
 
 _MOST_DRAWS = 4_000
-"""Maximum number of consecutive rejected draws."""
+"""Maximum number of consecutive goals that are rejected."""
 
 _MOST_STEPS = 20
-"""Maximum number of steps in a plan for a world's own task."""
+"""Maximum number of steps in a plan for one of the world's own tasks."""
 
 _PROOF_S = 60.0
-"""Time limit in seconds for proving that a plan in a scene is shortest; 0.2 s is typical."""
+"""Time limit in seconds for proving that a plan is shortest; 0.2 s is typical."""
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """/task, scene, wording: Names of the task, scene and wording, none of which both halves share.
+    """A request with its scene and a shortest plan.
 
     Args:
-        half: `train` or `held-out`.
-        task, scene, wording: Names of the three things that the halves do not share.
+        half: The split, `train` or `held-out`. task, scene, wording: Names; no name occurs in both
+            splits.
         needed: Objects that the proof of the plan needs.
         best: Number of steps of the plan.
-        predict: Function that creates the predicted world described by the prompts.
+        predict: Creates the predicted world that the prompts describe.
         prompts: Folder of the world's prompt templates; None for the kitchen's.
     """
 
@@ -124,7 +124,7 @@ class Lesson:
 
 
 def half_of(kind: str, key: str, share: float) -> str:
-    """Return the half of a task or scene, which depends only on its key; `share` are held out."""
+    """Return the split of a task or scene, which depends only on its key; `share` are held out."""
     digest = hashlib.sha256(f"{kind}\0{key}".encode()).digest()
     return HELD_OUT if int.from_bytes(digest[:8]) < share * 2**64 else TRAIN
 
@@ -138,7 +138,7 @@ def lessons(world: str, count: int, share: float, seed: int) -> Iterator[Lesson]
 
     Raises:
         UsageError: The world has neither problems nor scenes, or no lessons can be drawn.
-        DataFileError, PddlError: The world cannot be read.
+            DataFileError, PddlError: The world cannot be read.
         PlannerError: The proof for a scene took too long.
     """
     if not 0 <= share <= 1:
@@ -165,8 +165,8 @@ def lessons(world: str, count: int, share: float, seed: int) -> Iterator[Lesson]
 class _Walker:
     """Draws states and goals by random walks.
 
-    Each step draws the name of the action first. Otherwise actions with many instances, such as
-    moves, would crowd out all others.
+    Each step of a walk draws an action name before its arguments, so that actions with many
+    instances, such as moves, are not preferred.
     """
 
     task: Task
@@ -296,7 +296,7 @@ def _action(text: str) -> GroundAction:
 
 @dataclass(frozen=True)
 class _Posed:
-    """A request in a scene; `task` is None if the goal must still be drawn."""
+    """A request in a scene; if `task` is None, its goal is drawn later."""
 
     half: str
     number: int
@@ -400,7 +400,7 @@ class _Place:
 def _posed(
     folder: WorldFolder, numbers: Sequence[tuple[str, int]], share: float, seed: int
 ) -> list[_Posed]:
-    """Return requests in scenes, alternately for a task of the world and for a goal to be drawn."""
+    """Return requests in scenes, alternately for a task of the world and for a goal to draw."""
     tasks = [load_task(str(path)) for path in folder.task_files]
     halves = {task.id: half_of("task", task.id, share) for task in tasks}
     taught = {s for task in tasks if halves[task.id] == TRAIN for s in task.sentences}
@@ -446,7 +446,7 @@ def _posed(
 _NAME = re.compile(r"[\w-]+")
 
 _FIRST = {"correct_block": "block", "correct_plan": "plan"}
-"""Prompts that ask for the same steps as their correction prompts."""
+"""For each correction prompt, the prompt that asks for the same steps at first."""
 
 _LICENCE = "Apache-2.0"
 _SCENES = (
@@ -462,9 +462,9 @@ class Teaching:
 
     Args:
         count: Number of lessons per world.
-        held_out: Share of lessons in the held-out half.
+        held_out: Share of lessons in the held-out split.
         setting: Setting of the pipeline, such as `VR` or `HVR`.
-        error: Error rate of the teacher's first answers.
+        error: Error rate of the simulated model's first answers.
     """
 
     worlds: Sequence[str]
@@ -476,7 +476,7 @@ class Teaching:
 
 
 class Teacher:
-    """A model whose first answers contain errors, and which remembers the correct answers."""
+    """A simulated model that makes errors at first and records the correct answers."""
 
     simulated = True
     name = "teacher"
@@ -592,7 +592,7 @@ def _problem_told(lesson: Lesson, request: Request) -> Problem:
 def _taught(
     lesson: Lesson, teaching: Teaching, error: float
 ) -> list[tuple[Request, Answer]] | None:
-    """Return the exchanges of a lesson; None if an answer may be wrong for its prompt."""
+    """Return the prompts and answers of a lesson; None if an answer may be wrong for its prompt."""
     teacher = Teacher(lesson.script, error, teaching.seed)
     settings = settings_named(teaching.setting)
     equipment = Equipment(

@@ -28,7 +28,7 @@ def verify(
     domain: Path | str | None = None,
     problem: Path | str | None = None,
 ) -> Verdict:
-    """Return the verifier's estimate that a plan does what was requested.
+    """Return the verifier's estimate of whether a plan does what was requested.
 
     Args:
         plan: A run, its folder, or a PDDL plan file.

@@ -38,7 +38,7 @@ _DOOR = 46.0
 
 
 def state_marks(shape: Shape, sheet: Drawing) -> Iterator[tuple[str, Mark]]:
-    """Yield the visible states of an object, with their marks."""
+    """Yield the visible states of an object, each with the mark that shows it."""
     x0, y0 = sheet.place(shape.box.x0, shape.box.z1)
     x1, y1 = sheet.place(shape.box.x1, shape.box.z0)
     middle = ((x0 + x1) / 2, (y0 + y1) / 2)
@@ -60,7 +60,7 @@ def state_marks(shape: Shape, sheet: Drawing) -> Iterator[tuple[str, Mark]]:
 def _door(
     corners: tuple[float, float, float, float], sheet: Drawing
 ) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Return the line of an open door, on the side that faces the middle of the room."""
+    """Return the line of an open door, on the side of the box that faces the room's centre."""
     x0, y0, x1, y1 = corners
     dx, dy = sheet.width / 2 - (x0 + x1) / 2, sheet.height / 2 - (y0 + y1) / 2
     wide, deep = max(x1 - x0, 1.0), max(y1 - y0, 1.0)
@@ -81,16 +81,16 @@ def _door(
 _WORDS = {"opened": "open", "toggled": "on"}
 _STATES = frozenset("opened toggled sliced cracked cooked hot cold dirty broken".split())
 _REACH = 0.32
-"""Distance of a held object in front of the robot's middle, in metres."""
+"""Distance from the robot's centre to a held object, in metres."""
 _SLOTS = (0.0, 0.25, -0.25, 0.4, -0.4)
-"""Positions for objects placed beside each other, as fractions of the free width."""
+"""Positions for objects placed side by side, as fractions of the free width."""
 
 
 def plans_by_step(story: Story) -> list[FloorPlan]:
     """Return the floor plan before the first step and after each step.
 
-    Objects that the robot moves are drawn at their new places, beside each other, because their
-    exact positions are not recorded.
+    Moved objects are drawn side by side at their new places, since their exact positions are not
+    recorded.
     """
     assert story.before is not None
     room = _Room(story)
@@ -107,7 +107,7 @@ def plans_by_step(story: Story) -> list[FloorPlan]:
 
 
 def observed(step: StoryStep) -> tuple[list[str], list[str]]:
-    """Return the facts that a step made true and false, as observed or believed."""
+    """Return the facts that became true in a step, and those that became false."""
     if step.changed:
         ended = [fact[5:-1] for fact in step.changed if fact.startswith("(not ")]
         return [fact for fact in step.changed if not fact.startswith("(not ")], ended
@@ -124,7 +124,7 @@ def _parts(fact: str) -> tuple[str, str, str]:
 
 
 class _Room:
-    """The objects of a room while a run changes them."""
+    """The objects of a room as they change during a run."""
 
     def __init__(self, story: Story) -> None:
         assert story.before is not None
@@ -140,7 +140,6 @@ class _Room:
         self._doors = opened | {shape.place for shape in inside}
 
     def plan(self, agent: Pose) -> FloorPlan:
-        """Return the current floor plan, with the held object in front of the robot."""
         turn = math.radians(agent.yaw)
         x, z = agent.x + _REACH * math.sin(turn), agent.z + _REACH * math.cos(turn)
         for name in (self._held, self._dropped):
@@ -153,7 +152,6 @@ class _Room:
         return self._before.replace(shapes=tuple(shapes), agent=agent, held=self._held)
 
     def _move(self, shape: Shape, x: float, z: float) -> None:
-        """Move an object with everything on or in it."""
         dx, dz = x - shape.box.center[0], z - shape.box.center[2]
         moved = {shape.name}
         while more := {
@@ -167,7 +165,7 @@ class _Room:
             self._shapes[name] = one.replace(box=_shifted(one.box, dx, dz))
 
     def begin(self, name: str, first: str, second: str) -> None:
-        """Make a fact true."""
+        """Update the room for a fact that becomes true."""
         if name == "present" and first in self._pieces:
             self._shapes.setdefault(first, self._pieces[first].replace(state=()))
         if (shape := self._shapes.get(first)) is None:
@@ -185,7 +183,6 @@ class _Room:
             self._states(shape, dict.fromkeys((*shape.state, _WORDS.get(name, name))))
 
     def end(self, name: str, first: str, second: str) -> None:
-        """Make a fact false."""
         if (shape := self._shapes.get(first)) is None:
             return
         if name == "holding" and self._held == first:
@@ -215,7 +212,6 @@ class _Room:
             self._move(self._shapes[shape.name], *self._free(shape, there))
 
     def _free(self, shape: Shape, place: Shape) -> tuple[float, float]:
-        """Return the middle of a free spot on or in a place."""
         others = [
             one.box.center[0]
             for one in self._shapes.values()
@@ -266,7 +262,7 @@ _COLOURS = {"ok": "#1a7f37", "bad": "#b3261e", "quiet": "#6e7781", "title": "#24
 
 @dataclass(frozen=True)
 class _Row:
-    """A line of the animation: its text and style class, and the number of completed steps."""
+    """A line of text with its style class, shown once `done` steps are completed."""
 
     text: str
     look: str
@@ -274,7 +270,7 @@ class _Row:
 
 
 def animated_svg(story: Story) -> str:
-    """Return the steps of a run, beside the robot's path, as an animated SVG document.
+    """Return an animated SVG document with the steps of a run beside the robot's path.
 
     Raises:
         DataFileError: The run has no room that could be drawn.
@@ -328,7 +324,7 @@ def animated_svg(story: Story) -> str:
 
 
 def animated_picture(story: Story, form: str) -> bytes:
-    """Return the steps of a run, below the robot's path, as an animated picture.
+    """Return an animated picture with the steps of a run below the robot's path.
 
     Args:
         form: `GIF`, or `PNG` for APNG.
@@ -430,7 +426,7 @@ def _appears(number: int, length: float) -> str:
 
 
 class _Times:
-    """The times at which each room of a run is shown, as fractions of the animation's length."""
+    """The times of an animation's frames, as fractions of its length."""
 
     def __init__(self, rows: Sequence[_Row], rooms: int, length: float) -> None:
         self.length = length
@@ -441,7 +437,7 @@ class _Times:
         self.starts[0] = 0.0
 
     def animate(self, kind: str, values: Sequence[str], *, jump: bool, **more: str) -> str:
-        """Return an animation of one value per room; empty if the value never changes."""
+        """Return an SVG animation with one value per frame; empty if the value never changes."""
         if len(set(values)) < 2:
             return ""
         shown, times = [values[0]], [0.0]
@@ -468,7 +464,7 @@ class _Times:
 
 
 class _Things:
-    """The objects that a run moves or changes, drawn over the static floor plan."""
+    """The objects that a run moves or changes, which are drawn over the unchanging floor plan."""
 
     def __init__(self, plans: Sequence[FloorPlan], sheet: Drawing, times: _Times) -> None:
         self._sheet, self._times = sheet, times
@@ -480,7 +476,6 @@ class _Things:
         self.names = frozenset(self._lives)
 
     def elements(self, handled: Collection[str]) -> Iterator[str]:
-        """Yield the elements, large objects first."""
         first = {name: next(filter(None, life)) for name, life in self._lives.items()}
         order = sorted(first.items(), key=lambda one: -one[1].box.footprint)
         for name, shape in order:

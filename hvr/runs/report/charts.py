@@ -16,7 +16,7 @@ from string import Template
 SVG = "http://www.w3.org/2000/svg"
 
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that XML forbids even as references."""
+"""Characters that XML forbids even as character references."""
 
 _SHAPES = frozenset({"circle", "line", "path", "polygon", "polyline", "rect"})
 
@@ -27,9 +27,10 @@ def escaped(text: str) -> str:
 
 
 def element(name: str, *markup: str, **attributes: str | float | None) -> str:
-    """Return an element.
+    """Return an HTML or SVG element.
 
     Args:
+        markup: Content of the element.
         attributes: Texts, which are escaped, or numbers; floats get one decimal. `text_anchor`
             becomes `text-anchor`, and `class_` becomes `class`. None omits an attribute.
     """
@@ -50,7 +51,6 @@ def _attributes(attributes: dict[str, str | float | None]) -> Iterable[str]:
 def svg_document(
     *parts: str, width: float, height: float, left: float = 0, **attributes: str | float | None
 ) -> str:
-    """Return a complete SVG document with one line per part."""
     svg = element(
         "svg",
         *(f"\n{part}" for part in parts),
@@ -68,12 +68,10 @@ def svg_document(
 def rectangle(
     x: float, y: float, width: float, height: float, *markup: str, **attributes: str | float | None
 ) -> str:
-    """Return an SVG rectangle."""
     return element("rect", *markup, x=x, y=y, width=width, height=height, **attributes)
 
 
 def tooltip(text: str) -> str:
-    """Return the tooltip of an SVG element."""
     return element("title", escaped(text))
 
 
@@ -85,7 +83,7 @@ def paragraph(text: str, kind: str) -> str:
 def table(
     caption: str, header: Sequence[str], rows: Iterable[Sequence[str]], note: str = ""
 ) -> str:
-    """Return a table of texts; the first cell of each row is its header."""
+    """Return an HTML table; the first cell of each row is a header cell."""
     head = (element("th", escaped(cell), scope="col") for cell in header)
     lines = (
         element(
@@ -122,7 +120,7 @@ def page(title: str, body: str, *, styles: Sequence[str] = (), script: str = "")
 
 
 def fill(package: str, name: str, **markup: str) -> str:
-    """Fill the `$names` in a skeleton file with markup; a `$` in the markup stays as it is."""
+    """Replace each `$name` in a skeleton file by markup, in which `$` has no special meaning."""
     return Template(asset(package, name)).substitute(markup)
 
 

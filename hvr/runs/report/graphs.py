@@ -1,4 +1,4 @@
-"""Graphs as pictures: plans with the risks of a verdict, tools with links and success rates."""
+"""Pictures of graphs: plans with risks from a verdict, tools with links and failure rates."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ from hvr.validation.report import count
 _WIDE, _HIGH, _GAP_X, _GAP_Y, _EDGE = 190, 58, 60, 26, 24
 _TOP = 64
 _START = 56
-"""Width of the start node."""
+"""Width of the start node, in pixels."""
 _FIRST = _EDGE + 90
-"""Left edge of the first column."""
+"""Left edge of the first column of nodes, in pixels."""
 _LONGEST = 24
 
 Point = tuple[int, int]
 
 
 def draw_plan_graph(verdict: Verdict) -> str:
-    """Return the plan graph as an SVG document, from left to right.
+    """Return the graph of a plan as an SVG document, from left to right.
 
-    Riskier steps and links are redder. Those above their threshold have a thick outline and show
-    their risk. Every node and link also has a tooltip with its figures.
+    Steps and links are redder the riskier they are. If a risk exceeds its threshold, the outline is
+    thick and shows the risk. Tooltips contain the figures.
     """
     graph = verdict.graph
     places = _places(graph)
@@ -58,7 +58,6 @@ def draw_plan_graph(verdict: Verdict) -> str:
 
 
 def _places(graph: PlanGraph) -> list[Point]:
-    """Return each node's column (the length of the longest path to it) and row."""
     column = [0] * len(graph.nodes)
     for node in graph.order:
         column[node] = max((column[b] + 1 for b in graph.before(node)), default=0)
@@ -186,15 +185,15 @@ _WIDE_tool_graph, _HIGH_tool_graph, _GAP_X_tool_graph, _GAP_Y_tool_graph, _EDGE_
 _PER_COLUMN = 14
 _COLUMNS = 6
 MAX_DRAWN_TOOLS = 300
-"""Maximum number of tools in a picture; the least-called ones are omitted."""
+"""Maximum number of tools in a picture; the tools with the fewest calls are omitted."""
 
 
 def draw_tool_graph(graph: NavigationGraph) -> str:
     """Return the tools and their observed links as an SVG document, from left to right.
 
-    Tools that fail more often are redder, uncalled ones are grey, and removed ones dashed. Links
-    taken more often are thicker. Links that exist only between compatible schemas are thin and
-    grey. Tooltips contain all figures.
+    Tools are redder the more often they fail; tools without calls are grey, and removed tools
+    dashed. Links are thicker the more often they were taken; links that follow only from compatible
+    schemas are thin and grey. Tooltips contain all figures.
     """
     shown = sorted(graph.tools, key=lambda n: (-graph.tools[n].evidence.count, n))[:MAX_DRAWN_TOOLS]
     places = _places_tool_graph(graph, sorted(shown))
@@ -217,7 +216,7 @@ def draw_tool_graph(graph: NavigationGraph) -> str:
 
 
 def tool_graph_page(graph: NavigationGraph, note: str = "") -> str:
-    """Return an HTML page with the picture, and tables of tools, links and parameters."""
+    """Return an HTML page with the picture and with tables of tools, links and parameters."""
     parts = [
         element("h1", "Tool graph"),
         element("p", escaped(summary(graph))),
@@ -237,7 +236,7 @@ def tool_graph_page(graph: NavigationGraph, note: str = "") -> str:
 
 
 def summary(graph: NavigationGraph) -> str:
-    """Return a one-line summary of a graph."""
+    """Return one line with the numbers of tools, links and calls in a graph."""
     calls = sum(tool.evidence.count for tool in graph.tools.values())
     failed = sum(tool.evidence.failures for tool in graph.tools.values())
     removed = [name for name, absence in graph.absent.items() if not absence.gone]
@@ -255,7 +254,7 @@ def summary(graph: NavigationGraph) -> str:
 
 
 def state(graph: NavigationGraph, name: str) -> str:
-    """Return a tool's status in one word; empty if it is in use."""
+    """Return a tool's status in one word; empty if the tool is in use."""
     absence = graph.absent.get(name)
     if absence is None:
         return "" if graph.tools[name].evidence.count else "untried"
@@ -290,7 +289,6 @@ def _feeding(graph: NavigationGraph) -> set[tuple[str, str]]:
 def _places_tool_graph(
     graph: NavigationGraph, names: Sequence[str]
 ) -> Mapping[str, tuple[int, int]]:
-    """Return the corner of each tool, with consumers to the right of producers."""
     shown = set(names)
     depth: dict[str, int] = {}
     for column in range(_COLUMNS):
@@ -436,14 +434,14 @@ def _date(time: float) -> str:
 ADDRESS = "127.0.0.1"
 
 Pages = Callable[[str], tuple[str, str] | None]
-"""Returns the media type and text of a path; None if there is no such page."""
+"""Returns the media type and text of the page at a path; None if no such page exists."""
 
 
 def loopback_server(pages: Pages, port: int = 0) -> ThreadingHTTPServer:
-    """Bind a server to the loopback address without starting to serve; port 0 picks a free port.
+    """Bind a server to the loopback address without starting it; port 0 selects a free port.
 
-    Pages are generated for each request. Requests with another host name are rejected, so that
-    other web pages cannot read them through a browser.
+    Pages are generated for each request. Requests for another host name are rejected, so that other
+    web pages cannot read the pages through a browser.
 
     Raises:
         UsageError: The port is in use or invalid.

@@ -20,7 +20,7 @@ STYLE = (
 
 
 def time_axis(end: float, left: float, width: float, y: float, unit: str = "time") -> str:
-    """Return a horizontal axis from 0 to `end` with about six numbers; positions are in pixels."""
+    """Return a horizontal axis from 0 to `end` with about six numbers; lengths are in pixels."""
     parts = [line("grid", (left, y), (left + width, y))]
     step = round_step(end / 6)
     for number in range(floor(end / step + 1e-9) + 1):
@@ -32,13 +32,12 @@ def time_axis(end: float, left: float, width: float, y: float, unit: str = "time
 
 
 def line(kind: str, start: tuple[float, float], end: tuple[float, float], inside: str = "") -> str:
-    """Return a line with a CSS class and inner markup, such as a tooltip."""
     x1, y1, x2, y2 = (float(number) for number in (*start, *end))
     return element("line", *([inside] if inside else ()), class_=kind, x1=x1, y1=y1, x2=x2, y2=y2)
 
 
 def round_step(least: float) -> float:
-    """Return the smallest number in …, 0.5, 1, 2, 5, 10, 20, … that is at least `least`."""
+    """Return the smallest number of …, 0.5, 1, 2, 5, 10, 20, … that is at least `least`."""
     scale = 10.0 ** floor(log10(least))
     factor = next(f for f in (1, 2, 5, 10) if ceil(least / scale * 1e9) <= f * 1e9 + 1)
     return scale * factor
@@ -51,7 +50,7 @@ _LEFT, _WIDTH, _RIGHT = 70, 640, 24
 _TOP, _STRIP, _HEAD, _BOTTOM = 40, 84, 30, 44
 _SAMPLES = 32
 MAX_CURVE_STEPS = 200
-"""Maximum number of start and end times that are drawn."""
+"""Maximum number of start and end times marked in a chart."""
 _PROCESS = 18
 _STYLE = (
     STYLE + ".curve{fill:none;stroke:#0072b2;stroke-width:2}.band{fill:#56b4e9;opacity:.35}"
@@ -62,11 +61,11 @@ _STYLE = (
 
 
 def draw_curves(curves: Sequence[Curve], title: str, timeline: Timeline | None = None) -> str:
-    """Return the changing fluents as an SVG document, each with its minimum and maximum.
+    """Return a chart of the changing fluents, each with its minimum and maximum, as an SVG
+    document.
 
-    A dashed line is a jump, that is, an instantaneous effect. A band encloses an inexact value.
-    Dotted lines mark starts and ends of steps, and a red one the first failure. Processes are bars
-    at the bottom.
+    Instantaneous effects are dashed lines, and inexact values are bands. Dotted lines mark starts
+    and ends of steps, a red one the first failure. Processes are bars at the bottom.
 
     Args:
         timeline: The plan with its processes and failures.
@@ -194,13 +193,15 @@ def _failure(timeline: Timeline, end: float, bottom: int) -> Iterator[str]:
 # Gantt chart --------------------------------------------------------------------------------------
 
 MAX_LANES = 40
-"""Maximum number of lanes named after first arguments; beyond it, steps share unnamed lanes."""
+"""Maximum number of lanes with names; if there are more first arguments, steps share unnamed
+lanes.
+"""
 
 _GANTT_WIDTH, _GANTT_RIGHT, _GANTT_TOP, _GANTT_BOTTOM = 820, 24, 52, 48
 _ROW, _SMALL_ROW, _GAP = 22, 9, 6
 _MANY_ROWS = 120
 _LETTER = 6.6
-"""Approximate width of a letter."""
+"""Approximate width of a letter, in pixels."""
 _MOST_LABEL = 22
 _LEAST_BAR = 2.0
 

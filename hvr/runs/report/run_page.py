@@ -1,4 +1,4 @@
-"""The story of a run as plain values, and its reading from a run folder."""
+"""The story of a run as plain values, read from its run folder."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ _SPEAKERS = {
 
 @dataclass(frozen=True)
 class DialogueTurn:
-    """A turn of the dialogue in which a plan was made.
+    """One contribution to the planning dialogue.
 
     Args:
         speaker: The model, the validator, the planner or the library.
-        good: Whether a check passed; None for turns that are not checks.
+        good: Result of a check; None for turns that are not checks.
     """
 
     speaker: str
@@ -53,7 +53,7 @@ class DialogueTurn:
 
 @dataclass(frozen=True)
 class AskedModel:
-    """A request to the model, and its answer or the reason why there is none."""
+    """A prompt for the model, and its answer or the error."""
 
     purpose: str
     prompt: str
@@ -62,7 +62,6 @@ class AskedModel:
 
 
 def turns_of(events: Iterable[Mapping[str, Any]]) -> tuple[DialogueTurn, ...]:
-    """Return the turns of a trace, in order."""
     return tuple(turn for event in events for turn in _turns(event))
 
 
@@ -123,7 +122,7 @@ def _conditions(macro: Mapping[str, Any]) -> str:
 
 
 def asked_of(folder: Path) -> tuple[AskedModel, ...]:
-    """Return the requests in a run's transcript; empty if there is no transcript."""
+    """Return the prompts in a run's transcript; empty without a transcript."""
     path = folder / NAME
     if not path.is_file():
         return ()
@@ -175,12 +174,11 @@ class _Done(Protocol):
 def expected_changes(folder: Path, steps: Iterable[_Done]) -> Mapping[int, Changes]:
     """Return the effects that the domain predicts for each step, by step number.
 
-    Each plan starts from its problem file, and unexpected facts observed after a step are adopted.
-    If the files do not match the trace, as in runs of other versions, steps are omitted.
+    Each plan starts from its problem file, updated by unexpected facts observed after each step.
+    Steps are omitted if the files do not match the trace, for example in runs of older versions.
 
     Args:
         folder: The run folder, with `domain.pddl`, `problem.pddl`, `problem-2.pddl`, …
-        steps: Steps of the run, in order.
     """
     expected: dict[int, Changes] = {}
     for plan, group in groupby(steps, key=lambda step: step.plan):
@@ -225,7 +223,7 @@ def _atoms(texts: Iterable[str]) -> frozenset[Atom]:
 
 @dataclass(frozen=True)
 class Remark:
-    """An event of the trace about a step or between steps, such as `failure` or `replanning`."""
+    """An event of the trace other than a step, such as `failure` or `replanning`."""
 
     event: str
     title: str
@@ -238,8 +236,8 @@ class StoryStep:
 
     Args:
         success: Whether the environment reported success.
-        as_expected: Whether the outcome matches the domain, except for changes that no action
-            caused.
+        as_expected: Whether the outcome matches the domain's prediction, except for changes that no
+            action caused.
         missing: Expected facts that do not hold in the observation.
         unexpected: Observed facts that were not expected.
         unseen: Expected effects that were out of view and are believed.
@@ -284,7 +282,7 @@ class StoryBlock:
 
 @dataclass(frozen=True)
 class StoryPlan:
-    """A plan of the run, with the reason if it replaced another one."""
+    """A plan of the run; `reason` says why it replaced an earlier plan, if it did."""
 
     blocks: tuple[StoryBlock, ...]
     first_step: int
@@ -298,10 +296,10 @@ class Story:
     """A run from request to outcome.
 
     Args:
-        facts: Further information, by title.
+        facts: Information about the run, as pairs of a title and a text.
         reached: Whether the goal was reached; None if the run was not executed, not judged or not
             finished.
-        outcome: The result, or the progress so far, as a sentence.
+        outcome: The result, or the progress of an unfinished run, as a sentence.
         note: Note on the picture of the initial scene.
         route: The robot's route; None without a picture.
         simulated: Whether a simulated model made the plan.
@@ -335,7 +333,7 @@ _TRACE = "trace.jsonl"
 _OF_PLANNING = frozenset(
     "understood objects macro-plan conditions macro-check block block-check left-out".split()
 )
-"""Events before the first step, which the page shows as a dialogue."""
+"""Events before the first step that the page shows as a dialogue."""
 
 _DAMAGED = (KeyError, TypeError, ValueError, AttributeError)
 
@@ -394,8 +392,7 @@ def read_trace(folder: Path, about: Mapping[str, Any], state: RunState) -> list[
     """Return the recorded events of a run, ignoring an incomplete last line.
 
     Raises:
-        DataFileError: A line is damaged; or the run is finished, but its trace is missing, or lacks
-            an end although the status claims success.
+        DataFileError: A line is damaged, or the trace of a finished run is missing or incomplete.
     """
     path = folder / _TRACE
     if not path.is_file():
@@ -461,7 +458,7 @@ def _action(raw: Mapping[str, Any]) -> str:
 
 
 def _steps(events: Sequence[Mapping[str, Any]], starts: Sequence[int]) -> tuple[StoryStep, ...]:
-    """Return the steps with the remarks after them; the first step also has those before it."""
+    """Return the steps with the remarks after them; the first step also has earlier remarks."""
     steps: list[StoryStep] = []
     remarks: dict[int, list[Remark]] = {}
     for event, plan in zip(events, starts, strict=True):
@@ -519,7 +516,6 @@ def _sent(action: Mapping[str, Any]) -> str:
 
 
 def _remark(kind: str, event: Mapping[str, Any]) -> Remark:
-    """Describe an event in words; unknown kinds are described by their fields."""
     title = " ".join(
         str(event[key]) for key in ("kind", "rung", "attempt") if event.get(key) is not None
     )

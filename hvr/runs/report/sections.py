@@ -1,4 +1,4 @@
-"""Reports as data: sections of tables and charts, which the studio draws."""
+"""Reports as data: sections with tables and charts, which the studio draws."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Any
 from hvr.values import SCHEMA_VERSION
 
 Part = Mapping[str, Any]
-"""A table or a chart, as JSON."""
+"""A table or chart, as JSON."""
 
 Series = tuple[str, Mapping[str, float]]
-"""The name of a series, and its values by group; groups may be missing."""
+"""The name of a series, and its value for each group that has one."""
 
 
 def report(
     title: str, sections: Iterable[Part], facts: Mapping[str, str] | None = None, warning: str = ""
 ) -> dict[str, Any]:
-    """Return a report.
+    """Return a report as JSON.
 
     Args:
         facts: Information about the subject of the report, by title.
-        warning: A sentence that qualifies all figures.
+        warning: A sentence that qualifies all figures of the report.
     """
     return {
         "schema_version": SCHEMA_VERSION,
@@ -34,14 +34,13 @@ def report(
 
 
 def section(title: str, *parts: Part, text: Sequence[str] = ()) -> Part:
-    """Return a section with its paragraphs, tables and charts."""
     return {"title": title, "text": list(text), "parts": list(parts)}
 
 
 def table(
     caption: str, header: Sequence[str], rows: Iterable[Sequence[str]], note: str = ""
 ) -> Part:
-    """Return a table of texts; the first cell of each row is its header."""
+    """Return a table; the first cell of each row is a header cell."""
     lines = [list(row) for row in rows]
     return {"kind": "table", "title": caption, "header": list(header), "rows": lines, "note": note}
 
@@ -57,7 +56,7 @@ def stacked(title: str, groups: Sequence[str], series: Iterable[Series]) -> Part
 
 
 def scatter(title: str, x_title: str, points: Iterable[tuple[str, float, float]]) -> Part:
-    """Return a scatter plot of points (series, x, y), with a number as x and a share as y."""
+    """Return a scatter plot of points (series, x, y), where x is a number and y a share."""
     found = [{"name": name, "x": x, "y": y} for name, x, y in points]
     return {"kind": "scatter", "title": title, "x": x_title, "points": found}
 

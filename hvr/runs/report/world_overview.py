@@ -17,9 +17,9 @@ from hvr.worlds.facts.lexicon import WorldLexicon
 
 @dataclass(frozen=True)
 class TypeNode:
-    """A type of the world, with the objects of the type itself but not of its subtypes.
+    """A type of the world, with the objects that belong to none of its subtypes.
 
-    `depth` is 0 directly below `object`.
+    `depth` is 0 for direct subtypes of `object`.
     """
 
     name: str
@@ -30,7 +30,7 @@ class TypeNode:
 
 @dataclass(frozen=True)
 class Overview:
-    """The contents of a world; predicates and actions are pairs of their words and PDDL."""
+    """The contents of a world; `facts` and `actions` are pairs of a wording and PDDL."""
 
     name: str
     types: tuple[TypeNode, ...]

@@ -1,4 +1,4 @@
-"""Answers of the simulated model: steps and conditions, plain or chatty, and goals."""
+"""Answers of the simulated model: steps and conditions, formatted or chatty, and goals."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Plain:
     """Writes answers in the requested format."""
 
     def actions(self, steps: Sequence[GroundAction], description: str = "") -> str:
-        """Return a block or plan, preceded by its description, if any."""
+        """Return a block or plan, preceded by its description if it has one."""
         lines = [f"{i}. {_paper(step)}" for i, step in enumerate(steps, start=1)] or ["none"]
         head = [f"Description: {description}"] if description else []
         return "\n".join([*head, "Actions:", *lines])
@@ -146,7 +146,6 @@ class Chatty(Plain):
 
 
 def steps_sentence(steps: Sequence[GroundAction]) -> str:
-    """Return a sentence that describes some steps."""
     text = ", ".join(map(_order, steps)) or "nothing has to be done"
     return f"{text[:1].upper()}{text[1:]}."
 
@@ -186,7 +185,7 @@ def goal_answer(script: Script, errors: ErrorModel, request: Request, streams: S
     """Return the goal of a script as JSON text, with errors.
 
     Raises:
-        ModelError: The script has no goal, or one that the format cannot express.
+        ModelError: The script has no goal, or the goal cannot be expressed in JSON.
     """
     if script.goal is None:
         raise ModelError("the simulated model needs a goal", kind="request")
@@ -205,7 +204,7 @@ def goal_answer(script: Script, errors: ErrorModel, request: Request, streams: S
 
 
 def _formula(goal: Expression, errors: ErrorModel, request: Request, streams: Streams) -> str:
-    """Return a goal as PDDL; the first answer contains errors."""
+    """Return a goal as PDDL text, with errors if the request is not a correction."""
     if request.purpose != "goal":
         before = _WRITTEN_PDDL.search(request.messages[-1].text)
         kept = before is not None and streams("feedback").random() >= errors.improve
@@ -262,7 +261,7 @@ def _throughout(constraints: tuple[str, ...]) -> _Json:
 def _literals(
     formula: Expression, positive: bool, things: list[_Json], names: Mapping[str, str]
 ) -> Iterator[tuple[Atom, bool]]:
-    """Yield the literals of a formula, in which names of things replace variables."""
+    """Yield the literals of a formula, with names of `things` instead of variables."""
     # Inequalities become literals of `=`.
     match formula:
         case Atom(predicate, args):
@@ -322,7 +321,7 @@ def _one(literal: _Json, kind: str | None, kinds: list[str], rng: Random) -> lis
 
 
 def as_json(purpose: str, text: str, schema: Mapping[str, Any]) -> str:
-    """Convert an answer in text to JSON for a schema, leaving out parts that it does not allow."""
+    """Convert a text answer to JSON that matches a schema; parts that do not match are dropped."""
     allowed = _Allowed(schema)
     match purpose:
         case "select":
@@ -353,8 +352,6 @@ def as_json(purpose: str, text: str, schema: Mapping[str, Any]) -> str:
 
 
 class _Allowed:
-    """Finds the alternative of a schema to which an action or fact belongs."""
-
     def __init__(self, schema: Mapping[str, Any]) -> None:
         self._definitions: Mapping[str, Any] = schema.get("$defs", {})
 

@@ -49,7 +49,7 @@ from hvr.worlds.scenes import Scene
 
 _LITERAL = re.compile(r"\((?:not \()?[^()]+\)?\)")
 _REPEATS = 0.5
-"""Probability that ineffective feedback leaves the answer unchanged."""
+"""Probability that the model repeats its answer if the feedback does not help."""
 
 
 class Scripted:
@@ -73,11 +73,11 @@ class Scripted:
 
     @property
     def name(self) -> str:
-        """The name with parameters: `scripted(error=0.3, improve=0.7, seed=1)`."""
+        """The model's name with its parameters: `scripted(error=0.3, improve=0.7, seed=1)`."""
         return f"scripted({self.errors}, seed={self.seed})"
 
     def answer(self, request: Request) -> Answer:
-        """Answer a prompt of the pipeline; `request.purpose` names its template.
+        """Answer a prompt of the pipeline; `request.purpose` names the prompt's template.
 
         Token counts are estimates, and the cost is unknown.
 
@@ -126,7 +126,7 @@ class Scripted:
         return Answer(text=text, model=self.name, usage=usage)
 
     def _streams(self, request: Request) -> Streams:
-        """Return random streams that depend only on prompt and seed, equal in every process."""
+        """Return random streams that depend only on the prompt and the seed."""
         parts = [request.purpose, repr(request.temperature), repr(request.seed)]
         parts += [part for m in request.messages for part in (m.role, m.text)]
         prompt = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
@@ -144,7 +144,7 @@ class Scripted:
         return _named([a for block in blocks if block for a in block.actions], objects)
 
     def _block(self, prompt: ParsedPrompt, objects: PromptObjects) -> Steps:
-        """Return the true actions of a macro action, with the names that the model knows."""
+        """Return the true actions of a macro action, with the object names that the model knows."""
         # A macro action outside the ground truth gets the steps that establish its postcondition.
         name = prompt["Macro action"]
         if self.script.find(name) is None and self.script.kinds:
@@ -160,7 +160,6 @@ class Scripted:
     def _with_errors(
         self, blocks: Sequence[Steps], objects: PromptObjects, streams: Streams
     ) -> list[Steps]:
-        """Corrupt the blocks of one answer; later blocks count as later steps of the answer."""
         written = []
         for number, steps in enumerate(blocks):
             before = sum(map(len, blocks[:number]))
@@ -281,8 +280,8 @@ def make_scripted(spec: str, task: PaperTask, scene: str | Scene, seed: int) -> 
     """Return the simulated model for a task.
 
     Args:
-        spec: `scripted`, optionally with parameters as in `scripted:error=0.3,improve=0.7`. The
-            parameters are the fields of `ErrorModel`, and `seed`, which overrides the argument.
+        spec: `scripted`, optionally with parameters as in `scripted:error=0.3,improve=0.7`: fields
+            of `ErrorModel`, and `seed`, which overrides the argument.
         task: Task whose ground truth the model knows.
         scene: Scene of the ground truth.
 

@@ -1,4 +1,4 @@
-"""Parsing of prompts, and the objects whose names the simulated model learns from them."""
+"""Parsing of prompts, and the objects that the simulated model learns from them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SAME = {"turned on": "switched"}
 
 @dataclass(frozen=True)
 class ListedObject:
-    """A line of the section `Objects:`, with its uses, such as `picked up` or `surface`."""
+    """An object listed in the section `Objects:`, with its uses, such as `picked up`."""
 
     name: str
     uses: frozenset[str] = frozenset()
@@ -39,21 +39,21 @@ class ListedObject:
 
     @property
     def cls(self) -> str:
-        """The class in the name, such as `coffeemachine`, or else the class written in the line."""
+        """The class in the object's name, such as `mug`, or else the class in the prompt."""
         named = class_of(self.name)
         return named if named != self.name or not self.kind else self.kind
 
 
 @dataclass(frozen=True)
 class ParsedPrompt:
-    """A parsed prompt: its sections by label, and the lines of the section `Objects:`."""
+    """A parsed prompt: its sections by label, and the objects in the section `Objects:`."""
 
     sections: dict[str, str]
     listed: tuple[ListedObject, ...]
 
     @property
     def mentioned(self) -> frozenset[str]:
-        """All object names in the lines of `Objects:`; `mug-1 (Mug): on countertop-1` has two."""
+        """All object names in the section `Objects:`; the line `mug-1: on countertop-1` has two."""
         return frozenset(_NAME.findall(self.sections.get("Objects", "")))
 
     def __getitem__(self, label: str) -> str:
@@ -80,18 +80,17 @@ class ParsedPrompt:
         return tuple(dict.fromkeys(re.findall(r"[A-Za-z][\w-]*", text)))
 
     def macros(self, label: str) -> tuple[str, ...]:
-        """Return the names of the numbered macro actions in a section."""
         return tuple(_NUMBERED.findall(self[label]))
 
     @property
     def written(self) -> tuple[GroundAction, ...]:
-        """The actions of the block to be corrected."""
+        """The actions of the block that the prompt asks to correct."""
         actions = read_actions(f"Actions:\n{self['Actions that were written']}").actions
         return tuple(GroundAction(a.name, a.args) for a in actions)
 
 
 def read_prompt(request: Request) -> ParsedPrompt:
-    """Parse the last turn of a request."""
+    """Parse the last message of a request."""
     text = next((m.text for m in reversed(request.messages) if m.role == "user"), "")
     marks = list(_LABEL.finditer(text))
     sections: dict[str, str] = {}
@@ -146,11 +145,11 @@ def _uses(about: str) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class PromptObjects:
-    """The objects that the simulated model knows by name, and those it confuses them with.
+    """The objects that the simulated model knows by name, and the candidates for confusion.
 
     Args:
         meant: Names of all objects in the ground truth.
-        mentioned: Names in the lines of other objects, such as the places where these are.
+        mentioned: All names in the section `Objects:`, including those of places.
     """
 
     listed: tuple[ListedObject, ...]
@@ -177,9 +176,8 @@ class PromptObjects:
         return tuple(map(self.name_of, names))
 
     def confused(self, name: str, what: str, place: int, rng: Random) -> str:
-        """Draw an object that may replace the given one, possibly the object itself.
-
-        The object is the argument at the 0-based `place` of the action or predicate `what`.
+        """Draw a replacement for argument `place` (0-based) of `what`; it may be the same
+        object.
         """
         if not self._is_object(name):
             return name
@@ -191,7 +189,7 @@ class PromptObjects:
         return rng.choice([name, *(same or fits)])
 
     def invented(self, name: str, rng: Random) -> str:
-        """Draw an object that does not exist, of the same class or of another one."""
+        """Draw the name of an object that does not exist, of the same or another class."""
         known = {o.name for o in self.listed} | self.mentioned | self.meant
         classes = {class_of(n) for n in known}
         numbers = [n for n in range(2, 100) if f"{class_of(name)}-{n}" not in known]

@@ -1,4 +1,4 @@
-"""Scripts: a task's ground truth, or a plan of hvr's planner, as macro actions with blocks."""
+"""Scripts: a task's ground truth, or a plan of hvr's planner, divided into macro actions."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _ARTICLES = frozenset({"the", "a", "an"})
 _NTH = ("another", "a third", "a fourth", "a fifth", "a sixth", "a seventh", "an eighth")
 _AGAIN = ("again", "a third time", "a fourth time", "a fifth time", "a sixth time")
 MIN_NAME_SIMILARITY = 0.8
-"""Minimum `difflib` similarity between a name and a macro action."""
+"""Minimum `difflib` similarity between a written name and the macro action it denotes."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Script:
         return tuple(action for block in self.blocks for action in block.actions)
 
     def find(self, name: str) -> AABlock | None:
-        """Return the block of a macro action by its approximate name, if any."""
+        """Return the macro action with the most similar name, or None if none is similar."""
         by_key = {_key(block.macro.name): block for block in self.blocks}
         wanted = _key(name)
         near = difflib.get_close_matches(wanted, list(by_key), n=1, cutoff=MIN_NAME_SIMILARITY)
@@ -85,10 +85,7 @@ def script_of(task: PaperTask, scene: str) -> Script:
     """Return the script of a task: its ground truth, with macro actions named after classes.
 
     The conditions come from `block_conditions`, restricted to the plan's objects and their places.
-    Preconditions about free places are omitted, since no model would write them.
-
-    Args:
-        scene: The scene, which must be that of the ground truth.
+    They omit preconditions about free places, since no model would write them.
 
     Raises:
         UsageError: The ground truth belongs to another scene.
@@ -114,7 +111,7 @@ def script_in_scene(
     blocks: Iterable[Sequence[GroundAction]],
     goal: str,
 ) -> Script:
-    """Return the script of a plan in a scene, divided into macro actions; the goal is PDDL text."""
+    """Return the script of a plan in a scene; each of `blocks` becomes a macro action."""
     parts = [tuple(block) for block in blocks]
     steps = [action for part in parts for action in part]
     pddl = Task(domain, graph.problem(domain, "script", _objects(steps, inventory)))
@@ -142,7 +139,6 @@ def scene_name(scene: str | Scene) -> str:
 
 
 def _objects(steps: Iterable[GroundAction], inventory: Inventory) -> tuple[str, ...]:
-    """Return the objects of a plan: those it names, their switches and their places."""
     names = {name for action in steps for name in action.args}
     ontology = inventory.ontology
     names |= {n for ground in ontology.subjects("isGround") for n in inventory.of(ground)}
@@ -159,7 +155,7 @@ def _objects(steps: Iterable[GroundAction], inventory: Inventory) -> tuple[str, 
 
 
 def _sentence(text: str, classes: Mapping[str, str], names: dict[str, list[str]]) -> str:
-    """Convert `put mug-1 on plate-1` to `Put the mug on the plate`, made unique."""
+    """Turn `put mug-1 on plate-1` into a unique sentence such as `Put the mug on the plate`."""
 
     def noun_phrase(match: re.Match[str], article: str = "the") -> str:
         return f"{article} {_noun(classes[match[0]])}"
@@ -216,7 +212,7 @@ def script_of_problem(domain: str, problem: str) -> Script:
         PddlError: The domain or problem cannot be parsed.
         ImpossibleGoalError: No plan exists.
         PlannerError: No plan was found within 30 s.
-        UsageError: The goal already holds, so there is nothing to plan.
+        UsageError: The goal already holds.
     """
     parsed = parse_domain(domain)
     task = Task(parsed, parse_problem(problem, parsed))

@@ -1,4 +1,4 @@
-"""Errors in sequences of atomic actions and in conditions, and their correction."""
+"""Errors in sequences of actions and in conditions, and their correction."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from hvr.runs.simulated.prompt import PromptObjects
 
 PROBABILITIES = ("error", "improve", "chatty", "steps", "conditions", "macros", "choices", "slip")
 MAX_RATE = 0.95
-"""Maximum error probability late in a long answer."""
+"""Maximum error probability of late steps in a long answer."""
 STEP_KINDS = (
     "dropped",
     "swapped",
@@ -45,8 +45,8 @@ class ErrorModel:
     """Error probabilities, factors and weights.
 
     The weights of steps, literals, macro actions and classes each form a group, within which only
-    their ratios matter. A kind with weight 0 does not occur. The default mix is a choice, not a
-    measurement.
+    their ratios matter. An error with weight 0 does not occur. The default weights are a choice,
+    not a measurement.
 
     Args:
         error: Probability that a step, literal, macro action or selected class is corrupted.
@@ -114,12 +114,12 @@ class ErrorModel:
                 raise UsageError(f"scripted: the weight {f.name} must be at least 0, got {value:g}")
 
     def rate(self, number: int) -> float:
-        """Return the error probability of a step after a number of preceding steps."""
+        """Return the error probability of a step after `number` preceding steps."""
         rate = self.error * self.steps
         return min(rate * (1 + self.length * number), max(rate, MAX_RATE))
 
     def kind(self, possible: Collection[str], rng: Random) -> str | None:
-        """Draw one of the possible kinds by weight; None if all weights are 0."""
+        """Draw one of the possible kinds of errors by weight; return None if all weights are 0."""
         weights = [(name, getattr(self, name)) for name in possible]
         rest = rng.random() * math.fsum(w for _, w in weights)
         for name, weight in weights:
@@ -130,7 +130,7 @@ class ErrorModel:
         return next((name for name, weight in reversed(weights) if weight > 0), None)
 
     def __str__(self) -> str:
-        """Return `error=0.3, improve=0.7`, followed by all values that differ from the defaults."""
+        """Return `error=0.3, improve=0.7`, followed by all values other than the defaults."""
         shown = (
             f"{f.name}={getattr(self, f.name):g}"
             for f in fields(self)
@@ -143,7 +143,7 @@ def read_spec(spec: str) -> tuple[ErrorModel, int | None]:
     """Parse a specification such as `scripted:error=0.3,improve=0.7`.
 
     Args:
-        spec: `scripted`, optionally followed by a colon and parameters of `ErrorModel` and `seed`.
+        spec: `scripted`, optionally followed by a colon, fields of `ErrorModel`, and `seed`.
 
     Returns:
         The error model, and the seed or None.
@@ -184,14 +184,14 @@ def read_spec(spec: str) -> tuple[ErrorModel, int | None]:
 
 Steps = tuple[GroundAction, ...]
 Streams = Callable[[str], Random]
-"""Random number generators by label; equal labels give equal numbers."""
+"""Returns a random number generator for a label; equal labels give equal numbers."""
 
 _NO_ACTIONS = ("grab_with_both_hands", "wait_for", "wipe_obj", "stir", "check_obj", "push_obj")
 
 
 @dataclass(frozen=True)
 class StepErrors:
-    """Makes errors in sequences of actions; `walks` tells whether moves are separate steps."""
+    """Makes errors in sequences of actions; `walks` says whether moves are separate steps."""
 
     model: ErrorModel
     objects: PromptObjects
@@ -212,7 +212,7 @@ class StepErrors:
         return self._with(steps, kinds, rngs)
 
     def one_more(self, steps: Sequence[GroundAction], rng: Random) -> Steps:
-        """Make exactly one more error somewhere."""
+        """Make exactly one error at a random step."""
         if not steps:
             return ()
         number = rng.randrange(len(steps))
@@ -264,12 +264,11 @@ class StepErrors:
 
 
 def is_walk(step: GroundAction) -> bool:
-    """Return whether a step is a move."""
     return step.name in load_action_annotations().walks
 
 
 def possible_errors(steps: Sequence[GroundAction], number: int) -> list[str]:
-    """Return the kinds of errors that apply to a step."""
+    """Return the kinds of errors that can occur at the step with index `number`."""
     step = steps[number]
     moves = is_walk(step)
     is_possible = dict.fromkeys(STEP_KINDS, True)
@@ -291,12 +290,12 @@ _STEP = re.compile(r"(?<!after )\b(?:step|line|action) (\d+)\b", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class _Part:
-    """A segment of equal or different steps in the alignment of a block with the ground truth.
+    """Consecutive steps of a block that all match the ground truth or all differ from it.
 
     Args:
         start: 0-based index of the first written step.
         written: Written steps; may be empty.
-        true: True steps in their place; may be empty.
+        true: Ground-truth steps aligned with the written ones; may be empty.
     """
 
     start: int
@@ -313,7 +312,7 @@ class _Part:
         return not self.true and not self.walks
 
     def moved_to(self, other: _Part) -> bool:
-        """Return whether the redundant steps of one part are the missing steps of another."""
+        """Return whether the redundant steps of one part are the missing steps of the other."""
         one_sided = not (self.written and self.true)
         return one_sided and (self.written, self.true) == (other.true, other.written)
 
@@ -327,14 +326,13 @@ def undo_step_error(
 ) -> Steps:
     """Undo one error at or before the failed step, or all errors if no step failed.
 
-    The first choice is the earliest missing step that establishes the required condition, then the
-    earliest error. Steps added to establish another condition stay as long as there is another
-    error, since they answered earlier feedback. A moved step is a single error. Navigation is
-    corrected in passing, since the verifier inserts and removes it by itself. If there are no
-    errors up to the failed step, nothing is undone.
+    The earliest missing step that establishes the required condition is restored first, then the
+    earliest error is undone. Steps added after earlier feedback stay as long as another error
+    exists. A moved step is a single error. Navigation is corrected too, since the verifier inserts
+    and removes it by itself. Without an error up to the failed step, nothing changes.
 
     Args:
-        true: The correct block, with the names that the model knows.
+        true: The correct block, with the object names that the model knows.
         problem: The validator's message, whose first line names the step.
         helpful: Steps that establish the condition in the message.
     """
@@ -358,7 +356,7 @@ def undo_step_error(
 
 
 def failed_step(problem: str) -> int | None:
-    """Return the 1-based index of the failed step; None if only the final state is wrong."""
+    """Return the 1-based number of the failed step; None if only the final state is wrong."""
     first = problem.strip().split("\n", 1)[0]
     match = None if first.lower().startswith("at the end") else _STEP.search(first)
     return int(match[1]) if match else None
@@ -370,7 +368,7 @@ def _parts(
     objects: PromptObjects,
     failed: int,
 ) -> list[_Part]:
-    """Align written and true steps; the failed step is compared literally."""
+    """Align written and true steps; the failed step matches only if it is identical."""
     mine = [
         step if number == failed else _meant(step, true, objects)
         for number, step in enumerate(written, start=1)
@@ -384,7 +382,7 @@ def _parts(
 def _meant(
     step: GroundAction, true: Sequence[GroundAction], objects: PromptObjects
 ) -> GroundAction:
-    """Return the true step that a step with a guessed object name stands for."""
+    """Return the true step that a written step means if it contains a guessed object name."""
     # The mapper may have replaced the guess by an existing object.
     if step in true:
         return step
@@ -403,14 +401,14 @@ def _meant(
 # establish the condition.
 
 Providers = Mapping[str, tuple[Steps, ...]]
-"""For each literal, the step sequences of the ground truth that establish it, in order."""
+"""For each literal, the sequences of ground-truth steps that establish it, in order."""
 
 _WANTED = re.compile(r"(\([a-z_]+(?: [\w-]+)*\)) must be (true|false)")
 _MADE_BY = re.compile(r" made (?:true|false) by step \d+ \((?:\S+) ([\w-]+)")
 
 
 def providers_of(task: Task, steps: Sequence[GroundAction]) -> Providers:
-    """Return the step sequences of a valid plan that establish each literal."""
+    """Return the sequences of steps of a valid plan that establish each literal."""
     providers: dict[str, list[Steps]] = {}
     bits = task.initial.bits
     walk: list[GroundAction] = []
@@ -427,7 +425,7 @@ def providers_of(task: Task, steps: Sequence[GroundAction]) -> Providers:
 
 
 def helpful_steps(problem: str, providers: Providers) -> tuple[GroundAction, ...]:
-    """Return the ground truth's steps that establish a condition named in a problem."""
+    """Return the ground-truth steps that establish a condition named in the message."""
     return tuple(
         way[-1]
         for literal, value in _WANTED.findall(problem)
@@ -442,10 +440,10 @@ def adapted(
     providers: Providers,
     held: Iterable[str],
 ) -> Steps | None:
-    """Return the block, extended by steps for the first missing condition before the failed step.
+    """Insert steps for the first missing condition before the failed step.
 
     Args:
-        failed: 1-based index of the failed step.
+        failed: 1-based number of the failed step.
         problem: The validator's message.
         providers: Steps of the ground truth by literal.
         held: Objects in the robot's hand according to the prompt.
@@ -476,7 +474,7 @@ _SIDES = (0, 1)
 
 @dataclass(frozen=True)
 class Literal:
-    """A PDDL literal."""
+    """A PDDL literal: an atom or its negation."""
 
     predicate: str
     args: tuple[str, ...]
@@ -495,7 +493,6 @@ Sides = tuple[tuple[Literal, ...], tuple[Literal, ...]]
 
 
 def literals(texts: Iterable[str]) -> tuple[Literal, ...]:
-    """Parse PDDL literals."""
     parsed = []
     for text in texts:
         positive = not text.startswith("(not ")
@@ -507,13 +504,12 @@ def literals(texts: Iterable[str]) -> tuple[Literal, ...]:
 def known_literals(
     side: Iterable[Literal], named: frozenset[str], objects: PromptObjects
 ) -> tuple[Literal, ...]:
-    """Return the literals that the model can write: about `named` or prompted objects."""
+    """Return the literals about objects that are in `named` or mentioned in the prompt."""
     spoken = (x for x in side if all(objects.knows(a) or a in named for a in x.args))
     return tuple(dict.fromkeys(replace(x, args=objects.names_of(x.args)) for x in spoken))
 
 
 def read_corrected_conditions(text: str, count: int) -> tuple[Sides, ...]:
-    """Return the conditions in a correction prompt."""
     return tuple(
         (
             tuple(Literal(x.predicate, x.args, x.positive) for x in conditions.precondition),
@@ -525,13 +521,10 @@ def read_corrected_conditions(text: str, count: int) -> tuple[Sides, ...]:
 
 @dataclass(frozen=True)
 class ConditionErrors:
-    """Makes errors in conditions."""
-
     model: ErrorModel
     objects: PromptObjects
 
     def corrupt(self, sides: Sequence[Sides], streams: Streams) -> tuple[Sides, ...]:
-        """Corrupt each literal with the model's probability."""
         rate = self.model.error * self.model.conditions
         result = []
         for number, pair in enumerate(sides):
@@ -547,7 +540,6 @@ class ConditionErrors:
         return tuple(result)
 
     def one_more(self, sides: Sequence[Sides], rng: Random) -> tuple[Sides, ...]:
-        """Make exactly one more error somewhere."""
         places = [(n, s, p) for n, x in enumerate(sides) for s in _SIDES for p in range(len(x[s]))]
         if not places:
             return tuple(sides)
@@ -574,7 +566,7 @@ class ConditionErrors:
 
 
 def reported_problems(text: str) -> list[str]:
-    """Return the messages about each macro action; if they name none, the whole text."""
+    """Return the messages about each macro action, or the whole text if it names none."""
     lines = [line for line in text.splitlines() if line.startswith("macro action ")]
     return lines or [text]
 
@@ -582,11 +574,11 @@ def reported_problems(text: str) -> list[str]:
 def undo_conditions(
     written: Sequence[Sides], true: Sequence[Sides], problem: str
 ) -> tuple[Sides, ...]:
-    """Undo the earliest error that explains a problem.
+    """Undo the error that most likely caused a reported problem.
 
-    This is the first difference, up to the macro action in the message, that concerns an atom in
-    the message. Failing that, it is the first difference up to there, and finally the first of all.
-    If the message names no macro action, all differences are undone.
+    It is the first difference, up to the macro action named in the message, that concerns an atom
+    named in the message. If there is none, it is the first difference up to this macro action, and
+    otherwise the first of all. If the message names no macro action, all differences are undone.
     """
     named = re.search(r"macro action (\d+)", problem, re.IGNORECASE)
     if named is None:
@@ -615,7 +607,6 @@ def _signs(side: Iterable[Literal], atom: str) -> set[bool]:
 def _set(
     written: Sequence[Sides], true: Sequence[Sides], number: int, side: int, atom: str
 ) -> tuple[Sides, ...]:
-    """Correct the literals of one atom, and restore the order of correct literals."""
     right = [x for x in true[number][side] if x.atom == atom]
     others = [x for x in written[number][side] if x.atom != atom]
     order = {x: place for place, x in enumerate(true[number][side])}

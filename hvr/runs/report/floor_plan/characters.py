@@ -29,7 +29,7 @@ _PLAIN = str.maketrans("░▚▒≈▓═·▲►▼◄", ":o#~%=.^>v<")
 
 
 class CharacterCell(NamedTuple):
-    """A character and its class: an object kind, `dot`, `agent`, `label` or ''."""
+    """A character and its style class: an object kind, `dot`, `agent`, `label` or ''."""
 
     character: str = " "
     look: str = ""
@@ -37,10 +37,11 @@ class CharacterCell(NamedTuple):
 
 @dataclass(frozen=True)
 class CharacterPlan:
-    """A floor plan as rows of cells.
+    """A floor plan as rows of characters.
 
     Args:
         rows: Rows of equal length, from +z to -z.
+        letters: The object that each letter stands for.
         unlettered: Names of small objects drawn as `+` because no letter was left.
     """
 
@@ -50,7 +51,6 @@ class CharacterPlan:
     legend: tuple[tuple[CharacterCell, str], ...]
 
     def lines(self) -> Iterator[str]:
-        """Yield the plan as plain text without trailing blanks."""
         for row in self.rows:
             yield "".join(cell.character for cell in row).rstrip()
 
@@ -58,8 +58,8 @@ class CharacterPlan:
 def character_plan(plan: FloorPlan, width: int = 80, *, plain: bool = False) -> CharacterPlan:
     """Draw a plan in characters.
 
-    Overhead and enclosed objects are omitted. Small objects that would share a character are moved
-    by up to two characters.
+    Overhead and enclosed objects are omitted. A small object whose character is taken is moved by
+    up to two characters.
 
     Args:
         width: Maximum number of characters per line, at least 20.
@@ -120,7 +120,7 @@ class _Canvas:
         return min(max(column, 0), self.columns - 1), min(max(row, 0), len(self.rows) - 1)
 
     def area(self, shape: Shape) -> tuple[range, range]:
-        """Return the columns and rows whose centres the footprint covers, at least one of each."""
+        """Return the columns and rows whose centres the object covers, at least one of each."""
         columns = _covered(shape.box.x0 - self.x0, shape.box.x1 - self.x0, self.cell, self.columns)
         rows = _covered(
             self.z1 - shape.box.z1, self.z1 - shape.box.z0, 2 * self.cell, len(self.rows)
@@ -135,7 +135,7 @@ class _Canvas:
                 self.rows[row][column] = cell
 
     def walkable(self) -> None:
-        """Draw the grid as dots and blanks over bounding boxes, since walkable points are floor."""
+        """Draw walkable points as dots; other floor in an object's bounding box becomes blank."""
         points = {(round(x, 2), round(z, 2)) for x, z in self.plan.grid}
         for x, z in points & {(round(x - 0.25, 2), z) for x, z in points}:
             column, row = self.place(x, z)
@@ -151,7 +151,6 @@ class _Canvas:
         self.rows[row][column] = CharacterCell(arrow, "agent")
 
     def put(self, shape: Shape, letter: str) -> None:
-        """Draw a small object at the nearest free character, at most two away."""
         at = self.place(shape.box.center[0], shape.box.center[2])
         spots = sorted(
             ((dx, dy) for dx in range(-2, 3) for dy in range(-1, 2)),
@@ -166,7 +165,7 @@ class _Canvas:
                     return
 
     def write(self, shape: Shape) -> None:
-        """Write the name in the middle of its shape, unless something else is drawn there."""
+        """Write the object's name in the middle of its shape, unless the characters are taken."""
         columns, rows = self.area(shape)
         for text in (shape.name, shape.object_type):
             if len(text) > len(columns):

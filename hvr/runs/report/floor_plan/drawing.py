@@ -1,4 +1,4 @@
-"""A floor plan as marks on a sheet, their style, and the sheet as SVG or PNG."""
+"""A floor plan as marks on a sheet, their styles, and the sheet as SVG or PNG."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class Mark:
-    """A painted mark.
+    """A shape or text in a drawing.
 
     Args:
         shape: `rect` (two corners), `area` (closed polygon), `line` (open polyline), `disc` (centre
@@ -59,7 +59,7 @@ class Mark:
 
     @property
     def rounded(self) -> bool:
-        """Whether the mark is a rectangle with rounded ends, which represents a stop."""
+        """Whether the mark is a stop of the robot, drawn as a rectangle with rounded ends."""
         return self.look in ("stop", "bad")
 
 
@@ -98,7 +98,7 @@ def draw_floor_plan(
 
     Args:
         route: Route of the robot, drawn on top.
-        labels: `main` for large objects, `all`, `none`, or the names to write.
+        labels: `main` for large objects, `all`, `none`, or the names of the objects to label.
     """
     x0, z0, x1, z1 = plan.bounds
     title = f"Floor plan of {plan.scene or 'the scene'}: {len(plan.shapes)} objects"
@@ -189,7 +189,7 @@ def _route_marks(route: Route, sheet: Drawing, route_stops: Sequence[Stop]) -> I
 
 
 def _agent(pose: Pose, sheet: Drawing) -> Iterator[Mark]:
-    """Yield a disc as wide as the agent, an arrow, and its camera's field of view (90 degrees)."""
+    """Yield the agent as a disc, its direction as an arrow, and its field of view (90 degrees)."""
     title = f"robot, looking {direction(pose.yaw)}"
 
     def at(length: float, turn: float) -> Point:
@@ -205,7 +205,7 @@ def _agent(pose: Pose, sheet: Drawing) -> Iterator[Mark]:
 
 
 def direction(yaw: float) -> str:
-    """Return the direction of a yaw on the plan: `up (+z)`, `right (+x)`, or degrees."""
+    """Return the direction of a yaw on the plan, such as `up (+z)` or a number of degrees."""
     names = {0: "up (+z)", 90: "right (+x)", 180: "down (-z)", 270: "left (-x)"}
     return names.get(round(yaw) % 360, f"{yaw:.0f} degrees from up, clockwise")
 
@@ -213,7 +213,7 @@ def direction(yaw: float) -> str:
 def _labels(
     plan: FloorPlan, sheet: Drawing, wanted: str | Collection[str], route_stops: Sequence[Stop]
 ) -> Iterator[Mark]:
-    """Yield the labels that fit beside their objects, large objects first."""
+    """Yield the labels that fit beside their objects; large objects are labelled first."""
     taken = [(*sheet.place(h.x, h.z), LETTER * len(h.text) / 2 + 5, 9.0) for h in route_stops]
     taken.append((*sheet.place(plan.agent.x, plan.agent.z), 20.0, 20.0))
     for shape in sorted(plan.shapes, key=lambda s: (-s.box.footprint, s.name)):
@@ -299,7 +299,7 @@ LIGHT: Mapping[str, MarkStyle] = {
     "label": MarkStyle("#1c1e21"),
     "scale": MarkStyle("", "#59616c", 1.5),
 }
-"""Styles by class."""
+"""Styles of marks in light mode, by class."""
 
 _NIGHT: Mapping[str, tuple[str, str]] = {
     "ground": ("#0f1215", ""),
@@ -326,20 +326,20 @@ _NIGHT: Mapping[str, tuple[str, str]] = {
     "label": ("#e6e8eb", ""),
     "scale": ("", "#a2abb6"),
 }
-"""Fill and outline of the classes that differ in dark mode."""
+"""Fill and outline in dark mode, for classes in which they differ from light mode."""
 
 DARK: Mapping[str, MarkStyle] = {
     **LIGHT,
     **{name: LIGHT[name]._replace(fill=fill, line=line) for name, (fill, line) in _NIGHT.items()},
 }
-"""Dark styles by class."""
+"""Styles of marks in dark mode, by class."""
 
 FAINT: Mapping[str, float] = {"view": 0.16}
-"""Opacity of translucent classes."""
+"""Opacity of translucent marks, by class."""
 
 
 def css() -> str:
-    """Return the style sheet of `.hvr-plan`, with a dark mode for screens but not for print."""
+    """Return the style sheet of `.hvr-plan`; dark mode applies to screens but not to print."""
     light = "".join(_rule(name, f"{_paint(look)};{_pen(name)}") for name, look in LIGHT.items())
     dark = "".join(_rule(name, _paint(DARK[name])) for name in _NIGHT)
     night = f"@media screen and (prefers-color-scheme:dark){{{dark}}}"
@@ -397,7 +397,6 @@ def svg(drawing: Drawing, *, standalone: bool = True) -> str:
 
 
 def mark_element(mark: Mark, *inner: str) -> str:
-    """Return a mark as an SVG element, which may enclose others."""
     name, geometry = _geometry(mark)
     markup = [*inner, escaped(mark.text)] if mark.text else [*inner]
     if mark.title:

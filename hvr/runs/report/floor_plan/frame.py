@@ -1,7 +1,7 @@
 """A fast, small top view of a scene in flat colours, in place of a camera image.
 
-Fixed objects are painted once and cached. Small and movable objects and the agent are painted in
-every call.
+Fixed objects are painted once and cached; all other objects and the agent are painted in every
+call.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def frame(metadata: Mapping[str, Any], width: int, height: int) -> bytes:
     """Return the scene from above as raw RGB bytes.
 
     Returns:
-        `width * height * 3` bytes, row by row, starting with the bottom row (lowest z), as Unity
-        sends them. Equal metadata gives equal bytes.
+        `width * height * 3` bytes, row by row from the bottom (lowest z), as Unity sends them.
+            Equal metadata gives equal bytes.
 
     Raises:
         UsageError: The size is not between 1 and 8192.
@@ -76,8 +76,6 @@ def _closed(objects: Iterable[Mapping[str, Any]]) -> set[str]:
 
 
 class _View:
-    """Maps metres to pixels of an image, with the scene centred."""
-
     def __init__(self, x0: float, z0: float, x1: float, z1: float, width: int, height: int) -> None:
         wide, high = max(x1 - x0, 1e-3), max(z1 - z0, 1e-3)
         self.scale = min(width / wide, height / high)
@@ -133,7 +131,7 @@ def _view(fixed: tuple[_Thing, ...], scene: str, width: int, height: int) -> _Vi
 
 @lru_cache(maxsize=4)
 def _background(fixed: tuple[_Thing, ...], scene: str, width: int, height: int) -> Image:
-    """Return the fixed parts: floor, surfaces, walkable points, then all else by height."""
+    """Paint the fixed parts: floor, surfaces, walkable points, and then other objects by height."""
     import numpy as np
 
     view = _view(fixed, scene, width, height)
@@ -167,7 +165,7 @@ def _paint(image: Image, view: _View, thing: _Thing) -> None:
 
 
 def _paint_state(image: Image, view: _View, objects: Iterable[Mapping[str, Any]]) -> None:
-    """Paint a red dot on switched-on objects and a black frame around open ones."""
+    """Paint a red dot on objects that are switched on, and a black frame around open ones."""
     for entry in objects:
         if not (entry.get("isToggled") or entry.get("isOpen")):
             continue

@@ -19,7 +19,7 @@ from hvr.worlds.thor.types import BASINS, FLOOR, TABLES
 
 
 class ObjectKind(StrEnum):
-    """Kinds of objects in drawing order; later ones are drawn on top."""
+    """Kinds of objects, in drawing order: a later kind is drawn over an earlier one."""
 
     FLOOR = "floor"
     SURFACE = "surface"
@@ -41,11 +41,11 @@ DESCRIPTIONS: Mapping[ObjectKind, str] = {
     ObjectKind.FIXTURE: "fixture",
     ObjectKind.SMALL: "small thing that can be picked up",
 }
-"""Descriptions for legends."""
+"""Descriptions of object kinds in legends."""
 
 
 def kind_of(entry: Mapping[str, Any]) -> ObjectKind:
-    """Return the kind of an object, from `objectType` and the properties in its metadata."""
+    """Return the kind of an object, given its AI2-THOR metadata."""
     kind = ObjectKind.FIXTURE
     if entry["objectType"] == FLOOR:
         kind = ObjectKind.FLOOR
@@ -65,21 +65,21 @@ def kind_of(entry: Mapping[str, Any]) -> ObjectKind:
 
 
 OVERHEAD = 1.35
-"""Height above which objects hang over the counters, in metres."""
+"""Height above the floor, in metres, from which objects are drawn as hanging."""
 
 _MARGIN = 0.2
 _LARGEST = 10_000.0
-"""Limit of plausible values in metres and degrees; larger ones indicate a damaged file."""
+"""Largest plausible value in metres or degrees; larger values indicate a damaged file."""
 _FLAGS = (
     *("isPickedUp", "isOpen", "isToggled", "isSliced", "isBroken", "isCooked", "isDirty"),
     "isUsedUp",
 )
 _FLAG_WORDS = {"isPickedUp": "held", "isToggled": "on", "isUsedUp": "used up"}
-"""Words for true fields that differ from the field's name without "is"."""
+"""Words for boolean fields that differ from the field's name without "is"."""
 
 
 class Pose(NamedTuple):
-    """Pose of the agent: metres, and a yaw in degrees, where 0 is along +z and 90 along +x."""
+    """Pose of the agent: position in metres, and yaw in degrees (0 along +z, 90 along +x)."""
 
     x: float
     z: float
@@ -118,7 +118,7 @@ class Shape(Value):
 
     @property
     def caption(self) -> str:
-        """One-line description: `mug-1 (Mug) on countertop-1: dirty`."""
+        """One-line description, such as `mug-1 (Mug) on countertop-1: dirty`."""
         parts = f"{self.name} ({self.object_type})"
         if self.place:
             parts += f" in {self.place}, closed" if self.enclosed else f" at {self.place}"
@@ -147,7 +147,7 @@ class FloorPlan(Value):
 
     @property
     def bounds(self) -> tuple[float, float, float, float]:
-        """Bounds of the whole plan (x0, z0, x1, z1) in metres, with a margin."""
+        """Bounds of the whole plan (x0, z0, x1, z1) in metres, including a margin."""
         xs = [self.agent.x, *(x for x, _ in self.grid)]
         zs = [self.agent.z, *(z for _, z in self.grid)]
         for shape in self.shapes:
@@ -163,7 +163,7 @@ class FloorPlan(Value):
             source: File name for error messages.
 
         Raises:
-            DataFileError: The values do not form a plan.
+            DataFileError: The values do not describe a plan.
         """
         try:
             agent = raw["agent"]
@@ -206,15 +206,15 @@ def floor_plan(
     names: Names | None = None,
     grid: Iterable[tuple[float, float]] | None = None,
 ) -> FloorPlan:
-    """Return the floor plan of an event, in which pieces replace sliced objects.
+    """Return the floor plan of an environment event. Pieces are drawn instead of sliced objects.
 
     Args:
         metadata: Metadata of an event of the kitchen or of AI2-THOR.
         names: Names of the scene's objects; None to derive them from this event.
-        grid: Walkable points; None for the grid of the packaged scene, if any.
+        grid: Walkable points; None for those of the packaged scene, if any.
 
     Raises:
-        UnknownObjectError: The names lack an object in the event.
+        UnknownObjectError: The event contains an object that `names` lacks.
     """
     names = names or Names.from_metadata(metadata)
     scene = str(metadata.get("sceneName", "")).removesuffix("_physics")
@@ -256,7 +256,7 @@ def scene_plan(name: str) -> FloorPlan:
 
 
 def box_of(entry: Mapping[str, Any]) -> Box | None:
-    """Return the axis-aligned bounding box of an object; None without usable metadata."""
+    """Return the axis-aligned bounding box of an object, or None if its metadata has none."""
     raw = entry.get("axisAlignedBoundingBox")
     if not raw or not raw.get("size"):
         return None
@@ -303,7 +303,7 @@ _TURNS = {"RotateRight": 1.0, "RotateLeft": -1.0}
 
 @dataclass(frozen=True)
 class Visit:
-    """The robot's pose after a step; its path is unknown if it `jumped` (was teleported)."""
+    """The robot's pose after a step; if it `jumped` (was teleported), its path is unknown."""
 
     number: int
     pose: Pose
@@ -313,7 +313,7 @@ class Visit:
 
 @dataclass(frozen=True)
 class Route:
-    """The initial pose of the robot, and one visit per step."""
+    """The initial pose of the robot, and its pose after each step."""
 
     start: Pose
     visits: tuple[Visit, ...] = ()
@@ -323,9 +323,9 @@ def route(start: Pose, steps: Iterable[Mapping[str, Any]], failed: Iterable[int]
     """Return the robot's route during a run.
 
     Args:
-        steps: Step events of a trace. The pose after a step is its `agent` or, if missing, computed
-            from the actions in `sent`.
-        failed: Numbers of further failed steps.
+        steps: Step events of a trace. The pose after a step is its `agent`; if missing, it is
+            computed from the actions in `sent`.
+        failed: Numbers of failed steps that the events do not mark as failed.
     """
     pose, visits, wrong = start, [], set(failed)
     for step in steps:
@@ -340,7 +340,6 @@ def route(start: Pose, steps: Iterable[Mapping[str, Any]], failed: Iterable[int]
 
 
 def _recorded(agent: Any) -> Pose | None:
-    """Return a recorded pose: AI2-THOR's `agent`, or plain x, z and yaw."""
     if not isinstance(agent, Mapping):
         return None
     try:
@@ -388,10 +387,10 @@ def _teleported(pose: Pose, action: Mapping[str, Any]) -> Pose:
 
 @dataclass(frozen=True)
 class Stop:
-    """A place where the robot did something.
+    """A place where the robot performed steps.
 
     Args:
-        steps: Ascending numbers of the steps after which the robot was at this place.
+        steps: Numbers of these steps, ascending.
         failed: Numbers of the failed steps among them.
     """
 
@@ -402,12 +401,12 @@ class Stop:
 
     @property
     def text(self) -> str:
-        """The step numbers, with ranges: `1–3, 7`."""
+        """The step numbers as text with ranges, such as `1–3, 7`."""
         return joined_numbers(self.steps)
 
 
 def stops(route: Route) -> tuple[Stop, ...]:
-    """Return the places of a route by first visit; places within a centimetre count as equal."""
+    """Return a route's stops by first visit; places within a centimetre are the same stop."""
     steps: dict[tuple[float, float], list[int]] = {}
     failed: dict[tuple[float, float], list[int]] = {}
     for visit in route.visits:
@@ -422,7 +421,7 @@ def stops(route: Route) -> tuple[Stop, ...]:
 
 
 def joined_numbers(numbers: Sequence[int]) -> str:
-    """Format ascending numbers with ranges: `1–3, 7`."""
+    """Format ascending numbers with ranges, such as `1–3, 7`."""
     parts: list[list[int]] = []
     for number in numbers:
         if parts and number == parts[-1][-1] + 1:
