@@ -1,4 +1,4 @@
-"""Environments: the embedded kitchen, AI2-THOR, and worlds of facts.
+"""Environments: the embedded kitchen, AI2-THOR, and PDDL worlds.
 
 An `Environment` (`environment.py`) accepts AI2-THOR's actions and returns its events; it knows no
 PDDL. `thor/observe.py` converts its metadata to hvr's names and a `SceneGraph`.

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 class Event:
-    """The result of one action; truthy if the action succeeded.
+    """The result of one action, like `ai2thor.server.Event` without images.
 
-    It mirrors `ai2thor.server.Event`, without images.
+    An event is true in a condition if the action succeeded.
 
     Args:
         metadata: AI2-THOR's metadata, or a function that builds it on first access.
@@ -42,7 +42,7 @@ class Event:
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """The metadata in AI2-THOR's schema. Do not modify it: events share their dicts."""
+        """The metadata in AI2-THOR's schema. Do not modify it, because events share parts of it."""
         if self._metadata is None:
             assert self._build is not None
             self._metadata = self._build()
@@ -59,7 +59,6 @@ class Event:
         return self.success
 
     def get_object(self, object_id: str) -> dict[str, Any] | None:
-        """Return the metadata of the object with this id, or None."""
         for entry in self.metadata["objects"]:
             if entry["objectId"] == object_id:
                 return dict(entry)
@@ -89,7 +88,7 @@ class Environment(Protocol):
         ...
 
     def step(self, action: str | dict[str, Any] | None = None, **kwargs: Any) -> Event:
-        """Execute one action, given by name and arguments or as one dict with `action`.
+        """Execute an action, given by its name and arguments or as a dict that includes `action`.
 
         Raises:
             ValueError: The action or an argument is unknown, or an argument is missing.
@@ -109,7 +108,9 @@ ENVIRONMENTS = Registry(
     "hvr.environments",
     ("reset", "step", "stop", "last_event"),
 )
-"""Factories by name; each takes an `EnvironmentSetup` and returns an `OpenEnvironment`."""
+"""Functions that open an environment, by its name: from an `EnvironmentSetup` to an
+`OpenEnvironment`.
+"""
 
 
 class OpenEnvironment(Environment, Protocol):
@@ -126,7 +127,7 @@ class EnvironmentSetup:
 
     Args:
         options: Options of the environment as `name=value` strings.
-        folder: Folder for pictures and logs; None saves neither.
+        folder: Folder for pictures and logs; None to save nothing.
     """
 
     scene: str
@@ -138,7 +139,7 @@ class EnvironmentSetup:
 def names_executable(option: str) -> bool:
     """Return whether an environment option, `name=value`, names a program to start.
 
-    Such options are never read from a file, since a run folder may come from anyone.
+    Such an option is never read from a file, since a run folder may come from anyone.
     """
     return option.partition("=")[0].strip() == "executable"
 

@@ -19,11 +19,11 @@ CAMERA_HEIGHT = 0.675
 """Height of the standing agent's camera above `agent.position`."""
 
 VISIBILITY_DISTANCE = 1.5
-"""Range of sight and reach: maximum horizontal distance to the nearest part of an object."""
+"""Range of sight and reach in metres: the horizontal distance to the nearest part of an object."""
 
 
 class Box(NamedTuple):
-    """An axis-aligned box, given by its lowest and highest corner."""
+    """An axis-aligned box, given by its lowest and highest corners."""
 
     x0: float
     y0: float
@@ -48,7 +48,6 @@ class Box(NamedTuple):
 
     @property
     def footprint(self) -> float:
-        """Horizontal area in square metres."""
         return (self.x1 - self.x0) * (self.z1 - self.z0)
 
     def distance(self, x: float, z: float) -> float:
@@ -58,13 +57,13 @@ class Box(NamedTuple):
         return math.hypot(dx, dz)
 
     def over(self, x: float, z: float, margin: float = 0.0) -> bool:
-        """Return whether the point lies in the footprint, widened by `margin`."""
+        """Return whether a point lies above or below the box, widened by `margin`."""
         return (
             self.x0 - margin <= x <= self.x1 + margin and self.z0 - margin <= z <= self.z1 + margin
         )
 
     def overlaps(self, other: Box, slack: float = 0.0) -> bool:
-        """Return whether the boxes overlap by more than `slack` in every direction."""
+        """Return whether the boxes overlap by more than `slack` along every axis."""
         return (
             self.x0 + slack < other.x1
             and other.x0 + slack < self.x1
@@ -75,7 +74,7 @@ class Box(NamedTuple):
         )
 
     def within(self, other: Box, slack: float = 1e-6) -> bool:
-        """Return whether this box lies inside the other, up to `slack`."""
+        """Return whether this box lies inside the other one, with a tolerance of `slack`."""
         return (
             self.x0 >= other.x0 - slack
             and self.y0 >= other.y0 - slack
@@ -89,7 +88,7 @@ class Box(NamedTuple):
 def grid_distances(
     start: GridPoint, is_open: Callable[[GridPoint, GridPoint], bool], spacing: float = 0.25
 ) -> dict[GridPoint, int]:
-    """Return the number of grid moves to each reachable point; `is_open` admits single moves."""
+    """Return each reachable grid point with its number of moves; `is_open` tests single moves."""
     distances = {start: 0}
     todo = deque([start])
     while todo:
@@ -118,7 +117,7 @@ class Camera(NamedTuple):
     def sees(self, points: Iterable[Vec], spread: float = 1.0) -> bool:
         """Return whether at least one point lies in the square field of view.
 
-        Walls and furniture never occlude a point.
+        Walls and furniture do not hide points.
 
         Args:
             spread: Tangent of half the field of view; 1 means 90 degrees.
@@ -137,7 +136,7 @@ class Camera(NamedTuple):
         return False
 
     def at(self, right: float, up: float, ahead: float) -> Vec:
-        """Return the world position of a point given relative to the camera."""
+        """Return the world position of a point given relative to the camera, in metres."""
         sin_y, cos_y, sin_p, cos_p = _directions(self.yaw, self.horizon)
         level = ahead * cos_p + up * sin_p
         return (
@@ -159,7 +158,7 @@ _MOST_PER_AXIS = 6
 
 @lru_cache(maxsize=8192)
 def visibility_points(box: Box) -> tuple[Vec, ...]:
-    """Return points spread over a box that replace AI2-THOR's visibility points.
+    """Return points spread over a box, which replace AI2-THOR's visibility points.
 
     They form a lattice with at most 0.3 m between neighbours and at most six points per axis, inset
     from each face by 5 % of the edge.

@@ -1,8 +1,8 @@
 """Scenes: their initial objects and the points where the agent can stand.
 
 iTHOR's rooms are the files `FloorPlanN.json.gz` in the `scenes` folder of their world, built by
-`tools/build_scenes.py`. `data/README.md` lists the sources and the rules for cleaning the
-recorded relations.
+`tools/build_scenes.py`. `data/README.md` lists the sources and the rules for cleaning recorded
+relations.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class ObjectSpec:
         rotation: Euler angles in degrees.
         properties: Property fields that are true (`pickupable`, `receptacle`, …).
         state: State fields that differ from their defaults (`isToggled`, …).
-        parents: Ids of the receptacles that hold it, innermost first.
+        parents: Ids of the receptacles that hold the object, innermost first.
         controls: Ids of the objects that it switches, or None if it is not toggleable.
     """
 
@@ -56,12 +56,12 @@ class ObjectSpec:
 
     @cached_property
     def is_fixture(self) -> bool:
-        """Whether the object is part of the room, neither pickupable nor moveable."""
+        """Whether the object belongs to the room: it is neither pickupable nor moveable."""
         return not ("pickupable" in self.properties or "moveable" in self.properties)
 
 
 class LegacyReceptacle(Value):
-    """A receptacle or appliance with a different position in AI2-THOR 2.1.0."""
+    """A receptacle or appliance whose position differs in AI2-THOR 2.1.0."""
 
     object_id: str
     object_type: str
@@ -77,7 +77,7 @@ class Scene(Value):
         start_horizon: Initial horizon in degrees; positive looks down.
         grid: (x, z) of the points where the agent can stand, 0.25 m apart.
         start_standing: Whether the agent stands rather than crouches.
-        notes: Estimates and omissions, one sentence each.
+        notes: Values that were estimated and parts that were omitted, one sentence each.
     """
 
     name: str
@@ -101,7 +101,7 @@ def scene_names(world: str | None = None) -> tuple[str, ...]:
 
 
 def is_recorded(scene: str) -> bool:
-    """Return whether a scene is the path of a file with recorded metadata."""
+    """Return whether a scene is given as the path of a file with recorded metadata."""
     return scene.endswith(".json")
 
 
@@ -198,7 +198,7 @@ def _vec(numbers: Any) -> Vec:
 
 
 def scenes_with(object_types: Collection[str], world: str | None = None) -> tuple[str, ...]:
-    """Return the names of scenes with an object of at least one of the AI2-THOR types."""
+    """Return the names of the scenes that contain an object of at least one of the types."""
     return tuple(
         name
         for name in scene_names(world)
@@ -209,12 +209,12 @@ def scenes_with(object_types: Collection[str], world: str | None = None) -> tupl
 # Usual places -------------------------------------------------------------------------------------
 
 PlaceCounts = Mapping[str, Mapping[str, int]]
-"""Number of objects by object and place type: `{"Mug": {"CounterTop": 12, "Cabinet": 3}}`."""
+"""Numbers of objects, by type and place: `{"Mug": {"CounterTop": 12, "Cabinet": 3}}`."""
 
 
 @lru_cache(maxsize=1)
 def place_counts() -> PlaceCounts:
-    """Return the number of objects by place in the packaged scenes; see `tools/count_places.py`."""
+    """Return numbers of objects by place in the packaged scenes; see `tools/count_places.py`."""
     path = files("hvr.worlds") / "data" / "places.json"
     counts: PlaceCounts = json.loads(path.read_text(encoding="utf-8"))
     return counts

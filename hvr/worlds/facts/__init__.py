@@ -1,1 +1,1 @@
-"""Worlds of facts: any PDDL domain as an environment to plan and act in."""
+"""PDDL worlds: any PDDL domain as an environment to plan and act in."""

@@ -1,4 +1,4 @@
-"""Rules in a world's `drawing.toml` that say how its objects are drawn.
+"""Rules in a world's `drawing.toml` that describe how its objects are drawn.
 
 A rule maps a fact or a type to a position (`above`, `inside`, `right-of`, `below`, `column`,
 `row`), a line (`link`) or a style (`mark`, `hide`, `label`, `shape`, `tone`). The studio draws the
@@ -34,11 +34,11 @@ class DrawingRule(Value):
     """One effect of a fact or a type on the picture.
 
     Attributes:
-        fact: The words of the fact's pattern, such as `on ?x ?y`; a number's value is the last
-            word after `=`. Empty for a rule about types.
+        fact: The words of the fact's pattern, such as `on ?x ?y`; a numeric pattern ends with `=`
+            and the value. Empty for a rule about types.
         types: The types of the rule and their subtypes; empty for a rule about facts.
         verb: The effect, such as `above`.
-        terms: Arguments of the effect: variables of the fact, things or texts.
+        terms: Arguments of the effect: variables of the fact, drawn things or texts.
     """
 
     fact: tuple[str, ...]
@@ -63,7 +63,7 @@ class DrawingRules(Value):
 
 
 def read_drawing(file: Path, domain: Domain) -> tuple[DrawingRules, tuple[str, ...]]:
-    """Return the usable rules of a file, and one message per fault, with file and line.
+    """Return the usable rules of a file, and one message with file and line per fault.
 
     Raises:
         DataFileError: The file cannot be read or is not TOML.
@@ -216,13 +216,13 @@ def _listed(names: Any) -> str:
 
 
 def drawing_of(domain_file: Path, text: str) -> DrawingRules | None:
-    """Return the drawing beside a domain, or None if there is none.
+    """Return the drawing rules in the folder of a domain file, or None without any.
 
     Args:
         text: Content of the domain file, in PDDL or HDDL.
 
     Raises:
-        DataFileError: The file cannot be read, or a rule does not fit the domain.
+        DataFileError: The file cannot be read, or a rule does not match the domain.
         PddlError: The domain cannot be read.
     """
     file = domain_file.parent / DRAWING_FILE

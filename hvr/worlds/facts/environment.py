@@ -1,4 +1,4 @@
-"""Environments of facts, and the environment that executes a PDDL domain."""
+"""The interface of PDDL environments, and the environment that simulates a PDDL domain."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Numbers: TypeAlias = Mapping[Fact, Fraction | int | float]
 
 
 def error_location(error: BaseException) -> str:
-    """Return the place where third-party code raised an error, as ` (file.py:12)`, or ""."""
+    """Return where third-party code raised an error, as ` (file.py:12)`, or "" if unknown."""
     foreign = {Path(__file__).parents[2], Path(os.__file__).parent}  # hvr and the standard library
     frames = traceback.walk_tb(error.__traceback__)
     places = [(Path(frame.f_code.co_filename), line) for frame, line in frames]
@@ -42,13 +42,13 @@ def error_location(error: BaseException) -> str:
 
 @dataclass(frozen=True)
 class Observation:
-    """The observable part of a world.
+    """The facts and numbers of a world that can be observed.
 
     Args:
         facts: Facts observed to hold. A fluent fact that is neither listed nor hidden is false.
         hidden: Predicates and functions that cannot be observed.
-        objects: The objects seen so far, in an environment that reveals its objects, with
-            their types; None if the problem lists all objects. The facts then include static ones.
+        objects: The objects seen so far, with their types, if the environment reveals its objects;
+            None if the problem lists all objects. The facts then include static ones.
         supposed: Entries of `objects` that have not been seen but may exist.
         estimates: Predicates whose facts the environment infers and may revise without any change
             in the world.
@@ -65,45 +65,39 @@ class Observation:
 class FactEnvironment(Protocol):
     """An environment whose states are sets of facts."""
 
-    def reset(self) -> None:
-        """Return to the initial state."""
-        ...
+    def reset(self) -> None: ...
 
     def step(self, name: str, args: tuple[str, ...]) -> str:
-        """Execute an action; return the reason for a refusal, or an empty string on success."""
+        """Execute an action; return the reason for a refusal, or "" on success."""
         ...
 
-    def observe(self) -> Observation:
-        """Return the current observation."""
-        ...
+    def observe(self) -> Observation: ...
 
 
 class PosingEnvironment(FactEnvironment, Protocol):
-    """An environment that reveals its objects, makes a request, and judges the outcome itself."""
+    """An environment that reveals its objects, makes a request, and judges the outcome."""
 
-    def request(self) -> str:
-        """Return the request in English."""
-        ...
+    def request(self) -> str: ...
 
     def outcome(self) -> bool | None:
-        """Return whether the request was fulfilled, or None while undecided."""
+        """Return whether the request was fulfilled, or None while the run is undecided."""
         ...
 
 
 @runtime_checkable
 class CallReporter(Protocol):
-    """An environment that reports the call made for each action."""
+    """An environment that reports how it executed each action."""
 
     def sent(self) -> dict[str, Any]:
-        """Describe the call made for the last action, for the run's page.
+        """Return the call that executed the last action, for the page of the run.
 
-        An empty dictionary means that the action itself was sent.
+        An empty dictionary means that the action itself is shown.
         """
         ...
 
 
 def close_environment(env: FactEnvironment) -> str:
-    """Close an environment that can be closed; return an error message or an empty string."""
+    """Close an environment if it has a method `close`; return an error message or ""."""
     close = getattr(env, "close", None)
     return str(close() or "") if callable(close) else ""
 
@@ -115,7 +109,7 @@ def base_atoms(state: State) -> frozenset[Atom]:
 
 
 class PddlEnvironment:
-    """Executes a domain exactly as it is written.
+    """Simulates a PDDL domain exactly as it is written.
 
     Raises:
         UsageError: The domain uses timing, or a hidden name is unknown or derived.
@@ -160,12 +154,11 @@ class PddlEnvironment:
         return Observation(facts, numbers, hidden)
 
     def put(self, atoms: Collection[Atom], numbers: Mapping[FunctionTerm, Fraction]) -> None:
-        """Set the true state: the base facts and the numeric fluents."""
         self._stepper = Stepper(self.task, self.task.state_with(atoms, numbers))
 
 
 def require_untimed(domain: Domain, problem: Problem) -> None:
-    """Reject features that a step-by-step environment cannot execute.
+    """Reject timed models, which cannot be executed one step after another.
 
     Raises:
         UsageError: The model has durative actions, timed initial literals, processes or events.
@@ -196,7 +189,8 @@ def require_untimed(domain: Domain, problem: Problem) -> None:
 def read_observation(
     task: Task, seen: Observation, *, static: bool = False
 ) -> tuple[set[Atom], dict[FunctionTerm, Fraction]]:
-    """Return the checked fluent facts and numbers of an observation; with `static`, all facts.
+    """Check an observation and return its fluent facts, or with `static` all facts, and its
+    numbers.
 
     Raises:
         SimulatorError: A fact or number does not match the domain and the objects.
@@ -257,11 +251,11 @@ def _check(
 # Seeded faults in an environment that executes a PDDL domain.
 
 _MOST_ACTIONS = 2_000
-"""Maximum number of actions from which another agent's action is drawn."""
+"""Maximum number of actions among which another agent's action is drawn."""
 
 
 class WorldFault(StrEnum):
-    """The kind of a deviation from the domain."""
+    """How an injected fault deviates from the domain."""
 
     REFUSED = "refused"
     """An applicable action is refused."""
@@ -277,7 +271,7 @@ class WorldFault(StrEnum):
 
 @dataclass(frozen=True)
 class FaultRule:
-    """Timing of a fault: a probability, or a 1-based step number (None for any step)."""
+    """A fault that occurs with probability `rate`, at the 1-based `step` or, if None, at any."""
 
     kind: WorldFault
     rate: float = 1.0
@@ -289,7 +283,7 @@ class InjectedFault(JsonObject):
     """A fault that was injected.
 
     Args:
-        step: 1-based number of the step, counting refused ones.
+        step: 1-based number of the step; refused steps count.
         changed: Current values of the facts and numbers that differ from the prediction.
     """
 
@@ -427,11 +421,10 @@ class FaultyWorld:
 
 
 _Change = tuple[Atom | FunctionTerm, Any]
-"""A fact or number that an action has changed, with its previous value."""
+"""A fact or number that an action changed, with its previous value."""
 
 
 def _changes(before: State, after: State) -> list[_Change]:
-    """Return the differences between two states with their old values, in a deterministic order."""
     was, now = base_atoms(before), base_atoms(after)
     old, new = before.numbers(), after.numbers()
     changes: list[_Change] = [(a, a in was) for a in sorted(was ^ now, key=str)]
@@ -442,7 +435,7 @@ def _changes(before: State, after: State) -> list[_Change]:
 
 
 def _texts(changes: Sequence[_Change], *, undone: bool) -> tuple[str, ...]:
-    """Return the current values as texts: the given values if undone, otherwise their opposites."""
+    """Return changed facts and numbers as texts: as listed if `undone`, otherwise inverted."""
     texts = []
     for what, value in changes:
         if isinstance(what, FunctionTerm):

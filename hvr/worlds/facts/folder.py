@@ -37,7 +37,7 @@ from hvr.worlds.facts.timed_environment import domain_environment
 
 @dataclass(frozen=True)
 class WorldSetup:
-    """The arguments for opening an environment, which may reveal the problem's objects."""
+    """The arguments for opening a world's environment."""
 
     domain: Domain
     problem: Problem
@@ -58,7 +58,7 @@ class WorldFolder(WorldFile):
             raise self._wrong(str(error), "ontology") from error
 
     def problem(self, name: str | None = None) -> tuple[Problem, str]:
-        """Return a problem, and the task's goal if it replaces the problem's own.
+        """Return a problem, and the goal of a task that replaces the problem's own.
 
         Args:
             name: Name of a task or problem file, with or without suffix; None if there is only one.
@@ -119,7 +119,7 @@ class WorldFolder(WorldFile):
             raise SimulatorError(f"{self._place}: {error}", exit_code=error.exit_code) from error
 
     def posed_problem(self, scene: str) -> Problem:
-        """Return the problem of an environment that reveals its objects: no object and no goal."""
+        """Return a problem without objects and goal, for an environment that reveals objects."""
         costs = "total-cost" in self.domain.functions
         metric = "(:metric minimize (total-cost))" if costs else ""
         name = re.sub(r"[^a-z0-9_-]", "-", scene.lower())
@@ -152,7 +152,7 @@ class WorldFolder(WorldFile):
     def source_findings(self) -> tuple[str, ...]:
         """Check the environment's source without running it; return one message per fault.
 
-        Modules outside the folder are not searched, because finding them could run code.
+        Modules outside the folder are not checked, because finding them could run code.
         """
         module_name, colon, attribute = self.environment.partition(":")
         if not colon or not attribute.isidentifier():
@@ -212,7 +212,7 @@ class WorldFolder(WorldFile):
 
 
 def bound_names(source: str) -> frozenset[str] | None:
-    """Return the names that a module binds at the top level, from its syntax tree.
+    """Return the names that a module's source binds at the top level.
 
     Returns:
         The names; None if a star import, `globals()`, `exec` or `setattr` may bind any name.
@@ -299,7 +299,7 @@ ontology = ["words.ttl"]
 
 
 def lexicon_turtle(domain: Domain) -> str:
-    """Return the wording derived from a domain's names, as Turtle."""
+    """Return a lexicon derived from the domain's names, as Turtle."""
     return "\n".join(_statements(domain))
 
 

@@ -1,4 +1,4 @@
-"""Environments in their own process: each call has a time limit, and the process ends with hvr."""
+"""Environments in separate processes: each call has a time limit, and the process ends with hvr."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ from hvr.worlds.facts.timed_environment import METHODS
 # runs in a child process, which is killed with all its descendants when a call exceeds its limit.
 
 TIMEOUT_S = 60.0
-"""Default time limit for each call."""
+"""Default time limit for each call, in seconds."""
 _START_S = 60.0
-"""Time limit for starting Python, before the environment's code runs."""
+"""Time limit in seconds for starting Python, before the environment's code runs."""
 _MOST_REPLY = 256 * 2**20
 _LAST_OUTPUT = 4096
 
 
 class _Shown:
-    """An invalid value from an environment, for error messages."""
+    """An invalid value from an environment, shown in error messages."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -54,7 +54,7 @@ class _Shown:
 
 
 class IsolatedEnvironment:
-    """An environment in its own process; see `hvr.worlds.facts.environment.FactEnvironment`.
+    """An environment in a separate process; see `hvr.worlds.facts.environment.FactEnvironment`.
 
     Args:
         timeout: Time limit for each call in seconds.
@@ -113,7 +113,6 @@ class IsolatedEnvironment:
         self._act("stop", name, args)
 
     def wait(self, seconds: float) -> None:
-        """See `TimedEnvironment`; the waiting time is added to the time limit."""
         self._call(f"wait {seconds:g}", "wait", longer=seconds, seconds=seconds)
 
     def observe(self) -> Observation:
@@ -136,7 +135,7 @@ class IsolatedEnvironment:
         return dict(self._call("sent", "sent"))
 
     def close(self) -> str:
-        """Close the environment and end its process; return an error message or an empty string."""
+        """Close the environment and end its process; return an error message or ""."""
         if self._process.poll() is not None:
             return ""
         try:
@@ -245,11 +244,11 @@ def _exit_reason(code: int | None) -> str:
 MAX_FACTS = 1_000_000
 """Maximum number of facts or numbers in an observation."""
 MAX_CHARACTERS = 10_000
-"""Maximum length of a text from an environment."""
+"""Maximum number of characters of a text from an environment."""
 
 
 def main() -> None:
-    """Answer requests until the input ends."""
+    """Run an environment in this process: answer calls from standard input until it ends."""
     requests, replies = _own_streams()
     env: FactEnvironment | None = None
     # Time limits of the environment start here, since Python starts slowly on a busy machine.

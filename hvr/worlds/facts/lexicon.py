@@ -1,4 +1,4 @@
-"""The lexicon of a world: from its ontology, or derived from the names in its domain."""
+"""The lexicon of a world, from its ontology or derived from the names in its domain."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from hvr.knowledge.wording import ActionWording, PredicateWording, Template, Wor
 from hvr.pddl import ActionSchema, Domain, Predicate
 
 _VERB = re.compile(r"(has|knows|needs|owns|(?!is|has|was|this|bus|gas|glass)[a-z]+[^aious]s)")
-"""First words that are verbs, such as `contains`."""
+"""First words of predicate names that are verbs, such as `contains`."""
 _PLACES = frozenset({"at", "in", "on", "near"})
-"""Last words that state a place, such as in `(robot-at ?room)`."""
+"""Last words of predicate names that state a place, such as `at` in `(robot-at ?room)`."""
 _WHERE = _PLACES | {"above", "behind", "below", "beside", "inside", "outside", "under"}
 _PLACE = re.compile(r"\{(\d+)\}")
 _INNER_VERBS = frozenset({"has", "holds", "knows", "needs", "owns"})
@@ -26,19 +26,19 @@ _STATE = re.compile(
     r"|closed?|complete|dark|done|down|dry|empty|free|full|high|home|idle|lit|locked"
     r"|lost|low|off|on|online|offline|open|over|ready|shut|up|warm|wet|working"
 )
-"""Last words that describe a state: `battery-low`, but not `tool-belt`."""
+"""Last words of predicate names that describe a state, such as `low` in `battery-low`."""
 
 
 @dataclass(frozen=True)
 class WorldLexicon:
-    """The words of a domain; the nouns of each type are listed in order of preference."""
+    """The words of a domain; the preferred noun of each type comes first."""
 
     wording: Wording
     types: Mapping[str, tuple[str, ...]]
 
 
 def lexicon_for(domain: Domain, ontology: Ontology | None = None) -> WorldLexicon:
-    """Return the lexicon of a domain, with derived words where the ontology has none.
+    """Return the lexicon of a domain; words that the ontology lacks are derived from names.
 
     Raises:
         DataFileError: A wording of the ontology is malformed, or two predicates share one.
@@ -92,12 +92,12 @@ def _nouns(type_name: str, ontology: Ontology | None) -> tuple[str, ...]:
 
 
 def words_of(name: str) -> str:
-    """Return a name as words: `fuel-level` and `fuel_level` become "fuel level"."""
+    """Return a name as words, such as "fuel level" for `fuel-level`."""
     return " ".join(re.split(r"[-_\s]+", name.strip("-_"))) or name
 
 
 def derived_clauses(predicate: Predicate) -> tuple[str, str]:
-    """Return derived clauses for a predicate that holds, and for one that does not."""
+    """Return a clause that states a predicate and one that denies it, derived from its name."""
     words = words_of(predicate.name)
     places = [f"{{{number}}}" for number in range(len(predicate.parameters))]
     if not places:
@@ -151,7 +151,7 @@ def _participle_clauses(words: str, thing: str) -> tuple[str, str]:
 
 
 def infinitive(verb: str) -> str:
-    """Return the infinitive of a third-person verb: `carries` becomes "carry"."""
+    """Return the infinitive of a verb in the third person, such as "carry" for `carries`."""
     if verb == "has":
         return "have"
     if verb.endswith("ies"):
@@ -160,7 +160,7 @@ def infinitive(verb: str) -> str:
 
 
 class Clauses:
-    """Unambiguous clauses for a domain's predicates."""
+    """Clauses for a domain's predicates, no two of which can be confused."""
 
     def __init__(self, domain: Domain) -> None:
         self._domain = domain
@@ -173,7 +173,7 @@ class Clauses:
             self._by_form.setdefault(_form(clause), []).append((name, clause))
 
     def clash(self, name: str, clauses: tuple[str, str]) -> tuple[str, str] | None:
-        """Return another predicate that one of the clauses may mean, and that clause."""
+        """Return a predicate with a clause too similar to one of these, and that clause."""
         for clause in clauses:
             for other, taken in self._by_form.get(_form(clause), ()):
                 pairs = zip(_places(clause), _places(taken), strict=True)
@@ -182,7 +182,7 @@ class Clauses:
         return None
 
     def derive(self, name: str) -> None:
-        """Register clauses derived from a predicate's name; if ambiguous, the name itself."""
+        """Add clauses derived from a predicate's name, or `NAME holds …` if they are ambiguous."""
         predicate = self._domain.predicates[name]
         clauses = derived_clauses(predicate)
         if self.clash(name, clauses) is not None:
@@ -199,7 +199,6 @@ class Clauses:
 
 
 def distinct_clauses(domain: Domain) -> Mapping[str, tuple[str, str]]:
-    """Return derived clauses for all predicates, without ambiguity."""
     clauses = Clauses(domain)
     for name in domain.predicates:
         clauses.derive(name)
@@ -221,7 +220,7 @@ def _derived(predicate: Predicate, clauses: tuple[str, str]) -> PredicateWording
 
 
 def imperative_of(action: ActionSchema) -> str:
-    """Return a derived imperative: `(drive ?t ?from ?to)` becomes "drive {0}, {1}, {2}"."""
+    """Return an imperative derived from an action: "drive {0}, {1}" for `(drive ?truck ?place)`."""
     places = ", ".join(f"{{{number}}}" for number in range(len(action.parameters)))
     return f"{words_of(action.name)} {places}".strip()
 
@@ -232,7 +231,7 @@ def _imperative(action: ActionSchema) -> ActionWording:
 
 
 def object_phrases(name: str) -> tuple[str, ...]:
-    """Return the phrases for an object: its name, and the name with a space before its number."""
+    """Return the phrases for an object: `truck1` is also called "truck 1"."""
     plain = words_of(name)
     spaced = re.sub(r"(?<=[a-z])(?=[0-9])", " ", plain)
     return tuple(dict.fromkeys((name, plain, spaced)))

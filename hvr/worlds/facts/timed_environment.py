@@ -1,7 +1,7 @@
 """Environments for durative actions, executed as separate starts and ends.
 
-A world sees two steps, `NAME-starts` and `NAME-ends`. A fact marks the action as running in
-between.
+An environment receives two steps per action, `NAME-starts` and `NAME-ends`. Between them, a fact
+says that the action is running.
 """
 
 from __future__ import annotations
@@ -51,24 +51,24 @@ class TimedEnvironment(FactEnvironment, Protocol):
     """An environment for durative actions.
 
     It may also have `wait(seconds)` if it has a clock, and `stop(name, args)`, which is called when
-    a broken condition has interrupted an action.
+    a violated condition interrupts an action.
     """
 
     def start(self, name: str, args: tuple[str, ...], duration: float) -> str:
-        """Start a durative action; return the reason for a refusal, or an empty string."""
+        """Start a durative action; return the reason for a refusal, or "" on success."""
         ...
 
     def end(self, name: str, args: tuple[str, ...]) -> str:
-        """End a durative action; return the reason for a failure, or an empty string."""
+        """End a durative action; return the reason for a failure, or "" on success."""
         ...
 
 
 METHODS = ("start", "end", "wait", "stop")
-"""Methods of an environment that are needed only for durative actions."""
+"""Methods that an environment needs only for durative actions."""
 
 
 class Timing:
-    """A domain with durative actions, split into actions for their starts and ends.
+    """A domain in which each durative action is split into two actions, its start and its end.
 
     Attributes:
         schemas: Durative actions by the names of their starts and ends.
@@ -104,7 +104,7 @@ class Timing:
     def problem(self, problem: Problem) -> Problem:
         """Return the problem for the split domain; its goal requires that every action has ended.
 
-        It has no metric, since makespan is not a sum of step costs.
+        It has no metric, since the makespan is not a sum of step costs.
         """
         ended = [
             Forall(schema.parameters, Not(self._running_fact(name)))
@@ -116,7 +116,7 @@ class Timing:
         return problem.replace(goal=And((problem.goal, *ended)), metric=None)
 
     def wording(self, wording: Wording) -> Wording:
-        """Return the wording, extended by the facts for running actions."""
+        """Return the wording, extended by clauses for running actions."""
         said = dict(wording.predicates)
         for of, fact in self.names.running.items():
             arity = len(self.timed_domain.durative_actions[of].parameters)
@@ -126,7 +126,7 @@ class Timing:
         return dataclasses.replace(wording, predicates=MappingProxyType(said))
 
     def running(self, state: State) -> Iterator[tuple[Atom, GroundAction, Expression]]:
-        """Yield the running actions: the fact, the action, and its overall condition."""
+        """Yield each running action with the fact that says so and its `over all` condition."""
         for atom in sorted(base_atoms(state), key=str):
             if (of := self._of_fact.get(atom.predicate)) is not None:
                 action = GroundAction(of, atom.args)
@@ -135,7 +135,7 @@ class Timing:
                 yield atom, action, substitute(condition, binding_of(schema, action))
 
     def broken(self, state: State) -> frozenset[Atom]:
-        """Return the facts of running actions whose overall conditions do not hold."""
+        """Return the facts of running actions whose `over all` conditions are violated."""
         return frozenset(a for a, _, needs in self.running(state) if not state.holds(needs))
 
     def start(self, action: GroundAction) -> GroundAction:
@@ -145,7 +145,7 @@ class Timing:
         return action.replace(name=self._end_of[action.name])
 
     def steps(self, plan: Collection[Step]) -> list[tuple[Fraction, Fraction, GroundAction]]:
-        """Return the starts, ends and other steps of a timed plan, each with time and duration."""
+        """Return the starts, ends and instantaneous steps of a plan with times and durations."""
         found: list[tuple[Fraction, int, Fraction, GroundAction]] = []
         for step in plan:
             if not isinstance(step, TimedAction):
@@ -211,7 +211,7 @@ def _numbers(schema: DurativeActionSchema) -> Iterator[Any]:
 
 
 class SplitEnvironment(PddlEnvironment):
-    """Executes a domain with durative actions by starts and ends, without a clock.
+    """Simulates a domain with durative actions as starts and ends, without a clock.
 
     Raises:
         UsageError: The timing is unsupported, or a hidden name is unknown or derived.
@@ -244,13 +244,13 @@ class SplitEnvironment(PddlEnvironment):
 def domain_environment(
     domain: Domain, problem: Problem, hidden: Collection[str] = ()
 ) -> PddlEnvironment:
-    """Return an environment that executes a domain, with or without durative actions."""
+    """Return an environment that simulates a domain with or without durative actions."""
     of = SplitEnvironment if domain.durative_actions else PddlEnvironment
     return of(domain, problem, hidden)
 
 
 class StartsAndEnds:
-    """Adapts a `TimedEnvironment`: its steps are starts and ends, and running actions are facts."""
+    """Adapts a `TimedEnvironment`: steps are starts and ends, and running actions are facts."""
 
     def __init__(self, env: Any, timing: Timing) -> None:
         offered = getattr(env, "methods", None)

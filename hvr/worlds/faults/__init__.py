@@ -1,4 +1,4 @@
-"""Fault injection: an environment with scheduled or seeded faults, and a log of them."""
+"""Fault injection in AI2-THOR's environments: scheduled or random faults, and a log of them."""
 
 from hvr.worlds.faults.fault import Fault, FaultEffect, FaultKind, FaultTiming, Schedule, noise
 from hvr.worlds.faults.injector import FaultyEnvironment, Injection, Statement, statements

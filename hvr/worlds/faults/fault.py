@@ -1,4 +1,4 @@
-"""Faults as values: kinds, triggers, effects, and the schedule of a run."""
+"""Faults as values: kinds, timing, effects, and the schedule of a run."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from hvr.values import JsonObject
 
 class FaultKind(StrEnum):
     DROP = "drop"
-    """The held object falls before the action, or after the action that took it."""
+    """The held object falls before the action, or after the action that picked it up."""
     SLIPPERY = "slippery_hand"
-    """The held object falls after the action; intended for use with a probability."""
+    """The held object falls after the action; meant to be used with a probability."""
     SILENT = "silent_failure"
     """The action reports success but changes nothing."""
     FAILED = "failed_action"
     """The action is not executed and reports failure."""
     BLOCKED = "blocked"
-    """Moving, opening, closing or taking is refused because of an obstacle."""
+    """An action that moves, opens, closes or takes something is refused because of an obstacle."""
     OCCUPIED = "occupied"
     """Another object fills the receptacle."""
     MISSING_STEP = "missing_step"
@@ -37,22 +37,22 @@ class FaultKind(StrEnum):
     WRONG_OBJECT = "wrong_object"
     """Actions on one object are diverted to another."""
     SWAPPED = "swapped"
-    """Two knobs or other switches control each other's objects."""
+    """The action is not sent to the environment, and the previous event is returned again."""
     MOVED = "moved_by_other"
-    """Another agent moves an object to another receptacle after the action."""
+    """Actions on one object affect another object instead."""
     CHANGED = "changed_by_other"
     """Another agent changes the state of an object after the action."""
     MISPERCEIVED = "wrong_perception"
     """An object is reported with a wrong type, state or place."""
     NOISE = "sensor_noise"
-    """States of visible objects are misreported, or objects are reported as out of view."""
+    """Two switches, such as the knobs of a stove, control each other's objects."""
 
 
 PERCEPTION_KINDS = frozenset({FaultKind.MISPERCEIVED, FaultKind.NOISE})
 """Kinds that change only the report, not the world."""
 
 LASTING_KINDS = frozenset({FaultKind.WRONG_OBJECT, FaultKind.SWAPPED, *PERCEPTION_KINDS})
-"""Kinds that persist once they have started, unless `times` limits them."""
+"""Kinds that continue once they have started, unless `times` limits them."""
 
 INITIAL_KINDS = frozenset(
     {FaultKind.MOVED, FaultKind.CHANGED, FaultKind.OCCUPIED, *PERCEPTION_KINDS}
@@ -76,17 +76,17 @@ def _check_share(name: str, value: float) -> None:
 
 @dataclass(frozen=True)
 class FaultTiming:
-    """The actions on which a fault fires.
+    """The actions at which a fault occurs.
 
     Actions are numbered from 1; queries (`GetReachablePositions`, `GetInteractablePoses`) have no
-    number. Number 0 is the start of the scene, where only the kinds in `INITIAL_KINDS` can fire.
+    number. Number 0 is the start of the scene, where only the kinds in `INITIAL_KINDS` can occur.
 
     Args:
-        step: First action on which the fault may fire; 0 includes the start.
-        actions: Names of AI2-THOR actions; empty means all that this kind can affect.
+        step: First action at which the fault may occur; 0 includes the start.
+        actions: Names of AI2-THOR actions; empty means all that the kind can affect.
         target: Name of the action's object; empty means any.
-        nth: Index of the first matching action on which it fires, from 1.
-        times: Number of matching actions on which it fires; 0 means unlimited. None means one, or
+        nth: 1-based number of the first matching action at which it occurs.
+        times: Number of matching actions at which it occurs; 0 means unlimited. None means one, or
             unlimited for lasting kinds.
     """
 
@@ -107,12 +107,12 @@ class FaultTiming:
 
 @dataclass(frozen=True)
 class FaultEffect:
-    """The effect of a fault. The kind determines which fields apply; empty ones are chosen by seed.
+    """The effect of a fault. The kind determines which fields apply; the seed selects empty ones.
 
     Args:
         target: The object that is moved, changed, misperceived or mistaken for `other`, or the
             receptacle that is occupied. Empty means the object of the action.
-        other: The second object: the diversion's destination, the other switch, the occupant, or
+        other: The second object: the one acted on by mistake, the other switch, the occupant, or
             the obstacle.
         field: Metadata field that is changed or misperceived: `isOpen`, `isToggled`, `isDirty`,
             `isFilledWithLiquid`, `isBroken`, `isSliced`, `isCooked`. MISPERCEIVED allows any field,
@@ -147,26 +147,24 @@ class Fault:
 
     @property
     def actions(self) -> frozenset[str]:
-        """Names of the actions on which it can fire; empty means all."""
         return frozenset(self.when.actions) or _ACTIONS.get(self.kind, frozenset())
 
     @property
     def times(self) -> int:
-        """Number of matching actions on which it fires; 0 means unlimited."""
+        """Number of matching actions at which the fault occurs; 0 means unlimited."""
         if self.when.times is not None:
             return self.when.times
         return 0 if self.kind in LASTING_KINDS else 1
 
     @property
     def named(self) -> tuple[str, ...]:
-        """Names of the objects that it mentions."""
         what = self.what
         place = str(what.value) if what.field == "parentReceptacles" else ""
         names = (self.when.target, what.target, what.other, what.place, place)
         return tuple(name for name in names if name)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fault as JSON values, without defaults."""
+        """Return the fault as JSON values, without those that equal the defaults."""
         values: dict[str, Any] = {"kind": self.kind.value}
         for name, part in (("when", self.when), ("what", self.what)):
             given = {
@@ -183,7 +181,7 @@ class Fault:
 
 
 class Trigger:
-    """Counts the actions that match a fault; `seed` determines its random choices."""
+    """Decides at which actions a fault occurs; `seed` determines its random choices."""
 
     def __init__(self, fault: Fault, seed: str) -> None:
         self.fault = fault
@@ -193,10 +191,9 @@ class Trigger:
         """Number of times that the fault has happened."""
 
     def due(self, step: int, action: str, target: str) -> bool:
-        """Return whether the fault fires on this action. Call it once per action.
+        """Return whether the fault occurs at this action; to be called once per action.
 
-        The action's name is empty at the start of the scene; `target` is empty if the action has no
-        object.
+        `action` is empty at the start of the scene; `target` is empty if the action has no object.
         """
         when, actions = self.fault.when, self.fault.actions
         if self.spent or step < when.step:
@@ -212,7 +209,7 @@ class Trigger:
         return when.probability >= 1.0 or self.chance.random() < when.probability
 
     def fired(self) -> None:
-        """Count an occurrence; a due fault that could not happen stays due."""
+        """Count an occurrence. A fault that was due but could not occur remains due."""
         self.count += 1
 
     @property
@@ -220,7 +217,7 @@ class Trigger:
         return 0 < self.fault.times <= self.count
 
     def standing(self, step: int) -> bool:
-        """Return whether the fault certainly occurs at every matching action from this step on."""
+        """Return whether the fault is certain to occur at every matching action, now and later."""
         when = self.fault.when
         return not self.spent and step >= when.step and when.nth == 1 and when.probability >= 1.0
 
@@ -230,9 +227,7 @@ class Trigger:
 
 @dataclass(frozen=True)
 class Schedule(JsonObject):
-    """Faults and a seed.
-
-    The same schedule gives the same faults for the same actions.
+    """Faults and a seed; the same schedule gives the same faults for the same actions.
 
     Args:
         seed: Seed for probabilities and for the choice of unnamed objects.
@@ -245,7 +240,7 @@ class Schedule(JsonObject):
 
     @classmethod
     def random(cls, kinds: Iterable[FaultKind], probability: float, seed: int = 0) -> Self:
-        """Return a schedule in which each kind fires on each action with the given probability.
+        """Return a schedule in which each kind of fault occurs at each action with a probability.
 
         For NOISE, it is the probability of a wrong state and of an unseen object.
         """
@@ -273,5 +268,5 @@ class Schedule(JsonObject):
 
 
 def noise(share: float) -> Fault:
-    """Return sensor noise with the given share of misreported states and of hidden objects."""
+    """Return sensor noise with the given share of misreported states and of unseen objects."""
     return Fault(FaultKind.NOISE, FaultTiming(step=0), FaultEffect(flip=share, unseen=share))

@@ -1,4 +1,4 @@
-"""Fault injection: the environment wrapper, failed actions, and the log of injected faults."""
+"""Fault injection: the environment wrapper, failed actions, and the log of faults."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from hvr.worlds.thor.types import STATES
 # Metadata as statements, so that the log can list the changes made by a fault.
 
 Statement: TypeAlias = tuple[str, str, str | bool]
-"""An object's name, a property and a value: `("mug-1", "in", "sinkbasin-1")`."""
+"""An object's name, a property and its value, such as `("mug-1", "in", "sinkbasin-1")`."""
 
 ROBOT = "robot"
-"""Subject of the robot's pose, and value of the held object's `heldBy`."""
+"""Name of the robot in statements about its pose and in the held object's `heldBy`."""
 
 
 def statements(metadata: Mapping[str, Any], names: Names) -> frozenset[Statement]:
-    """Return an event's types, states, places, held object and robot pose as statements."""
+    """Return the types, states, places, held object and robot pose in an event as statements."""
     facts: set[Statement] = set()
     for entry in metadata["objects"]:
         name = name_of(names, entry["objectId"])
@@ -56,7 +56,7 @@ def statements(metadata: Mapping[str, Any], names: Names) -> frozenset[Statement
 
 
 def name_of(names: Names, object_id: str) -> str:
-    """Return hvr's name for an object, or its id if it has none."""
+    """Return hvr's name for an object, or its id if it has no name."""
     try:
         return names.name(object_id)
     except UnknownObjectError:
@@ -75,7 +75,7 @@ class Injection(JsonObject):
         action: Name of the AI2-THOR action; empty at the start.
         objects: Names of the affected objects, most affected first.
         added: Statements that are true, or reported, only because of the fault.
-        removed: Statements that would be true, or reported, without it.
+        removed: Statements that would be true, or reported, without the fault.
         fault: 0-based index of the fault in the schedule.
     """
 
@@ -91,12 +91,11 @@ class Injection(JsonObject):
 
     @property
     def changed(self) -> bool:
-        """Whether any statement differs from the state without the fault."""
+        """Whether the fault made a difference to what is true or reported."""
         return bool(self.added or self.removed)
 
 
 def ordered(facts: Iterable[Statement]) -> tuple[Statement, ...]:
-    """Return statements sorted by subject, property and value."""
     return tuple(sorted(facts, key=lambda s: (s[0], s[1], str(s[2]))))
 
 
@@ -109,7 +108,7 @@ DIVERTING_KINDS = frozenset({FaultKind.WRONG_OBJECT, FaultKind.SWAPPED})
 
 
 class Diversions:
-    """Tracks which object is confused with which."""
+    """The objects that are currently mistaken for each other."""
 
     def __init__(self, env: Environment, names: Names) -> None:
         self._env = env
@@ -117,7 +116,7 @@ class Diversions:
         self._pairs: dict[Trigger, tuple[str, str]] = {}
 
     def divert(self, trigger: Trigger, action: str, args: dict[str, Any]) -> tuple[str, ...]:
-        """Redirect the arguments of an action; return the ids of the intended and actual object."""
+        """Redirect an action in `args`; return the ids of the intended and of the actual object."""
         target = args.get("objectId")
         if target is None:
             return ()
@@ -139,7 +138,6 @@ class Diversions:
         return str(target), other
 
     def redirected(self, trigger: Trigger, args: dict[str, Any]) -> dict[str, Any]:
-        """Return the arguments of a query, redirected if its object is confused with another."""
         what = trigger.fault.what
         if trigger.fault.kind is not FaultKind.WRONG_OBJECT or trigger.fault.when.actions:
             return args
@@ -196,7 +194,7 @@ class Refusal:
 
 
 class Obstacles:
-    """Obstacles that block actions until they are removed."""
+    """Obstacles that block actions until another agent or the robot removes them."""
 
     def __init__(self, env: Environment) -> None:
         self._env = env
@@ -204,11 +202,11 @@ class Obstacles:
         self._blocked: dict[str, tuple[str, Any, Trigger]] = {}
 
     def occupy(self, receptacle: str, thing: str, trigger: Trigger) -> None:
-        """Refuse to put anything into the receptacle while the object occupies it."""
+        """Refuse to put anything into the receptacle as long as it contains the object."""
         self._occupied[receptacle] = (thing, trigger)
 
     def block(self, target: str, blocker: str, trigger: Trigger) -> None:
-        """Refuse actions on the target while the blocker stays in place."""
+        """Refuse actions on the target until the blocker is moved."""
         where = other_agent.entries(self._env)[blocker]["position"]
         self._blocked[target] = (blocker, where, trigger)
 
@@ -244,10 +242,9 @@ def obstacle_message(action: str, what: str = "Obstacle") -> str:
 # Injector -----------------------------------------------------------------------------------------
 
 QUERY_ACTIONS = frozenset({"GetReachablePositions", "GetInteractablePoses"})
-"""Actions that change nothing; they have no number, and no fault fires on them."""
+"""Actions that change nothing; they have no number, and no fault occurs at them."""
 
 OBSERVING_ACTIONS = frozenset({"Pass", "Done", "NoOp"})
-"""Actions that only look; they have no number, but noise is drawn anew."""
 
 _REPLACING = frozenset(
     {FaultKind.SILENT, FaultKind.FAILED, FaultKind.BLOCKED, FaultKind.MISSING_STEP}
@@ -257,14 +254,14 @@ _Facts = frozenset[Statement]
 
 
 class FaultyEnvironment:
-    """Wraps an environment and injects faults.
+    """An environment with injected faults.
 
     World faults use the environment's own forced actions. Perception faults change only what
     `last_event` and the results of `step` report. `log` lists all injected faults.
 
     If the environment has `snapshot` and `restore`, like the kitchen, an action with a fault is
-    first executed without it, so the log contains exactly the fault's changes. Otherwise, the log
-    contains every difference from the state before the action.
+    first executed without the fault, so that the log contains exactly the fault's changes.
+    Otherwise, the log contains every difference from the state before the action.
     """
 
     def __init__(self, env: Environment, schedule: Schedule) -> None:
@@ -299,12 +296,11 @@ class FaultyEnvironment:
 
     @property
     def last_event(self) -> Event:
-        """The reported event of the latest action or reset."""
         return self._event
 
     @property
     def log(self) -> tuple[Injection, ...]:
-        """The injections since the reset, in order. Noise is logged when it is first read."""
+        """Faults injected since the reset, in order. Noise is logged when it is first read."""
         return tuple(self._log)
 
     @property
@@ -313,7 +309,7 @@ class FaultyEnvironment:
         return self._steps
 
     def reset(self, scene: Any = None) -> Event:
-        """Reset to the initial state of a scene; the schedule and the log start anew."""
+        """Reset to the initial state of a scene, and restart the schedule and the log."""
         self.env.reset(scene)
         self._begin()
         return self._event
@@ -452,7 +448,7 @@ class FaultyEnvironment:
         return self._report(event)
 
     def _noise(self, trigger: Trigger, name: str) -> Lens:
-        """Return the noise of one look, which is the same for every read and logged once."""
+        """Return the noise of one observation: the same each time it is read, and logged once."""
         number = self._triggers.index(trigger)
         seed = f"{self.schedule.seed}/{number}/{self._steps}/{self._looks}"
         logged = False

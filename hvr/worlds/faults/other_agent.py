@@ -1,4 +1,4 @@
-"""Interventions of another agent, through forced actions that the robot does not see."""
+"""Actions of another agent, through forced actions that the robot does not see."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ CHANGEABLE: Mapping[str, str] = {
     "isDirty": "dirtyable",
     "isFilledWithLiquid": "canFillWithLiquid",
 }
-"""State fields that can change both ways, and the property that an object needs."""
+"""State fields that can change in both directions, and the property that they require."""
 
 
 def entries(env: Environment) -> dict[str, dict[str, Any]]:
@@ -49,7 +49,6 @@ def entries(env: Environment) -> dict[str, dict[str, Any]]:
 
 
 def held(env: Environment) -> str | None:
-    """Return the id of the held object, if any."""
     inventory = env.last_event.metadata["inventoryObjects"]
     return str(inventory[0]["objectId"]) if inventory else None
 
@@ -74,7 +73,8 @@ def change(env: Environment, object_id: str, field: str, value: str | bool) -> b
 def move(env: Environment, object_id: str, receptacle: str) -> bool:
     """Move an object into a receptacle; return whether it worked.
 
-    The held object and its contents are not moved. A closed receptacle is closed again afterwards.
+    The held object and its contents cannot be moved. A closed receptacle is opened and closed
+    again.
     """
     known = entries(env)
     thing, place = known[object_id], known[receptacle]
@@ -101,13 +101,13 @@ def move(env: Environment, object_id: str, receptacle: str) -> bool:
 
 
 def occupy(env: Environment, object_id: str, receptacle: str) -> bool:
-    """Move an object into a receptacle if necessary; return whether it is in the receptacle."""
+    """Ensure that an object is in a receptacle; return whether it is."""
     there = entries(env)[object_id]["parentReceptacles"] or ()
     return receptacle in there or move(env, object_id, receptacle)
 
 
 def contents(known: Mapping[str, Mapping[str, Any]], object_id: str | None) -> set[str]:
-    """Return the ids of an object's contents at any depth."""
+    """Return the ids of all objects in or on an object, at any depth."""
     inside: set[str] = set()
     todo = [object_id] if object_id else []
     while todo:
@@ -141,7 +141,7 @@ def _put_aside(env: Environment, first: Iterable[str] = (), avoid: Sequence[str]
 
 
 def stand(env: Environment, object_id: str, receptacle: str) -> bool:
-    """Place the held object in the centre of an empty receptacle; only hvr's kitchen can."""
+    """Place the held object in the centre of an empty receptacle; works only in hvr's kitchen."""
     if not isinstance(env, Kitchen):
         return False
     now = env.snapshot()
@@ -176,7 +176,7 @@ Entries = Mapping[str, Mapping[str, Any]]
 def similar_objects(
     known: Entries, object_id: str, action: str, chance: random.Random
 ) -> list[str]:
-    """Return other objects in reach that the action suits; objects of the same type come first."""
+    """Return other objects in view on which an action is possible, those of the same type first."""
     thing = known[object_id]
     prop = _REQUIRED_PROPERTY.get(action)
     in_view = (o for o in known.values() if o["visible"] and not o["isPickedUp"])
@@ -196,7 +196,6 @@ def other_switch(known: Entries, object_id: str, chance: random.Random) -> str |
 
 
 def movable_objects(known: Entries, hand: str | None, chance: random.Random) -> list[str]:
-    """Return the ids of objects that can be taken away, in random order."""
     carried = {hand, *contents(known, hand)}
     loose = (o for o in known.values() if o["pickupable"] and not is_destroyed(o))
     things = _ids(o for o in loose if o["objectId"] not in carried)
@@ -205,7 +204,6 @@ def movable_objects(known: Entries, hand: str | None, chance: random.Random) -> 
 
 
 def open_places(known: Entries, chance: random.Random) -> list[str]:
-    """Return the ids of open receptacles, in random order."""
     open_places = _ids(o for o in known.values() if o["objectType"] in OPEN_PLACES)
     chance.shuffle(open_places)
     return open_places
@@ -214,14 +212,13 @@ def open_places(known: Entries, chance: random.Random) -> list[str]:
 def other_state(
     known: Entries, object_id: str, chance: random.Random
 ) -> tuple[str, str | bool] | None:
-    """Return a state field of the object and the opposite of its current value."""
+    """Return a state field of an object, and the opposite of its current value."""
     thing = known[object_id]
     changes = [(field, not thing[field]) for field, prop in CHANGEABLE.items() if thing[prop]]
     return chance.choice(changes) if changes and not is_destroyed(thing) else None
 
 
 def is_destroyed(entry: Mapping[str, Any]) -> bool:
-    """Return whether the object was sliced or broken and is no longer usable."""
     return bool(entry["isSliced"] or entry["isBroken"])
 
 
@@ -237,15 +234,11 @@ _TRIES = 6
 
 @runtime_checkable
 class Restorable(Protocol):
-    """An environment with snapshots."""
+    """An environment whose state can be saved and restored."""
 
-    def snapshot(self) -> Any:
-        """Return a snapshot of the current state."""
-        ...
+    def snapshot(self) -> Any: ...
 
-    def restore(self, snapshot: Any) -> Event:
-        """Return to a snapshot."""
-        ...
+    def restore(self, snapshot: Any) -> Event: ...
 
 
 def interfere(env: Environment, names: Names, trigger: Trigger, target: str) -> tuple[str, ...]:

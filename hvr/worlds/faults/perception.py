@@ -25,13 +25,13 @@ NOISY_STATES: Mapping[str, str] = {
     "isFilledWithLiquid": "canFillWithLiquid",
     "isCooked": "cookable",
 }
-"""States that noise flips, and the property that an object needs to have the state."""
+"""State fields that noise inverts, and the property of objects that have each of them."""
 
 
 def misreported(
     metadata: Mapping[str, Any], object_id: str, field: str, value: Any
 ) -> dict[str, Any]:
-    """Return the metadata with one object misreported.
+    """Return the metadata with one misreported object.
 
     Args:
         field: Metadata field to misreport. `parentReceptacles` also changes the contents lists of
@@ -57,7 +57,6 @@ def misreported(
 
 
 def with_value(field: str, value: Any) -> dict[str, Any]:
-    """Return a field with its new value, and the fields that depend on it."""
     if field == "isOpen":
         return {field: value, "openness": 1.0 if value else 0.0}
     if field == "isFilledWithLiquid":
@@ -67,11 +66,11 @@ def with_value(field: str, value: Any) -> dict[str, Any]:
 
 
 def with_noise(metadata: Mapping[str, Any], what: FaultEffect, seed: str) -> dict[str, Any]:
-    """Return the metadata with flipped states and hidden objects.
+    """Return the metadata with inverted states and unseen objects.
 
-    Each state in `NOISY_STATES` that a visible object can have is wrong with probability
-    `what.flip`. Each visible object is reported as neither visible nor in reach with probability
-    `what.unseen`, except the held object, which is always felt.
+    Each state in `NOISY_STATES` of a visible object is wrong with probability `what.flip`. Each
+    visible object is reported as neither visible nor in reach with probability `what.unseen`,
+    except the held object, which the robot always feels.
     """
     chance = random.Random(seed)
     held = {o["objectId"] for o in metadata.get("inventoryObjects") or ()}
@@ -93,10 +92,9 @@ def with_noise(metadata: Mapping[str, Any], what: FaultEffect, seed: str) -> dic
 def choose_misreport(
     env: Environment, names: Names, trigger: Trigger
 ) -> tuple[str, str, Any] | None:
-    """Return the object id, field and value of a misreport; the seed chooses what is not given.
+    """Return the object id, field and value of a misreport, or None if none is possible.
 
-    Returns:
-        None if no object can be misperceived.
+    The fault names them, or its seed selects them.
     """
     what, known = trigger.fault.what, other_agent.entries(env)
     if what.target:
@@ -122,7 +120,7 @@ def choose_misreport(
 # The reply to an action, combined with the room as a faulty sensor reports it.
 
 Lens = Callable[[Mapping[str, Any]], dict[str, Any]]
-"""Converts metadata to a faulty sensor's report."""
+"""Converts metadata to the report of a faulty sensor."""
 
 _ANSWER = ("lastAction", "lastActionSuccess", "errorMessage", "errorCode", "actionReturn")
 
@@ -134,7 +132,7 @@ def fabricated_event(name: str, success: bool, message: str) -> Event:
 
 
 def combined_event(now: Event, answer: Event) -> Event:
-    """Return an event that combines the reply of one event with the room of another."""
+    """Return the room of event `now` with the reply to an action in event `answer`."""
 
     def metadata() -> dict[str, Any]:
         return {**now.metadata, **{key: answer.metadata.get(key) for key in _ANSWER}}
@@ -147,7 +145,7 @@ def misreporting_lens(wrong: tuple[str, str, Any]) -> Lens:
 
 
 def event_through(event: Event, lens: Lens) -> Event:
-    """Return an event seen through a lens, which is applied when the metadata is read."""
+    """Return an event whose metadata passes through a lens when it is read."""
     return Event(lambda: lens(event.metadata), event.success)
 
 
@@ -156,16 +154,12 @@ def event_through(event: Event, lens: Lens) -> Event:
 
 
 class NoisySensor:
-    """Distorts each scene graph independently.
+    """A sensor that misreports scene graphs, each independently of the others.
 
-    Each state in `NOISY_STATES` is flipped with one probability, and each object is omitted with
-    another. The held object is always felt and never omitted. The robot itself still acts on the
-    true scene, so that only sensor errors are tested.
-
-    Args:
-        flip: Probability of a wrong state.
-        unseen: Probability of an omitted object; `flip` if None.
-        seed: The same seed gives the same errors for the same looks.
+    Each state in `NOISY_STATES` is inverted with probability `flip`, and each object is omitted
+    with probability `unseen` (`flip` if None), except the held object, which the robot feels. The
+    robot still acts on the true scene, so that only sensor errors are tested. The same seed gives
+    the same errors for the same observations.
     """
 
     def __init__(self, flip: float, unseen: float | None = None, seed: int = 0) -> None:

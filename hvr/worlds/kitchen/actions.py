@@ -1,4 +1,4 @@
-"""AI2-THOR's actions, listed in `ACTIONS` with their arguments; navigation and its queries."""
+"""AI2-THOR's actions, listed with their arguments in `ACTIONS`; navigation and its queries."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from hvr.worlds.kitchen.visibility import (
 )
 
 _FARTHEST = 50.0
-"""Upper bound on the length of a room in metres. It bounds the collision checks of a long move."""
+"""Maximum length of a room in metres, which limits the collision checks of a long move."""
 
 HORIZON_UP, HORIZON_DOWN = -30.0, 60.0
 """Limits of the horizon in degrees."""
 
 
 def move(world: KitchenState, context: Context, args: Args, *, turn: float) -> Result:
-    """Execute a move such as `MoveAhead`; `turn` is its direction relative to the agent."""
+    """Execute a move such as `MoveAhead`; `turn` is its direction in degrees from ahead."""
     settings = world.settings
     magnitude = number(args, "moveMagnitude", settings.grid_size)
     if magnitude <= 0.0:
@@ -69,7 +69,7 @@ def move(world: KitchenState, context: Context, args: Args, *, turn: float) -> R
 
 
 def _blocker(world: KitchenState, x: float, z: float) -> str:
-    """Return AI2-THOR's name of the object nearest to a point, to report as the obstacle."""
+    """Return AI2-THOR's name of the object nearest to a point, to be reported as the obstacle."""
     near = [
         (round(t.box.distance(x, z), 3), t.spec.name)
         for t in world.things.values()
@@ -109,7 +109,7 @@ def look(world: KitchenState, context: Context, args: Args, *, sign: int) -> Res
 
 
 def rotate_look(world: KitchenState, _context: Context, args: Args) -> Result:
-    """Execute `RotateLook`: set rotation and horizon; a missing one stays unchanged."""
+    """Execute `RotateLook`: set rotation and horizon, or keep the one that is missing."""
     agent = world.agent
     yaw = agent.yaw if args.get("rotation") is None else _yaw(args["rotation"]) % 360.0
     horizon = number(args, "horizon", agent.horizon)
@@ -177,8 +177,8 @@ def _check_place(world: KitchenState, room: Room, position: Vec) -> None:
 def reachable_positions(world: KitchenState, context: Context, args: Args) -> Result:
     """Execute `GetReachablePositions`: return every point where the agent can stand, sorted.
 
-    AI2-THOR searches from the agent's position. The packaged grid is returned as a whole, which
-    differs only where ALFRED's expert paths left gaps (FloorPlan29).
+    AI2-THOR searches from the agent's position. This function returns the whole grid of the scene,
+    which differs only where ALFRED's expert paths left gaps (FloorPlan29).
     """
     y = context.room.agent_height
     grid = number(args, "gridSize", world.settings.grid_size)
@@ -191,7 +191,7 @@ def reachable_positions(world: KitchenState, context: Context, args: Args) -> Re
 
 
 def _points_along_agent(world: KitchenState, room: Room, grid: float) -> tuple[Point, ...]:
-    """Return the reachable points of a grid through the agent, aligned with its yaw."""
+    """Return the reachable points of a grid that contains the agent and is aligned with its yaw."""
     turn = math.radians(world.agent.yaw)
     x0, _, z0 = world.agent.position
 
@@ -212,7 +212,7 @@ def shortest_path(world: KitchenState, context: Context, args: Args) -> Result:
     """Execute `GetShortestPath` or `GetShortestPathToPoint`.
 
     The path leads over the grid, from `position` or the agent, to the nearest point from which the
-    object is in reach, or to the point of the grid nearest to `target`.
+    object is in reach, or to the grid point nearest to `target`.
     """
     room = context.room
     start = _nearest(room, vector(args.get("position") or _here(world), "position"))
@@ -255,7 +255,6 @@ def _nearest(room: Room, place: Vec) -> Point:
 
 
 def _corners(steps: Mapping[Point, int], end: Point) -> list[Point]:
-    """Return the points of a shortest path at which its direction changes, with both ends."""
     path = [end]
     while steps[path[-1]]:
         x, z = path[-1]
@@ -305,7 +304,7 @@ def positions_of_interaction(world: KitchenState, context: Context, args: Args) 
 
 
 def object_in_frame(world: KitchenState, context: Context, args: Args) -> Result:
-    """Execute `GetObjectInFrame`: return the id of the visible object at an image point."""
+    """Execute `GetObjectInFrame`: return the id of the visible object at a point of the image."""
     x, y = number(args, "x", -1.0), number(args, "y", -1.0)
     if not (0.0 <= x <= 1.0 and 0.0 <= y <= 1.0):
         raise ActionFailedError("ArgumentOutOfRangeException: x and y must be in [0:1]")
@@ -316,7 +315,6 @@ def object_in_frame(world: KitchenState, context: Context, args: Args) -> Result
 
 
 def pass_time(world: KitchenState, _context: Context, _args: Args) -> Result:
-    """Execute `Pass`, `Done` or `NoOp`: only time passes."""
     return world, None
 
 
@@ -360,7 +358,7 @@ class ActionSpec(Value):
         run: Function that returns the new state and `actionReturn`, or raises ActionFailedError.
         seconds: Simulated duration.
         open_ended: Whether unknown arguments are ignored.
-        asks: Whether it is a query, which changes nothing.
+        asks: Whether the action is a query, which changes nothing.
     """
 
     run: Handler

@@ -47,7 +47,7 @@ def add(world: KitchenState, _context: Context, args: Args) -> Result:
 
 
 def update(world: KitchenState, _context: Context, args: Args) -> Result:
-    """Execute `UpdateThirdPartyCamera`; missing arguments and axes stay unchanged."""
+    """Execute `UpdateThirdPartyCamera`; missing arguments and coordinates stay unchanged."""
     cameras = list(world.extras.cameras)
     which = args["thirdPartyCameraId"]
     if isinstance(which, bool) or not isinstance(which, int) or not 0 <= which < len(cameras):
@@ -107,7 +107,7 @@ def map_view_properties(world: KitchenState, context: Context, _args: Args) -> R
 
 
 def toggle_map_view(world: KitchenState, _context: Context, _args: Args) -> Result:
-    """Execute `ToggleMapView`, which moves only the reported camera."""
+    """Execute `ToggleMapView`, which changes only the camera in the metadata."""
     return world.but(extras=replace(world.extras, map_view=not world.extras.map_view)), None
 
 
@@ -115,7 +115,6 @@ def toggle_map_view(world: KitchenState, _context: Context, _args: Args) -> Resu
 
 
 def pause(world: KitchenState, _context: Context, _args: Args, *, paused: bool) -> Result:
-    """Execute `PausePhysicsAutoSim` or `UnpausePhysicsAutoSim`: stop or resume time."""
     return world.but(extras=replace(world.extras, paused=paused)), None
 
 

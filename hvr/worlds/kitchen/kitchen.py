@@ -42,7 +42,7 @@ from hvr.worlds.thor.types import PROPERTIES
 def object_dict(
     thing: KitchenObject, contents: tuple[str, ...] | None, held: bool, carried: bool
 ) -> dict[str, Any]:
-    """Return the metadata of one object as if it were far from the agent.
+    """Return the metadata of an object as if the agent were far away.
 
     Args:
         carried: Whether the object or its receptacle is in the hand. AI2-THOR then reports no
@@ -104,7 +104,7 @@ def box_dict(box: Box) -> dict[str, Any]:
 
 
 class ActionReply(Value):
-    """The result of an action, apart from the new state; no message means success."""
+    """The result of an action, apart from the new state; the message is empty on success."""
 
     action: str
     success: bool
@@ -114,7 +114,7 @@ class ActionReply(Value):
 
 
 class MetadataBuilder:
-    """Builds metadata, reusing the dicts of unchanged objects."""
+    """Builds metadata; the dicts of unchanged objects are shared between events."""
 
     def __init__(self, room: Room) -> None:
         self._room = room
@@ -126,7 +126,6 @@ class MetadataBuilder:
         self._objects: list[dict[str, Any]] = []
 
     def later(self, world: KitchenState, answer: ActionReply) -> Callable[[], dict[str, Any]]:
-        """Return a function that builds the metadata of this state when called."""
         return lambda: self.build(world, answer)
 
     def build(self, world: KitchenState, answer: ActionReply) -> dict[str, Any]:
@@ -270,7 +269,6 @@ def _inventory(world: KitchenState) -> list[dict[str, str]]:
 
 
 def _unused_fields() -> dict[str, Any]:
-    """Return the schema fields without meaning here, as a new dict for each event."""
     return {
         "agentId": 0,
         "depthFormat": "Meters",
@@ -295,7 +293,7 @@ def _unused_fields() -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A state of a kitchen, for `Kitchen.restore`. Treat its fields as opaque."""
+    """A state of a kitchen, for `Kitchen.restore`; its fields are private."""
 
     scene: Scene
     world: KitchenState
@@ -308,10 +306,10 @@ class Kitchen:
     It is deterministic: the same scene, seed and actions give the same metadata.
 
     Args:
-        scene: A scene or the name of a packaged one.
+        scene: A scene, or the name of a packaged one.
         seed: Seed for the landing places of thrown objects.
-        placement_table: Whether PutObject refuses pairs that AI2-THOR's placement table does not
-            list, unless forced.
+        placement_table: Whether PutObject refuses pairs of types that AI2-THOR's placement table
+            does not list, unless forced.
         profile: The version of AI2-THOR to simulate: `5` or `2.1.0`.
         settings: Grid, reach and other arguments of AI2-THOR's `Initialize`.
     """
@@ -360,11 +358,10 @@ class Kitchen:
         return self._publish(ActionReply("Initialize", True, result=CAMERA_PLANES))
 
     def step(self, action: str | dict[str, Any] | None = None, **kwargs: Any) -> Event:
-        """See `Environment`. The event is falsy if the action failed, with the reason in
-        `errorMessage`.
+        """See `Environment.step`. The event of a failed action is false in a condition, and its
+        `errorMessage` gives the reason.
 
-        As in AI2-THOR's Python client, `last_event` is updated even if the request raises
-        `ValueError`.
+        As in AI2-THOR's client, `last_event` is updated even if the request raises `ValueError`.
         """
         if isinstance(action, dict):
             kwargs = {**action, **kwargs}
@@ -391,7 +388,6 @@ class Kitchen:
         return Snapshot(self._scene, self._world, self._answer)
 
     def restore(self, snapshot: Snapshot) -> Event:
-        """Return to a snapshot of this or another kitchen in the same scene."""
         if snapshot.scene is not self._scene and snapshot.scene != self._scene:
             raise UsageError(
                 f"the snapshot is of {snapshot.scene.name}, the kitchen is {self._scene.name}: "
@@ -401,7 +397,7 @@ class Kitchen:
         return self._publish(snapshot.answer)
 
     def stop(self) -> None:
-        """Do nothing: the method exists because AI2-THOR's controller has it."""
+        """Do nothing; AI2-THOR's controller has this method."""
 
     def _publish(self, answer: ActionReply) -> Event:
         self._answer = answer
@@ -410,7 +406,7 @@ class Kitchen:
 
 
 def open_kitchen(setup: EnvironmentSetup) -> Kitchen:
-    """Open the kitchen of a scene; it accepts no options."""
+    """Open the kitchen of a scene; raises `UsageError` if options are given."""
     if setup.options:
         raise UsageError(
             f"the kitchen has no option {setup.options[0]!r}; options of AI2-THOR need --env thor"

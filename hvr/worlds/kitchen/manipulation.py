@@ -27,11 +27,11 @@ FRAGILE = frozenset({"Egg"})
 """Types that break when dropped onto the floor. A hard throw breaks all breakable objects."""
 
 HARD_THROW = 100.0
-"""Minimum `moveMagnitude`, in newtons, at which a thrown breakable object breaks on landing."""
+"""Minimum `moveMagnitude`, in newtons, at which a breakable object breaks when thrown."""
 
 
 def pickup(world: KitchenState, context: Context, args: Args) -> Result:
-    """Execute `PickupObject`: take an object with its contents."""
+    """Execute `PickupObject`: take an object together with its contents."""
     thing = target(world, context, args)
     if not thing.can("pickupable"):
         raise ActionFailedError(
@@ -64,7 +64,7 @@ def put(world: KitchenState, context: Context, args: Args) -> Result:
 
 
 def put_named(world: KitchenState, context: Context, args: Args) -> Result:
-    """Execute 2.1.0's `PutObject`, in which `objectId` is the held object."""
+    """Execute `PutObject` of AI2-THOR 2.1.0, in which `objectId` is the held object."""
     held = _held(world)
     if args["objectId"] != held.object_id:
         raise ActionFailedError(f"Agent isn't holding {args['objectId']}")
@@ -167,7 +167,7 @@ def _fall(
     z: float,
     breaks: frozenset[str] | None,
 ) -> Result:
-    """Release the held object over (x, z); `breaks` None means every breakable type."""
+    """Release the held object at (x, y, z); `breaks` lists the types that break, None means all."""
     held = world.things[world.held or ""]
     onto = landing(world, context.room, x, z, y, held.object_id)
     rested = fallen(held, onto, x, z)
@@ -182,7 +182,7 @@ def _fall(
 # Doors and switches -------------------------------------------------------------------------------
 
 DRAWER_TRAVEL = 0.815
-"""Travel of an open drawer as a share of its depth."""
+"""How far a drawer opens, as a share of its depth."""
 
 
 def set_openness(
@@ -190,7 +190,7 @@ def set_openness(
 ) -> Result:
     """Execute `OpenObject` or `CloseObject`; closing a closed object succeeds.
 
-    `moveMagnitude` is the old name of `openness`; its 0 means fully open.
+    `moveMagnitude` is the old name of `openness`; as in AI2-THOR, its value 0 means fully open.
     """
     old = number(args, "moveMagnitude", 0.0) if default else 0.0
     openness = number(args, "openness", old or default)
@@ -337,7 +337,7 @@ Heading = tuple[float, float]
 """A horizontal unit vector (x, z)."""
 
 _PULSE = 0.02
-"""Seconds for which a push acts: one step of AI2-THOR's physics."""
+"""Duration of a push in seconds: one step of AI2-THOR's physics."""
 
 _FRICTION = 0.5
 _GRAVITY = 9.81
@@ -349,8 +349,8 @@ _TOUCH = 0.01
 def push(world: KitchenState, context: Context, args: Args, *, turn: float = 0.0) -> Result:
     """Execute `PushObject`, `PullObject` (turn 180) or `DirectionalPush` (with `pushAngle`).
 
-    A push of `moveMagnitude` newtons acts for one step of physics; friction then stops the object.
-    It slides along the faces that it hits and pushes no other object.
+    A push with `moveMagnitude` newtons lasts for one step of physics; then friction stops the
+    object. The object slides along the surfaces that it hits and pushes no other object.
     """
     thing = target(world, context, args)
     if not (thing.can("pickupable") or thing.can("moveable")) or thing.inert:
@@ -404,7 +404,7 @@ def _slid(
 
 
 def _face_hit(thing: KitchenObject, mover: KitchenObject) -> Heading | None:
-    """Return the direction of the face of a thing that a moving box overlaps, None if none."""
+    """Return the direction of the face with which a thing touches a moving object, or None."""
     if not thing.box.overlaps(mover.box, _TOUCH):
         return None
     yaw = math.radians(thing.rotation[1])
@@ -425,7 +425,6 @@ def _face_hit(thing: KitchenObject, mover: KitchenObject) -> Heading | None:
 
 
 def _sides(thing: KitchenObject, cos: float, sin: float) -> tuple[float, float]:
-    """Return the sides of a turned thing, whose upright box is larger than the thing."""
     across, along = thing.box.x1 - thing.box.x0, thing.box.z1 - thing.box.z0
     spread = cos * cos - sin * sin
     if abs(spread) > 0.1:  # otherwise the box does not determine the sides

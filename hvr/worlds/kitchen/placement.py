@@ -67,13 +67,13 @@ class Solid(NamedTuple):
 
 
 def holder_of(body: Solid, holders: Iterable[Solid]) -> str | None:
-    """Return the id of the receptacle that holds the object, or None.
+    """Return the id of the receptacle that holds an object, or None.
 
-    The order is: a vessel around the object's centre; an appliance or burner that accepts its type;
-    a basin, closed box or tray around it; a surface at its bottom; the floor; the nearest surface
-    up to 0.5 m below; a surface at its height up to 0.5 m beside it (furniture that is larger in
-    another version of the scene); the floor at any depth. Among equals, the smallest footprint
-    wins, because it belongs to the innermost receptacle.
+    The candidates are, in this order: a vessel around the object's centre; an appliance or burner
+    that accepts its type; a basin, closed box or tray around it; a surface at its bottom; the
+    floor; the nearest surface up to 0.5 m below; a surface at its height up to 0.5 m beside it
+    (furniture that is larger in another version of the scene); the floor at any depth. Among equal
+    candidates, the one with the smallest base area is chosen, since it is the innermost receptacle.
     """
     best: tuple[int, float, str] | None = None
     for holder in holders:
@@ -93,7 +93,7 @@ def holder_of(body: Solid, holders: Iterable[Solid]) -> str | None:
 
 
 def _rank(holder: Solid, body: Solid) -> int | None:
-    """Return the rank in the order of `holder_of`, or None if the body does not fit."""
+    """Return the rank of a receptacle in the order of `holder_of`, or None if it is unsuitable."""
     around, kind, box = holder.box, holder.object_type, body.box
     x, y, z = box.center
     if kind in VESSELS:
@@ -132,7 +132,7 @@ def _rank(holder: Solid, body: Solid) -> int | None:
 
 
 def _in_vessel(around: Box, body: Solid, x: float, z: float) -> bool:
-    """Return whether the body lies in the central part of the vessel; pans and pots never do."""
+    """Return whether the body lies in the central part of a vessel; False for pans and pots."""
     if body.object_type in _ONLY["StoveBurner"]:
         return False
     box = body.box
@@ -160,13 +160,13 @@ def _in_vessel(around: Box, body: Solid, x: float, z: float) -> bool:
 #   a pile of at most ten (three in mugs and cups). A garbage can holds everything.
 
 LATTICE = 0.05
-"""Distance between candidate spots in metres."""
+"""Distance between candidate positions, in metres."""
 
 SHELF_SPACING = 0.38
-"""Distance between the shelves of high closed boxes in metres."""
+"""Distance between the shelves of high closed receptacles, in metres."""
 
 ON_FLOOR = 0.5
-"""Maximum height in metres of an object's bottom at which it also counts as on the floor."""
+"""Maximum height in metres of an object's bottom up to which AI2-THOR also reports the Floor."""
 
 _WALL = 0.015  # wall thickness of closed boxes
 _FLAT = 0.06  # maximum height of objects that may overlap
@@ -176,7 +176,7 @@ _PILE_USUAL = 10
 _ATTACH = frozenset({"CoffeeMachine", "Toaster", "StoveBurner"}) | HOLDERS
 _TOPS = (SURFACES - {"Chair"}) | {"Floor", "Sink", "Toilet", "Bathtub"}
 _SEATS = {"Chair": 0.45, "Sofa": 0.45, "ArmChair": 0.45, "Bed": 0.6}
-"""Seat heights, since the boxes of seats include their backs."""
+"""Heights of seats in metres; the boxes of the furniture include the backs."""
 
 
 def surface_height(receptacle: KitchenObject) -> float:
@@ -201,7 +201,7 @@ def place(
     forced: bool,
     chance: random.Random | None = None,
 ) -> KitchenObject | None:
-    """Return the object at the nearest or a random free spot, or None if no spot is free."""
+    """Return the object at the nearest or a random free position, or None if none is free."""
     kind = receptacle.object_type
     if kind in _ATTACH:
         x, _, z = receptacle.box.center
@@ -216,11 +216,11 @@ def place(
 def holders(
     world: KitchenState, placed: KitchenObject, receptacle: KitchenObject
 ) -> tuple[str, ...]:
-    """Return the ids that AI2-THOR reports as receptacles of an object just put down.
+    """Return the ids that AI2-THOR reports as receptacles of an object that was just put down.
 
-    The Floor is one of them if the receptacle stands on it and the object is low: the zone that
-    counts as on the floor is about half a metre high. In the recorded scenes, objects up to 0.47 m
-    in such a receptacle have both, objects at 0.58 m or more only the receptacle.
+    The Floor is included if the receptacle stands on it and the object is at most about half a
+    metre high. In the recorded scenes, objects up to 0.47 m have both receptacles, and objects at
+    0.58 m or more only the other one.
     """
     parents = [receptacle.object_id]
     if placed.box.y0 <= ON_FLOOR or receptacle.object_type == "GarbageCan":
@@ -234,9 +234,9 @@ def holders(
 def holder_of_box(
     world: KitchenState, thing: KitchenObject, before: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Return the receptacles of an object judged from its box, or `before` if they still hold it.
+    """Return the receptacles of an object according to its box, or `before` if they still hold it.
 
-    Its own contents do not count.
+    Contents of the object itself do not count as receptacles.
     """
     inside = {thing.object_id, *world.things.deep_contents(thing.object_id)}
     spaces = [
@@ -253,7 +253,7 @@ def holder_of_box(
 def free_spots(
     world: KitchenState, room: Room, receptacle: KitchenObject, reach: float | None
 ) -> list[Vec]:
-    """Return a receptacle's free lattice points in `reach` (metres) of the agent, nearest first."""
+    """Return free positions in a receptacle within `reach` (metres) of the agent, nearest first."""
     height, agent = surface_height(receptacle), world.agent.position
     around = {receptacle.object_id, *world.things.ancestors(receptacle.object_id)}
     band = receptacle.box._replace(y0=height, y1=height + _FLAT)
@@ -276,7 +276,7 @@ def free_spots(
 def landing(
     world: KitchenState, room: Room, x: float, z: float, below: float, thing_id: str
 ) -> KitchenObject:
-    """Return the highest surface under a point, on which a released object lands, or the floor."""
+    """Return the highest surface below the height `below` at (x, z), or else the floor."""
     best: KitchenObject | None = None
     ignored = {thing_id, *world.things.deep_contents(thing_id)}
     for object_id, candidate in world.things.items():
@@ -301,7 +301,6 @@ def landing(
 
 
 def fallen(thing: KitchenObject, onto: KitchenObject, x: float, z: float) -> KitchenObject:
-    """Return the object at rest at (x, z) on the surface that caught it."""
     parents = (onto.object_id,) if onto.object_id else ()
     return _standing(thing, x, z, surface_height(onto)).but(parents=parents)
 

@@ -1,4 +1,4 @@
-"""Changes that no robot makes: to settings, arrangements and single objects."""
+"""Changes that the robot cannot make: to settings, arrangements and single objects."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from hvr.worlds.kitchen.visibility import (
 )
 
 CAMERA_PLANES = MappingProxyType({"cameraNearPlane": 0.01, "cameraFarPlane": 20.0})
-"""The result of `Initialize`, in metres."""
+"""Camera distances in the result of `Initialize`, in metres."""
 
 
 def initialize(world: KitchenState, _context: Context, args: Args) -> Result:
@@ -82,7 +82,7 @@ def set_decay(world: KitchenState, _context: Context, _args: Args, *, decays: bo
 def set_object_poses(world: KitchenState, _context: Context, args: Args) -> Result:
     """Execute `SetObjectPoses`: objects not named disappear, objects named twice are duplicated.
 
-    The boxes decide which receptacle then holds an object; nothing falls.
+    The receptacle of each object is determined from the boxes; nothing falls.
     """
     by_name = {
         t.spec.name: t
@@ -107,7 +107,6 @@ def set_object_poses(world: KitchenState, _context: Context, args: Args) -> Resu
 
 
 def posed(thing: KitchenObject, position: Vec, rotation: Any) -> KitchenObject:
-    """Return the object with its pivot at `position`, and turned if `rotation` is given."""
     x, y, z = thing.position
     moved = thing.shifted(position[0] - x, position[1] - y, position[2] - z)
     if rotation is None:
@@ -141,7 +140,7 @@ def _arranged(world: KitchenState, placed: Sequence[KitchenObject]) -> KitchenSt
 def random_spawn(world: KitchenState, context: Context, args: Args) -> Result:
     """Execute `InitialRandomSpawn`: move every pickupable object to a random place.
 
-    The place is one that the placement table allows; objects without room stay. The same
+    The placement table must allow the place; an object without a free place is not moved. The same
     `randomSeed` gives the same scene.
     """
     chance = random.Random(f"spawn/{int(number(args, 'randomSeed', 0.0))}")
@@ -237,7 +236,7 @@ def remove(world: KitchenState, context: Context, args: Args) -> Result:
 
 
 def disable(world: KitchenState, context: Context, args: Args) -> Result:
-    """Execute `DisableObject`: take an object out of the scene until `EnableObject`."""
+    """Execute `DisableObject`: remove an object from the scene until `EnableObject`."""
     thing = existing(world, args["objectId"])
     after = _without(world, context, thing)
     return after.but(extras=replace(after.extras, disabled=(*after.extras.disabled, thing))), None
@@ -335,7 +334,7 @@ def _around(world: KitchenState, thing: KitchenObject) -> set[str]:
 def spawn_coordinates(world: KitchenState, context: Context, args: Args) -> Result:
     """Execute `GetSpawnCoordinatesAboveReceptacle`: return points on which objects can stand.
 
-    Without `anywhere`, they are within the agent's reach.
+    Unless `anywhere` is set, only points within the agent's reach are returned.
     """
     receptacle = existing(world, args["objectId"])
     if not receptacle.can("receptacle"):
@@ -376,7 +375,7 @@ _SETTERS: Mapping[str, tuple[str, _Setter]] = MappingProxyType(
 def set_object_states(world: KitchenState, context: Context, args: Args) -> Result:
     """Execute `SetObjectStates`: set one state of all objects of a type, or of all types.
 
-    An object that is already in the state, or cannot reach it, stays unchanged.
+    Objects that are already in the state, or cannot be, stay unchanged.
     """
     wanted = args["SetObjectStates"]
     kind = wanted.get("stateChange") if isinstance(wanted, Mapping) else None

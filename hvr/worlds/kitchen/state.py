@@ -21,14 +21,14 @@ SHATTERS = frozenset(
 
 
 class KitchenObject(Value):
-    """The state of one object. Fields named like AI2-THOR's metadata have the same meaning.
+    """The state of one object. Fields named as in AI2-THOR's metadata have the same meaning.
 
     Args:
         position: Pivot in metres.
         rotation: Euler angles in degrees.
-        parents: Receptacles that hold it, innermost first; kept while the receptacle is carried.
-        liquid: Liquid that fills it; empty for a liquid that AI2-THOR does not name, None if the
-            object is empty.
+        parents: Receptacles that hold the object, innermost first; kept while the receptacle is
+            carried.
+        liquid: Liquid in the object; empty if AI2-THOR does not name it, None if there is none.
         inert: Whether the object was sliced or shattered: still listed, but without a body.
     """
 
@@ -84,11 +84,11 @@ class KitchenObject(Value):
         return self.openness > 0.0
 
     def can(self, prop: str) -> bool:
-        """Return whether the property field (`pickupable`, …) is true."""
+        """Return whether a property field such as `pickupable` is true."""
         return prop in self.spec.properties
 
     def but(self, **changes: Any) -> KitchenObject:
-        """Return a copy with changed fields; their names are not checked.
+        """Return a copy with changed fields, whose names are not checked.
 
         Like `dataclasses.replace`, but much faster.
         """
@@ -106,7 +106,7 @@ class KitchenObject(Value):
         )
 
     def turned_back(self) -> KitchenObject:
-        """Return the object with its initial rotation and its current centre."""
+        """Return the object with its initial rotation around its current centre."""
         if self.rotation == self.spec.rotation:
             return self
         (x, y, z), (ox, oy, oz) = self.box.center, self.spec.box.center
@@ -116,7 +116,6 @@ class KitchenObject(Value):
         return start.shifted(x - ox, y - oy, z - oz)
 
     def moved_to(self, center: Vec) -> KitchenObject:
-        """Return the object with the centre of its box at `center`."""
         x, y, z = self.box.center
         return self.shifted(center[0] - x, center[1] - y, center[2] - z)
 
@@ -174,7 +173,7 @@ class KitchenObjects(Mapping[str, KitchenObject]):
 
     @property
     def contents(self) -> Mapping[str, tuple[str, ...]]:
-        """Direct contents of each receptacle, by id."""
+        """Ids of the direct contents of each receptacle."""
         return self._contents
 
     @property
@@ -184,14 +183,14 @@ class KitchenObjects(Mapping[str, KitchenObject]):
 
     @property
     def bodies(self) -> Mapping[str, Box]:
-        """Boxes of possible obstacles for placement, by id."""
+        """Boxes of the objects that can obstruct a placement, by id."""
         return self._bodies
 
     def deep_contents(self, object_id: str) -> tuple[str, ...]:
         """Return the contents of a receptacle at any depth.
 
-        Fixtures are excluded because AI2-THOR reports some as contents of objects that they only
-        touch.
+        Fixtures are excluded, because AI2-THOR reports some of them as contents of objects that
+        they only touch.
         """
         direct = self._contents.get(object_id)
         if not direct:
@@ -207,9 +206,9 @@ class KitchenObjects(Mapping[str, KitchenObject]):
         return tuple(result)
 
     def ancestors(self, object_id: str) -> tuple[str, ...]:
-        """Return the receptacles around an object at any depth, nearest first.
+        """Return the receptacles around an object, nearest first.
 
-        Supports of fixtures do not count, for the reason given in `deep_contents`.
+        Receptacles of fixtures do not count, for the reason given in `deep_contents`.
         """
         thing = self._by_id[object_id]
         if not thing.parents or thing.spec.is_fixture:
@@ -224,9 +223,9 @@ class KitchenObjects(Mapping[str, KitchenObject]):
         return tuple(result)
 
     def updated(self, changed: Iterable[KitchenObject]) -> KitchenObjects:
-        """Return the collection with changed and new objects; new ones come last.
+        """Return the collection with changed and new objects; new objects come last.
 
-        The indices are copied on the first change, since most actions change one object and none of
+        An index is copied only when it changes, since most actions change one object and none of
         its relations.
         """
         by_id = self._by_id.copy()
@@ -288,13 +287,13 @@ class KitchenSettings:
     """Arguments of AI2-THOR's `Initialize` and of the temperature actions.
 
     Args:
-        grid_size: Length of a move, to which positions snap, in metres.
+        grid_size: Length of a move and distance of grid points, in metres.
         snap_to_grid: Whether positions after a move are multiples of `grid_size`.
         rotate_step: Angle of a turn in degrees.
         visibility_distance: Range of sight and reach in metres.
         field_of_view: Vertical and horizontal field of view in degrees.
-        decay_time: Simulated seconds until an object that has left a hot or cold place is at room
-            temperature.
+        decay_time: Simulated seconds after which an object that has left a hot or cold place is at
+            room temperature.
     """
 
     grid_size: float = 0.25
@@ -342,7 +341,7 @@ def profile_named(name: str) -> Profile:
 
 
 def initialized(settings: KitchenSettings, args: Mapping[str, Any]) -> KitchenSettings:
-    """Return the settings after `Initialize`, which ignores arguments such as rendering options."""
+    """Return the settings after `Initialize`; arguments about rendering are ignored."""
     changed: dict[str, Any] = {}
     for argument, name in _ARGUMENTS.items():
         value = args.get(argument)
@@ -370,13 +369,13 @@ _ARGUMENTS = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class SceneExtras:
-    """The rarely used part of a state.
+    """The parts of a state that are rarely used.
 
     Args:
         cameras: Metadata of the third-party cameras.
-        disabled: Objects that `DisableObject` took out of the scene.
+        disabled: Objects that `DisableObject` removed from the scene.
         hand_shift: Offset of the hand from its default place (right, up, ahead), in metres.
-        hand_turn: Local rotation of the hand in degrees.
+        hand_turn: Rotation of the hand relative to the agent, in degrees.
         paused: Whether simulated time stands still between actions.
         map_view: Whether the agent's camera shows the room from above.
     """
@@ -447,7 +446,7 @@ class KitchenState:
         )
 
     def but(self, **changes: Any) -> KitchenState:
-        """Return a copy with changed fields; their names are not checked."""
+        """Return a copy with changed fields, whose names are not checked."""
         new = object.__new__(KitchenState)
         new.__dict__.update(self.__dict__)
         new.__dict__.update(changes)
@@ -457,7 +456,6 @@ class KitchenState:
         return self.but(things=self.things.updated(things))
 
     def moved(self, before: KitchenObject, after: KitchenObject) -> KitchenState:
-        """Return the state with an object replaced and its contents moved along."""
         (x, y, z), (ox, oy, oz) = after.box.center, before.box.center
         inner = [
             self.things[i].shifted(x - ox, y - oy, z - oz)
@@ -466,12 +464,11 @@ class KitchenState:
         return self.changed(after, *inner)
 
     def with_agent(self, agent: AgentPose) -> KitchenState:
-        """Return the state with a new agent pose; the held object moves along."""
+        """Return the state with a new agent pose; the held object moves with the agent."""
         world = self.but(agent=agent)
         return world.with_hand_reset().carried() if world.held else world
 
     def with_hand_reset(self) -> KitchenState:
-        """Return the state with the hand at its default place."""
         extras = self.extras
         if extras.hand_shift == extras.hand_turn == NO_EXTRAS.hand_turn:
             return self

@@ -38,7 +38,7 @@ def slice_object(world: KitchenState, context: Context, args: Args) -> Result:
 
 
 def cut(world: KitchenState, context: Context, thing: KitchenObject) -> KitchenState:
-    """Return the state with the pieces of a sliceable object in its place."""
+    """Return the state in which the pieces of a sliceable object replace it."""
     kind = context.room.facts.pieces_of(thing.object_type)
     if kind is None:
         return world
@@ -142,7 +142,7 @@ def _surface_in_front(world: KitchenState, context: Context) -> KitchenObject | 
 
 
 def shattered(world: KitchenState, context: Context, thing: KitchenObject) -> KitchenState:
-    """Return the state with a resting object broken; an egg becomes an EggCracked."""
+    """Return the state with a broken object, or an EggCracked instead of an egg."""
     if thing.object_type == "Egg":
         after = cut(world, context, thing.but(is_broken=True))
         return after.changed(after.things[thing.object_id].but(is_sliced=False))
@@ -214,7 +214,7 @@ def empty(world: KitchenState, context: Context, args: Args) -> Result:
 
 
 def use_up(world: KitchenState, context: Context, args: Args) -> Result:
-    """Execute `UseUpObject`; no object of the packaged kitchens can be used up."""
+    """Execute `UseUpObject`; it fails for all objects of the packaged kitchens."""
     thing = target(world, context, args)
     if not thing.can("canBeUsedUp"):
         raise ActionFailedError(f"{thing.spec.name} does not have CanBeUsedUp property!")
@@ -250,7 +250,7 @@ _NO_TIMERS: MappingProxyType[str, float] = MappingProxyType({})
 
 
 def settle(world: KitchenState, room: Room, seconds: float = STEP_TIME) -> KitchenState:
-    """Return the state after the automatic effects and the duration of one step."""
+    """Return the state after one step's automatic effects, such as heating, and its duration."""
     things = world.things
     changed: dict[str, KitchenObject] = {}
     zones: dict[str, str] = {}
@@ -279,7 +279,6 @@ def settle(world: KitchenState, room: Room, seconds: float = STEP_TIME) -> Kitch
 
 
 def _at_work(things: KitchenObjects, room: Room) -> list[KitchenObject]:
-    """Return the fridges with contents and the sources that are switched on, in order of ids."""
     holding = things.contents
     working = []
     for source_id in room.sources:
@@ -294,7 +293,7 @@ def _at_work(things: KitchenObjects, room: Room) -> list[KitchenObject]:
 def _cool(
     world: KitchenState, changed: dict[str, KitchenObject], zones: Mapping[str, str], time: float
 ) -> Mapping[str, float]:
-    """Return when each object outside all zones returns to room temperature."""
+    """Return when each object outside all `zones` returns to room temperature."""
     # Objects that have returned by now are added to `changed`.
     settings = world.settings
     if not settings.decays:

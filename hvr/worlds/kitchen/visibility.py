@@ -28,18 +28,18 @@ GRID = 0.25
 """Distance between neighbouring grid points in metres."""
 
 STANDING_ROOM = 0.2
-"""Radius in metres around a grid point that is free of furniture."""
+"""Radius in metres around each grid point without furniture."""
 
 ZONE_SOURCES = frozenset(
     {"CoffeeMachine", "Faucet", "Fridge", "Microwave", "StoveBurner", "Toaster"}
 )
-"""Types that affect their contents."""
+"""Types that heat, cool, fill or clean objects."""
 
 Point = tuple[float, float]
 
 
 class Room:
-    """The static part of a scene."""
+    """The unchanging part of a scene."""
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
@@ -63,7 +63,7 @@ class Room:
         return max(VISIBILITY_DISTANCE, nearest + 0.05)
 
     def walkable(self, x: float, z: float) -> bool:
-        """Return whether the agent's body covers this point from some grid point."""
+        """Return whether the agent covers a point when it stands on some grid point."""
         cx, cz = round(x / GRID), round(z / GRID)
         for ix in (cx - 1, cx, cx + 1):
             for iz in (cz - 1, cz, cz + 1):
@@ -73,7 +73,7 @@ class Room:
         return False
 
     def snap(self, x: float, z: float, grid: float = GRID) -> Point:
-        """Return the nearest grid position, reachable or not."""
+        """Return the nearest grid position, whether or not the agent can stand on it."""
         if grid == GRID:
             return round(x / GRID) * GRID, round(z / GRID) * GRID
         return round(round(x / grid) * grid, 5), round(round(z / grid) * grid, 5)
@@ -81,8 +81,8 @@ class Room:
     def stands(self, x: float, z: float) -> bool:
         """Return whether the agent can stand at a point.
 
-        Off the 0.25 m grid, one free grid point around it suffices, so that finer grids have no
-        gaps.
+        A point off the 0.25 m grid needs one neighbouring grid point where the agent can stand, so
+        that finer grids have no gaps.
         """
         if (x, z) in self.grid_set:
             return True
@@ -119,7 +119,7 @@ def _bounds(scene: Scene) -> Box:
 
 
 def _holes(scene: Scene) -> dict[str, tuple[Box, ...]]:
-    """Return the boxes of sinks and burners in each counter, where nothing can stand."""
+    """Return, for each counter, the boxes of its sinks and burners, where nothing can stand."""
     cuts = [o.box for o in scene.objects if o.object_type in ("SinkBasin", "Sink", "StoveBurner")]
     return {
         o.object_id: tuple(box for box in cuts if abs(box.y1 - o.box.y1) < 0.3)
@@ -161,8 +161,8 @@ class PoseQuery(Value):
 
     Args:
         positions: Candidate (x, z); None means the whole grid.
-        max_distance: Maximum horizontal distance to the nearest part. None means AI2-THOR's 1.5 m,
-            or more if no grid point is that close.
+        max_distance: Maximum horizontal distance to the nearest part of the object. None means
+            AI2-THOR's 1.5 m, or more if no grid point is that close.
         standings: Whether to try standing (True) and crouching (False).
     """
 
@@ -174,7 +174,7 @@ class PoseQuery(Value):
 
 
 def closed_around(things: KitchenObjects, object_id: str) -> str | None:
-    """Return the id of the innermost closed receptacle around an object, or None."""
+    """Return the id of the innermost closed receptacle that contains an object, or None."""
     for outer in things.ancestors(object_id):
         thing = things[outer]
         if thing.can("openable") and not thing.is_open and thing.object_type not in LIDDED:
@@ -211,10 +211,10 @@ def spread(world: KitchenState) -> float:
 
 
 def object_at(world: KitchenState, room: Room, x: float, y: float) -> str | None:
-    """Return the id of the visible object at an image point, or None.
+    """Return the id of the visible object at a point of the image, or None.
 
-    It is the first box on the ray through the point, but the contents of a receptacle take
-    precedence over the receptacle.
+    It is the first object whose box the ray through the point meets; contents are preferred to
+    their receptacle.
 
     Args:
         x: Horizontal coordinate from left (0) to right (1).
@@ -252,7 +252,7 @@ def _entry(box: Box, start: Vec, ray: Vec) -> float | None:
 def poses(
     world: KitchenState, room: Room, object_id: str, query: PoseQuery
 ) -> list[dict[str, Any]]:
-    """Return poses from which the object is currently visible, for TeleportFull."""
+    """Return the poses from which the agent would see the object, as arguments for TeleportFull."""
     thing = world.things[object_id]
     hidden = thing.inert or closed_around(world.things, object_id) is not None
     if hidden or object_id == world.held:
@@ -295,7 +295,7 @@ def _sighting(
     limit: float,
     eye: float,
 ) -> tuple[tuple[float, float, float, float], ...]:
-    """Return each (x, z, yaw, horizon) from which a point of the box is in view."""
+    """Return each pose (x, z, yaw, horizon) from which a point of the box is in view."""
     # A point is in view if neither its lateral nor its vertical offset exceeds its depth.
     turns = [(r, math.sin(math.radians(r)), math.cos(math.radians(r))) for r in rotations]
     tilts = [(h, math.sin(math.radians(h)), math.cos(math.radians(h))) for h in horizons]
@@ -327,7 +327,7 @@ Result = tuple[KitchenState, Any]
 
 
 class ActionFailedError(Exception):
-    """An action failed; the world stays unchanged."""
+    """The action failed, and the world is unchanged."""
 
     def __init__(self, message: str, code: str | None = None) -> None:
         super().__init__(message)
@@ -368,7 +368,7 @@ def target(
     """Return the object given by `objectId`, or by the image point `x`, `y`.
 
     Raises:
-        ActionFailedError: The object does not exist, or is not visible and the action is not
+        ActionFailedError: The object does not exist, or it is not visible and the action is not
             forced.
     """
     object_id = args.get(name)
@@ -398,7 +398,6 @@ def existing(world: KitchenState, object_id: Any) -> KitchenObject:
 def seen_or_forced(
     world: KitchenState, context: Context, thing: KitchenObject, force: bool
 ) -> KitchenObject:
-    """Return the object if it is visible or the action is forced."""
     if not force and not is_visible(world, context.room, thing.object_id):
         raise ActionFailedError(
             "NullReferenceException: Target object not found within the specified visibility."

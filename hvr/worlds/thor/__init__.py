@@ -1,4 +1,4 @@
-"""AI2-THOR: its types, fields and actions, and the simulator behind its own Python client."""
+"""AI2-THOR: its types, fields and actions, and the simulator with its own Python client."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["SimulatorError", "Thor", "ThorOptions", "read_options"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import the simulator on demand: its types are needed without it."""
+    """Import the simulator on demand, since its types are also used without it."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from hvr import errors

@@ -53,7 +53,7 @@ PLATFORM_CLASSES: dict[str, Any] = _platform.STR_PLATFORM_MAP
 
 
 class ProcessEndedError(Exception):
-    """The simulator process has ended, with its exit code or 128 + N after signal N."""
+    """The simulator process has ended with this exit code (128 + N after signal N)."""
 
     def __init__(self, returncode: int) -> None:
         self.returncode = returncode
@@ -61,7 +61,7 @@ class ProcessEndedError(Exception):
 
 
 class _Pipes(_FifoServer):  # type: ignore[misc]
-    """The client's FIFO server, which also checks the process while it waits."""
+    """The client's FIFO server; while it waits, it checks whether the process is running."""
 
     server_pipe: Any
     client_pipe: Any
@@ -145,7 +145,7 @@ class _Pipes(_FifoServer):  # type: ignore[misc]
 
 
 class Client(_Controller):  # type: ignore[misc]
-    """AI2-THOR's controller, which stops its processes even if the start fails.
+    """AI2-THOR's controller, which ends its processes even if the start fails.
 
     Raises:
         ProcessEndedError: The simulator process ended during the start.
@@ -186,7 +186,7 @@ class Client(_Controller):  # type: ignore[misc]
         return event
 
     def stop(self) -> None:
-        """End the process and close all its connections."""
+        """End the simulator process and close all connections to it."""
         self._end_server()
         self._build.unlock()
 

@@ -33,16 +33,16 @@ POSE_FAILURES = (
     "would cause it to collide and clip",
     "object collided with",
 )
-"""Parts of AI2-THOR's messages about failures that another pose may avoid."""
+"""Parts of AI2-THOR's messages about failures that may not occur from another pose."""
 
 MAX_RETRY_DISTANCE = 1.5
-"""Maximum distance of another pose in metres."""
+"""Maximum distance to another pose, in metres."""
 
 _MAX_REST_STEPS = 5  # physics steps until the scene is at rest
 
 
 class RetriedEvent(Event):
-    """An event with the attempts before it, in order."""
+    """The event of the last attempt at an action, with the earlier attempts."""
 
     __slots__ = ("attempts",)
 
@@ -52,19 +52,14 @@ class RetriedEvent(Event):
 
 
 class RetryingEnvironment:
-    """Wraps an environment and retries failed interactions.
+    """An environment that retries failed interactions (actions with `objectId`):
 
-    A failed interaction (an action with `objectId`) is retried:
+    * at the same place, once the scene is at rest (`isSceneAtRest`), if it was not; * after a
+    failure because of the pose, from up to `tries` - 1 other places within 1.5 m that the simulator
+    offers for the object, nearest first. If all fail, the robot returns and tries a last time, so
+    that the event shows the original view.
 
-    * at the same place once the scene is at rest, if it was not (`isSceneAtRest`);
-    * after a pose failure, from up to `tries` - 1 other places within 1.5 m that the simulator
-      offers for the object, nearest first. If all fail, the robot returns and tries a last time, so
-      that the event shows the original view.
-
-    The event of the last attempt is returned; its `attempts` lists the others.
-
-    Args:
-        tries: Maximum number of places, including the first; at least 1.
+    The event of the last attempt is returned; its `attempts` lists the earlier ones.
     """
 
     def __init__(self, env: Environment, tries: int = 3) -> None:
@@ -113,7 +108,7 @@ class RetryingEnvironment:
         return self._send(request, sent)
 
     def _from_elsewhere(self, request: dict[str, Any], event: Event, sent: list[Step]) -> Event:
-        """Try from other places, and if all fail, once more from the original place."""
+        """Retry from other places and, if all attempts fail, once more from the original place."""
         start = event.metadata["agent"]
         poses = self._other_poses(request["objectId"], start)[: self._tries - 1]
         moved = False
@@ -189,11 +184,11 @@ RECORDING_FOLDER = "thor"
 
 
 class ThorRecording:
-    """Writes actions and images. Nothing is written before the first action.
+    """Writes actions and images to a folder. Nothing is written before the first action.
 
     Args:
         folder: Folder of the run, in which the folder `thor` is created.
-        first: Camera image before the first action, height x width x 3 bytes, or None.
+        first: Camera image before the first action, shape (height, width, 3), or None.
         top: Image from above before the first action, or None.
     """
 
@@ -253,13 +248,13 @@ _CAMERA = ("GetMapViewCameraProperties", "AddThirdPartyCamera")
 
 
 class Thor:
-    """AI2-THOR, or a process that speaks its protocol.
+    """AI2-THOR, or a process that implements its protocol.
 
-    A timeout, an ended simulator or an unreadable reply raises `SimulatorError`; after that, the
-    object can only be stopped. Always call `stop`, or use a `with` statement.
+    After a timeout, a crash or an unreadable reply, which raise `SimulatorError`, the object can
+    only be stopped. Always call `stop`, or use a `with` statement.
 
     Args:
-        folder: Folder for a record and a picture of every action; None saves nothing.
+        folder: Folder for a record and a picture of every action; None to save nothing.
 
     Raises:
         MissingExtraError: The package ai2thor is not installed.
@@ -301,7 +296,7 @@ class Thor:
 
     @property
     def frame(self) -> Any:
-        """The camera image after the latest action, height x width x 3 bytes, or None."""
+        """The camera image after the latest action, of shape (height, width, 3), or None."""
         return self._seen.frame
 
     def reset(self, scene: Any = None) -> Event:
@@ -336,7 +331,7 @@ class Thor:
         return self._event
 
     def top_view(self) -> Any:
-        """Return an image from above (height x width x 3 bytes), or None if there is none.
+        """Return an image from above, of shape (height, width, 3), or None if unavailable.
 
         It comes from the simulator's map camera, which the first call adds.
         """
@@ -420,8 +415,7 @@ def open_thor(setup: EnvironmentSetup) -> RetryingEnvironment:
     """Open a scene in AI2-THOR; interactions that fail because of the pose are retried.
 
     Raises:
-        UsageError: An option is invalid.
-        SceneError, MissingExtraError, SimulatorError: See `Thor`.
+        UsageError: An option is invalid. SceneError, MissingExtraError, SimulatorError: See `Thor`.
     """
     options = read_options(setup.options)
     return RetryingEnvironment(Thor(setup.scene, options, setup.folder), options.tries)

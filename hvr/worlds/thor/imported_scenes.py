@@ -24,7 +24,7 @@ from hvr.worlds.thor.types import FLOOR, PROPERTIES, STATES
 
 _NUMBER = re.compile(r"_?\d+$")
 _TURN = 1.0
-"""Maximum deviation in degrees from a quarter turn at which a box still shows the true size."""
+"""Maximum deviation in degrees from a quarter turn at which a box has the object's true size."""
 
 
 class AssetFacts(Value):
@@ -46,8 +46,8 @@ class AssetBook(Value):
     """Facts about assets and types.
 
     Args:
-        types: Facts by type, from medians and majorities of the assets.
-        stems: Types by lower-case asset name without its number.
+        types: Facts about each type: medians and majorities of its assets.
+        stems: Types by the asset's name in lower case and without its number.
     """
 
     assets: Mapping[str, AssetFacts]
@@ -55,7 +55,6 @@ class AssetBook(Value):
     stems: Mapping[str, str]
 
     def type_of(self, asset: str, identifier: str) -> str | None:
-        """Return an object's type from its asset and id, or None if it is unknown."""
         if asset in self.assets:
             return self.assets[asset].object_type
         named = identifier.partition("|")[0]
@@ -120,7 +119,6 @@ _ON_WALLS = frozenset({"Blinds", "Curtains", "LightSwitch", "Mirror", "Painting"
 _FLOOR_ID = f"{FLOOR}|house"
 _MOST_DEPTH = 20
 _THIN, _THICK = 0.01, 0.3
-"""Tolerances in metres: for equal heights, and for the distance of an opening from its wall."""
 
 _Point = tuple[float, float]
 _Segment = tuple[_Point, _Point]
@@ -197,7 +195,7 @@ class _House:
     def _objects(
         self, entries: Sequence[Mapping[str, Any]], parents: tuple[str, ...], depth: int
     ) -> Iterator[ObjectSpec]:
-        """Yield objects and their children; children of an unknown object go to its parent."""
+        """Yield objects and their children; the children of an unknown object get its parents."""
         if depth > _MOST_DEPTH:
             raise ValueError(f"children more than {_MOST_DEPTH} levels deep")
         for entry in entries:
@@ -216,7 +214,7 @@ class _House:
             yield from self._objects(entry.get("children") or (), inside, depth + 1)
 
     def _walls(self) -> Iterator[_Segment]:
-        """Yield the wall segments without openings, as seen from above."""
+        """Yield the wall segments that the agent cannot pass, as seen from above."""
         feet = {
             str(wall["id"]): _foot(wall["polygon"])
             for wall in self.house.get("walls") or ()
@@ -230,7 +228,7 @@ class _House:
             yield from _cut(wall, [span for one in openings if (span := _along(one, wall))])
 
     def _openings(self, feet: Mapping[str, _Segment]) -> Iterator[_Segment]:
-        """Yield the open doorways between rooms; outer doors stay shut."""
+        """Yield the open doorways between rooms; outer doors are closed."""
         for door in self.house.get("doors") or ():
             rooms = {door["room0"], door["room1"]}
             shut = door.get("openable") and not door.get("openness", 1)
@@ -341,7 +339,6 @@ def _at(segment: _Segment, distance: float) -> _Point:
 
 
 def _along(opening: _Segment, wall: _Segment) -> tuple[float, float] | None:
-    """Return the interval of an opening along a wall, or None if it is elsewhere."""
     # A wall between two rooms is stored once per room, possibly in opposite directions.
     if any(_distance(point, wall) > _THICK for point in opening):
         return None
@@ -362,7 +359,6 @@ def _cut(wall: _Segment, openings: Sequence[tuple[float, float]]) -> Iterator[_S
 
 
 def _inside(point: _Point, polygon: Sequence[_Point]) -> bool:
-    """Return whether a point lies in a polygon, by the even-odd rule."""
     x, z = point
     crossings = sum(
         (az > z) != (bz > z) and x < (bx - ax) * (z - az) / (bz - az) + ax
@@ -414,11 +410,11 @@ _NOT_IN_THE_WAY = frozenset(
 
 
 def scene_from_file(path: Path) -> Scene:
-    """Return the scene of a file.
+    """Return the scene in a JSON file.
 
     Args:
-        path: JSON file with the metadata of an AI2-THOR event, directly or under the key
-            `metadata`, or with a ProcTHOR house.
+        path: File with a ProcTHOR house or with the metadata of an AI2-THOR event, directly or
+            under the key `metadata`.
     """
     try:
         content = read_json(path)
@@ -481,17 +477,17 @@ def scene_from_metadata(
 def walkable_points(
     objects: Iterable[ObjectSpec], start: tuple[float, float]
 ) -> tuple[tuple[float, float], ...]:
-    """Return the 0.25 m grid points that the agent can walk to, estimated from boxes.
+    """Return the 0.25 m grid points that the agent can reach, estimated from boxes.
 
     A point is free if no box between ankle and head is within 0.1 m. The agent extends 0.2 m to
-    each side, but boxes are larger than the shapes in them. The box of an L-shaped counter covers
+    each side, but boxes are larger than the objects in them. The box of an L-shaped counter covers
     most of a kitchen, so the cabinets below counters are used instead. This finds 98 % of the 3914
     grid points of the packaged kitchens, and as many again that are missing from ALFRED's pruned
     grid.
 
     Args:
-        objects: Objects of the scene. The box of the Floor bounds the room; without a Floor, all
-            boxes do.
+        objects: Objects of the scene. The box of the Floor limits the room; without a Floor, all
+            boxes together do.
     """
     known = list(objects)
     floors = [o.box for o in known if o.object_type == "Floor"] or [o.box for o in known]

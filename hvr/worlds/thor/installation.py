@@ -129,7 +129,6 @@ def read_options(
 
 
 def option_texts(executable: str | None, texts: Iterable[str] | None) -> list[str]:
-    """Convert command-line options to texts for `read_options`."""
     return [*(texts or ()), *([f"executable={executable}"] if executable else ())]
 
 
@@ -173,14 +172,14 @@ X_SOCKETS = Path("/tmp/.X11-unix")
 
 @dataclass(frozen=True)
 class Machine:
-    """Facts about this machine that decide whether AI2-THOR can run.
+    """Properties of this machine that decide whether AI2-THOR can run.
 
     Args:
         package: Version of the package ai2thor; empty if it is not installed.
         commit: Commit of the build that this version uses; empty if unknown.
         display: X display that AI2-THOR's client accepts; empty if there is none.
         cuda_devices: Value of CUDA_VISIBLE_DEVICES if it lists device numbers.
-        executable: Path of the program that the options name; empty if it cannot be run.
+        executable: Path of the program named in the options; empty if it cannot be run.
     """
 
     system: str
@@ -200,12 +199,12 @@ class Machine:
 
     @property
     def usual_platform(self) -> str:
-        """The build that the client selects on this system."""
+        """The platform that AI2-THOR's client selects on this system."""
         return "OSXIntel64" if self.system == "Darwin" else "Linux64"
 
 
 def inspect_machine(options: ThorOptions) -> Machine:
-    """Inspect this machine. Nothing is downloaded or started; an X server may be contacted."""
+    """Inspect this machine. Nothing is downloaded or started, but an X server may be contacted."""
     home = ai2thor_home()
     package = _version()
     display, problem = ("", "")
@@ -291,14 +290,14 @@ def _display(options: ThorOptions, has_package: bool) -> tuple[str, str]:
 # Requirements with advice where one is missing. Nothing is downloaded, installed or started.
 
 MIN_FREE_BYTES = 4 * 10**9
-"""Free bytes recommended before downloading a build; a rule of thumb."""
+"""Free bytes recommended for downloading a build; a rule of thumb."""
 
 Status = Literal["ok", "missing", "unneeded"]
 
 
 @dataclass(frozen=True)
 class Check(JsonObject):
-    """One requirement of AI2-THOR."""
+    """A requirement of AI2-THOR, and whether this machine meets it."""
 
     name: str
     status: Status
@@ -309,12 +308,11 @@ class Check(JsonObject):
 
 
 def is_ready(checks: tuple[Check, ...]) -> bool:
-    """Return whether no requirement is missing."""
     return all(check.status != "missing" for check in checks)
 
 
 def check_requirements(machine: Machine, options: ThorOptions) -> tuple[Check, ...]:
-    """Return AI2-THOR's requirements with these options, checked on this machine."""
+    """Check AI2-THOR's requirements on this machine."""
     checks = [_package(machine), _system(machine, options)]
     if options.executable:
         return (*checks, _executable(machine, options))
@@ -442,7 +440,7 @@ _ADVICE = "`hvr doctor thor` checks the installation"
 
 
 def require_ready(options: ThorOptions) -> None:
-    """Refuse to start if a requirement is missing.
+    """Raise an error if a requirement is missing.
 
     Raises:
         MissingExtraError: The package ai2thor is not installed.
@@ -484,7 +482,6 @@ def client_arguments(options: ThorOptions, platforms: dict[str, Any]) -> dict[st
 
 
 def log_file() -> Path:
-    """Return the file to which the client writes the simulator's output."""
     return ai2thor_home() / "log" / "unity.log"
 
 

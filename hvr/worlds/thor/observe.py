@@ -27,7 +27,7 @@ _NAME = re.compile(r"(?P<type>[a-z]+)-(?P<number>[1-9]\d*)")
 
 
 class Names:
-    """The names of one scene. They stay the same when objects move or are cut.
+    """hvr's names for the objects of a scene. They do not change when objects move or are cut.
 
     Args:
         object_types: Type of every object by id. Pieces (`<id>|AppleSliced_0`) are named after
@@ -62,7 +62,7 @@ class Names:
     def from_metadata(cls, metadata: Mapping[str, Any]) -> Names:
         """Return the names for the scene of an event, which should be the first event.
 
-        If the scene already contains pieces, their ids show whether they are counted from 0 or 1.
+        If the scene already contains pieces, their ids show whether numbering begins at 0 or 1.
         """
         types = {o["objectId"]: o["objectType"] for o in metadata["objects"]}
         names = cls(types)
@@ -92,7 +92,7 @@ class Names:
         )
 
     def object_id(self, name: str) -> str:
-        """Return AI2-THOR's id of an object, or the id that an uncut piece will have."""
+        """Return AI2-THOR's id of an object; pieces have an id even before the object is cut."""
         known = self._ids.get(name)
         if known is not None:
             return known
@@ -115,7 +115,7 @@ class Names:
         return tuple(f"{piece_type.lower()}-{first + i}" for i in range(count))
 
     def source(self, name: str) -> str | None:
-        """Return the name of the object that a piece is cut from, or None for a whole object."""
+        """Return the name of the object that a piece comes from, or None for a whole object."""
         if name in self._ids:
             return None
         piece = self._piece(name)
@@ -140,7 +140,7 @@ class Names:
         return match["source"] if kind is not None and kind[0] == match["type"] else None
 
     def _piece_number(self, source: str, count: int, k: int) -> int | None:
-        """Return the number in the name of piece `k`; unexpected pieces come last."""
+        """Return the number in the name of piece `k`; numbers beyond `count` follow all others."""
         number = self._numbers[source]
         if count == 1 and k <= 1:
             return number
@@ -205,7 +205,7 @@ ATTRIBUTES = (
     "isPickedUp",
     "moveable",
 )
-"""Metadata fields that become attributes."""
+"""Metadata fields that become attributes of scene objects."""
 
 _BREAKS_APART = frozenset(
     {"Bottle", "Bowl", "Cup", "Egg", "Mug", "Plate", "Statue", "Vase", "WineBottle"}
@@ -215,13 +215,12 @@ _BREAKS_APART = frozenset(
 def scene_graph(metadata: Mapping[str, Any], names: Names) -> SceneGraph:
     """Return an event's scene in hvr's names.
 
-    * `parents` are the direct receptacles, innermost first. Receptacles that contain another parent
-      are left out; so is the Floor if there is another parent.
-    * Objects in the held receptacle have it as parent, although AI2-THOR reports none.
-    * Remains of sliced or broken objects stay, without parents and out of reach.
-    * A filled WineBottle without a liquid from AI2-THOR contains wine.
-    * `controls` contains (knob, burner) from `controlledObjects`, and (faucet, basin) for the
-      nearest SinkBasin.
+    * `parents` are the direct receptacles, innermost first. A receptacle that contains another
+    parent is left out, and so is the Floor if the object has another parent. * Objects in a held
+    receptacle have it as parent, although AI2-THOR reports none. * Remains of sliced or broken
+    objects are kept, without parents and out of reach. * A filled WineBottle for which AI2-THOR
+    names no liquid contains wine. * `controls` contains (knob, burner) from `controlledObjects`,
+    and (faucet, basin) for the nearest SinkBasin.
     """
     entries = {o["objectId"]: o for o in metadata["objects"]}
     inventory = metadata.get("inventoryObjects") or ()
@@ -261,7 +260,7 @@ def _extent(entry: Mapping[str, Any]) -> Extent | None:
 
 
 def is_inert(entry: Mapping[str, Any]) -> bool:
-    """Return whether the object is only the remains of a sliced or shattered object."""
+    """Return whether only remains of the object are left because it was sliced or shattered."""
     return bool(entry["isSliced"] or (entry["isBroken"] and entry["objectType"] in _BREAKS_APART))
 
 
@@ -308,7 +307,6 @@ def _tightness(entry: Mapping[str, Any], parent: Mapping[str, Any]) -> tuple[flo
 
 
 def _rides_on(entry: Mapping[str, Any], held: Mapping[str, Any] | None) -> bool:
-    """Return whether an object without parents lies in the held object, even on a high pile."""
     if held is None or not held["receptacle"] or not entry["pickupable"] or is_inert(entry):
         return False
     a, b = entry["axisAlignedBoundingBox"]["center"], held["axisAlignedBoundingBox"]
@@ -327,7 +325,7 @@ def _attributes(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def controls(entries: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    """Return (control, controlled) id pairs: knob and burner, faucet and nearest basin."""
+    """Return (control, controlled) pairs of ids: knob and burner, faucet and nearest basin."""
     ids = {entry["objectId"] for entry in entries}
     basins = [entry for entry in entries if entry["objectType"] == "SinkBasin"]
     pairs = []

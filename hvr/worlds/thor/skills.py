@@ -1,12 +1,11 @@
-"""Skills: the robot's atomic actions as AI2-THOR steps.
+"""Skills: the robot's atomic actions as sequences of AI2-THOR's actions.
 
 Every skill works in any `Environment` and reads only metadata. A failed action is a value, not an
 exception.
 
-    navigate_to_obj(o)     pick_up(o)       put_on(o, r)    put_in(o, r)
-    open_obj(o)            close_obj(o)     toggle_on(o)    toggle_off(o)
-    slice_obj(o)           crack_obj(o)     pour(o, to)     drop_obj(o)
-    throw_away(o, can)
+    navigate_to_obj(o)     pick_up(o)       put_on(o, r)    put_in(o, r) open_obj(o)
+        close_obj(o)     toggle_on(o)    toggle_off(o) slice_obj(o)           crack_obj(o)
+        pour(o, to)     drop_obj(o) throw_away(o, can)
 """
 
 from __future__ import annotations
@@ -29,7 +28,9 @@ NEAR = 1.0
 """Preferred horizontal distance in metres to the nearest part of a navigation target."""
 
 SHUFFLE = 2.5
-"""Maximum distance in metres from which the robot approaches an object by itself."""
+"""Maximum distance in metres to an object that the robot approaches without an explicit navigation
+step.
+"""
 
 GRID = 0.25
 """Length of a step of the robot, in metres."""
@@ -54,7 +55,7 @@ class Step(Value):
 
 @dataclass(frozen=True)
 class SkillResult:
-    """The result of an atomic action, with hvr's or AI2-THOR's reason for a failure."""
+    """The result of an atomic action; `error` is hvr's or AI2-THOR's reason for a failure."""
 
     success: bool
     error: str = ""
@@ -62,11 +63,11 @@ class SkillResult:
 
 
 class _RefusedError(Exception):
-    """Ends a skill; its text is the reason."""
+    """Ends a skill that cannot succeed; its text is the reason."""
 
 
 class _Robot:
-    """One skill in progress; `force_put` bypasses the placement table."""
+    """One skill being executed; `force_put` overrides AI2-THOR's placement table."""
 
     def __init__(self, env: Environment, names: Names, force_put: bool) -> None:
         self.env = env
@@ -141,7 +142,7 @@ class _Robot:
         )
 
     def approach(self, name: str) -> dict[str, Any]:
-        """Return the metadata of an object after moving into reach of it if necessary."""
+        """Return the metadata of an object, moving into reach of it first if necessary."""
         entry = self.find(name)
         object_id = entry["objectId"]
         if entry["isInteractable"] or object_id == self.held:
@@ -264,8 +265,7 @@ class _Robot:
         raise _RefusedError(self.steps[-1].error)
 
     def companions(self, entry: Mapping[str, Any]) -> tuple[list[Box], list[Box]]:
-        """Return the boxes that must be, and those that should be, in reach together with an
-        object.
+        """Return the boxes that must be, and those that should be, in reach along with an object.
 
         A basin goes with its faucet and a burner with its knob, and vice versa. A receptacle goes
         with its contents, and an object with its openable receptacles.
@@ -309,7 +309,6 @@ class _Robot:
         raise _RefusedError(error)
 
     def other_spots(self, object_id: str) -> list[dict[str, Any]]:
-        """Return a few poses on other sides of a receptacle, nearest first."""
         agent = self.metadata["agent"]["position"]
         chosen: list[dict[str, Any]] = []
         options = sorted(
@@ -413,7 +412,7 @@ _SKILLS: Mapping[str, tuple[int, Callable[..., None]]] = MappingProxyType(
 )
 
 SKILLS: Mapping[str, int] = MappingProxyType({name: n for name, (n, _) in _SKILLS.items()})
-"""Number of objects of each atomic action, by name."""
+"""Number of arguments of each atomic action."""
 
 
 def perform(
@@ -438,11 +437,11 @@ def perform(
     it Hot.
 
     Args:
-        force_put: Whether to ignore the placement table.
+        force_put: Whether to override AI2-THOR's placement table.
 
     Returns:
-        Whether the action succeeded, the reason if not, and the steps sent. A failed action never
-        raises.
+        Whether the action succeeded, the reason if not, and the actions sent. A failed action does
+            not raise an error.
 
     Raises:
         UsageError: The action does not exist, or takes a different number of objects.

@@ -1,4 +1,4 @@
-"""AI2-THOR's object types by meaning, and packaged facts about them."""
+"""AI2-THOR's object types, grouped by use, and packaged facts about them."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from hvr.worlds.geometry import Vec
 FLOOR = "Floor"
 
 SILENT = frozenset({"StoveKnob"})
-"""Switches that are silent; their burner makes the sound."""
+"""Switches that make no sound; their burners do."""
 
 LIDDED = frozenset({"Toilet"})
-"""Receptacles that support objects on their lid and hide nothing when closed."""
+"""Receptacles that hold objects on their lid and hide nothing when closed."""
 
 BASINS = frozenset({"Sink", "SinkBasin", "Bathtub", "BathtubBasin"})
 """Receptacles for running water."""
@@ -30,16 +30,16 @@ BASINS = frozenset({"Sink", "SinkBasin", "Bathtub", "BathtubBasin"})
 TABLES = frozenset(
     {"CoffeeTable", "CounterTop", "Desk", "DiningTable", "Dresser", "Shelf", "SideTable", "TVStand"}
 )
-"""Furniture that supports objects, moveable or not."""
+"""Furniture that holds objects on top, moveable or not."""
 
 OPEN_PLACES = frozenset({"CounterTop", "DiningTable", "SideTable", "SinkBasin", "Shelf", "Stool"})
-"""Places where another agent puts objects."""
+"""Places where another agent may put objects."""
 
 PUT_ASIDE_PLACES = ("CounterTop", "DiningTable", "SideTable", "ShelvingUnit", "Shelf", "Floor")
 """Places for putting objects aside, in order of preference."""
 
 USUAL_LIQUID = "water"
-"""Default liquid."""
+"""The liquid used if none is named."""
 
 SLICEABLE = "sliceable"
 """The property field of objects that can be cut."""
@@ -59,7 +59,7 @@ PROPERTIES = (
     "pickupable",
     "moveable",
 )
-"""Fields that state the abilities of an object."""
+"""Metadata fields that say what can be done with an object."""
 
 STATES = (
     "isToggled",
@@ -85,7 +85,7 @@ class TypeFacts(Value):
 
     Args:
         properties: AI2-THOR's property fields that are true (`pickupable`, …).
-        placeable_in: Receptacle types of the placement table.
+        placeable_in: Receptacle types in the placement table.
         slices_into: Type of the pieces, or None if it cannot be sliced.
         size: Usual size of the axis-aligned box in metres.
         pivot_height: Usual height of `position` above the bottom of the box in metres.
@@ -102,12 +102,12 @@ class TypeFacts(Value):
 
 
 class ObjectTypeFacts(Value):
-    """Facts about all types.
+    """Facts about all object types.
 
     Args:
-        accepts_only: Receptacles that hold exactly one object, with the accepted types.
+        accepts_only: For receptacles that hold exactly one object: the accepted types.
         must_be_open: Receptacles that must be open to put something in.
-        fully_inside: Receptacles that must contain the whole box of an object.
+        fully_inside: Receptacles that must enclose the whole box of an object.
     """
 
     types: Mapping[str, TypeFacts]
@@ -116,7 +116,7 @@ class ObjectTypeFacts(Value):
     fully_inside: frozenset[str]
 
     def pieces_of(self, object_type: str) -> tuple[str, int] | None:
-        """Return the type and the number of pieces of a sliceable type, or None."""
+        """Return the type and the number of pieces of a sliceable type, or None for other types."""
         facts = self.types.get(object_type)
         if facts is None or facts.slices_into is None:
             return None
