@@ -5,7 +5,7 @@ tool descriptions, `logs/` reads agents' logs, and `retrieval/` finds the tools 
 plan.
 
 Begin with `open_world` in `navigation/tool_world.py` (`hvr.open_tools`), which plans and executes
-requests. `navigation/chains.py` decides on the next call. `calling/calls.py` defines the
-protocol `ToolEnvironment`; `calling/` implements it for Python, MCP and OpenAPI, and contains the
-guard between an agent and its tools.
+requests. `navigation/chains.py` chooses the next call. `calling/calls.py` defines the protocol
+`ToolEnvironment`, which `calling/` implements for Python, MCP and OpenAPI; `calling/guard.py`
+checks the calls between an agent and its tools.
 """

@@ -1,4 +1,4 @@
-"""The calls in a log, their tools, and the flow of values between them."""
+"""The calls in a log, their tools, and the values passed between them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def json_scalars(value: Any, name: str = "") -> Iterator[Leaf]:
 
 
 def argument_scalars(arguments: Mapping[str, Any]) -> Iterator[Leaf]:
-    """Yield the strings and numbers in the arguments, excluding parameter names."""
+    """Yield the strings and numbers in a call's arguments, excluding parameter names."""
     for name, value in arguments.items():
         if isinstance(value, dict):
             yield from argument_scalars(value)
@@ -81,17 +81,19 @@ def _is_number(text: str) -> bool:
 
 @dataclass(frozen=True)
 class KnownWords:
-    """The words introduced by messages and results so far."""
+    """The words that occur in the messages and results so far."""
 
     words: frozenset[str]
 
     @classmethod
     def of(cls, value: Any) -> KnownWords:
-        """Return the words of a text or a JSON value."""
         return cls(frozenset().union(*(value_words(leaf) for _, leaf in json_scalars(value))))
 
     def has(self, value: str | float) -> bool:
-        """Return whether all words are known; a number also counts with a letter prefix."""
+        """Return whether all words of a value are known.
+
+        A word such as `ORD1234` also counts as known if `1234` is.
+        """
         return all(word in self.words or self._prefixed(word) for word in value_words(value))
 
     def _prefixed(self, word: str) -> bool:
@@ -104,7 +106,7 @@ class KnownWords:
 
 @dataclass(frozen=True)
 class CallValues:
-    """The origins of the identifying values of one call.
+    """The origins of the values of one call that look like identifiers.
 
     Args:
         unknown: Values that do not occur before the call, with their parameters.
@@ -120,7 +122,11 @@ class CallValues:
 
 
 def call_values(said: tuple[str, ...], calls: tuple[LoggedCall, ...]) -> tuple[CallValues, ...]:
-    """Return the origins of the values of each call."""
+    """Return the origins of the values of each call.
+
+    Args:
+        said: The user's messages.
+    """
     results = [KnownWords.of(call.result) for call in calls]
     inputs = [tuple(argument_scalars(named_arguments(call))) for call in calls]
     found = []
@@ -148,12 +154,12 @@ def call_values(said: tuple[str, ...], calls: tuple[LoggedCall, ...]) -> tuple[C
 
 
 def named_arguments(call: LoggedCall) -> Mapping[str, Any]:
-    """Return the arguments of a call by name; unnamed ones are keyed by position."""
+    """Return the arguments of a call by name, or by position if unnamed."""
     return {**(call.arguments or {}), **{str(n): v for n, v in enumerate(call.unnamed)}}
 
 
 def _uses(inputs: Iterable[Leaf], result: Any, source: KnownWords) -> bool:
-    """Return whether an argument equals a value in a result or quotes one."""
+    """Return whether an argument equals a value in a result or quotes part of it."""
     for _, value in inputs:
         words = value_words(value)
         if _is_distinctive(value) and words and words <= source.words:
@@ -188,7 +194,7 @@ _EMPTY = frozenset(
 
 
 def stems(text: str) -> frozenset[str]:
-    """Return the stems of the meaningful words of a text, splitting identifiers."""
+    """Return the stems of the content words of a text, with identifiers split into words."""
     apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text)
     return frozenset(
         _stem(word)
@@ -205,7 +211,7 @@ def _stem(word: str) -> str:
 
 
 class ToolWords:
-    """The words that distinguish the tools of a catalogue."""
+    """The words that distinguish the tools of a catalogue from each other."""
 
     def __init__(self, tools: Iterable[tuple[str, str]]) -> None:
         listed = list(tools)
@@ -219,7 +225,7 @@ class ToolWords:
         }
 
     def mentions(self, request: frozenset[str], tool: str) -> bool:
-        """Return whether a request has half the words of a tool's name, or a distinctive one."""
+        """Return whether a request contains half the words of a tool's name or a distinctive word."""
         name = self._names.get(tool, stems(tool))
         if name and 2 * len(name & request) >= len(name):
             return True
@@ -243,8 +249,8 @@ class KnownTools:
     """The tools of a file.
 
     Args:
-        schemas: Schemas by name; empty if the file lists only types.
-        linked: Whether the links come from a file; otherwise they are derived from the schemas.
+        schemas: Schemas by tool name; empty if the file lists only types.
+        linked: Whether the links come from a file; if not, they are derived from the schemas.
     """
 
     graph: ToolGraph
@@ -253,15 +259,13 @@ class KnownTools:
 
     @cached_property
     def vocabulary(self) -> ToolWords:
-        """The words that distinguish the tools."""
         return ToolWords((tool.id, tool.description) for tool in self.graph.tools)
 
     def effect(self, tool: str) -> Effect:
-        """Return the effect of a tool; see `effect_of`."""
         return effect_of(tool, self.schemas.get(tool))
 
     def givers(self, parameter: str) -> tuple[str, ...]:
-        """Return the tools whose results provide a parameter, according to their schema or name."""
+        """Return the tools that give a value for a parameter, judging by their schemas or names."""
         wanted = stems(parameter)
         if not wanted:
             return ()
@@ -276,7 +280,7 @@ class KnownTools:
 
 
 def effect_of(tool: str, schema: ToolSchema | None = None) -> Effect:
-    """Return the effect stated by a tool's schema, or the one suggested by its verbs."""
+    """Return the effect that a tool's schema states, or else the one that its verbs suggest."""
     if schema is not None and schema.effect is not Effect.UNKNOWN:
         return schema.effect
     suggested = guessed_effect(
@@ -314,7 +318,7 @@ def read_known_tools(tools: Path, graph: Path | None = None) -> KnownTools:
 
 
 class CallLog:
-    """The calls of a plan with their messages, values and, if known, tools."""
+    """The calls of a plan with the user's messages, the values passed and, if known, the tools."""
 
     def __init__(self, plan: ToolPlan, known: KnownTools | None) -> None:
         self.calls = tuple(self._with_names(call, known) for call in plan.calls)
@@ -341,11 +345,9 @@ class CallLog:
         return self.effect(at) is Effect.READS
 
     def messages_before(self, at: int) -> tuple[str, ...]:
-        """Return the user's messages before a call."""
         return self.said[: self.calls[at].turn] if self._turns else self.said
 
     def inputs(self, at: int) -> tuple[Leaf, ...]:
-        """Return the strings and numbers in a call's arguments."""
         return tuple(
             leaf
             for leaf in argument_scalars(named_arguments(self.calls[at]))
@@ -353,7 +355,7 @@ class CallLog:
         )
 
     def before(self, at: int) -> KnownWords:
-        """Return the words of the messages, arguments and results before a call."""
+        """Return the words of all messages, arguments and results before a call."""
         words = KnownWords.of(list(self.messages_before(at)))
         for call in self.calls[:at]:
             words = words | KnownWords.of(call.result) | KnownWords.of(named_arguments(call))
@@ -372,6 +374,6 @@ class CallLog:
         return self.known.vocabulary.mentions(request, tool)
 
     def mentions_call(self, messages: Sequence[str], at: int) -> bool:
-        """Return whether messages mention a call's tool or one of its values."""
+        """Return whether the messages mention a call's tool or one of its values."""
         words = KnownWords.of(list(messages))
         return self.mentions_tool(messages, at) or any(words.has(v) for _, v in self.inputs(at))

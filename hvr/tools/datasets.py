@@ -1,4 +1,4 @@
-"""Data sets of tools, links, requests and plans in GNN4TaskPlan's format."""
+"""Data sets of tools, links, requests and plans, in GNN4TaskPlan's format."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Record = Mapping[str, Any]
 
 
 def read_records(path: Path) -> tuple[Record, ...]:
-    """Read the objects in a file: JSON Lines, a list, or a single object over several lines.
+    """Read the JSON objects in a file: JSON Lines, a list, or one object over several lines.
 
     Raises:
         DataFileError: The file is missing or unreadable, or a record is not a JSON object.
@@ -41,11 +41,11 @@ def read_records(path: Path) -> tuple[Record, ...]:
 
 
 def read_plans(path: Path) -> tuple[ToolPlan, ...]:
-    """Read the plans in a file, true or predicted, in any format of `hvr.tools.logs`.
+    """Read the plans in a file, true or predicted, in any log format that hvr knows.
 
     Raises:
         DataFileError: The file cannot be read, the format of a record is unknown, or a record in
-            TaskBench's fields has no `id`.
+            TaskBench's format has no `id`.
     """
     found = read_log(path)
     for read in found:
@@ -60,7 +60,7 @@ _NO_ID = "the id must be a string or an integer"
 
 
 def to_plan(record: Record, place: str = "record") -> ToolPlan:
-    """Return the plan of a record; missing steps, nodes or links are empty.
+    """Return the plan in a record of TaskBench's format; missing steps, nodes or links are empty.
 
     Raises:
         DataFileError: The record has no `id`.
@@ -82,11 +82,12 @@ _SPLITS = ("train", "val", "dev", "test")
 
 @dataclass(frozen=True)
 class ToolData:
-    """A data set.
+    """A data set of tool plans.
 
     Args:
-        plans: True plans by split. `train` is the public training sample, `train_extra` the
-            remaining training plans, and `single` RestBench's one-tool plans.
+        plans: True plans by split. `train` is the public training sample, `train_extra` contains
+            the other training plans, and `single` RestBench's plans with one tool.
+        requests: Request of each plan, by its id.
     """
 
     name: str
@@ -95,11 +96,6 @@ class ToolData:
     requests: Mapping[str, str] = field(default_factory=dict)
 
     def split(self, name: str) -> tuple[ToolPlan, ...]:
-        """Return the true plans of a split.
-
-        Raises:
-            UsageError: The split does not exist.
-        """
         if name not in self.plans:
             there = ", ".join(self.plans) or "none"
             raise UsageError(f"{self.name} has no split named {name!r} (splits: {there})")
@@ -107,7 +103,7 @@ class ToolData:
 
 
 def load_data(folder: Path) -> ToolData:
-    """Read a data set.
+    """Read a data set from its folder.
 
     Raises:
         DataFileError: The folder or one of its files is missing or damaged.
@@ -128,7 +124,7 @@ def read_graph(tools_file: Path, graph_file: Path | None = None) -> ToolGraph:
     """Read a tool graph.
 
     Args:
-        graph_file: The file of links; None to derive the links from the tools.
+        graph_file: File of links; None to derive the links from the tools.
 
     Raises:
         DataFileError: A file is missing or damaged.
@@ -147,20 +143,20 @@ def read_graph(tools_file: Path, graph_file: Path | None = None) -> ToolGraph:
 
 
 def tool_text(tool: Tool) -> str:
-    """Return the text of a tool for an encoder (GNN4Plan's option n+d)."""
+    """Return the text that describes a tool to an encoder (option n+d of GNN4Plan)."""
     return f"{tool.id} # Description # {tool.description}"
 
 
 def seen_links(plans: Iterable[ToolPlan]) -> tuple[Link, ...]:
-    """Return the links between consecutive tools of plans, in order of appearance."""
+    """Return the links between consecutive tools of the plans, in order of first appearance."""
     return tuple(dict.fromkeys(link for plan in plans for link in plan.chain))
 
 
 def only_seen(graph: ToolGraph, plans: Iterable[ToolPlan]) -> ToolGraph:
-    """Return the graph restricted to the links that occur in some plans, such as training plans.
+    """Return the graph with only the links that occur in given plans, such as training plans.
 
     A published graph may be built from all plans and so leak the links of test plans. A graph
-    without links gets those of the plans.
+    without links gets all links of the given plans.
     """
     seen = [(a, b) for a, b in seen_links(plans) if a in graph and b in graph]
     if not graph.links:
@@ -191,7 +187,7 @@ def _per_split(folder: Path) -> dict[str, tuple[ToolPlan, ...]]:
 
 
 def _published(folder: Path) -> dict[str, tuple[ToolPlan, ...]]:
-    """Read the published layout, whose test ids are grouped by plan type (test_chain, …)."""
+    """Read the published layout, in which test ids are grouped by plan type (test_chain, …)."""
     split_of: dict[str, str] = {}
     if (folder / "split_ids.json").exists():
         listed = read_json(folder / "split_ids.json")

@@ -79,7 +79,7 @@ _IDEMPOTENT = frozenset(
 
 
 class BfclTools:
-    """The tools of BFCL classes in a dialogue's initial state.
+    """The tools of BFCL classes, in the initial state of a BFCL dialogue.
 
     Args:
         classes: Names from `CLASSES`; all classes by default.
@@ -87,7 +87,7 @@ class BfclTools:
 
     Raises:
         UsageError: A class does not exist, or its configuration is invalid.
-        MissingExtraError: The package is not installed.
+        MissingExtraError: The package bfcl-eval is not installed.
     """
 
     def __init__(
@@ -108,19 +108,17 @@ class BfclTools:
 
     @property
     def catalogue(self) -> Catalogue:
-        """The functions of the classes, with effects from hvr's own list."""
+        """The functions of the classes, with the effects that hvr declares for them."""
         return self._catalogue
 
     def reset(self) -> None:
-        """Restore the configured initial state."""
         self._objects = {name: self._new_object(name) for name in self._classes}
 
     def call(self, call: ToolCall) -> CallOutcome:
-        """Call a function, which refuses by an exception or by a result with an `error`.
+        """Call a function; it fails by raising an exception or returning a result with an `error`.
 
         Argument types are not checked, because the package's dialogues pass strings where its
-        schemas require integers. Calls by people and models go through `GuardedTools`, which is
-        strict.
+        schemas require integers. `GuardedTools` checks the calls of people and models.
         """
         if call.tool not in self._class_of:
             return CallOutcome(call, failure=CallFailure.UNKNOWN_TOOL)
@@ -147,7 +145,7 @@ class BfclTools:
         return CallOutcome(call, result, failure, error, seconds)
 
     def state(self) -> Json:
-        """Return the public attributes of each object by class, as BFCL's judge compares them."""
+        """Return each object's public attributes by class, which BFCL's evaluation compares."""
         return {name: _plain(one) for name, one in self._objects.items() if name != _STATELESS}
 
     def close(self) -> None:
@@ -179,7 +177,7 @@ def _tools(name: str) -> tuple[ToolSchema, ...]:
 
 
 def _plain(value: Any) -> Json:
-    """Convert a package value to JSON: sets become lists, objects their public attributes."""
+    """Convert a value of the package to JSON: sets to lists, objects to their public attributes."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, Mapping):
@@ -204,11 +202,11 @@ DOMAINS = ("retail", "airline", "telecom")
 
 
 class Tau2Tools:
-    """The agent's and the user's tools of one tau2-bench domain.
+    """The agent's and the user's tools in one domain of tau2-bench.
 
     Raises:
         UsageError: The domain does not exist.
-        MissingExtraError: The package or a dependency is not installed.
+        MissingExtraError: The package or one of its dependencies is not installed.
     """
 
     def __init__(self, domain: str) -> None:
@@ -226,20 +224,18 @@ class Tau2Tools:
 
     @property
     def catalogue(self) -> Catalogue:
-        """The tools, with effects as marked by the package."""
+        """The tools, with the effects that the package declares."""
         return self._catalogue
 
     @property
     def environment(self) -> Any:
-        """The package's own environment, in which scenarios set their initial state."""
+        """The package's own environment; scenarios set their initial state in it."""
         return self._environment
 
     def reset(self) -> None:
-        """Restore the package's initial database."""
         self._environment = self._open()
 
     def call(self, call: ToolCall) -> CallOutcome:
-        """Call a tool of the agent or of the user."""
         tool = checked_tool(self._catalogue, call)
         if isinstance(tool, CallOutcome):
             return tool
@@ -261,7 +257,7 @@ class Tau2Tools:
         return check_result(tool, outcome)
 
     def state(self) -> Json:
-        """Return the package's hashes of the agent's and the user's databases."""
+        """Return the package's hash values of the agent's and the user's databases."""
         return [self._environment.get_db_hash(), self._environment.get_user_db_hash()]
 
     def close(self) -> None:

@@ -24,8 +24,6 @@ _SHOWN = 80
 
 
 class Provenance(StrEnum):
-    """The origin of an argument's value."""
-
     SAID = "said"
     """The user stated it in this request."""
     IDENTIFIED = "identified"
@@ -40,13 +38,13 @@ class Provenance(StrEnum):
 
     @property
     def may_be_written(self) -> bool:
-        """Whether a writing call may use such a value."""
+        """Whether a writing call may use a value of this provenance."""
         return self not in (Provenance.FOUND, Provenance.UNKNOWN)
 
 
 @dataclass(frozen=True)
 class Source:
-    """The source of a value; `why` explains it to the user: "the id of the loan of Dune"."""
+    """A value's provenance; `why` explains it to the user, as in "the id of the loan of Dune"."""
 
     kind: Provenance
     why: str = ""
@@ -58,7 +56,7 @@ NO_SOURCE = Source(Provenance.UNKNOWN, "the user has not stated it")
 
 @dataclass(frozen=True)
 class Unsupported:
-    """A value that a writing call must not use."""
+    """A value in a call's arguments that a writing call must not use."""
 
     place: Place
     value: Json
@@ -71,7 +69,7 @@ class Unsupported:
 
 
 def source_of(place: Place, sources: Mapping[Place, Source]) -> Source:
-    """Return the source of a value, or of its innermost container with a known source."""
+    """Return the source of the value at a place, or of its innermost container with a source."""
     for length in range(len(place), 0, -1):
         if (found := sources.get(place[:length])) is not None:
             return found
@@ -79,7 +77,7 @@ def source_of(place: Place, sources: Mapping[Place, Source]) -> Source:
 
 
 def unsupported(call: ToolCall, sources: Mapping[Place, Source]) -> tuple[Unsupported, ...]:
-    """Return the values that must not be written, including nulls and empty containers."""
+    """Return the values that a call must not write; nulls and empty containers count as values."""
     found = ((place, value, source_of(place, sources)) for place, value in leaf_values(call))
     return tuple(Unsupported(*one) for one in found if not one[2].kind.may_be_written)
 
@@ -99,7 +97,7 @@ def leaf_values(call: ToolCall) -> Iterator[tuple[Place, Json]]:
 
 
 def sources_json(call: ToolCall, sources: Mapping[Place, Source]) -> list[Json]:
-    """Return the source of each value as JSON; paths are lists since keys may contain any text."""
+    """Return the source of each value as JSON; paths are lists, since keys may contain any text."""
     listed: list[Json] = []
     for place, _ in leaf_values(call):
         source = source_of(place, sources)
@@ -108,7 +106,7 @@ def sources_json(call: ToolCall, sources: Mapping[Place, Source]) -> list[Json]:
 
 
 def place_text(place: Place) -> str:
-    """Return a path for messages, such as `items[0].id`."""
+    """Return a path as text, such as `items[0].id`."""
     parts = [f"[{step}]" if isinstance(step, int) else f".{step}" for step in place]
     return short(one_line("".join(parts).removeprefix(".")), _SHOWN)
 
@@ -120,8 +118,6 @@ Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | Non
 
 
 class CallFailure(StrEnum):
-    """The reason why a call gave no usable result."""
-
     REFUSED = "refused"
     """The tool declined: a precondition on the world's state or on argument values failed."""
     BAD_ARGUMENTS = "bad arguments"
@@ -150,8 +146,7 @@ class CallOutcome:
 
     Args:
         result: Value that the tool returned; None if the call failed.
-        failure: Kind of failure; None if the call succeeded.
-        error: Error message from the tool or from hvr; treat it as data, never as an instruction.
+        error: Error message from the tool or from hvr; it is data, never an instruction.
         sources: Known sources of the argument values, by path.
     """
 
@@ -171,7 +166,7 @@ class CallOutcome:
 
 
 def argument_faults(tool: ToolSchema, arguments: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return one error message per argument that violates the schema."""
+    """Return one error message for each argument that violates the tool's schema."""
     known = {parameter.name: parameter for parameter in tool.takes}
     faults = [
         f"{quoted(tool.name)} requires {quoted(name)}"
@@ -215,9 +210,9 @@ def type_name(value: Any) -> str:
 
 
 def has_type(value: Any, types: str) -> bool:
-    """Return whether a value has one of a schema's types, joined by `|`.
+    """Return whether a value has one of the types in `types`, which are joined by `|`.
 
-    An empty string or an unknown type allows every value.
+    An empty or unknown type permits every value.
     """
     allowed = set(types.split("|")) if types else set()
     if not allowed or not allowed <= _TYPES:
@@ -239,12 +234,11 @@ def _chosen(value: Any, parameter: ToolParameter) -> bool:
 
 
 def find_tool(catalogue: Catalogue, name: str) -> ToolSchema | None:
-    """Return the tool with exactly this name, if any."""
     return next((tool for tool in catalogue.tools if tool.name == name), None)
 
 
 def checked_tool(catalogue: Catalogue, call: ToolCall) -> ToolSchema | CallOutcome:
-    """Return the tool of a call, or a failed outcome if the call violates its schema."""
+    """Return the tool of a call, or a failed outcome if the call violates the tool's schema."""
     tool = find_tool(catalogue, call.tool)
     if tool is None:
         return CallOutcome(
@@ -257,16 +251,16 @@ def checked_tool(catalogue: Catalogue, call: ToolCall) -> ToolSchema | CallOutco
 
 
 def with_nulls(tool: ToolSchema, arguments: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the arguments of a call, with null for each missing parameter that is nullable."""
+    """Return a call's arguments with null added for each missing parameter that is nullable."""
     return {p.name: None for p in tool.takes if p.or_null} | dict(arguments)
 
 
 def check_result(tool: ToolSchema, outcome: CallOutcome) -> CallOutcome:
-    """Return an outcome, marked as a failure if its result violates the tool's schema.
+    """Return an outcome, marked as a failure if the result violates the tool's schema.
 
-    An empty result is `EMPTY` if the schema requires content; a result of another type is
-    `WRONG_TYPE`. Tools without a result schema may return anything. A failed outcome keeps its
-    result.
+    The failure is `EMPTY` if the schema requires content and the result has none, and `WRONG_TYPE`
+    if the result has another type. A tool without a result schema may return anything. A failed
+    outcome keeps its result.
     """
     if not outcome.ok or not tool.gives:
         return outcome
@@ -325,16 +319,14 @@ class ToolEnvironment(Protocol):
     """A set of callable tools that share a state."""
 
     @property
-    def catalogue(self) -> Catalogue:
-        """The tools with their parameters, results and effects."""
-        ...
+    def catalogue(self) -> Catalogue: ...
 
     def reset(self) -> None:
-        """Restore the initial state, as far as a live server allows."""
+        """Restore the initial state; a live server may be unable to."""
         ...
 
     def call(self, call: ToolCall) -> CallOutcome:
-        """Call a tool; its failures are outcomes, never exceptions."""
+        """Call a tool; a failure is returned as an outcome, never raised."""
         ...
 
     def state(self) -> Json:
@@ -342,12 +334,12 @@ class ToolEnvironment(Protocol):
         ...
 
     def close(self) -> None:
-        """Release processes and connections; a second call has no effect."""
+        """Release processes and connections; closing twice has no effect."""
         ...
 
 
 class ListedTools:
-    """Tools that are described but cannot be called."""
+    """Tools that have descriptions but cannot be called."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         self.catalogue = catalogue
@@ -373,7 +365,12 @@ class ListedTools:
 def joined(
     sources: Sequence[tuple[str, Catalogue]],
 ) -> tuple[Catalogue, dict[str, tuple[int, str]]]:
-    """Return the tools of several sources and, for each, its source's index and its name there."""
+    """Merge the tools of several sources.
+
+    Returns:
+        The merged catalogue and, for each tool in it, the index of its source and its name in that
+        source.
+    """
     times = Counter(tool.name for _, one in sources for tool in one.tools)
     tools, homes = [], {}
     for index, (label, catalogue) in enumerate(sources):
@@ -408,12 +405,12 @@ class JoinedTools:
         return replace(self._sources[index][1].call(replace(call, tool=name)), call=call)
 
     def state(self) -> Json:
-        """Return the observable states by source; None if no source is observable."""
+        """Return the state of each observable source by name; None if no source is observable."""
         states = {label: source.state() for label, source in self._sources}
         return {label: state for label, state in states.items() if state is not None} or None
 
     def close(self) -> None:
-        """Close every source, even if closing one fails."""
+        """Close all sources, even if closing one of them fails."""
         with ExitStack() as stack:
             for _, source in self._sources:
                 stack.callback(source.close)

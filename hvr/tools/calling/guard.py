@@ -53,11 +53,11 @@ MAX_NAMED_VALUES = 5
 
 @dataclass(frozen=True)
 class CallPolicy:
-    """The limits on calls.
+    """Limits on tool calls.
 
     Args:
         budget: Maximum number of calls that reach the tools.
-        dry: Whether to call only tools known to be read-only.
+        dry: Whether to permit only tools known to be read-only.
         log: Path of the call log; None to keep no log.
         secrets: Whether to keep values that look like secrets in the log.
     """
@@ -73,11 +73,11 @@ class CallPolicy:
 
 @dataclass(frozen=True)
 class ProposedCall:
-    """A call that may write, presented to the user before it is made.
+    """A call that may write, shown to the user before it is made.
 
     Args:
-        before: An equal call that was or may have been made before, if any. Approving the proposal
-            then means repeating that call.
+        before: An equal call that was or may have been made already, if any. Approving the proposal
+            then repeats it.
     """
 
     call: ToolCall
@@ -86,7 +86,6 @@ class ProposedCall:
     before: LedgerEntry | None = None
 
     def to_json(self) -> dict[str, Json]:
-        """Return the proposal as JSON with secrets redacted."""
         return {
             "tool": self.call.tool,
             "arguments": redacted(dict(self.call.arguments)),
@@ -101,16 +100,14 @@ Approve: TypeAlias = Callable[[ProposedCall], "bool | None"]
 
 
 class GuardedTools:
-    """An environment that checks, counts and logs calls before they reach the tools.
+    """A tool environment that checks, counts and logs calls before they reach the tools.
 
-    A call that is not allowed never reaches the environment; its outcome has the failure
-    `NOT_ALLOWED`.
+    A forbidden call never reaches them; its outcome has the failure `NOT_ALLOWED`.
 
     Args:
-        ledger: Ledger in which writing calls are recorded before they are made; in memory by
-            default.
+        ledger: Ledger that records writing calls before they are made; by default in memory.
         approve: Callback that approves each writing call. Without it, writing calls need no
-            approval, but a call that may have been made before is refused.
+            approval, but a call that may have been made already is refused.
     """
 
     def __init__(
@@ -137,17 +134,17 @@ class GuardedTools:
 
     @property
     def outcomes(self) -> tuple[CallOutcome, ...]:
-        """All calls since the last reset, including refused ones."""
+        """The outcomes of all calls since the last reset, including refused ones."""
         return tuple(self._outcomes)
 
     @property
     def waiting(self) -> tuple[ProposedCall, ...]:
-        """Calls that await approval because the user could not be asked."""
+        """Calls that await approval, because the user could not be asked."""
         return tuple(self._waiting)
 
     @property
     def uncertain(self) -> tuple[LedgerEntry, ...]:
-        """Calls that may have taken effect: made by this process, or equal to a waiting call."""
+        """Calls that may have taken effect, made by this process or equal to a waiting call."""
         met = [one.before for one in self._waiting if one.before is not None]
         found = (*self._ledger.unclear(), *(one for one in met if one.unclear))
         return tuple({one.id: one for one in found}.values())
@@ -159,7 +156,7 @@ class GuardedTools:
         self._outcomes, self._failures, self._waiting, self._used = [], {}, [], 0
 
     def call(self, call: ToolCall) -> CallOutcome:
-        """Call a tool with arguments of unknown source; writing calls are refused."""
+        """Call a tool with arguments of unknown provenance; a writing call is refused."""
         return self.call_with(call, {})
 
     def call_with(
@@ -170,16 +167,17 @@ class GuardedTools:
         again: bool = False,
         request: Sequence[Json] = (),
     ) -> CallOutcome:
-        """Call a tool if every value that it may write has a sufficient source.
+        """Call a tool if the provenance of every value permits its use in this call.
 
         Args:
-            again: Whether to allow a writing call that this process has already made, because the
+            sources: Sources of the argument values, by path.
+            again: Whether to permit a writing call that this process has already made, because the
                 request asks for it several times or the first call is known to have failed.
-            request: Values of the request, used to trace arguments in the log.
+            request: Values in the user's request, used to trace arguments in the log.
 
         Raises:
-            DataFileError: The ledger or log cannot be read or written. Either the call was not
-                made, or its ledger entry stays open.
+            DataFileError: The ledger or log cannot be read or written. The call was not made, or
+                its ledger entry stays open.
         """
         known, time, entry = dict(sources or {}), datetime.now(UTC), None
         tool = find_tool(self.catalogue, call.tool)
@@ -194,19 +192,19 @@ class GuardedTools:
         return outcome
 
     def refusal(self, call: ToolCall) -> CallOutcome | None:
-        """Return the failure of a call that cannot be allowed even with approval, or None."""
+        """Return the failure of a call that approval cannot permit; None for any other call."""
         tool = checked_tool(self.catalogue, call)
         return tool if isinstance(tool, CallOutcome) else self._refused(call, tool)
 
     def proposed(self, call: ToolCall, sources: Mapping[Place, Source]) -> ProposedCall:
-        """Return a call in the form presented to the user."""
+        """Return a call in the form that is shown to the user."""
         tool = find_tool(self.catalogue, call.tool)
         effect = Effect.UNKNOWN if tool is None else tool.effect
         again = tool is not None and tool.idempotent
         return ProposedCall(call, effect, sources, None if again else self._ledger.before(call))
 
     def settle(self, call: ToolCall, by: str, *, done: bool) -> None:
-        """Record whether an uncertain call was done; see `CallLedger.settle`."""
+        """Record whether an uncertain call took effect; see `CallLedger.settle`."""
         self._ledger.settle(call, by, done=done)
 
     def state(self) -> Json:
@@ -218,7 +216,11 @@ class GuardedTools:
     def _open_entry(
         self, call: ToolCall, tool: ToolSchema, sources: Mapping[Place, Source], again: bool
     ) -> tuple[CallOutcome | None, str | None]:
-        """Record a writing call and return its ledger id, or the failure that prevents it."""
+        """Record a writing call in the ledger, with the user's approval if needed.
+
+        Returns:
+            The failure that prevents the call, or the id of its ledger entry.
+        """
         asked, approved = None, None
         while True:
             with self._ledger.locked():
@@ -316,13 +318,16 @@ _SHOWN = 300
 
 @dataclass(frozen=True)
 class Question:
-    """A question to ask before a call; approval also confirms the unsupported values in `wrong`."""
+    """A question to the user before a call.
+
+    Approving it also confirms the values in `wrong`, whose provenance is insufficient.
+    """
 
     proposed: ProposedCall
     wrong: tuple[Unsupported, ...] = ()
 
     def text(self) -> str:
-        """Return the question for the user: the call with the source of each argument."""
+        """Return the question: the call, with the source of each argument."""
         proposed = self.proposed
         data = proposed.to_json()
         effect = "of unknown effect" if proposed.effect is Effect.UNKNOWN else proposed.effect.value
@@ -338,7 +343,7 @@ class Question:
         return without_keys("\n".join(short(one_line(line), _SHOWN) for line in lines))
 
     def reason(self, why: str) -> str:
-        """Return the message to the agent if the call is not made."""
+        """Return the message that tells the agent why the call was not made."""
         wrong = "; ".join(map(str, self.wrong))
         before = self.proposed.before
         parts = [f"Not called: {why}."]
@@ -351,11 +356,11 @@ class Question:
 
 
 class AgentGuard:
-    """Tools for a third-party agent: each call is made, refused, or put to the user.
+    """A guard for a third-party agent's tools: makes each call, refuses it or asks the user.
 
     Args:
         schemas: JSON Schema of the arguments, by tool.
-        allowed: Effects that need no confirmation if the user has stated every value.
+        allowed: Effects that need no confirmation if the user has stated all argument values.
     """
 
     def __init__(
@@ -373,14 +378,14 @@ class AgentGuard:
         self._confirmed: ProposedCall | None = None
 
     def say(self, values: Iterable[Json]) -> None:
-        """Record values that the client declares as stated by the user."""
+        """Record values that the client reports as stated by the user."""
         self._values.say(values)
 
     def call(self, call: ToolCall, confirmed: Question | None = None) -> CallOutcome | Question:
-        """Make a call, or return its refusal or the question to ask first.
+        """Make a call, or return its refusal, or the question to ask the user first.
 
-        `confirmed` is the question that the user has approved; it is ignored if it concerns another
-        call.
+        Args:
+            confirmed: Question that the user has approved; ignored if it concerns a different call.
         """
         if confirmed is not None and confirmed.proposed.call != call:
             confirmed = None
@@ -444,10 +449,10 @@ _INSTRUCTIONS = (
 
 
 class GuardServer:
-    """An MCP server for the tools of a guard.
+    """An MCP server that offers a guard's tools.
 
     Args:
-        tools: The tools to list, in MCP format.
+        tools: Tools to list, in MCP format.
         last: Callback that returns the upstream server's last reply, if any, which is forwarded
             unchanged.
     """
@@ -463,7 +468,6 @@ class GuardServer:
         self._turn = anyio.Lock()
 
     def server(self) -> Any:
-        """Return the server object of the `mcp` package."""
         from mcp.server.lowlevel.server import Server
 
         return Server(
@@ -563,7 +567,7 @@ class GuardServer:
 
 
 def mcp_tools(catalogue: Catalogue) -> list[dict[str, Any]]:
-    """Return tools in MCP format, as far as their schemas are known."""
+    """Return the tools of a catalogue in MCP format, as far as their schemas are known."""
     return [
         {"name": one.name, "description": one.description, "inputSchema": _input_schema(one)}
         for one in catalogue.tools

@@ -42,8 +42,6 @@ MAX_RESULT_PLACES = 100_000
 
 
 class ValueSource(StrEnum):
-    """Origin of a value."""
-
     REQUEST = "request"
     RESULT = "result"
     UNKNOWN = "unknown"
@@ -51,10 +49,10 @@ class ValueSource(StrEnum):
 
 @dataclass(frozen=True)
 class ValueOrigin:
-    """The origin of a value.
+    """Where a value comes from.
 
     Args:
-        call: 0-based index of the call whose result has the value, if any.
+        call: 0-based index of the call whose result contains the value, if any.
         path: Path of the value in that result: object keys and list indexes. The path is never
             joined to a string, because keys may contain any text.
     """
@@ -94,7 +92,7 @@ def same_value(one: Json, other: Json) -> bool:
 def places(
     result: Json, most: int = MAX_RESULT_PLACES
 ) -> Iterator[tuple[tuple[str | int, ...], Json]]:
-    """Yield the values in a result with their paths, breadth first and without recursion."""
+    """Yield the values in a result with their paths, in breadth-first order."""
     todo: list[tuple[tuple[str | int, ...], Json]] = [((), result)]
     for path, value in todo:
         yield path, value
@@ -126,7 +124,7 @@ def log_line(
     *,
     secrets: bool = False,
 ) -> dict[str, Json]:
-    """Return the log entry of a call, which contains the shape of the result but not its values."""
+    """Return a call's log entry, which describes the result by its shape, without its values."""
     arguments: Json = dict(outcome.call.arguments)
     return {
         "time": time.astimezone(UTC).isoformat(),
@@ -143,14 +141,14 @@ def log_line(
 
 
 def error_text(outcome: CallOutcome, *, secrets: bool = False) -> str:
-    """Return the error message of a failure on one line, shortened and with secrets redacted."""
+    """Return a failure's error message on one line, shortened and with secrets redacted."""
     # Redact before shortening: a secret cut off at the limit might no longer be recognised.
     text = outcome.error[: 2 * MAX_LOGGED_ERROR]
     return short(one_line(text if secrets else without_keys(text)), MAX_LOGGED_ERROR)
 
 
 def redacted(value: Json, depth: int = 0) -> Json:
-    """Return a value with secrets redacted and parts deeper than `MAX_KEPT_DEPTH` removed."""
+    """Return a value with secrets redacted, and without parts deeper than `MAX_KEPT_DEPTH`."""
     if isinstance(value, str):
         return without_keys(value)
     if isinstance(value, (list, dict)) and depth >= MAX_KEPT_DEPTH:
@@ -219,7 +217,7 @@ _NUMBER = re.compile(r"(?<![\w.-])-?\d+(?:\.\d+)?(?![\w-]|\.\d)")
 
 
 class SessionValues:
-    """The values in a session's requests and results, and the defaults in the schemas."""
+    """The values in a session's requests and results, and the defaults in the tools' schemas."""
 
     def __init__(self, schemas: Mapping[str, Mapping[str, Any]]) -> None:
         self._schemas = schemas
@@ -228,11 +226,11 @@ class SessionValues:
         self._found: dict[tuple[str, str], str] = {}
 
     def say(self, values: Iterable[Json]) -> None:
-        """Record statements of the user: values, or texts whose words count as values."""
+        """Record statements of the user: values, or texts in which each word counts as a value."""
         self._statements += [value for value in values if value not in self._statements]
 
     def observe(self, outcome: CallOutcome) -> None:
-        """Record a result: its values count as found, and its only id as identified."""
+        """Record a result: its values count as found; an id that is its only one, as identified."""
         if not outcome.ok:
             return
         tool = outcome.call.tool
@@ -253,7 +251,6 @@ class SessionValues:
                 self._ids.append((names, values[0], f"the only {keys[-1]} that {tool} returned"))
 
     def sources(self, call: ToolCall) -> dict[Place, Source]:
-        """Return the sources of a call's values, by path."""
         return {place: self._source(call, place, value) for place, value in leaf_values(call)}
 
     def _source(self, call: ToolCall, place: Place, value: Json) -> Source:
@@ -286,7 +283,7 @@ class SessionValues:
 
 
 def _is_stated(statement: Json, value: Json) -> bool:
-    """Return whether a value equals a statement or occurs in it as a whole word."""
+    """Return whether a value equals a statement or occurs in it as whole words."""
     if same_value(statement, value):
         return True
     if not isinstance(statement, str) or value is None or isinstance(value, (bool, list, dict)):
@@ -338,7 +335,7 @@ _NOT_DONE = frozenset({CallFailure.REFUSED, CallFailure.BAD_ARGUMENTS, CallFailu
 
 
 class CallState(StrEnum):
-    """The known state of a call that may write."""
+    """The known state of a writing call."""
 
     OPEN = "open"
     """The start is recorded but not the end: the process was killed or is still running."""
@@ -350,13 +347,13 @@ class CallState(StrEnum):
 
 @dataclass(frozen=True)
 class LedgerEntry(JsonObject):
-    """A call in the ledger.
+    """A writing call in the ledger.
 
     Args:
-        key: Idempotency key, derived from tool and arguments.
+        key: Idempotency key, derived from the tool and the arguments.
         arguments: Arguments with secrets redacted.
         time: Start time of the call, in ISO 8601.
-        error: Error message of the tool, if it failed.
+        error: Error message of the tool, if the call failed.
     """
 
     id: str
@@ -372,19 +369,19 @@ class LedgerEntry(JsonObject):
 
     @property
     def unclear(self) -> bool:
-        """Whether it is uncertain that the call was done."""
+        """Whether it is unknown if the call took effect."""
         return self.state in (CallState.OPEN, CallState.UNCERTAIN)
 
 
 class CallLedger:
-    """The calls that may write, in a file or only in memory.
+    """The record of calls that may write, in a file or in memory.
 
     Args:
         path: Path of the ledger file, created with the first entry; None to keep the entries in
             memory.
-        request: Id of the current request. A call may be repeated for another request, but not for
-            the request it was made for.
-        secrets: Whether to keep values that look like secrets in the arguments.
+        request: Id of the current request. A call may be repeated for a different request, but not
+            for the same one.
+        secrets: Whether to keep values in the arguments that look like secrets.
     """
 
     def __init__(self, path: Path | None = None, request: str = "", *, secrets: bool = False):
@@ -398,24 +395,23 @@ class CallLedger:
 
     @property
     def path(self) -> Path | None:
-        """Path of the ledger file; None if the entries are in memory."""
         return self._path
 
     def for_request(self, request: str) -> CallLedger:
-        """Return a ledger with the same entries for another request."""
+        """Return a ledger that shares the entries but belongs to a different request."""
         other = CallLedger(self._path, request, secrets=self._secrets)
         if self._path is None:
             other._entries = self._entries
         return other
 
     def reset(self) -> None:
-        """Discard entries that are only in memory."""
+        """Discard the entries if they are only in memory."""
         if self._path is None:
             self._entries.clear()
             self._own.clear()
 
     def entries(self) -> tuple[LedgerEntry, ...]:
-        """Return all entries in the order in which the calls began."""
+        """Return all entries, ordered by the start of the calls."""
         lines, rest, end = self._new_lines()
         for number, line in enumerate(lines, self._lines + 1):
             self._take(line, number, self._entries)
@@ -428,13 +424,14 @@ class CallLedger:
         return tuple(found.values())
 
     def unclear(self) -> tuple[LedgerEntry, ...]:
-        """Return this process's calls that may have taken effect."""
+        """Return the calls of this process that may have taken effect."""
         return tuple(one for one in self.entries() if one.unclear and one.id in self._own)
 
     def before(self, call: ToolCall, *, own: bool = True) -> LedgerEntry | None:
         """Return the last equal call that must not be repeated without asking, if any.
 
-        This is a call that may have taken effect in any request, or that was made for this request.
+        That is a call that may have taken effect, in any request, or one that was made for this
+        request.
 
         Args:
             own: Whether to include calls of this process.
@@ -449,7 +446,10 @@ class CallLedger:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the lock that keeps other processes from starting a call between check and entry."""
+        """Hold the lock that prevents other processes from starting a call.
+
+        Hold it from checking for an equal call until the new entry is written.
+        """
         if self._path is None:
             yield
             return
@@ -457,7 +457,7 @@ class CallLedger:
             yield
 
     def begin(self, call: ToolCall, sources: Mapping[Place, Source]) -> str:
-        """Record that a call is about to be made, and return the id of the entry.
+        """Record that a call is about to be made, and return the id of its entry.
 
         Raises:
             DataFileError: The entry cannot be written; the call must not be made.
@@ -498,7 +498,11 @@ class CallLedger:
         )
 
     def settle(self, call: ToolCall, by: str, *, done: bool) -> None:
-        """Record whether an uncertain call was done, with the evidence, in all its entries."""
+        """Record in all entries of an uncertain call whether it took effect.
+
+        Args:
+            by: Evidence that settled the question.
+        """
         state = CallState.DONE if done else CallState.NOT_DONE
         for one in self.entries():
             if one.key == key_of(call) and one.unclear:
@@ -519,7 +523,11 @@ class CallLedger:
             append_json_line(self._path, record, durable=True)
 
     def _new_lines(self) -> tuple[list[bytes], bytes, int]:
-        """Return the complete lines since the last read, the incomplete rest, and its offset."""
+        """Return the lines added to the file since the last read.
+
+        Returns:
+            The complete lines, the incomplete last line, and its offset in the file.
+        """
         if self._path is None:
             return [], b"", 0
         try:
@@ -561,7 +569,7 @@ def _parsed(line: bytes) -> dict[str, Any] | None:
 
 
 def key_of(call: ToolCall) -> str:
-    """Return the idempotency key of a call: null arguments count as missing, and 5.0 equals 5."""
+    """Return a call's idempotency key: a null argument counts as missing, and 5.0 equals 5."""
     given = {name: _plain(value) for name, value in call.arguments.items() if value is not None}
     text = json.dumps([call.tool, given], sort_keys=True)
     return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()

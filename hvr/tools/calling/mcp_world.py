@@ -1,4 +1,4 @@
-"""MCP servers as tool environments, through the official client, over stdio or HTTP."""
+"""MCP servers as tool environments, reached through the official client, over stdio or HTTP."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _SHOWN = 200
 
 
 class ToolListFilter:
-    """Removes invalid tools from the tool lists that a transport receives."""
+    """Removes invalid tools from the tool lists that a server sends."""
 
     def __init__(self) -> None:
         self.version = ""
@@ -50,12 +50,12 @@ class ToolListFilter:
 
     @asynccontextmanager
     async def around(self, transport: Any) -> AsyncIterator[Any]:
-        """Connect a transport and filter its tool lists."""
+        """Connect a transport whose incoming tool lists are filtered."""
         async with transport as (read, write):
             yield _Filtered(read, self), write
 
     def filtered(self, item: Any) -> Any:
-        """Return a received message, removing invalid tools if it is a tool list."""
+        """Return a received message; if it is a tool list, without its invalid tools."""
         result = getattr(getattr(item, "message", None), "result", None)
         if not isinstance(result, dict) or "content" in result:
             return item
@@ -69,7 +69,7 @@ class ToolListFilter:
         return item
 
     def restored(self, tools: Iterable[Any]) -> Iterator[Any]:
-        """Yield the tools of the last list in the server's order, or why one is left out."""
+        """Yield the last list's tools in the server's order, and an error for each invalid one."""
         rest = deque(tools)
         for name, wrong in self._sent:
             if wrong:
@@ -81,7 +81,7 @@ class ToolListFilter:
 
 
 class _Filtered:
-    """A stream of received messages, with the stream interface of the `mcp` package."""
+    """A stream of filtered messages, with the interface of the `mcp` package."""
 
     def __init__(self, inner: Any, keeper: ToolListFilter) -> None:
         self._inner, self._keeper = inner, keeper
@@ -116,7 +116,7 @@ def _name(tool: Any) -> str:
 
 
 def _wrong(tool: Any, result: dict[str, Any], version: str) -> str:
-    """Return why the client rejects a tool; empty if it accepts it."""
+    """Return the reason why the MCP client rejects a tool; empty if it accepts the tool."""
     from mcp_types.methods import parse_server_result
     from pydantic import ValidationError
 
@@ -149,9 +149,11 @@ class McpServer:
     """An MCP server to start or to connect to.
 
     Args:
-        command: Program and arguments that start the server; empty to connect to a running one.
-        url: URL of a running server (streamable HTTP); empty to start the server locally.
+        command: Program and arguments that start a local server; empty to use `url`.
+        url: URL of a running server (streamable HTTP); empty to use `command`.
+        folder: Working folder of a local server; None for that of this process.
         env: Additional environment variables; the server inherits only a few from this process.
+        seconds: Time limit of a call in seconds.
         trusted: Whether to trust the server's annotations about effects. Annotations of an
             untrusted server can only make its tools count as more dangerous.
     """
@@ -170,10 +172,10 @@ class McpServer:
 
 
 def open_server(value: Any, folder: Path, place: str) -> McpTools:
-    """Open the server of an `mcp` entry in a `world.toml`.
+    """Start or connect to the server of an `mcp` entry in a `world.toml`.
 
     Raises:
-        DataFileError: The table is invalid.
+        DataFileError: The entry is invalid.
         SimulatorError: The server cannot be reached.
     """
     server = decode(McpServer, value, f"{place}: mcp", DataFileError)
@@ -183,7 +185,7 @@ def open_server(value: Any, folder: Path, place: str) -> McpTools:
 
 
 class McpTools:
-    """The tools of an MCP server; the constructor starts the server or connects to it.
+    """The tools of an MCP server, which the constructor starts or connects to.
 
     Raises:
         SimulatorError: The server cannot be reached, or does not list its tools in time.
@@ -213,7 +215,7 @@ class McpTools:
 
     @property
     def catalogue(self) -> Catalogue:
-        """The tools that the server listed when it was opened, with the effects it declares."""
+        """The tools that the server listed at the start, with the effects that it declares."""
         return self._catalogue
 
     def reset(self) -> None:
@@ -222,7 +224,6 @@ class McpTools:
             self._reopen()
 
     def call(self, call: ToolCall) -> CallOutcome:
-        """Call a tool; a failure of the tool or the server becomes part of the outcome."""
         tool = checked_tool(self._catalogue, call)
         if isinstance(tool, CallOutcome):
             return tool
@@ -260,11 +261,11 @@ class McpTools:
         return check_result(tool, CallOutcome(call, result, seconds=seconds))
 
     def state(self) -> Json:
-        """Return None, since servers do not expose their state."""
+        """Return None, since MCP servers do not expose their state."""
         return None
 
     def close(self) -> None:
-        """Close the connection, and stop the server if it was started locally."""
+        """Close the connection, and stop a local server."""
         self._closed = True
         self._end()
 
@@ -387,7 +388,7 @@ class McpTools:
 def content_of(answer: Any) -> Json:
     """Return a result's structured content, or else its texts, decoded if they are JSON.
 
-    Images and audio are represented by their type, links and resources by their URI.
+    Images and audio are replaced by their type, links and resources by their URI.
     """
     structured: Json = answer.structured_content
     texts = [block.text for block in answer.content if block.type == "text"]

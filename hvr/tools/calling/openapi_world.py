@@ -54,8 +54,6 @@ MAX_BYTES = 20_000_000
 
 @dataclass(frozen=True)
 class HttpRequest:
-    """An HTTP request."""
-
     method: str
     url: str
     headers: Mapping[str, str]
@@ -73,16 +71,16 @@ class HttpAnswer:
 
 
 class NotSentError(OSError):
-    """Could not connect, so the server did not receive the request."""
+    """No connection was made, so the server did not receive the request."""
 
 
 def exchange(request: HttpRequest, seconds: float) -> HttpAnswer:
-    """Send a request and return the response; redirects are not followed.
+    """Send a request and return the response, without following redirects.
+
+    The request goes through the environment's proxies, except to local servers.
 
     Args:
-        request: The request. It goes through the proxies of the environment, except to local
-            servers.
-        seconds: Time limit in seconds, from connecting to the last byte.
+        seconds: Time limit in seconds, from connecting to the last byte of the response.
 
     Raises:
         NotSentError: No connection could be made.
@@ -180,7 +178,7 @@ _SEPARATORS = {"spaceDelimited": "%20", "pipeDelimited": "|"}
 
 
 def sendable(media: str) -> bool:
-    """Return whether hvr can encode bodies of a media type: JSON, forms or text."""
+    """Return whether hvr can encode request bodies of a media type: JSON, forms or text."""
     kind = _kind(media)
     return not media or kind in (FORM, MULTIPART) or _is_json(kind) or kind.startswith("text/")
 
@@ -189,10 +187,11 @@ def request_of(operation: ApiOperation, server: str, arguments: Mapping[str, Jso
     """Return the HTTP request for a call of an operation.
 
     Args:
+        server: Base URL of the server.
         arguments: Values by parameter; nulls are sent only in the body.
 
     Raises:
-        ValueError: A value cannot be encoded at its location in the request.
+        ValueError: A value cannot be encoded in its part of the request.
     """
     path, query, cookies = operation.path, list[str](), list[str]()
     headers = {"Accept": "application/json, */*;q=0.5", "User-Agent": "hvr"}
@@ -340,12 +339,12 @@ _SAFE = ("GET", "HEAD", "OPTIONS", "TRACE")
 
 @dataclass(frozen=True)
 class OpenApiServer:
-    """An OpenAPI document and the way to reach its server.
+    """An OpenAPI document and how to reach its server.
 
     Args:
-        server: Base URL; empty to use the first server in the document.
-        seconds: Time limit for one call in seconds, including redirects.
-        auth: Name of the environment variable that holds the secret, by security scheme.
+        server: Base URL; empty for the first server in the document.
+        seconds: Time limit of a call in seconds, including redirects.
+        auth: For each security scheme, the environment variable that contains the secret.
     """
 
     file: Path
@@ -376,7 +375,7 @@ def read_server(value: Any, folder: Path, place: str) -> OpenApiServer:
 
 
 def listed_operations(server: OpenApiServer) -> Catalogue:
-    """Return the operations of a document as tools, without contacting the server.
+    """Return a document's operations as tools, without contacting the server.
 
     Raises:
         DataFileError: The document cannot be read.
@@ -401,10 +400,10 @@ def _described(server: OpenApiServer) -> tuple[Any, tuple[ApiOperation, ...], Ca
 
 
 class OpenApiTools:
-    """The operations of a document as tools.
+    """The operations of an OpenAPI document as tools.
 
-    Nothing is sent until a tool is called. Secrets go only to the server named by the document or
-    world, never to one named by an operation or a redirect.
+    Nothing is sent until a tool is called. Secrets are sent only to the server that the document or
+    the world names, never to one named by a single operation or a redirect.
 
     Raises:
         DataFileError: The document cannot be read, or names no server.
@@ -426,7 +425,7 @@ class OpenApiTools:
         """Do nothing, since a remote server cannot be reset."""
 
     def call(self, call: ToolCall) -> CallOutcome:
-        """Call an operation; any status except success is a failed outcome."""
+        """Call an operation; an HTTP status other than success is a failed outcome."""
         tool = checked_tool(self._catalogue, call)
         if isinstance(tool, CallOutcome):
             return tool
@@ -494,7 +493,7 @@ class OpenApiTools:
 
 
 class _RefusedError(Exception):
-    """A redirect that hvr does not follow."""
+    """A redirect that hvr refuses to follow."""
 
 
 class _Secrets:
@@ -518,7 +517,7 @@ class _Secrets:
             self._values[name] = value
 
     def added(self, request: HttpRequest, operation: ApiOperation) -> HttpRequest:
-        """Add the secrets of the first security alternative whose secrets are all known."""
+        """Add the secrets of the first security alternative for which all secrets are set."""
         for names in self._alternatives(operation):
             if names and all(name in self._values for name in names):
                 for name in names:

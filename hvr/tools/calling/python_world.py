@@ -49,7 +49,7 @@ _PLAIN = {
 
 
 class TypedFunction:
-    """A function that accepts JSON values."""
+    """A Python function that can be called with JSON values."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
@@ -64,7 +64,11 @@ class TypedFunction:
         self._by_place = [p.name for p in parameters if p.kind is p.POSITIONAL_ONLY]
 
     def converted(self, arguments: Mapping[str, Json]) -> dict[str, Any]:
-        """Convert arguments to the hinted types; raise ValueError if that is impossible."""
+        """Convert arguments to the types of the function's hints.
+
+        Raises:
+            ValueError: An argument cannot be converted.
+        """
         found = {}
         for name, value in arguments.items():
             try:
@@ -74,7 +78,7 @@ class TypedFunction:
         return found
 
     def call(self, arguments: Mapping[str, Any]) -> Any:
-        """Call the function; a coroutine runs to completion."""
+        """Call the function; a coroutine is run to completion."""
         named = dict(arguments)
         placed = []
         for name in self._by_place:
@@ -86,7 +90,7 @@ class TypedFunction:
 
 
 def plain(value: Any) -> Any:
-    """Convert a value that `json.dumps` does not support, for its parameter `default`.
+    """Convert a value that JSON does not support; this is the `default` function for `json.dumps`.
 
     Raises:
         TypeError: The value has no JSON form.
@@ -187,13 +191,13 @@ def _fields(kind: type, value: dict[str, Json]) -> dict[str, Any]:
 
 
 class PythonTools:
-    """Functions called in this process.
+    """Python functions as tools, called in this process.
 
     A function refuses a call by raising `ValueError`, `LookupError` or `PermissionError`; any other
-    exception means that it is broken.
+    exception counts as a bug in the function.
 
     Args:
-        state: Shared state, copied for resets; None if the functions are stateless.
+        state: State that the functions share, copied for resets; None if they have none.
     """
 
     def __init__(
@@ -215,13 +219,12 @@ class PythonTools:
         return self._catalogue
 
     def reset(self) -> None:
-        """Restore the initial content of the shared state."""
         if self._state is not None and self._first is not None:
             self._state.clear()
             self._state.update(copy.deepcopy(self._first))
 
     def call(self, call: ToolCall) -> CallOutcome:
-        """Call a function if the arguments match its schema, and restore the state if it fails."""
+        """Call a function if the arguments match its schema; if it fails, restore the state."""
         tool = checked_tool(self._catalogue, call)
         if isinstance(tool, CallOutcome):
             return tool
@@ -255,7 +258,7 @@ class PythonTools:
         return check_result(tool, CallOutcome(call, result, seconds=seconds))
 
     def state(self) -> Json:
-        """Return a copy of the shared state; None if the functions are stateless."""
+        """Return a copy of the shared state; None if there is none."""
         copied: Json = copy.deepcopy(self._state)
         return copied
 

@@ -3,11 +3,12 @@
 ```python
 from hvr.tools.calling.rewards import ToolRewards
 
-Each completion is executed after a reset of the environment. Use an environment that simulates its
-tools, never one with lasting effects.
+rewards = ToolRewards(environment, reference=calls)
+(score,) = rewards.scores([completion])
+```
 
-Each completion is executed in the environment after a reset. Use an environment that simulates
-tools, never one with lasting effects.
+The environment is reset before each completion is executed. It must simulate its tools: calls with
+lasting effects would be made for real.
 """
 
 from __future__ import annotations
@@ -31,10 +32,10 @@ class ToolScore(Value):
     Attributes:
         reward: Reward from 0 to 1: 1 if the calls reach the goal state, otherwise at most `MISSED`.
         reached: Whether the final state is the goal state.
-        rewards: Potential-based shaping reward of each call, from -1 to 1.
-        right: Number of required changes made.
+        rewards: Shaping reward of each call (potential-based), from -1 to 1.
+        right: Number of required changes that the calls made.
         needed: Number of required changes.
-        wrong: Number of other values that differ from the goal state.
+        wrong: Number of values other than the required changes that differ from the goal state.
         says: Feedback for the model; empty if the goal state is reached.
     """
 
@@ -49,7 +50,7 @@ class ToolScore(Value):
 
 
 class ToolRewards:
-    """Scores completions that call tools against a goal state.
+    """Scores completions that call tools by comparing the resulting state with a goal state.
 
     Args:
         environment: Tools with an observable state.
@@ -84,7 +85,7 @@ class ToolRewards:
     def scores(
         self, completions: Sequence[str | Sequence[Mapping[str, Any]]], *, discount: float = 1.0
     ) -> list[ToolScore]:
-        """Score completions (texts, or message lists in any format), in order."""
+        """Return the score of each completion: a text, or a message list in any log format."""
         return [self._score(completion, discount) for completion in completions]
 
     def _score(self, completion: str | Sequence[Mapping[str, Any]], discount: float) -> ToolScore:
@@ -135,7 +136,7 @@ class ToolRewards:
         return _places(state)
 
     def _compare(self) -> tuple[int, int]:
-        """Return the numbers of required changes made and of other values that are wrong."""
+        """Return the number of required changes made, and that of other values that are wrong."""
         state = _places(self._environment.state())
         different = {
             place
@@ -152,7 +153,7 @@ class ToolRewards:
 
 
 def calls_of(completion: str | Sequence[Mapping[str, Any]]) -> tuple[ToolCall, ...]:
-    """Return the calls in a text or in messages."""
+    """Return the tool calls in a completion."""
     value: Any = completion
     if isinstance(completion, str):
         value = [{"role": "assistant", "content": completion}]

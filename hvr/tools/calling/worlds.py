@@ -46,15 +46,13 @@ SOURCES = ("module", "bfcl", "tau2", "mcp", "openapi", "entry")
 
 @dataclass(frozen=True)
 class ToolSource:
-    """A source of tools."""
-
     kind: str
     value: Any
     label: str
 
 
 def read_sources(world: WorldFile) -> tuple[ToolSource, ...]:
-    """Return the sources of a world, in the order of its file.
+    """Return the tool sources of a world, in the order of its file.
 
     Raises:
         DataFileError: The world has no source, or an entry is invalid.
@@ -75,7 +73,7 @@ def read_sources(world: WorldFile) -> tuple[ToolSource, ...]:
 
 
 def wrong_entry(world: WorldFile, text: str, word: str) -> DataFileError:
-    """Return an error about a world file, located at the line that contains `word`."""
+    """Return an error that points to the line of a world file containing `word`."""
     return DataFileError(f"{world.file}:{line_of(world.file, word)}: {text}")
 
 
@@ -92,7 +90,7 @@ def _entries(world: WorldFile) -> Iterator[tuple[str, Any]]:
 
 
 def _label(kind: str, value: Any) -> tuple[str, Any]:
-    """Return a source's name, stated or derived from its value, and the value without it."""
+    """Return a source's name (given or derived from its value), and the value without the name."""
     if isinstance(value, dict):
         value = dict(value)
         if isinstance(value.get("name"), str) and value["name"].strip():
@@ -142,10 +140,10 @@ def open_tools(world: WorldFile) -> ToolEnvironment:
     """Open the tools of a world in their initial state.
 
     Raises:
-        UsageError: The world has no tools, is not trusted, or its tools cannot be opened.
+        UsageError: The world has no tools or is not trusted, or its tools cannot be opened.
         DataFileError: The `[tools]` table is invalid.
-        SimulatorError: Code of the world raises an error.
-        MissingExtraError: A package is not installed.
+        SimulatorError: The world's own code raises an error.
+        MissingExtraError: A required package is not installed.
     """
     if not world.tools:
         raise UsageError(f"{world.name} is not a tool world: it has no [tools]", field="world")
@@ -170,11 +168,11 @@ def open_tools(world: WorldFile) -> ToolEnvironment:
 
 
 def listed_tools(world: WorldFile) -> Catalogue | None:
-    """Return the tools of a world without running any of its code.
+    """Return the tools of a world that can be listed without running its code.
 
     Returns:
         The functions in the source code of its modules and the operations of its OpenAPI documents;
-        None if some tools can be listed only by running a program.
+        None if listing some tools requires running a program.
 
     Raises:
         DataFileError: The `[tools]` table is invalid, or a module is not Python.
@@ -193,13 +191,13 @@ def _hints(world: WorldFile) -> dict[str, tuple[str, ...]]:
 
 
 def meanings_file(world: WorldFile) -> Path | None:
-    """Return the file that lists parameters with the same meaning, if the world has one."""
+    """Return the file that lists parameters with the same meaning, if the world names one."""
     name = world.tools.get("meanings")
     return world.folder / name if isinstance(name, str) else None
 
 
 class _AnnotatedTools:
-    """An environment whose catalogue includes the effects declared by its world."""
+    """An environment whose catalogue contains the effects declared in the world file."""
 
     def __init__(self, inner: ToolEnvironment, catalogue: Catalogue) -> None:
         self._inner = inner
@@ -366,7 +364,7 @@ _HEADER = re.compile(r"^\s*\[")
 
 
 def remember_effects(world: WorldFile, effects: Mapping[str, Effect]) -> None:
-    """Declare effects of tools in the `[tools]` table of a world, atomically.
+    """Write effects of tools to the `[tools]` table of a world file, atomically.
 
     The rest of the file stays unchanged, including comments.
 
@@ -436,11 +434,11 @@ def _parses_as(text: str, expected: Any) -> bool:
 
 
 def check_tools(world: WorldFile, *, run: bool = False) -> tuple[str, ...]:
-    """Return the problems of a tool world, one located message each.
+    """Return the problems of a tool world as messages with file and line.
 
     Args:
-        run: Whether to open the tools in order to list them; no tool is called. Otherwise only
-            tools that can be listed without running code are checked.
+        run: Whether to open the tools to list them; no tool is called. If false, only tools that
+            can be listed without running code are checked.
     """
     try:
         catalogue, found = _inspect(world, run)
@@ -472,7 +470,7 @@ def check_tools(world: WorldFile, *, run: bool = False) -> tuple[str, ...]:
 
 
 def code_of(world: WorldFile) -> str:
-    """Return the entry of `world.toml` that names code or a server to run, if any."""
+    """Return the first entry of `world.toml` that names code or a server to run, if any."""
     if world.environment:
         return f"environment = {world.environment!r}"
     keys = (key for key in SOURCES if key in world.tools and key != "openapi")
@@ -482,7 +480,7 @@ def code_of(world: WorldFile) -> str:
 def overview(world: WorldFile, *, run: bool = False) -> dict[str, Any]:
     """Return an overview of a tool world as JSON.
 
-    `tools` is null if listing the tools requires running a program and `run` is false.
+    `tools` is null if `run` is false and listing the tools requires running a program.
     """
     catalogue, found = _inspect(world, run)
     return {

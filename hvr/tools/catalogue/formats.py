@@ -1,4 +1,4 @@
-"""Tools in lists of function schemas (OpenAI, Anthropic, MCP, plain), and their JSON Schemas."""
+"""Tools from lists of function schemas (OpenAI, Anthropic, MCP, plain), and their JSON Schemas."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MAX_SCHEMA_VALUES = 200
 def parameters(schema: Any, root: Any) -> tuple[ToolParameter, ...]:
     """Return the properties of an object schema as the parameters of a call.
 
-    `readOnly` properties are left out. A nullable required property needs no value.
+    `readOnly` properties are left out. A required property that is nullable becomes optional.
     """
     flat = _resolved(schema, root)
     found = []
@@ -54,12 +54,14 @@ def parameters(schema: Any, root: Any) -> tuple[ToolParameter, ...]:
 
 
 def parameter(name: str, schema: Any, root: Any) -> ToolParameter:
-    """Return the value described by a schema, as an optional parameter."""
     return _parameter(name, _resolved(schema, root), required=False)
 
 
 def schema_name(schema: Any) -> str:
-    """Return a schema's entity name from its `$ref` or title; alternatives are joined by `|`."""
+    """Return the name of the entity that a schema describes, from its `$ref` or title.
+
+    The names of alternatives are joined by `|`.
+    """
     return "|".join(dict.fromkeys(_names(schema, 0)))
 
 
@@ -74,10 +76,10 @@ def listed_name(schema: Any, root: Any) -> str:
 
 
 def result_parameters(schema: Any, root: Any) -> tuple[ToolParameter, ...]:
-    """Return all values nested in a result as outputs of a call.
+    """Return all values nested in a result schema as outputs of a call.
 
-    A result that is neither an object nor a list of objects is one parameter named `result`.
-    Nullable values count as optional; `writeOnly` values are left out.
+    A result that is neither an object nor a list of objects becomes one parameter named `result`.
+    Nullable values are optional; `writeOnly` values are left out.
     """
     found: list[tuple[tuple[int, ...], ToolParameter]] = []
     todo = deque([_Place(_resolved(schema, root), "", True, (), (), "")])
@@ -132,8 +134,8 @@ def _parameter(name: str, flat: _Flat, required: bool, resource: str = "") -> To
 class _Flat(dict[str, Any]):
     """A schema with its references and alternatives merged.
 
-    `objects` identifies the schema objects that contributed the properties, which reveals recursion
-    even if several are merged.
+    `objects` identifies the schema objects that contributed properties, so that recursion is
+    detected even if several are merged.
     """
 
 
@@ -252,7 +254,7 @@ _TYPES = {
 
 
 def referred(reference: str, root: Any) -> Any:
-    """Return the target of a local reference; None for any other reference."""
+    """Return the schema to which a local `$ref` points; None for any other reference."""
     if not reference.startswith("#"):
         return None
     value = root
@@ -288,7 +290,7 @@ def tool_list(value: Any) -> list[Any] | None:
 
 
 def is_schema(record: Any) -> bool:
-    """Return whether an entry has a schema of its arguments rather than type names."""
+    """Return whether an entry describes its arguments by a schema, rather than by type names."""
     body = record.get("function", record) if isinstance(record, dict) else None
     return isinstance(body, dict) and any(isinstance(body.get(n), dict) for n in _SCHEMAS)
 
@@ -297,8 +299,8 @@ def read_tool(record: Any, place: str, *, trusted: bool = True) -> ToolSchema:
     """Decode an entry of a tool list.
 
     Args:
-        trusted: Whether to trust the tool's statements about its effects. An untrusted statement
-            can only move the tool to a more dangerous class.
+        trusted: Whether to trust the entry's annotations about effects. An untrusted annotation can
+            only make the tool count as more dangerous.
 
     Raises:
         DataFileError: The entry is not an object, has no name, or its schema is invalid.

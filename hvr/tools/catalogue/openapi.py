@@ -40,13 +40,14 @@ _SLOT = re.compile(r"\{[^{}]*\}")
 class PathResources:
     """The kinds of entities that path parameters identify, such as an issue in `/issues/{number}`.
 
-    A path parameter identifies an item of the preceding collection. Its kind is the schema returned
-    for that path, or else the schema listed for the collection. Failing both, it is the
-    collection's name if the parameter's name fits, as `id` or `petId` below `pets`.
+    A path parameter identifies an item of the collection before it in the path. Its kind is the
+    name of the schema that the path returns, or else of the items that the collection lists.
+    Failing both, the kind is the collection's name if the parameter's name fits, as `id` or `petId`
+    does in `pets`.
 
     Args:
-        returned: Schema name of the object that a path returns, by path template.
-        listed: Schema name of the objects that a path lists, by path template.
+        returned: Schema name of the object that each path template returns.
+        listed: Schema name of the objects that each path template lists.
     """
 
     def __init__(self, returned: Mapping[str, str], listed: Mapping[str, str]) -> None:
@@ -94,10 +95,10 @@ class RequestPart(StrEnum):
 
 @dataclass(frozen=True)
 class RequestField:
-    """The encoding of a parameter in a request.
+    """How a parameter is encoded in a request.
 
     Args:
-        style: OpenAPI's serialisation style; empty for the default of its part.
+        style: OpenAPI's serialisation style; empty for the default of `place`.
         explode: Whether to write each item of a list or object separately; None for the default.
         as_json: Whether to write the value as JSON, as for parameters described by `content`.
     """
@@ -116,9 +117,9 @@ class ApiOperation:
     Args:
         path: Path template, relative to the server's URL.
         media: Media type of the body; empty if there is no body.
-        servers: Server URLs of the operation or its path, with the defaults of their variables. If
-            empty, the document's servers apply.
-        security: Alternative sets of security schemes; if None, the document's sets apply.
+        servers: Server URLs of the operation or its path, with variables replaced by their
+            defaults; empty if the document's servers apply.
+        security: Alternative sets of security schemes; None if the document's apply.
     """
 
     tool: ToolSchema
@@ -132,7 +133,7 @@ class ApiOperation:
 
 @dataclass(frozen=True)
 class ApiDescription:
-    """The operations of an OpenAPI document, and one error message per unreadable operation."""
+    """The operations of an OpenAPI document; `left_out` has a message for each unreadable one."""
 
     operations: tuple[ApiOperation, ...]
     left_out: tuple[str, ...] = ()
@@ -146,8 +147,8 @@ def is_openapi(document: Any) -> bool:
 def read_openapi(document: Mapping[str, Any], place: str) -> ApiDescription:
     """Return the operations of a document, named by `operationId` or by method and path.
 
-    A tool takes the path, query, header, cookie and body parameters, and gives the values of the
-    first successful response.
+    The tool of an operation takes its path, query, header, cookie and body parameters, and gives
+    the values in its first successful response.
 
     Raises:
         DataFileError: The document's version is not supported, or it has no operation.
@@ -181,7 +182,7 @@ class _Reader:
         self._resources = PathResources(*self._schema_names())
 
     def operations(self) -> Iterator[tuple[ApiOperation, bool]]:
-        """Yield the operations, each with whether the document itself names it."""
+        """Yield each operation, and whether the document itself names it."""
         for path, item in self._paths.items():
             for method in _METHODS:
                 operation = item.get(method)
@@ -324,7 +325,7 @@ def _tool(
 
 
 def _with_resources(tool: ToolSchema) -> ToolSchema:
-    """Copy the entity kind of each returned property to the parameter of the same name and type."""
+    """Copy the entity kind of each result property to the parameter of the same name and type."""
     given = {one.leaf: one for one in reversed(tool.gives) if one.name.lstrip("[].") == one.leaf}
     return replace(
         tool,
@@ -353,7 +354,7 @@ def _named_apart(found: list[tuple[ApiOperation, bool]]) -> tuple[ApiOperation, 
 
 
 def read_servers(servers: Any) -> tuple[str, ...]:
-    """Return the URLs of a list of servers, with the defaults of their variables."""
+    """Return the URLs of a list of servers, with variables replaced by their defaults."""
     found = []
     for server in servers if isinstance(servers, list) else []:
         if not isinstance(server, dict) or not isinstance(server.get("url"), str):

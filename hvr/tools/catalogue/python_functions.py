@@ -1,4 +1,4 @@
-"""Tools from Python functions with type hints, read from source code without executing it."""
+"""Tools from Python functions with type hints, read from source code that is not executed."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ _ALIASES = 10
 
 
 def read_functions(source: str, place: str) -> tuple[ToolSchema, ...]:
-    """Return the public functions of a module and the public methods of its public classes.
+    """Return the public functions and the public methods of public classes in a module.
 
     Parameters have the types of their hints, the choices of `Literal` and enums, and descriptions
-    from the docstring (Google, NumPy or reST style). If the result is a class of the module with
-    typed fields (a dataclass, `TypedDict` or pydantic model), these fields are the tool's results.
-    An unresolvable hint allows every value.
+    from the docstring (Google, NumPy or reST style). If the return type is a class of the module
+    with typed fields (a dataclass, `TypedDict` or pydantic model), these fields become the tool's
+    results. A hint that cannot be resolved permits every value.
     """
     try:
         module = ast.parse(source)
@@ -121,10 +121,10 @@ class _Hint:
     """The meaning of a type hint.
 
     Args:
-        types: JSON Schema types; empty if every value is allowed.
-        choices: Allowed values as JSON.
-        nullable: Whether the hint allows None.
-        record: Name of the class, if it has typed fields; otherwise empty.
+        types: JSON Schema types; empty if every value is permitted.
+        choices: Permitted values as JSON.
+        record: Name of the hinted class if it has typed fields; otherwise empty.
+        items: Hint of a list's items, if any.
     """
 
     types: tuple[str, ...] = ()
@@ -287,7 +287,7 @@ def _name(node: ast.expr | None) -> str:
 
 
 def _arguments(told: str) -> dict[str, str]:
-    """Return the parameter descriptions of a docstring in Google or reST style."""
+    """Return the descriptions of parameters in a docstring in Google or reST style."""
     found: dict[str, str] = {}
     section, name = False, ""
     for line in told.splitlines():

@@ -42,7 +42,7 @@ def read_tools(path: Path) -> tuple[ToolSchema, ...]:
 
 
 def read_file(path: Path) -> Catalogue:
-    """Return the tools of a file, leaving out those with an invalid description.
+    """Return the tools of a file, without those whose description is invalid.
 
     Raises:
         DataFileError: The file cannot be read, its format is unknown, or it has no valid tool.
@@ -68,11 +68,11 @@ def read_file(path: Path) -> Catalogue:
 def read_tool_graph(path: Path, encoder: TextVectors | None = None) -> ToolGraph:
     """Return the tools of a file with the links between them.
 
-    The links are those listed in the file. For a file of schemas, they are derived: a tool is
-    linked to each tool that takes one of its results, matched by the meanings of parameters.
+    A file of schemas has no links. They are derived: each tool is linked to every tool that takes
+    one of its results, matched by the meanings of parameters.
 
     Args:
-        encoder: Encoder of descriptions, used to match parameters. If None, spelling decides.
+        encoder: Encoder of descriptions for matching parameters; None to match them by spelling.
 
     Raises:
         DataFileError: The file cannot be read, or its format is unknown.
@@ -92,7 +92,6 @@ def read_tool_graph(path: Path, encoder: TextVectors | None = None) -> ToolGraph
 
 
 def read_links(links: Any, path: Path) -> tuple[Link, ...]:
-    """Decode a list of links."""
     if not isinstance(links, list):
         raise DataFileError(f"{path}: expected a list of links")
     for link in links:

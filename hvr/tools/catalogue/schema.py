@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 
 class Effect(Enum):
-    """The effect of a call on the world."""
-
     READS = "reads"
     WRITES = "writes"
     DESTROYS = "destroys"
@@ -34,18 +32,18 @@ class Effect(Enum):
 
 @dataclass(frozen=True)
 class ToolParameter:
-    """A value that a tool takes or gives.
+    """A parameter or result value of a tool.
 
     Args:
-        name: Name in the schema. The name of a nested result value is its path, with dots and with
+        name: Name in the schema. The name of a nested result value is its path, with dots, and with
             `[]` after the name of each list: `flights[].id`.
         type: JSON Schema types joined by `|`; empty if unknown.
-        required: Whether every call needs the value, or every result has it.
-        choices: Allowed values as JSON; empty if not restricted.
+        required: Whether every call needs the parameter, or every result contains the value.
+        choices: Permitted values as JSON; empty if not restricted.
         or_null: Whether a call must send the parameter but may send null.
-        items: JSON Schema type of the items of a list; empty if unknown.
-        resource: Kind of entity that has this property, as named by a `$ref`, class or path
-            collection. Alternatives are joined by `|`; empty if unknown.
+        items: JSON Schema type of a list's items; empty if unknown.
+        resource: Kind of entity with this property, from a `$ref`, class or path collection.
+            Alternatives are joined by `|`; empty if unknown.
     """
 
     name: str
@@ -59,7 +57,6 @@ class ToolParameter:
 
     @property
     def is_list(self) -> bool:
-        """Whether the value may be a list."""
         return "array" in self.type.split("|")
 
     @property
@@ -73,7 +70,7 @@ class ToolSchema:
     """A tool as described by its schema.
 
     Args:
-        takes: Parameters, in the schema's order.
+        takes: Parameters, in the order of the schema.
         gives: Values of the result; empty if unknown.
         idempotent: Whether repeating a call has no further effect; None if unknown.
     """
@@ -88,7 +85,7 @@ class ToolSchema:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Tools with unique names, and one error message for each tool with an invalid description.
+    """A set of tools; `left_out` has one error message per tool with an invalid description.
 
     Raises:
         UsageError: Two tools have the same name.
@@ -107,7 +104,7 @@ class Catalogue:
 
 
 def quoted(name: object) -> str:
-    """Return a name for messages: in quotes, on one line and shortened."""
+    """Return a name for a message: quoted, on one line and shortened."""
     return f"'{short(one_line(str(name)), 80)}'"
 
 
@@ -146,13 +143,14 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
 def effect_of_hints(hints: Mapping[str, Any], *, trusted: bool) -> Effect:
-    """Return the effect stated by a tool's MCP annotations.
+    """Return the effect that a tool's MCP annotations state.
 
     According to the protocol, a tool without `readOnlyHint` may be destructive unless
     `destructiveHint` is false.
 
     Args:
-        trusted: Whether the server is trusted. Hints of an untrusted server can only warn.
+        trusted: Whether the server is trusted. Annotations of an untrusted server can only make the
+            effect more dangerous.
     """
     if hints.get("readOnlyHint") is True and hints.get("destructiveHint") is not True:
         return Effect.READS if trusted else Effect.UNKNOWN
@@ -164,14 +162,14 @@ def effect_of_hints(hints: Mapping[str, Any], *, trusted: bool) -> Effect:
 
 
 def effect_of_method(method: str) -> Effect:
-    """Return the effect of an HTTP method (RFC 9110, section 9.2)."""
+    """Return the effect of an HTTP method, according to RFC 9110, section 9.2."""
     if method.lower() in ("get", "head", "options", "trace"):
         return Effect.READS
     return Effect.DESTROYS if method.lower() == "delete" else Effect.WRITES
 
 
 def escalated_effect(effect: Effect, name: str, description: str = "") -> Effect:
-    """Return the effect, raised to destructive if the name or description says so."""
+    """Return DESTRUCTIVE if a tool's name or description says so, otherwise `effect`."""
     words = _words(name)
     first_words = _words(" ".join(description.split()[:2]))
     if any(_infinitive(verb.lower()) in _DESTROYING for verb in _ALSO.findall(description)):
@@ -184,7 +182,7 @@ def escalated_effect(effect: Effect, name: str, description: str = "") -> Effect
 
 
 def guessed_effect(name: str, description: str = "") -> Effect:
-    """Return the effect suggested by a name; use it only in questions to the user."""
+    """Return the effect that a tool's name suggests: a guess, to be used only in questions."""
     worst = escalated_effect(Effect.UNKNOWN, name, description)
     if worst is not Effect.UNKNOWN:
         return worst
@@ -210,10 +208,10 @@ _ENDS = re.compile(r"(?<=[.!?:;])\s+")
 
 
 def own_descriptions(descriptions: Sequence[str]) -> list[str]:
-    """Return the descriptions of a catalogue without the sentences that many of them share.
+    """Return the descriptions of a catalogue without sentences that many of them share.
 
-    Schema generators often repeat a sentence about the whole service. A description that contains
-    nothing else stays unchanged.
+    Schema generators often repeat a sentence about the whole service. A description that consists
+    only of shared sentences stays unchanged.
     """
     parts = [_ENDS.split(text.strip()) for text in descriptions]
     counts = Counter(part for some in parts for part in set(some))
@@ -236,13 +234,13 @@ BARE_NAMES = frozenset(
 
 
 def name_words(name: str) -> tuple[str, ...]:
-    """Return the words of a name in lower case: "new", "item", "ids" for `newItemIDs[]`."""
+    """Return the words of an identifier in lower case: "new", "item", "ids" for `newItemIDs[]`."""
     apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})", " ", name)
     return tuple(re.findall(r"[^\W_]+", apart.lower()))
 
 
 def entity_words(name: str) -> tuple[str, ...]:
-    """Return the words of an entity's name, with the last word in the singular."""
+    """Return the words of an entity's name, the last of them in the singular."""
     found = name_words(name)
     return (*found[:-1], singular(found[-1])) if found else ()
 
@@ -282,13 +280,14 @@ class Slot:
 
 @dataclass(frozen=True)
 class ParameterSubject:
-    """The property that a parameter holds, such as the id of an account.
+    """The entity and property that a parameter refers to, such as the id of an account.
 
     Args:
         resource: Kind of entity, in words; empty if unknown.
-        role: Words that distinguish two entities of the same kind: "from" in `from_account_id`.
-        stated: Whether the schema or the parameter's name states the entity, rather than only the
-            tool's name.
+        property: Property of the entity, in words.
+        role: Words that distinguish entities of the same kind: "from" in `from_account_id`.
+        stated: Whether the schema or the parameter's own name states the entity. If not, it follows
+            from the tool's name.
     """
 
     resource: str
@@ -297,12 +296,12 @@ class ParameterSubject:
     stated: bool = False
 
     def identifies(self) -> bool:
-        """Return whether a value identifies an entity of a known kind."""
+        """Return whether the parameter's value identifies an entity of a known kind."""
         return bool(self.resource) and self.property in IDENTIFIERS
 
 
 def slots_of(catalogue: Catalogue) -> Iterator[tuple[ToolSchema, ToolParameter, Slot]]:
-    """Yield all parameters and result values of a catalogue, in its order."""
+    """Yield each parameter and result value in a catalogue, with its tool."""
     for tool in catalogue.tools:
         for parameter in tool.takes:
             yield tool, parameter, Slot(tool.name, parameter.name)
@@ -311,7 +310,6 @@ def slots_of(catalogue: Catalogue) -> Iterator[tuple[ToolSchema, ToolParameter, 
 
 
 def subjects_of(catalogue: Catalogue) -> dict[Slot, ParameterSubject]:
-    """Return the subject of each parameter and result value of a catalogue."""
     entities = _Entities(catalogue)
     return {slot: entities.subject(tool, one, slot) for tool, one, slot in slots_of(catalogue)}
 
@@ -369,7 +367,7 @@ class _Entities:
         )
 
     def _by_name(self, leaf: Words, own: Words, *, stated: bool = True) -> ParameterSubject | None:
-        """Return the entity kind and property stated by a name alone."""
+        """Return the entity kind and property that a name alone states; None if it states none."""
         for start in range(len(leaf) - 1):
             for end in range(len(leaf) - 1, start, -1):
                 name, rest = _singular(leaf[start:end]), leaf[end:]
@@ -448,16 +446,16 @@ MIN_SPELLING_SIMILARITY = 0.8
 
 
 def meaning_of(name: str, found: Sequence[ParameterMeaning], goals: Collection[str] = ()) -> str:
-    """Return the meaning that has a name, or to which a parameter of that name belongs.
+    """Return the meaning called `name`, or the meaning of the parameter called `name`.
 
     A parameter is written as `TOOL.PARAMETER` or by its name alone. An unknown name is returned
     unchanged, since it may name a property that occurs only in results.
 
     Args:
-        goals: Goal tools, whose parameters take precedence.
+        goals: Goal tools; their parameters take precedence.
 
     Raises:
-        UsageError: The name is ambiguous, or likely a misspelling of a parameter.
+        UsageError: The name is ambiguous, or probably a misspelt parameter.
     """
     names = [meaning.name for meaning in found]
     if name in names:

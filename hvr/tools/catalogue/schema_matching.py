@@ -1,4 +1,4 @@
-"""Schema matching: finds parameters with the same meaning, which can feed each other."""
+"""Schema matching: finds results and parameters that have the same meaning."""
 
 from __future__ import annotations
 
@@ -54,17 +54,17 @@ _BLOCK = 512
 
 
 def complete_linkage(vectors: Vectors, least: LeastCosine) -> list[tuple[list[int], float]]:
-    """Return clusters of rows in which all pairs are similar enough.
+    """Return clusters of rows whose pairwise cosines are all high enough.
 
     More than `MAX_ROWS` rows are clustered in consecutive parts, so related rows should be
     adjacent.
 
     Args:
-        vectors: Unit vectors of shape (n, dimension).
-        least: Minimum cosine for two rows to share a cluster; more than 1 separates them.
+        vectors: Unit vectors, shape (n, dimension).
+        least: Minimum cosine for two rows to share a cluster; above 1, they never do.
 
     Returns:
-        The row indexes of each cluster in ascending order, with their minimum pairwise cosine (1
+        For each cluster, its row indexes in ascending order and their minimum pairwise cosine (1
         for a single row). The clusters are ordered by their first row.
     """
     clusters = [
@@ -76,7 +76,7 @@ def complete_linkage(vectors: Vectors, least: LeastCosine) -> list[tuple[list[in
 
 
 def _similarities(vectors: Vectors, least: LeastCosine, start: int) -> Similarities:
-    """Return the pairwise similarities of one part; 0 for rows that must stay apart."""
+    """Return the pairwise cosines of one part of the rows; 0 for two rows that must stay apart."""
     part = vectors[start : start + MAX_ROWS]
     found = np.zeros((len(part), len(part)), dtype=np.int16)
     for first in range(0, len(part), _BLOCK):
@@ -90,7 +90,7 @@ def _similarities(vectors: Vectors, least: LeastCosine, start: int) -> Similarit
 
 
 def _chain(similar: Similarities, start: int) -> Iterator[tuple[list[int], float]]:
-    """Yield the clusters; the similarity matrix is modified."""
+    """Yield the clusters of one part of the rows; `similar` is overwritten."""
     members = {row: [row] for row in range(len(similar))}
     lowest = dict.fromkeys(members, _SCALE)
     chain: list[int] = []
@@ -141,11 +141,11 @@ MIN_SAME_NAME_COSINE = 0.6
 
 @dataclass(frozen=True)
 class ParameterMeaning:
-    """Slots (parameters and results) that hold the same kind of value.
+    """Slots (parameters and result values) that hold the same kind of value.
 
     Args:
-        min_cosine: Minimum cosine between their descriptions; 1 if they are equal.
-        by_user: Whether the user, rather than similarity, defined the meaning.
+        min_cosine: Minimum cosine between the slots' descriptions; 1 if they are equal.
+        by_user: Whether the user defined the meaning, rather than similarity.
         subject: Property that all slots hold, such as "id of pet"; empty if they are only similar.
     """
 
@@ -158,7 +158,7 @@ class ParameterMeaning:
 
 @dataclass(frozen=True)
 class Overrides:
-    """The user's decisions about which slots (`tool.parameter`) to join and which to keep apart."""
+    """The user's decisions about which slots (`tool.parameter`) to join and which to separate."""
 
     same: Mapping[str, tuple[str, ...]]
     apart: tuple[tuple[str, ...], ...] = ()
@@ -168,7 +168,9 @@ NO_OVERRIDES = Overrides({})
 
 
 def read_overrides(path: Path) -> Overrides:
-    """Read the user's decisions on meanings: a table `same` and a list `apart`, both of lists.
+    """Read the user's decisions about slots from a file.
+
+    The file has a table of lists, `same`, and a list of lists, `apart`.
 
     Raises:
         DataFileError: The file cannot be read, or its content is invalid.
@@ -197,20 +199,20 @@ def meanings(
     min_cosine: float = MIN_DESCRIPTION_COSINE,
     overrides: Overrides = NO_OVERRIDES,
 ) -> tuple[ParameterMeaning, ...]:
-    """Return the meanings of a catalogue's parameters; each slot belongs to exactly one.
+    """Return the meanings of a catalogue's slots; each slot belongs to exactly one meaning.
 
     Slots with the same subject (`hvr.tools.catalogue.schema`) share a meaning. Properties of
-    different entities never do, if schemas or names identify the entities. Similarity of
+    different entities never do, if schemas or names identify the entities. The similarity of
     descriptions decides all other cases.
 
-    Groups grow from the most similar pair (complete linkage). All members must be similar and have
-    compatible types. No tool may take two of them, since it would not ask for one value under two
-    names.
+    Groups grow from the most similar pair (complete linkage). All members of a group must be
+    similar and have compatible types, and no two of them may be parameters of the same tool: a tool
+    would not ask for one value under two names.
 
     Args:
         encoder: Encodes the descriptions, each distinct text once.
-        min_cosine: Minimum cosine within a group; a lower one applies to parameters with the same
-            name.
+        min_cosine: Minimum cosine within a group; a lower minimum applies to parameters with the
+            same name.
 
     Raises:
         UsageError: The overrides mention an unknown parameter.
@@ -252,9 +254,9 @@ def meanings(
 
 
 def tool_graph(catalogue: Catalogue, found: Iterable[ParameterMeaning]) -> ToolGraph:
-    """Return the tools with meanings as types, linked if one gives what the other takes.
+    """Return a graph whose types are meanings, with links from tools that give one to its takers.
 
-    A value that a tool both takes and returns makes no link, since it is not new.
+    A value that a tool both takes and gives makes no link, since it is not new.
     """
     meaning = {slot: m.name for m in found for slot in m.slots}
     tools = []
@@ -281,7 +283,7 @@ def tool_graph(catalogue: Catalogue, found: Iterable[ParameterMeaning]) -> ToolG
 def _overridden(
     catalogue: Catalogue, overrides: Overrides
 ) -> tuple[dict[str, list[Slot]], list[list[set[Slot]]]]:
-    """Return the slots that the user declared the same, and those to keep apart."""
+    """Return the slots that the user joined, by meaning, and the sets that the user keeps apart."""
     called: dict[str, list[Slot]] = defaultdict(list)
     for _, _, slot in slots_of(catalogue):
         called[f"{slot.tool}.{slot.name}"].append(slot)
@@ -347,7 +349,7 @@ def _sides(slots: Iterable[Slot]) -> frozenset[tuple[str, str]]:
 def _clusters(
     vectors: NDArray[np.float32], kinds: Sequence[_Kind], min_cosine: float
 ) -> list[tuple[list[int], float]]:
-    """Return groups of kinds, each with the minimum cosine between any two members."""
+    """Return clusters of kinds, each with the minimum cosine of any two members."""
     # Sort by name, so that a limit on rows cuts between names.
     order = sorted(range(len(kinds)), key=lambda k: (kinds[k].leaf, k))
     leaves = _codes(kinds[k].leaf for k in order)
@@ -403,7 +405,7 @@ def _same_object(sides: Sequence[frozenset[tuple[str, str]]]) -> list[NDArray[np
 
 
 def _parted(slots: list[Slot], apart: list[list[set[Slot]]]) -> list[list[Slot]]:
-    """Split a group so that no part contains two slots that must stay apart."""
+    """Split a group of slots so that no part contains two slots that must stay apart."""
     labels: dict[Slot, set[tuple[int, int]]] = defaultdict(set)
     for number, group in enumerate(apart):
         for member, some in enumerate(group):
@@ -424,7 +426,7 @@ def _parted(slots: list[Slot], apart: list[list[set[Slot]]]) -> list[list[Slot]]
 
 
 def _named(found: list[ParameterMeaning]) -> tuple[ParameterMeaning, ...]:
-    """Name each meaning after its most common parameter, qualified by entity or tool if needed."""
+    """Name each meaning after its most common parameter, with its entity or tool if ambiguous."""
     used: set[str] = {m.name for m in found if m.name}
     tried: dict[str, Iterator[int]] = {}
     named = []
@@ -445,7 +447,7 @@ def _named(found: list[ParameterMeaning]) -> tuple[ParameterMeaning, ...]:
 def _candidates(
     leaf: str, of: str, tried: dict[str, Iterator[int]], *, bare: bool
 ) -> Iterator[str]:
-    """Yield candidate names; numbering continues where `tried` left off."""
+    """Yield candidate names for a meaning; `tried` keeps the next number of each numbered name."""
     if not bare:
         yield leaf
     yield f"{of}.{leaf}"

@@ -1,4 +1,4 @@
-"""Messages in agents' logs, the events in them, and calls written as Python text."""
+"""Messages in agents' logs, the events they contain, and calls written as Python code."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class UserMessage:
 
 @dataclass(frozen=True)
 class CallEvent:
-    """A call of a tool.
+    """A tool call in a log.
 
     Args:
-        arguments: JSON values by parameter; None if the log does not give them.
+        arguments: JSON values by parameter; None if the log does not contain them.
         unnamed: Positional arguments.
-        key: Identifier repeated by the result; empty if the format has none.
+        key: Identifier that the result repeats; empty if the format has none.
     """
 
     tool: str
@@ -42,7 +42,7 @@ class ResultEvent:
     """The result of a call.
 
     Args:
-        key: Identifier of the call; empty if the format has none.
+        key: Identifier of the call; empty if the format has no identifiers.
         tool: Name of the tool, for formats without identifiers; empty if the result belongs to the
             earliest open call.
         failed: Whether the log marks the result as an error.
@@ -61,7 +61,7 @@ class SkippedPart:
 
 @dataclass(frozen=True)
 class Format:
-    """The log format of the events that follow."""
+    """Marks that the following events come from the log format `name`."""
 
     name: str
 
@@ -71,7 +71,7 @@ Event = UserMessage | CallEvent | ResultEvent | SkippedPart | Format
 
 @dataclass(frozen=True)
 class Trace:
-    """The combined events of a log, and descriptions of its skipped parts, with counts."""
+    """The calls and results in a log; `skipped` describes and counts the skipped parts."""
 
     said: tuple[str, ...]
     calls: tuple[LoggedCall, ...]
@@ -80,7 +80,7 @@ class Trace:
 
 
 def trace(events: Iterable[Event]) -> Trace:
-    """Match results with their calls and count the skipped parts."""
+    """Match the results in a log with their calls, and count the skipped parts."""
     said: list[str] = []
     calls: list[LoggedCall] = []
     keys: list[str] = []
@@ -113,9 +113,10 @@ def trace(events: Iterable[Event]) -> Trace:
 
 
 def reports_error(value: Any) -> bool:
-    """Return whether a result has the form of an error.
+    """Return whether a result looks like an error.
 
-    An error is an object that contains little else, or a text that starts with "error".
+    It does if it is an object that contains little besides an error, or a text that begins with
+    "error".
     """
     if isinstance(value, dict):
         return any(value.get(k) for k in ("error", "Error")) and len(value) <= _ERROR_KEYS
@@ -143,9 +144,9 @@ _BUILTINS = frozenset(dir(builtins))
 
 
 def calls_in_text(text: str) -> tuple[CallEvent, ...] | None:
-    """Return the calls in a text that contains nothing else; None for any other text.
+    """Return the calls in a text that consists only of calls; None for any other text.
 
-    Several calls are enclosed in square brackets, or separated by line breaks or semicolons.
+    Several calls are in square brackets, or separated by line breaks or semicolons.
     """
     parsed = _parsed(_FENCE.sub("", text).strip())
     if parsed is None:
@@ -162,10 +163,10 @@ def calls_in_text(text: str) -> tuple[CallEvent, ...] | None:
 
 
 def calls_in_code(code: str) -> tuple[CallEvent, ...] | None:
-    """Return the tool calls in Python code, in textual order; None if the text is not Python.
+    """Return the tool calls in Python code, in textual order; None if it is not valid Python.
 
-    Calls of methods, built-in functions, and functions that the code defines or imports are not
-    tool calls.
+    Calls of methods, of built-in functions, and of functions that the code itself defines or
+    imports are not tool calls.
     """
     parsed = _parsed(_FENCE.sub("", code))
     if parsed is None:
@@ -266,7 +267,7 @@ _OBSERVATION_PREFIX = "Observation:"
 
 
 def role_of(value: Record) -> str | None:
-    """Return the role of a message (user, assistant, tool or system), or None."""
+    """Return a message's role (user, assistant, tool or system); None for any other record."""
     for key in ("role", "from", "type"):
         name = value.get(key)
         if isinstance(name, str) and name.lower() in _ROLES:
@@ -275,7 +276,7 @@ def role_of(value: Record) -> str | None:
 
 
 def decoded(text: Any) -> Any:
-    """Decode a text that is JSON or a Python literal; return anything else unchanged."""
+    """Decode a text that is JSON or a Python literal; return any other value unchanged."""
     if not isinstance(text, str):
         return text
     try:
@@ -293,7 +294,7 @@ def decoded(text: Any) -> Any:
 
 
 def arguments_of(given: Any) -> tuple[Mapping[str, Any] | None, tuple[Any, ...]]:
-    """Return named and positional arguments; the named ones are None if they are unreadable."""
+    """Return named and positional arguments; None in place of unreadable named ones."""
     value = decoded(given)
     if value is None or value == "":
         return {}, ()
@@ -342,7 +343,7 @@ def _blocks(value: Record) -> list[Record]:
 
 
 def text_of(content: Any) -> str:
-    """Return the text of a message content: a string or a list of parts."""
+    """Return the text of a message's content, which is a string or a list of parts."""
     parts = content if isinstance(content, list) else [content]
     texts = [part.get("text") if isinstance(part, dict) else part for part in parts]
     return " ".join(text for text in texts if isinstance(text, str))
@@ -362,7 +363,7 @@ def _user(value: Record) -> Iterator[Event]:
 
 
 def _assistant(value: Record) -> Iterator[Event]:
-    """Yield the calls in a message; some frameworks repeat them in a second form."""
+    """Yield each call in an assistant's message once, even if the framework writes it twice."""
     extra = value.get("additional_kwargs")
     extra = extra if isinstance(extra, dict) else {}
     found = list(_listed_calls(value) or _listed_calls(extra))
@@ -468,7 +469,7 @@ def _tool(value: Record) -> Iterator[Event]:
 
 
 def is_block(part: Record) -> bool:
-    """Return whether a content part is a call or a result."""
+    """Return whether a part of a message is a call or a result."""
     kind = part.get("type")
     if isinstance(kind, str) and (
         kind.endswith(("tool_use", "tool_result"))
@@ -483,7 +484,7 @@ _GEMINI = ("functionCall", "function_call", "functionResponse", "function_respon
 
 
 def block(part: Record) -> Iterator[Event]:
-    """Yield the call or the result in a content part."""
+    """Yield the call or result in a part of a message."""
     kind = str(part.get("type") or "")
     if kind.endswith("tool_use"):
         yield Format(ANTHROPIC)

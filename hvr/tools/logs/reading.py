@@ -1,4 +1,4 @@
-"""Plans read from agents' logs and planners' plan files."""
+"""Plans from agents' logs and planners' plan files."""
 
 from __future__ import annotations
 
@@ -34,7 +34,6 @@ _FIELDS = ("steps", "nodes", "links")
 
 
 def is_taskbench(record: Record) -> bool:
-    """Return whether a record has TaskBench's fields."""
     return any(f"{kind}_{field}" in _fields(record) for kind in _KINDS for field in _FIELDS)
 
 
@@ -49,7 +48,11 @@ def _fields(record: Record) -> Record:
 
 
 def taskbench_plan(record: Record, name: str) -> tuple[ToolPlan, tuple[str, ...]]:
-    """Return the plan of a record under an id, and the skipped parts; missing fields are empty."""
+    """Return the plan in a record of TaskBench's format, and descriptions of the skipped parts.
+
+    Args:
+        name: Id of the plan.
+    """
     fields = _fields(record)
     nodes = list(_nodes(_list(fields, "nodes")))
     tools = tuple(call.tool for call in nodes)
@@ -97,7 +100,7 @@ def _nodes(listed: list[Any]) -> Iterator[LoggedCall]:
 
 
 def _arguments(given: Any) -> Mapping[str, Any] | None:
-    """Return arguments by name, from an object or TaskBench's list of names and values."""
+    """Return arguments by name, from an object or from TaskBench's list of names and values."""
     if isinstance(given, dict):
         return given
     if isinstance(given, list) and given:
@@ -125,7 +128,7 @@ def _number(end: Any) -> int:
 
 
 def to_record(plan: ToolPlan) -> Record:
-    """Return a plan as a JSON object, the inverse of `taskbench_plan`."""
+    """Return a plan as a record of TaskBench's format, the inverse of `taskbench_plan`."""
     known = plan.calls if len(plan.calls) == len(plan.tools) else ()
     given = [call.arguments for call in known] or [None] * len(plan.tools)
     return {
@@ -163,12 +166,12 @@ class ReadPlan(JsonObject):
     """A plan read from a record.
 
     Args:
-        place: File and record number, for error messages.
-        plan: The plan; it has no calls if none could be read.
+        place: File name and record number, for error messages.
+        plan: The plan; without calls if none could be read.
         format: Names of the record's formats; empty if none is known.
         skipped: Descriptions of the skipped parts, with counts.
         fault: Reason why no plan could be read; empty if one was.
-        numbered: Whether the plan's id is the number of its record, which has no id.
+        numbered: Whether the plan's id is its record's number, because the record has no id.
     """
 
     place: str
@@ -203,12 +206,12 @@ def _counted(count: int, noun: str) -> str:
 
 
 def read_log(path: Path) -> tuple[ReadPlan, ...]:
-    """Read the plans of a file in any known format, one per record.
+    """Read the plans of a file in any known format, one plan per record.
 
-    An unreadable record is returned with its fault and does not affect other records.
+    A record that cannot be read yields a plan with its `fault`; the other records are unaffected.
 
     Raises:
-        DataFileError: The file cannot be read, or has no record in a known format.
+        DataFileError: The file cannot be read, or no record has a known format.
     """
     found = tuple(
         _read(value, number, f"{path}: record {number}")
@@ -221,8 +224,6 @@ def read_log(path: Path) -> tuple[ReadPlan, ...]:
 
 @dataclass(frozen=True)
 class _Broken:
-    """A line that is not JSON."""
-
     fault: str
 
 
@@ -270,7 +271,7 @@ def _records(path: Path) -> Iterator[Any]:
 
 
 def _collected(value: dict[str, Any]) -> Iterator[Any]:
-    """Yield the logs in a collection object, or the object itself if it is a log."""
+    """Yield the logs that a collection object contains, or the object itself if it is a log."""
     for key in _COLLECTIONS:
         some = value.get(key)
         if isinstance(some, list) and some and not any(map(is_event, some)):
@@ -286,7 +287,7 @@ def _are_answers(values: list[Any]) -> bool:
 
 
 def _values(path: Path) -> list[Any]:
-    """Return the values of a file: the items of a JSON list, JSON Lines, or calls as text."""
+    """Return a file's values: items of a JSON list, lines of JSON Lines, or the text of calls."""
     text = read_text(path)
     if not text.strip():
         return []

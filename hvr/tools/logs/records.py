@@ -44,7 +44,7 @@ _RESULTS = ("result", "output", "observation", "response", "error")
 
 
 def is_item(value: Record) -> bool:
-    """Return whether a value is an item of OpenAI's Responses other than a message."""
+    """Return whether a record is an item of OpenAI's Responses API other than a message."""
     kind = value.get("type")
     if not isinstance(kind, str) or "function" in value:
         return False
@@ -81,12 +81,12 @@ def item(value: Record) -> Iterator[Event]:
 
 
 def is_agent_step(value: Record) -> bool:
-    """Return whether a value is a step in a smolagents memory."""
+    """Return whether a record is a step in a smolagents memory."""
     return ("step_number" in value and "role" not in value) or "task_images" in value
 
 
 def agent_step(value: Record) -> Iterator[Event]:
-    """Yield the events of a step: its calls, listed or in code, and its observation."""
+    """Yield the events of a smolagents step: its calls, listed or in code, and its observation."""
     yield Format(SMOLAGENTS)
     if isinstance(value.get("task"), str):
         yield UserMessage(value["task"])
@@ -124,7 +124,7 @@ def _code(code: Any) -> list[Event]:
 
 
 def action_of(value: Any) -> CallEvent | None:
-    """Return the call in a LangChain AgentAction, plain or serialised; None for anything else."""
+    """Return the call in a LangChain AgentAction, plain or serialised; None for any other value."""
     if isinstance(value, dict) and value.get("lc") == 1:
         value = value.get("kwargs")
     if not isinstance(value, dict) or "tool_input" not in value:
@@ -163,7 +163,7 @@ def tool_run(value: Record) -> Iterator[Event]:
 
 
 def plain_call(value: Any) -> CallEvent | None:
-    """Return the call in an object with a name and arguments; None for anything else."""
+    """Return the call in an object that has a name and arguments; None for any other value."""
     if not isinstance(value, dict) or "description" in value:
         return None  # a tool's schema also has a name and parameters
     function = value.get("function")
@@ -179,7 +179,7 @@ def plain_call(value: Any) -> CallEvent | None:
 
 
 def plain_result(value: Record) -> Iterator[Event]:
-    """Yield the result stored beside the arguments of a plain call, if any."""
+    """Yield the result stored beside a plain call's arguments, if any."""
     for key in _RESULTS:
         if value.get(key) is not None or (key == "result" and key in value):
             yield ResultEvent(
@@ -216,7 +216,7 @@ _DEEPEST = 24
 
 
 def events(value: Any, depth: int = 0) -> Iterator[Event]:
-    """Yield the events in a record or a part of one."""
+    """Yield the events in a record, or in a part of it."""
     if depth > _DEEPEST:
         yield SkippedPart("part nested too deeply")
     elif isinstance(value, list):
@@ -226,7 +226,7 @@ def events(value: Any, depth: int = 0) -> Iterator[Event]:
 
 
 def is_event(value: Any) -> bool:
-    """Return whether a value is a part of a log rather than a complete one."""
+    """Return whether a value is only one part of a log, rather than a complete log."""
     if isinstance(value, str):
         return calls_in_text(value) is not None
     if not isinstance(value, dict):

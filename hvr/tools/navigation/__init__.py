@@ -1,1 +1,1 @@
-"""Navigation of tools: finds, plans and makes the calls that satisfy a request."""
+"""Navigation of tools: plans and makes the calls that satisfy a request."""

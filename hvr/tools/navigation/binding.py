@@ -1,4 +1,4 @@
-"""The values of a goal call: stated, identified, still to be found, or asked for.
+"""The argument values of a goal call: stated, identified, still to be found, or asked for.
 
 hvr makes a call only with values that the user stated, or that identify the only entity matching
 the user's statements. Every other value becomes a question to the user.
@@ -38,8 +38,6 @@ from hvr.tools.navigation.request import (
 
 
 class QuestionKind(StrEnum):
-    """The reason for a question to the user."""
-
     MISSING = "missing"
     """The user did not state it, and no query can find it."""
     SEVERAL = "several"
@@ -54,8 +52,8 @@ class UserQuestion:
 
     Args:
         goal: Index of the goal call that needs the answer.
-        name: The parameter, or the name of the value to find.
-        why: The reason, as a clause for people.
+        name: Name of the parameter or value in question.
+        why: Reason for the question, as a clause.
         choices: Candidate values, each with a description that distinguishes it.
     """
 
@@ -72,8 +70,11 @@ class BoundValues:
 
     Args:
         values: Stated and identified values, by place.
+        sources: Source of each value, by place.
         searches: Values that queries may find, in the order of the tool's parameters.
-        knowledge: Amount of knowledge about the candidates.
+        questions: Questions about the other missing values.
+        knowledge: Number of candidates and of facts known about them; it grows with each useful
+            query.
         met: Number of constraints that the best candidate meets.
     """
 
@@ -87,12 +88,13 @@ class BoundValues:
 
 @dataclass
 class Binder:
-    """Binds values to the goal calls of a request.
+    """Binds values to the arguments of a request's goal calls.
 
     Args:
         conditions: Learnt preconditions of tools.
         readers: Tools known to be read-only.
         made: Calls made for completed goals, by goal index.
+        excluded: Entities that must not be chosen, by goal index.
     """
 
     request: ToolRequest
@@ -117,16 +119,16 @@ class Binder:
         self._facts = tuple(one for one in self.request.said if key(one.value) not in direct)
 
     def pending(self, number: int) -> tuple[Json, ...]:
-        """Return the entities of an "every …" goal for which calls are still to be made."""
+        """Return the entities for which an "every …" goal still needs a call."""
         gone = {key(value) for value in self._passed.get(number, ())}
         return tuple(one for one in self._every.get(number, ()) if key(one) not in gone)
 
     def count(self, number: int) -> int:
-        """Return the number of entities of an "every …" goal; 0 for other goals."""
+        """Return the number of entities of an "every …" goal; 0 for any other goal."""
         return len(self._every.get(number, ()))
 
     def finish_entity(self, number: int, call: ToolCall) -> None:
-        """Mark the entity of a call as finished, if its goal is an "every …" goal."""
+        """Mark a call's entity as finished, if the call belongs to an "every …" goal."""
         place = self._every_place(number)
         if place is not None:
             self._passed.setdefault(number, []).append(at(call.arguments, place))
@@ -150,7 +152,7 @@ class Binder:
         query: EntityQuery,
         found: Identification,
     ) -> tuple[UserQuestion | None, Json]:
-        """Return the next entity of an "every …" goal, or a question about one of them."""
+        """Return the next entity of an "every …" goal, or a question about one of its entities."""
         if number not in self._passed:
             # Determine the entities once, at the start: the calls may change what matches.
             self._every[number] = [one.found.value for one in found.chosen]
@@ -163,7 +165,6 @@ class Binder:
         return None, left[0] if left else None
 
     def missing(self) -> tuple[UserQuestion, ...]:
-        """Return questions about values that no query can identify."""
         found = []
         for number, goal in enumerate(self.request.goals):
             for place, name, query in leaves(goal.arguments):
@@ -175,8 +176,12 @@ class Binder:
     def bind(self, number: int, *, final: bool) -> BoundValues:
         """Return the known and missing values of a goal call.
 
-        Values are bound in order, because earlier arguments name the entity of later ones. `final`
-        means that no query can find anything more.
+        Values are bound in the order of the parameters, because earlier arguments determine the
+        entities of later ones.
+
+        Args:
+            number: Index of the goal call.
+            final: Whether no further query can find anything.
         """
         goal = self.request.goals[number]
         known: dict[Place, Json] = {p: v for p, _, v in given_leaves(goal.arguments)}
@@ -316,7 +321,7 @@ class Binder:
         return tuple({key(one): one for one in ids if one is not None}.values())
 
     def _related(self, one: EntityCandidate, goal: GoalCall) -> bool:
-        """Return whether a stated value leads to an entity or one of its owners."""
+        """Return whether a value that the user stated belongs to an entity or an owner of it."""
         if one.met:
             return True
         values: list[Json] = [v for _, _, v in given_leaves(goal.arguments) if v is not None]
@@ -445,7 +450,7 @@ class Binder:
 
 
 def readers_of(tools: Iterable[ToolSchema]) -> tuple[ToolSchema, ...]:
-    """Return the tools that may serve as queries: those known to be read-only."""
+    """Return the tools that may serve as queries, that is, those known to be read-only."""
     return tuple(tool for tool in tools if tool.effect is Effect.READS)
 
 

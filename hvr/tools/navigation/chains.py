@@ -1,4 +1,4 @@
-"""The cheapest chain of calls as a plan, and the decision to call, ask, find tools or answer."""
+"""The cheapest chain of calls as a plan, and the next move: call, ask, find tools or answer."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class _PricedStep:
 
 @dataclass(frozen=True)
 class _Reached:
-    """Costs of facts and of each step's needs, and the cheapest step for each fact."""
+    """Minimum costs of facts and of each step's needs, and each fact's cheapest giver."""
 
     facts: Mapping[Fact, int]
     before: Mapping[int, int]
@@ -57,11 +57,11 @@ def affordable_tools(
     costs: Mapping[str, int],
     asking: Mapping[str, int],
 ) -> tuple[NavigationTool, ...]:
-    """Return the tools that can occur in a cheapest chain, in order; empty if there is no chain.
+    """Return the tools that can occur in a cheapest chain, in order; empty if no chain exists.
 
     Args:
-        costs: Cost of a call per tool; at least 1.
-        asking: Cost of asking for each askable meaning; at least 1.
+        costs: Cost of a call of each tool; at least 1.
+        asking: Cost of asking the user for each askable meaning; at least 1.
     """
     steps = [
         _PricedStep(
@@ -135,7 +135,7 @@ def _plan_cost(
 
 
 def _backward(steps: Sequence[_PricedStep], wanted: Collection[Fact]) -> dict[int, int]:
-    """Return the cheapest cost of a single path from each step's results to the goal."""
+    """Return, for each step, the cost of the cheapest path from its results to the goal."""
     givers: dict[Fact, list[int]] = defaultdict(list)
     for number, step in enumerate(steps):
         for fact in step.gives:
@@ -170,7 +170,7 @@ QUESTION_COST = 1_000_000
 
 @dataclass(frozen=True)
 class CallCounts:
-    """Successes and failures of a tool's calls, and the probability that it is called next."""
+    """A tool's successful and failed calls, and the probability that it is called next (`link`)."""
 
     successes: int = 0
     failures: int = 0
@@ -178,7 +178,7 @@ class CallCounts:
 
     @property
     def probability(self) -> float:
-        """Probability that the next call succeeds, under a Beta(1, 1) prior."""
+        """Probability that the next call succeeds, with a Beta(1, 1) prior."""
         return (self.successes + 1) / (self.successes + self.failures + 2)
 
     @property
@@ -189,7 +189,7 @@ class CallCounts:
 
 @dataclass(frozen=True)
 class NavigationTool:
-    """A tool as a planning step, from the meanings it needs to the meanings it gives."""
+    """A tool as a planning operator that needs and gives meanings (kinds of values)."""
 
     name: str
     needs: frozenset[str]
@@ -204,17 +204,16 @@ class CallFacts:
     done: frozenset[str] = frozenset()
 
     def covers(self, other: CallFacts) -> bool:
-        """Return whether all facts of another state hold in this state."""
+        """Return whether this state contains all facts of another state."""
         return other.known <= self.known and other.done <= self.done
 
     def after(self, tool: NavigationTool) -> CallFacts:
-        """Return the state after a successful call."""
         return CallFacts(self.known | tool.gives, self.done | {tool.name})
 
 
 @dataclass(frozen=True)
 class ToolChain:
-    """A proven plan, and the meanings that the user must supply first."""
+    """A proven plan; `asked` are the meanings that the user must supply first."""
 
     asked: tuple[str, ...] = ()
     calls: tuple[str, ...] = ()
@@ -224,7 +223,7 @@ class ToolChain:
 def navigation_tools(
     catalogue: Catalogue, found: Iterable[ParameterMeaning]
 ) -> tuple[NavigationTool, ...]:
-    """Return the tools of a catalogue as planning steps; optional parameters are not needs."""
+    """Return a catalogue's tools as planning operators, which need only required parameters."""
     from hvr.tools.catalogue.schema import Slot
 
     meaning = {slot: m.name for m in found for slot in m.slots}
@@ -241,7 +240,7 @@ def navigation_tools(
 def with_enablers(
     tools: Iterable[NavigationTool], enablers: Mapping[str, Collection[str]]
 ) -> tuple[NavigationTool, ...]:
-    """Return the tools, adding to each refused tool the need for one of its `enablers`."""
+    """Return the tools; those in `enablers` additionally need a call of one of their enablers."""
     possible = {tool: f"{tool} is possible" for tool, makers in enablers.items() if makers}
     gives: dict[str, set[str]] = defaultdict(set)
     for tool, meaning in possible.items():
@@ -258,7 +257,7 @@ def with_enablers(
 
 
 def reachable(facts: CallFacts, tools: Iterable[NavigationTool]) -> CallFacts:
-    """Return all facts that calls of the tools can achieve if no call fails."""
+    """Return all facts that calls can achieve if none fails."""
     made = callable_tools(facts, tools)
     return CallFacts(
         facts.known.union(*(tool.gives for tool in made)),
@@ -267,7 +266,7 @@ def reachable(facts: CallFacts, tools: Iterable[NavigationTool]) -> CallFacts:
 
 
 def callable_tools(facts: CallFacts, tools: Iterable[NavigationTool]) -> list[NavigationTool]:
-    """Return the tools that can eventually be called, ordered so that each tool's needs are met."""
+    """Return the tools that can become callable, in an order that meets each tool's needs."""
     missing: list[int] = []
     takers: dict[str, list[int]] = defaultdict(list)
     known, listed = set(facts.known), list(tools)
@@ -295,7 +294,7 @@ def useful_tools(
 ) -> tuple[NavigationTool, ...]:
     """Return the callable tools that may contribute to the goal.
 
-    A chain without redundant calls uses only these tools.
+    Every chain without redundant calls consists of these tools.
     """
     ready = callable_tools(CallFacts(facts.known.union(askable)), tools)
     givers: dict[str, list[NavigationTool]] = defaultdict(list)
@@ -328,12 +327,13 @@ def cheapest_chain(
 ) -> ToolChain | None:
     """Return the chain with the fewest questions and, among those, the highest success probability.
 
-    The result is None if the goal cannot be reached.
-
     Args:
-        counts: Call statistics by tool; a missing tool has no statistics.
+        counts: Call statistics by tool; a tool without an entry has none.
         askable: Meanings that the user may be asked for.
         seconds: Time limit of the search in seconds.
+
+    Returns:
+        The chain; None if the goal cannot be reached.
 
     Raises:
         UsageError: Two tools have the same name.
@@ -438,8 +438,6 @@ def _number(action: str) -> int:
 
 
 class NextMove(StrEnum):
-    """The possible next moves."""
-
     ANSWER = "answer"
     ASK = "ask"
     FIND = "find"
@@ -450,14 +448,14 @@ class NextMove(StrEnum):
 
 @dataclass(frozen=True)
 class Decision:
-    """The decision on the next move.
+    """The choice of the next move.
 
     Args:
-        why: The reason, as a sentence for people.
-        chain: The plan behind the decision; None if there is no plan.
+        why: Reason, as a sentence.
+        chain: Plan behind the decision; None if there is none.
         ask: Meanings to ask the user for.
-        find: Tools of the plan that are not among the candidates.
-        call: The tool to call now; empty unless the move is a call.
+        find: Tools of the plan that are missing from the offered tools.
+        call: Tool to call now; empty unless the move is a call.
     """
 
     move: NextMove
@@ -477,13 +475,14 @@ def decide(
     counts: Mapping[str, CallCounts] | None = None,
     banned: Collection[str] = (),
 ) -> Decision:
-    """Decide on the next move.
+    """Choose the next move towards a goal.
 
-    It asks only for values that no chain of calls gives, and first for values that no tool gives.
-    It looks for further tools only if the candidates do not suffice.
+    The user is asked only for values that no chain of calls gives, and first for those that no tool
+    gives. Further tools are looked for only if the offered ones do not suffice.
 
     Args:
         candidates: Names of the offered tools.
+        counts: Call statistics by tool.
         banned: Tools that must not be called now.
 
     Raises:

@@ -1,10 +1,10 @@
 """A graph of the entities in call results, with their properties and links.
 
-Each object in a result is an entity. Results about the same id are merged; a later result replaces
-the earlier values of a property. A link leads from an entity up to its owner or to an entity that
-it refers to: from a nested object to the enclosing one, from an object with a `user_id` to that
-user, and from a call's result to the entity that an argument names. An entity is described by its
-own properties, then by those above and below it, never by its siblings.
+Each object in a result is an entity. Entities with the same id are merged; a later value of a
+property replaces earlier ones. A link leads from an entity up to its owner or to an entity that it
+refers to: from a nested object to the enclosing one, from an object with a `user_id` to that user,
+and from a call's result to the entity that an argument names. An entity is described by its own
+properties, then by those of the entities above and below it, never by those of its siblings.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _PART: Any = object()
 
 
 class ConstraintMatch(Enum):
-    """Whether an entity meets a constraint."""
+    """Whether an entity satisfies a constraint."""
 
     MET = "met"
     BROKEN = "broken"
@@ -63,16 +63,16 @@ class ConstraintMatch(Enum):
 
 @dataclass
 class ResultEntity:
-    """An entity in call results. Only its graph modifies it.
+    """An entity in call results, modified only by its graph.
 
     Args:
         kind: Words of its kind, such as `order`.
-        properties: Values of each property, by the words of the property's name.
+        properties: Values of each property, keyed by the words of the property's name.
         above: Indexes of the entities that it belongs to or refers to.
         below: Indexes of the entities that belong or refer to it.
-        updated: Index of the last call whose result gave each property.
-        places: Places where results contain it: a tool and the path of the object.
-        shown: The places that gave each property.
+        updated: Index of the last call whose result contained each property.
+        places: Places in results that contain the entity: a tool and the path of the object.
+        shown: Places that contained each property.
     """
 
     kind: Words
@@ -103,7 +103,6 @@ class EntityGraph:
         return self._entities[number]
 
     def add(self, outcome: CallOutcome) -> None:
-        """Add the entities of a successful call's result."""
         self._calls += 1
         self._read_now = set()
         given = [
@@ -123,7 +122,7 @@ class EntityGraph:
                     self._set_property(number, name, value)
 
     def holders(self, value: Json) -> tuple[int, ...]:
-        """Return the entities with this id, or else those with this value as a property."""
+        """Return the entities with this id, or else those with a property of this value."""
         found = self._holders.get(_same(value), {})
         named = tuple(n for n in found if _same(self._entities[n].id) == _same(value))
         return named or tuple(
@@ -135,13 +134,13 @@ class EntityGraph:
         )
 
     def having(self, value: Json) -> tuple[int, ...]:
-        """Return the entities that have a value as their id or as a property."""
+        """Return the entities that have a value as their id or as that of a property."""
         return tuple(self._holders.get(_same(value), ()))
 
     def fit(self, number: int, constraint: NamedValue) -> ConstraintMatch:
-        """Return whether an entity meets a constraint, judged by its nearest related property.
+        """Return whether an entity satisfies a constraint on its nearest property of that name.
 
-        If the constraint has no name, any property may have its value.
+        A constraint without a name is satisfied by any property with its value.
         """
         wanted, words = plain(constraint.value), singular_words(leaf_of(constraint.name))
         for values in self._described(number, words):
@@ -158,7 +157,7 @@ class EntityGraph:
         )
 
     def shown_alike(self, one: int, other: int, name: str) -> bool:
-        """Return whether the object that gave one entity a property also describes another entity.
+        """Return whether an object that gave entity `one` a property also describes entity `other`.
 
         Objects at the same place in a tool's results are assumed to have the same properties.
         """
@@ -171,7 +170,7 @@ class EntityGraph:
         return tuple(next(self._described(number, singular_words(leaf_of(name))), ()))
 
     def known_of(self, value: Json) -> frozenset[EntityProperty]:
-        """Return the properties of the entities named by a value, and of their nearest links."""
+        """Return the properties of the entities that a value names, or of their relatives."""
         known: dict[Words, list[Json]] = {}
         for number in self.holders(value):
             for level in self.levels(number):
@@ -184,27 +183,26 @@ class EntityGraph:
         return frozenset((words, plain(value)) for words, vs in known.items() for value in vs)
 
     def known_by(self, arguments: Mapping[str, Json]) -> dict[str, frozenset[EntityProperty]]:
-        """Return the properties of the entities named by arguments, by argument name."""
+        """Return the properties that `known_of` returns for each argument, by argument name."""
         known: dict[str, frozenset[EntityProperty]] = {}
         for _, name, value in given_leaves(arguments):
             known[name] = known.get(name, frozenset()) | self.known_of(value)
         return known
 
     def same_kind(self, number: int) -> Iterator[int]:
-        """Yield the entities of the same kind."""
+        """Yield the entities of the same kind as an entity."""
         kind = self._entities[number].kind
         yield from (n for n, one in enumerate(self._entities) if kind and one.kind == kind)
 
     def is_bare(self, number: int) -> bool:
-        """Return whether an entity has no properties besides its id."""
         return not self._entities[number].properties
 
     def above(self, number: int) -> frozenset[int]:
-        """Return an entity and all entities that it belongs to or refers to."""
+        """Return an entity and all entities that it belongs or refers to, transitively."""
         return frozenset(n for level in self.levels(number) for n in level)
 
     def levels(self, number: int, *, up: bool = True) -> list[list[int]]:
-        """Return an entity and the entities above or below it, grouped by distance."""
+        """Return an entity, then the entities above (or below) it, grouped by distance."""
         seen, levels = {number}, [[number]]
         for _ in range(MAX_LINK_DEPTH):
             some = [self._entities[n].above if up else self._entities[n].below for n in levels[-1]]
@@ -214,7 +212,7 @@ class EntityGraph:
         return levels
 
     def described(self, number: int) -> dict[str, Json]:
-        """Return the single-valued properties of an entity, for a description shown to people."""
+        """Return the properties of an entity that have one value, to describe it to people."""
         return {
             " ".join(sorted(words)): values[0]
             for words, values in self._entities[number].properties.items()
@@ -222,7 +220,7 @@ class EntityGraph:
         }
 
     def _described(self, number: int, words: Words, *, like: bool = False) -> Iterator[list[Json]]:
-        """Yield an entity's values for a property name, one list per distance."""
+        """Yield an entity's values of a property, one list for each distance from the entity."""
         upward, downward = self.levels(number), self.levels(number, up=False)
         for up, down in zip(upward, downward, strict=True):
             found = [
@@ -349,7 +347,7 @@ class EntityGraph:
 
 
 def _own_id(value: dict[str, Json], kind: Words, whole: tuple[str, Json] | None) -> str:
-    """Return the name of the property that identifies an object; empty if there is none."""
+    """Return the name of the property that identifies an object; empty if it has none."""
     plain_values = {n: v for n, v in value.items() if v is not None and not _has_parts(v)}
     ids = [name for name in plain_values if last_word(name) in KEY_WORDS]
     if whole is not None:

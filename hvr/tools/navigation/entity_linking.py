@@ -1,7 +1,7 @@
-"""Entity linking: finds the entity that a request means among the entities in results.
+"""Entity linking: finds which of the entities in results the user means.
 
-A missing argument is the id of the only entity that meets the constraints of its query and all
-other facts of the request. Amounts, addresses, dates and free texts are not ids: results contain
+A missing argument is the id of the only entity that satisfies the constraints of its query and all
+other facts in the request. Amounts, addresses, dates and free texts are not ids: results contain
 them, but the user did not necessarily mean them.
 """
 
@@ -45,10 +45,10 @@ class EntityCandidate:
 
     Args:
         entity: Index of the entity in the graph.
-        met: Constraints and stated facts that the entity meets.
+        met: Constraints and stated facts that the entity satisfies.
         unknown: Constraints that are neither confirmed nor contradicted.
         broken: Constraints that the entity contradicts.
-        fit: Match between the value's path and the parameter, from 0 to 1.
+        fit: Similarity of the value's path to the parameter, from 0 to 1.
     """
 
     found: KnownValue
@@ -64,12 +64,13 @@ class Identification:
     """The result of identifying the value of a query.
 
     Args:
-        chosen: Best candidates, one per value. The value is identified if there is only one.
-        open: Candidates about which further queries are needed first, most likely first.
-        lacking: Names of the unknown properties of the `open` candidates.
-        matched: Whether some candidate is known to meet the query.
-        knowledge: Amount of knowledge about the candidates.
-        met: Maximum number of constraints of the query that a candidate meets.
+        chosen: Best candidates, one per value. If there is one, it is the identified value.
+        open: Candidates to query further before one is chosen, most likely first.
+        lacking: Names of the unknown properties of the candidates in `open`.
+        matched: Whether some candidate is known to match the query.
+        knowledge: Number of candidates plus number of constraints known to be satisfied or
+            violated.
+        met: Maximum number of the query's constraints that a candidate satisfies.
     """
 
     chosen: tuple[EntityCandidate, ...] = ()
@@ -81,7 +82,7 @@ class Identification:
 
     @property
     def value(self) -> Json:
-        """The identified value; None unless exactly one remains."""
+        """The identified value; None unless exactly one candidate is chosen."""
         return self.chosen[0].found.value if len(self.chosen) == 1 else None
 
 
@@ -106,10 +107,12 @@ class EntityLinker:
         """Identify the value of a query as far as possible.
 
         Args:
-            name: The parameter that takes the value, or the name of the value to find.
-            tool: The tool that takes the value; empty if the value is only to be found.
-            said: Other facts of the request, possibly about other entities.
+            name: Name of the parameter that takes the value, or of the value to find.
+            tool: Tool that takes the value; empty if the user only wants to know it.
+            said: Other facts in the request, possibly about other entities.
             bound: Known values of the same call.
+            taken: Values that must not be chosen.
+            final: Whether no further query can find anything.
         """
         candidates = self._candidates(name, tool, query, said, taken, final=final)
         strong = [one for one in candidates if one.fit > SIMILAR_NAME_COMPATIBILITY]
@@ -138,7 +141,7 @@ class EntityLinker:
         demanded: frozenset[NamedValue],
         bound: Iterable[Json],
     ) -> list[EntityCandidate]:
-        """Return the candidates that need further queries before one is chosen."""
+        """Return the candidates that need further queries before one can be chosen."""
         # Once some candidates meet the query, drop the others in three cases: a result of the same
         # kind would show that they meet it, they match the parameter less well, or they do not
         # belong to the entities that the call names.
@@ -292,8 +295,8 @@ def names_entity(name: str, parameter: ToolParameter | None, readers: Iterable[T
     It does if its name says so, or if some tool looks up entities by this parameter alone.
 
     Args:
-        name: Name of the parameter, or of a key in an object that a parameter takes.
-        parameter: The parameter; None if the name is a key.
+        name: Name of the parameter, or of a key of an object parameter.
+        parameter: The parameter; None if `name` is a key.
     """
     words = singular_words(name)
     if last_word(name) in ID_WORDS:

@@ -1,4 +1,4 @@
-"""Execution of requests to tools, by the executor that all worlds share."""
+"""Execution of requests to tools, by the executor that is common to all worlds."""
 
 from __future__ import annotations
 
@@ -61,11 +61,11 @@ COST_TOLERANCE = 25
 
 @dataclass(frozen=True)
 class ToolRun:
-    """Result of executing a request.
+    """The result of executing a request.
 
     Args:
-        decision: The last decision: an answer, a question, or the reason to stop.
-        steps: The steps of the task, with all outcomes and completed goals.
+        decision: Last decision: an answer, a question, or the reason to stop.
+        steps: Steps of the task, with all outcomes and completed goals.
         world: The executor's run; None if no call was made.
         questions: Open questions to the user, with candidate values.
     """
@@ -78,12 +78,11 @@ class ToolRun:
 
     @property
     def outcomes(self) -> tuple[CallOutcome, ...]:
-        """Outcomes of the calls, in order."""
         return tuple(self.steps.outcomes)
 
     @property
     def exit_code(self) -> int:
-        """0: goal reached; 1: unreachable; 2: question to the user; 4: a call was not allowed."""
+        """0: goal reached; 1: unreachable; 2: a question is open; 4: a call was not permitted."""
         move = self.decision.move
         if move is NextMove.STOP and any(
             outcome.failure is CallFailure.NOT_ALLOWED for outcome in self.outcomes
@@ -101,17 +100,17 @@ def carry_out(
     was_done: ConfirmDone | None = None,
     listen: Callable[[Event], None] | None = None,
 ) -> ToolRun:
-    """Achieve the goals of a request in a loop of deciding, planning, calling and recovering.
+    """Achieve the goals of a request by deciding, planning, calling and recovering in a loop.
 
     `TaskSteps` chooses the next call and its arguments. The executor makes it as the first step of
-    the cheapest proven chain. It replans when an outcome differs from the prediction or another
+    the cheapest proven chain. It replans when an outcome differs from the prediction or a different
     call should come next.
 
     Args:
-        learnt: Knowledge from earlier runs, which these calls extend.
+        learnt: Knowledge from earlier runs; outcomes are added to it.
         retrying: Policy for failed calls.
-        was_done: Callback that asks the user about uncertain calls; None if the user cannot be
-            asked.
+        was_done: Callback that asks the user whether an uncertain call took effect; None if the
+            user cannot be asked.
         listen: Callback that receives each event as it happens.
     """
     steps = TaskSteps(tools, request, learnt, retrying=retrying, was_done=was_done)
@@ -132,7 +131,7 @@ def carry_out(
 
 
 def decision_of(chain: TaskChain, banned: Collection[str] = ()) -> Decision:
-    """Return the next move for a request, with the cheapest proven chain if the move is a call."""
+    """Return the next move for a request and, if it is a call, the cheapest proven chain."""
     names = [tool.name for tool in chain.tools]
     facts = chain.facts
     if not banned and (direct := direct_chain(facts, chain.goal, chain.tools, chain.counts)):
@@ -152,9 +151,9 @@ def direct_chain(
     tools: Sequence[NavigationTool],
     counts: Mapping[str, CallCounts],
 ) -> ToolChain | None:
-    """Return the chain of the goal calls alone; None if they need further values.
+    """Return the chain of the goal calls alone; None if they need values from other calls.
 
-    Every chain contains the goal calls, so none is cheaper.
+    Every chain contains the goal calls, so no chain is cheaper.
     """
     todo = [tool for tool in tools if tool.name in goal.done - facts.done]
     known = goal.known.union(*(tool.needs for tool in todo))
@@ -164,8 +163,6 @@ def direct_chain(
 
 
 class ToolFacts:
-    """A task as a `FactEnvironment`."""
-
     def __init__(self, steps: TaskSteps, chain: TaskChain, domain: ToolDomain) -> None:
         self.steps, self.chain, self.domain = steps, chain, domain
         self._labels = {domain.action(tool.name): tool.name for tool in chain.tools}
@@ -175,7 +172,7 @@ class ToolFacts:
         """Do nothing: tools keep their state."""
 
     def step(self, name: str, args: tuple[str, ...]) -> str:
-        """Make the call of an action; return the error message, or an empty text."""
+        """Make the call of a PDDL action; return its error message, empty if it succeeded."""
         del args
         label = self.label_of(name)
         found = self.next_of(label)
@@ -197,22 +194,20 @@ class ToolFacts:
         return said
 
     def next_of(self, label: str) -> NextCall | None:
-        """Return the call for a step; None if it cannot be made now."""
+        """Return the next call for a step; None if the step cannot be executed now."""
         found = self.steps.next()
         if found is None or self.chain.label(found) != label:
             found = self.steps.next(self.chain.tool(label))
         return found if found is not None and self.chain.label(found) == label else None
 
     def label_of(self, action: str) -> str:
-        """Return the step label of a PDDL action."""
         return self._labels[action]
 
     def sent(self) -> dict[str, Any]:
-        """Return the last call as an action record for the events of the run."""
+        """Return the last call in the form in which events of a run record actions."""
         return self._sent
 
     def observe(self) -> Observation:
-        """Return the known values and completed calls as facts."""
         facts, domain = self.chain.facts, self.domain
         known = [("known", domain.meanings[m]) for m in facts.known if m in domain.meanings]
         return Observation([*known, *(("done", domain.tools[name]) for name in facts.done)])
@@ -355,11 +350,11 @@ def proposed_calls(
 ) -> tuple[str, ...]:
     """Return the writing calls that would enable the goals that tools refused.
 
-    Only confirmed enablers are proposed, and only if a proven chain through them reaches all goals.
+    Only confirmed enablers are proposed, and only if a proven chain with them reaches all goals.
 
     Args:
-        said: The meanings whose values the user gives.
-        outcomes: The calls of the run that did not reach the goals.
+        said: Meanings whose values the user has given.
+        outcomes: Calls of the run that did not reach the goals.
 
     Raises:
         PlannerError: The planner failed or ran out of time.
@@ -398,7 +393,7 @@ def _shown(outcomes: Iterable[CallOutcome], found: Iterable[ParameterMeaning]) -
 
 
 def proposal(calls: Sequence[str], goals: Sequence[str]) -> str:
-    """Return the question whether to make the enabling calls, with the options that approve it."""
+    """Return a question about making enabling calls, with the options that approve it."""
     before, after = (", ".join(map(quoted, names)) for names in (calls, goals))
     options = " ".join(f"--goal {name}" for name in (*calls, *goals))
     return f"{before} made {after} possible before: to approve this call too, give {options}."

@@ -1,4 +1,4 @@
-"""Experience from calls: success rates, shapes of results, and values passed on."""
+"""Experience with tools: success rates, shapes of results, and values passed between calls."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ UNKNOWN_COST = 200
 
 
 class Experience(Protocol):
-    """The experience used when choosing queries."""
+    """Knowledge from earlier calls, used to choose queries."""
 
     def cost(self, tool: str) -> int:
-        """Return the cost of a call, which rises as its success probability falls."""
+        """Return the cost of a call; the lower its success probability, the higher the cost."""
         ...
 
     def shape(self, tool: str) -> Shape | None:
-        """Return the paths seen in a tool's results; None if none have been seen."""
+        """Return the paths seen in a tool's results; None if no result has been seen."""
         ...
 
     def flow(self, parameter: str, tool: str, path: tuple[str, ...]) -> float:
@@ -53,29 +53,25 @@ class Experience(Protocol):
         ...
 
     def idle(self, tool: str) -> bool:
-        """Return whether a tool is resting, that is, not called for a while after a failure."""
+        """Return whether a tool rests, that is, is not called for a while after a failure."""
         ...
 
-    def counts(self, tool: str) -> CallCounts:
-        """Return the call statistics of a tool."""
-        ...
+    def counts(self, tool: str) -> CallCounts: ...
 
-    def observe(self, outcome: CallOutcome) -> None:
-        """Learn from the outcome of a call."""
-        ...
+    def observe(self, outcome: CallOutcome) -> None: ...
 
     def changed(self) -> None:
-        """Let tools that refused calls be tried again, because the state has changed."""
+        """Permit tools that refused calls to be tried again, because the state has changed."""
         ...
 
 
 class CountedExperience:
-    """Experience as call counts by tool. After a failure, a tool rests for some calls.
+    """Experience from counting the calls of each tool. A tool that fails rests for some calls.
 
     Args:
-        past: Sessions of earlier calls from a log, each with its outcomes in order.
-        rest: Number of calls that a tool rests after its first failure. It doubles with each
-            consecutive failure, up to `LONGEST`.
+        past: Sessions of earlier calls, each with its outcomes in order.
+        rest: Number of calls that a tool rests after its first failure. The number doubles with
+            each consecutive failure, up to `LONGEST`.
     """
 
     LONGEST = 8
@@ -98,7 +94,6 @@ class CountedExperience:
         self._running.clear()
 
     def cost(self, tool: str) -> int:
-        """Return -100 ln of the probability that the next call succeeds."""
         return self.counts(tool).cost
 
     def counts(self, tool: str) -> CallCounts:
@@ -108,7 +103,7 @@ class CountedExperience:
         return self._shapes.get(tool)
 
     def flow(self, parameter: str, tool: str, path: tuple[str, ...]) -> float:
-        """Return n / (n + 1), where n values have been passed on this way."""
+        """Return n / (n + 1), where n values were passed from the result path to the parameter."""
         times = self._flows.get((parameter, tool, path), 0)
         return times / (times + 1)
 
@@ -116,7 +111,7 @@ class CountedExperience:
         return self._until.get(tool, 0) > self._calls
 
     def observe(self, outcome: CallOutcome) -> None:
-        """Count a call and record the shape of its result."""
+        """Count a call, and record the shape of its result."""
         tool = outcome.call.tool
         self._calls += 1
         for flow in self._passing.take(outcome):
@@ -146,7 +141,7 @@ class CountedExperience:
 
 
 class Passing:
-    """Tracks values passed from results to later calls in a session.
+    """Tracks which values pass from results to the arguments of later calls in a session.
 
     A value is attributed to the latest result that contains it. Short texts and small numbers are
     ignored, since they are often equal by chance.
@@ -186,11 +181,11 @@ def learnt_counts(
     """Return the call statistics that determine the costs of chains.
 
     A call costs -100 ln(p_link p_success). p_success is the tool's own success rate. p_link is the
-    weight of the link from `before`, or the highest weight of any incoming link; it is 1 without
-    observations.
+    weight of the link from the tool `before`, or the highest weight of any incoming link; it is 1
+    without observations.
 
     Args:
-        before: The tool called last; empty if unknown.
+        before: Tool called last; empty if unknown.
         names: Names of tools; None for all usable tools.
     """
     if names is None:
@@ -218,18 +213,17 @@ NOT_THE_TOOL = frozenset(
 
 
 class GraphExperience:
-    """Experience stored in a `NavigationGraph`; each result path of a tool is a parameter there.
+    """Experience stored in a `NavigationGraph`, where each result path of a tool is a parameter.
 
     A tool is idle if it was removed from the graph or rests after a failure.
 
     Args:
         past: Sessions of earlier observations, in order (`observed_session`).
         rest: Number of calls that a tool rests after its first failure.
-        look: Number of calls between reviews that prune the graph (`evolved`); 0 to disable
-            reviews.
-        graph: The initial graph; None to start empty.
-        log: Path of the graph's log (`hvr.tools.navigation.graph_log`), to which everything learnt
-            is appended with real times. Without a log, the number of calls serves as the time.
+        look: Number of calls between reviews, which prune the graph (`evolved`); 0 for no reviews.
+        graph: Initial graph; None to start empty.
+        log: Path of the graph's log (`hvr.tools.navigation.graph_log`), which records everything
+            learnt with real times. Without a log, the number of calls serves as the time.
     """
 
     def __init__(
@@ -259,7 +253,6 @@ class GraphExperience:
         return max(1, round(-100 * math.log(weight)))
 
     def counts(self, tool: str) -> CallCounts:
-        """Return a tool's call statistics and the highest weight of its incoming links."""
         return learnt_counts(self.graph, names=[tool])[tool]
 
     def shape(self, tool: str) -> Shape | None:
@@ -273,12 +266,11 @@ class GraphExperience:
         return evidence.successes / (evidence.successes + 1) if evidence else 0.0
 
     def idle(self, tool: str) -> bool:
-        """Return whether a tool was removed from the graph or is resting."""
         gone = tool in self.graph.tools and not self.graph.usable(tool)
         return (gone and tool not in self._awake) or self._resting.idle(tool)
 
     def observe(self, outcome: CallOutcome) -> None:
-        """Add a call to the graph, and review the graph if it is due."""
+        """Add a call to the graph, and review the graph if a review is due."""
         tool = outcome.call.tool
         self._resting.observe(outcome)
         self._last[tool] = outcome.failure
@@ -309,7 +301,6 @@ class GraphExperience:
 
 
 def observed_session(session: Iterable[CallOutcome]) -> tuple[ObservedCall, ...]:
-    """Return the observations of a session's calls, without times."""
     passing, before = Passing(), ""
     found = []
     for outcome in session:
@@ -325,14 +316,15 @@ def opened_experience(
 ) -> GraphExperience:
     """Return the experience in a graph's log, updated to a catalogue.
 
-    New and changed tools are added to the graph, and missing ones are marked as gone.
+    New and changed tools are added to the graph; tools missing from the catalogue are marked as
+    gone.
 
     Args:
         log: Path of the log, created if missing; None to start without experience.
         write: Whether to append to the log.
 
     Raises:
-        DataFileError: The log cannot be read or written, or is not a graph log.
+        DataFileError: The log cannot be read or written, or is not the log of a graph.
     """
     graph = NavigationGraph()
     if log is not None and log.exists():
