@@ -1,4 +1,4 @@
-"""Tools with their links, plans over them, and metrics for predicted plans."""
+"""Tools and their links, plans over tools, and metrics for predicted plans."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from hvr.values import cached_property
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool that a plan step can call, or an atomic action of a robot.
+    """A tool that a plan step can call, or a robot's atomic action.
 
     Args:
-        inputs: Input types; empty if unknown.
-        outputs: Output types; empty if unknown.
+        inputs: Types of the inputs; empty if unknown.
+        outputs: Types of the outputs; empty if unknown.
     """
 
     id: str
@@ -32,12 +32,12 @@ class Tool:
 
 @dataclass(frozen=True)
 class ToolGraph:
-    """Tools, with links from each tool to its possible direct successors.
+    """Tools, with links from each tool to the tools that may directly follow it.
 
     GNN4Plan calls this the task graph, GNNVerifier (section 3.1) the dependency graph.
 
     Args:
-        tools: The tools in order; a tool's position is its index.
+        tools: Tools; the position of a tool is its index.
         links: Distinct pairs of ids (source, target), where the source can feed the target.
 
     Raises:
@@ -66,24 +66,13 @@ class ToolGraph:
         return len(self.tools)
 
     def index(self, tool_id: str) -> int:
-        """Return the index of a tool.
-
-        Raises:
-            KeyError: The tool is unknown.
-        """
         return self._index[tool_id]
 
     def tool(self, tool_id: str) -> Tool:
-        """Return the tool with an id.
-
-        Raises:
-            KeyError: The tool is unknown.
-        """
         return self.tools[self._index[tool_id]]
 
     @cached_property
     def typed(self) -> bool:
-        """Whether any tool has input or output types."""
         return any(tool.inputs or tool.outputs for tool in self.tools)
 
     @cached_property
@@ -101,11 +90,11 @@ class ToolGraph:
         return (source, target) in self._pairs
 
     def successors(self, tool_id: str) -> tuple[str, ...]:
-        """Return the ids of a tool's successors; empty for an unknown tool."""
+        """Return the ids of a tool's successors; none for an unknown tool."""
         return self._after.get(tool_id, ())
 
     def with_links(self, links: Iterable[tuple[str, str]]) -> ToolGraph:
-        """Return the same tools with other links."""
+        """Return a graph of the same tools with these links instead of its own."""
         return ToolGraph(self.tools, tuple(links))
 
 
@@ -120,9 +109,9 @@ class LoggedCall:
     """A call recorded in a log.
 
     Args:
-        arguments: JSON values by parameter; None if the log does not give them.
+        arguments: JSON values by parameter; None if the log does not contain them.
         unnamed: Positional arguments.
-        returned: Whether the log has the result.
+        returned: Whether the log contains the result.
         failed: Whether the result reports an error.
         turn: Number of user messages before the call.
     """
@@ -142,9 +131,8 @@ class ToolPlan:
 
     Args:
         request: Text of the request; empty if unknown.
-        steps: Text of each step. A well-formed plan has as many steps as tools; in real data the
-            numbers may differ.
-        tools: Ids of the tools in order, possibly repeated.
+        steps: Text of each step. A well-formed plan has as many steps as tools; real data may not.
+        tools: Ids of the tools in order; an id may be repeated.
         links: Links between tools, as stated by the data or the planner.
         calls: The logged call of each tool; empty for plans without calls.
         said: All messages of the user in order; empty if there is only the request.
@@ -175,14 +163,14 @@ _NUMBER = re.compile(
 
 
 def without_number(step: str) -> str:
-    """Return a step without a leading number, such as "Step 2:" or "2."."""
+    """Return a step without a number such as "2." or "Step 2:" at its start."""
     return _NUMBER.sub("", step, count=1).strip()
 
 
 def without_tool(step: str, tools: Iterable[str]) -> str:
-    """Return a step without names of tools and without a leading "Call … to".
+    """Return a step without the names of tools and without "Call … to" at its start.
 
-    If nothing is left, only the number is removed.
+    If nothing else is left, only the number is removed.
     """
     text = without_number(step)
     for tool in tools:
@@ -210,11 +198,10 @@ _ANY_NAME = r"[\"'`]?[\w.\-]+[\"'`]?"
 
 
 class ToolNameRemover:
-    """Removes a leading "Call NAME to" from steps.
+    """Removes "Call NAME to" from the start of steps.
 
     Args:
-        tools: Ids recognised as NAME, with or without spaces, in addition to any single word
-            between "Call" and "to".
+        tools: Ids that may stand for NAME, with or without spaces, in addition to any single word.
     """
 
     def __init__(self, tools: Iterable[str] = ()) -> None:
@@ -226,13 +213,13 @@ class ToolNameRemover:
         )
 
     def __call__(self, step: str) -> str:
-        """Return the step without number and name; the name stays if nothing else is left."""
+        """Return the step without its number and "Call NAME to", which stays if nothing follows."""
         text = without_number(step)
         return self._call.sub("", text, count=1).strip() or text
 
 
 def cleaned(steps: Sequence[str], tools: Iterable[str], *, names: bool) -> tuple[str, ...]:
-    """Return steps without numbers and, unless `names` is true, without tools' names."""
+    """Return steps without numbers and, unless `names` is true, without the names of tools."""
     clean = without_number if names else ToolNameRemover(tools)
     return tuple(clean(s) for s in steps)
 
@@ -257,11 +244,11 @@ _EXACT = 0.99  # not 1, because the denominator of F1 contains 1e-9
 
 @dataclass(frozen=True)
 class Agreement:
-    """Means over requests, from 0 to 1.
+    """Agreement of predicted with true plans: means over requests, from 0 to 1.
 
     Args:
-        node_accuracy: Fraction with a node F1 of at least 0.99.
-        plan_accuracy: Fraction with node F1 and link F1 above 0.99.
+        node_accuracy: Fraction of requests with a node F1 of at least 0.99.
+        plan_accuracy: Fraction of requests with both node F1 and link F1 above 0.99.
     """
 
     requests: int
@@ -274,10 +261,10 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Hallucination:
-    """Tools and links in predicted plans that do not exist.
+    """Shares of predicted plans' tools and links that do not exist.
 
     Args:
-        node_micro: Mean fraction of a plan's tools that are not in the tool list.
+        node_micro: Mean fraction of a plan's tools that are not in the tool graph.
         node_macro: Fraction of plans with at least one such tool.
         link_micro: Mean fraction of a plan's links that are not in the tool graph.
         link_macro: Fraction of plans with at least one such link.
@@ -291,7 +278,7 @@ class Hallucination:
 
 
 def f1(predicted: Sequence[T], true: Sequence[T]) -> float:
-    """Return the F1 of two lists; an item repeated in both counts as shared only once."""
+    """Return the F1 score of two lists; an item repeated in both counts as shared only once."""
     shared = len(set(predicted) & set(true))
     if not shared:
         return 0.0
@@ -308,7 +295,7 @@ def link_f1(predicted: ToolPlan, true: ToolPlan) -> float:
 
 
 def agreement(predicted: Mapping[str, ToolPlan], truth: Iterable[ToolPlan]) -> Agreement:
-    """Score predicted plans, matched by request id; a request without a prediction scores 0."""
+    """Compare predicted with true plans by request id; a request without a prediction scores 0."""
     rows: list[tuple[float, float]] = []
     missing = 0
     for true in truth:
@@ -326,7 +313,7 @@ def agreement(predicted: Mapping[str, ToolPlan], truth: Iterable[ToolPlan]) -> A
 
 
 def hallucination(plans: Iterable[ToolPlan], graph: ToolGraph) -> Hallucination:
-    """Measure the fraction of plans that is not in the tool graph; an empty plan counts as 0."""
+    """Measure which shares of plans are not in the tool graph; an empty plan counts as 0."""
     nodes: list[float] = []
     links: list[float] = []
     for plan in plans:

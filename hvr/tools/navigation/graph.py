@@ -22,12 +22,12 @@ WEIGHT_DECAY = 0.7
 
 @dataclass(frozen=True, slots=True)
 class CallEvidence:
-    """Counts of successes and failures; the order of the attempts does not matter.
+    """Numbers of successes and failures, which do not depend on the order of the attempts.
 
     Args:
         last_success: Time of the last success, in seconds since 1970, UTC; 0 if none.
         last_failure: Time of the last failure, in seconds since 1970, UTC; 0 if none.
-        aged: The weight at the last review; None before the first one.
+        aged: Weight at the last review; None before the first one.
         new_successes: Number of successes since the last review.
         new_failures: Number of failures since the last review.
     """
@@ -42,22 +42,20 @@ class CallEvidence:
 
     @property
     def count(self) -> int:
-        """The number of attempts."""
         return self.successes + self.failures
 
     @property
     def last(self) -> float:
-        """The time of the last attempt; 0 if there was none."""
+        """Time of the last attempt; 0 if none."""
         return max(self.last_success, self.last_failure)
 
     @property
     def worked_last(self) -> bool:
-        """Whether the last attempt succeeded."""
         return bool(self.successes) and self.last_success >= self.last_failure
 
     @property
     def weight(self) -> float:
-        """The success probability, strictly between 0 and 1; 0.5 without attempts."""
+        """Success probability, strictly between 0 and 1; 0.5 without attempts."""
         if self.aged is None:
             return success_rate(self.successes, self.failures)
         if not self.new_successes + self.new_failures:
@@ -67,7 +65,6 @@ class CallEvidence:
         )
 
     def after(self, ok: bool, time: float) -> CallEvidence:
-        """Return the evidence after one more attempt."""
         return CallEvidence(
             self.successes + ok,
             self.failures + (not ok),
@@ -114,7 +111,6 @@ class Links:
 
     @staticmethod
     def of(pairs: Iterable[tuple[str, str]]) -> Links:
-        """Return links without evidence."""
         after: dict[str, dict[str, CallEvidence]] = defaultdict(dict)
         before: dict[str, list[str]] = defaultdict(list)
         for source, target in pairs:
@@ -135,20 +131,17 @@ class Links:
             yield from ((source, target, targets[target]) for target in sorted(targets))
 
     def get(self, source: str, target: str) -> CallEvidence | None:
-        """Return the evidence of a link; None if the link does not exist."""
         targets = self.after.get(source)
         return None if targets is None else targets.get(target)
 
     def targets(self, source: str) -> Map[str, CallEvidence]:
-        """Return the targets of a source, with their evidence."""
         return self.after.get(source, Map())
 
     def sources(self, target: str) -> tuple[str, ...]:
-        """Return the sorted sources of a target."""
         return self.before.get(target, ())
 
     def put(self, source: str, target: str, evidence: CallEvidence) -> Links:
-        """Return the links with one link added or its evidence replaced."""
+        """Return the links with the evidence of one link set; a missing link is added."""
         targets = self.after.get(source, Map())
         after = self.after.set(source, targets.set(target, evidence))
         if target in targets:
@@ -158,11 +151,10 @@ class Links:
         return Links(after, self.before.set(target, (*sources[:at], source, *sources[at:])))
 
     def add(self, source: str, target: str) -> Links:
-        """Return the links with this one added, if it is missing, without evidence."""
+        """Return the links with one link added without evidence, unless it exists."""
         return self if self.get(source, target) is not None else self.put(source, target, UNTRIED)
 
     def drop(self, source: str, target: str) -> Links:
-        """Return the links without this one."""
         targets = self.after.get(source, Map())
         if target not in targets:
             return self
@@ -173,12 +165,12 @@ class Links:
         return Links(after, before)
 
     def tried(self, source: str, target: str, ok: bool, time: float) -> Links:
-        """Return the links after an attempt at this one, which is added if it is new."""
+        """Return the links after an attempt at one link; a missing link is added."""
         evidence = self.get(source, target) or UNTRIED
         return self.put(source, target, evidence.after(ok, time))
 
     def changed(self, change: Callable[[CallEvidence], CallEvidence]) -> Links:
-        """Return the links with a function applied to the evidence of each; costs O(links)."""
+        """Return the links with `change` applied to the evidence of each link; costs O(links)."""
         after = self.after
         for source, targets in self.after.items():
             new = targets
@@ -204,12 +196,12 @@ NO_LINKS = Links()
 
 @dataclass(frozen=True)
 class GraphTool:
-    """A tool as a node.
+    """A tool as a node of the graph.
 
     Args:
         needs: Meanings that a call requires.
-        takes: Meanings that a call accepts, whether required or optional.
-        gives: Meanings in its results, according to its schema or to observations.
+        takes: Meanings that a call accepts, required or optional.
+        gives: Meanings in the tool's results, as declared by its schema or observed.
     """
 
     name: str
@@ -221,13 +213,13 @@ class GraphTool:
 
 @dataclass(frozen=True)
 class Absence:
-    """The status of a removed tool.
+    """The state of a tool that was removed from the graph.
 
     Args:
         since: Time of the removal, in seconds since 1970, UTC.
         tried: Start of the last trial; equals `since` if there was none.
         trial: Whether the tool is on trial now.
-        gone: Whether the tool no longer exists, so that no trial helps.
+        gone: Whether the tool no longer exists and so gets no trial.
     """
 
     since: float
@@ -238,15 +230,15 @@ class Absence:
 
 @dataclass(frozen=True)
 class ObservedCall:
-    """An observed call: names without values.
+    """An observed call, described by names without values.
 
     Args:
         time: Time of the call, in seconds since 1970, UTC.
-        before: The tool of the last successful call in the same run; empty if none.
+        before: Tool of the last successful call in the same run; empty if none.
         given: Meanings of the arguments.
         returned: Meanings in the result.
         missing: Meanings that the schema declares but the result lacks.
-        passed: Values passed on, as pairs of the meanings in an earlier result and in this call.
+        passed: Pairs of meanings for each value passed on: in an earlier result and in this call.
     """
 
     tool: str
@@ -266,7 +258,7 @@ class NavigationGraph:
     Args:
         inputs: Links from parameters to the tools that take them.
         outputs: Links from tools to the parameters that they give.
-        calls: Links from tools to the next tools called.
+        calls: Links from tools to the tools called next.
         passes: Links from result parameters to the parameters that received their values.
         absent: Tools that were removed or no longer exist.
     """
@@ -280,7 +272,7 @@ class NavigationGraph:
 
     @staticmethod
     def of(tools: Iterable[GraphTool]) -> NavigationGraph:
-        """Return the graph of tools without calls; if names repeat, the last tool wins."""
+        """Return a graph without observed calls; if tool names repeat, the last tool is kept."""
         made = {tool.name: tool for tool in tools}
         return NavigationGraph(
             Map(made),
@@ -289,24 +281,22 @@ class NavigationGraph:
         )
 
     def parameters(self) -> Iterator[str]:
-        """Yield the parameters, sorted and without duplicates."""
         names = {*self.inputs.after, *self.outputs.before, *self.passes.after, *self.passes.before}
         yield from sorted(names)
 
     def usable(self, name: str) -> bool:
-        """Return whether a tool exists and has not been removed, or is on trial."""
+        """Return whether a tool exists and is either not removed or on trial."""
         absence = self.absent.get(name)
         return name in self.tools and (absence is None or absence.trial)
 
     def usable_tools(self) -> Iterator[GraphTool]:
-        """Yield the usable tools, sorted by name."""
         yield from (self.tools[name] for name in sorted(self.tools) if self.usable(name))
 
     def with_tool(self, tool: GraphTool) -> NavigationGraph:
-        """Return the graph with a tool added, or with its schema replaced.
+        """Return the graph with a tool added, or with its schema replaced. Costs O(degree).
 
         Observations are kept, except for parameters that the tool no longer takes. A tool that was
-        gone becomes usable again. Costs O(degree).
+        marked as gone becomes usable again.
         """
         old = self.tools.get(tool.name)
         inputs, outputs = self.inputs, self.outputs
@@ -338,10 +328,10 @@ class NavigationGraph:
         return replace(self, absent=self.absent.set(name, Absence(time, time, gone=True)))
 
     def observe(self, seen: ObservedCall) -> NavigationGraph:
-        """Return the graph after an observed call.
+        """Return the graph after an observed call. Costs O(degree).
 
-        The result does not depend on the order of calls. Unknown tools and undeclared results are
-        added to the graph, and a removed tool is restored if its call succeeds. Costs O(degree).
+        The result does not depend on the order of calls. An unknown tool or undeclared result is
+        added to the graph. A removed tool is restored if its call succeeds.
         """
         tool = self.tools.get(seen.tool) or GraphTool(seen.tool)
         ok, time = seen.ok, seen.time
@@ -380,10 +370,10 @@ class Pruning:
     """The parameters of eq. 13.
 
     Args:
-        balance: The weight b of failures, against that of rare use. hvr's value exceeds the
-            threshold, so that even the most used tool is removed if it always fails.
+        balance: Weight b of failures, as opposed to rare use. hvr's value exceeds the threshold, so
+            that even the most used tool is removed if it always fails.
         threshold: Score above which a tool is removed.
-        again: Share of the removed tools that are tried again per review.
+        again: Share of the removed tools to try again at each review.
     """
 
     balance: float = 0.8
@@ -397,20 +387,22 @@ PRUNING = Pruning()
 def prune_score(tool: GraphTool, most: int, pruning: Pruning = PRUNING) -> float:
     """Return eq. 13: b (failure rate) + (1 - b) (1 - calls / calls of the most used tool).
 
-    The failure rate is 1 minus the tool's weight, which is smoothed and ages over time.
+    The failure rate is 1 minus the tool's weight, which is smoothed and decays over time.
     """
     seldom = 1 - tool.evidence.count / most if most else 1.0
     return pruning.balance * (1 - tool.evidence.weight) + (1 - pruning.balance) * seldom
 
 
 def evolved(graph: NavigationGraph, time: float, pruning: Pruning = PRUNING) -> NavigationGraph:
-    """Return the graph after a review, which should take place regularly, such as once a week.
+    """Return the graph after a review, to be made at regular intervals, such as once a week.
 
-    First, tools that score above the threshold are removed unless their last call succeeded. Next,
-    a share of all removed tools, at least one, is put on trial until the next review, longest
-    waiting first. Finally, the weights are stored, so that later calls count for 1 - e of them.
-    Costs O(nodes + links). `time` is in seconds since 1970, UTC, and must not precede an earlier
-    review.
+    First, each tool that scores above the threshold is removed, unless its last call succeeded.
+    Next, a share of all removed tools, at least one, is put on trial until the next review, the
+    longest waiting first. Finally, the current weights are stored, so that later calls count for 1
+    - e of them. Costs O(nodes + links).
+
+    Args:
+        time: Time of the review, in seconds since 1970, UTC; not before the previous review.
     """
     most = max((tool.evidence.count for tool in graph.tools.values()), default=0)
     # A trial ends with the next review; a tool that worked has already been restored.

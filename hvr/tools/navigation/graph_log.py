@@ -1,4 +1,4 @@
-"""The append-only log of a navigation graph, its events, and how to open it."""
+"""The append-only log of a navigation graph: its events, and the graph rebuilt from them."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ToolAdded:
-    """A tool was added or its schema changed."""
+    """A tool was added, or its schema changed."""
 
     tool: GraphTool
 
 
 @dataclass(frozen=True)
 class ToolRemoved:
-    """A tool no longer exists; the time is in seconds since 1970, UTC."""
+    """A tool ceased to exist at `time`, in seconds since 1970, UTC."""
 
     name: str
     time: float
@@ -54,7 +54,7 @@ class ToolRemoved:
 
 @dataclass(frozen=True)
 class GraphReview:
-    """The graph was reviewed: tools were removed or put on trial, and weights stored."""
+    """The graph was reviewed: tools were removed or put on trial, and weights were stored."""
 
     time: float
     pruning: Pruning = PRUNING
@@ -65,7 +65,6 @@ GraphEvent: TypeAlias = "ToolAdded | ToolRemoved | ObservedCall | GraphReview"
 
 
 def applied(graph: NavigationGraph, event: GraphEvent) -> NavigationGraph:
-    """Return the graph after an event."""
     if isinstance(event, ObservedCall):
         return graph.observe(event)
     if isinstance(event, ToolAdded):
@@ -76,7 +75,7 @@ def applied(graph: NavigationGraph, event: GraphEvent) -> NavigationGraph:
 
 
 def rebuilt(events: Iterable[GraphEvent]) -> NavigationGraph:
-    """Return the graph after all events, starting from an empty one."""
+    """Return the graph after all events, starting from an empty graph."""
     return reduce(applied, events, NavigationGraph())
 
 
@@ -84,13 +83,12 @@ def write_event(path: Path, event: GraphEvent) -> None:
     """Append an event to a log, atomically.
 
     Raises:
-        DataFileError: The event cannot be written; the earlier events are intact.
+        DataFileError: The event cannot be written; earlier events stay intact.
     """
     append_json_line(path, event_record(event))
 
 
 def event_lines(events: Iterable[GraphEvent]) -> str:
-    """Return events as the text of a log."""
     return "".join(json.dumps(event_record(event)) + "\n" for event in events)
 
 
@@ -105,7 +103,6 @@ def read_events(path: Path) -> Iterator[GraphEvent]:
 
 
 def event_record(event: GraphEvent) -> dict[str, Any]:
-    """Return an event as JSON values."""
     if isinstance(event, ToolAdded):
         tool = event.tool
         return {
@@ -143,7 +140,7 @@ def event_of(record: Any, place: str) -> GraphEvent:
     """Return the event encoded in a log record.
 
     Raises:
-        DataFileError: The record is not an event. The message names it by `place`.
+        DataFileError: The record is not an event; the message names `place`.
     """
     try:
         kind = record["event"]
@@ -190,7 +187,7 @@ def _names(values: Any) -> frozenset[str]:
 
 
 def graph_record(graph: NavigationGraph) -> dict[str, Any]:
-    """Return a graph as JSON values in sorted order."""
+    """Return a graph as JSON values in a canonical order."""
     return {
         "tools": [
             {
@@ -213,7 +210,7 @@ def graph_record(graph: NavigationGraph) -> dict[str, Any]:
 
 
 def graph_text(graph: NavigationGraph) -> str:
-    """Return the canonical text of a graph."""
+    """Return the canonical JSON text of a graph."""
     return json.dumps(graph_record(graph), ensure_ascii=True, indent=1) + "\n"
 
 
@@ -243,10 +240,10 @@ _NOT_THE_TOOL = frozenset(
 
 
 class MeaningNames:
-    """The names of slots (parameters and results) in the graph.
+    """The names of slots (parameters and result values) in the graph.
 
-    A slot that no schema declares takes the name of the meaning with its leaf name, or else a name
-    made of its tool's name and its own.
+    A slot that no schema declares gets the name of the meaning with the same last component, or
+    else a name composed of the tool's and the slot's own.
     """
 
     def __init__(self, catalogue: Catalogue, found: Iterable[ParameterMeaning] = ()) -> None:
@@ -255,18 +252,17 @@ class MeaningNames:
         self._known = frozenset(self._names.values())
 
     def name(self, tool: str, parameter: str, *, gives: bool) -> str:
-        """Return the meaning of a slot."""
+        """Return the name of a tool's parameter or, if `gives` is true, of its result value."""
         if named := self._names.get((tool, parameter, gives)):
             return named
         leaf = ToolParameter(parameter).leaf
         return leaf if leaf in self._known else f"{tool}.{leaf}"
 
     def schema(self, tool: str) -> ToolSchema | None:
-        """Return the schema of a tool; None if unknown."""
         return self._tools.get(tool)
 
     def graph_tool(self, tool: ToolSchema) -> GraphTool:
-        """Return a tool as a node without calls."""
+        """Return a tool as a node without observed calls."""
         takes = {self.name(tool.name, p.name, gives=False): p.required for p in tool.takes}
         return GraphTool(
             tool.name,
@@ -276,16 +272,15 @@ class MeaningNames:
         )
 
     def graph_tools(self) -> Iterator[GraphTool]:
-        """Yield all tools as nodes without calls."""
         yield from map(self.graph_tool, self._tools.values())
 
 
 def observations(lines: Iterable[Mapping[str, Any]], names: MeaningNames) -> Iterator[ObservedCall]:
-    """Yield an observation for each logged call that says something about its tool.
+    """Yield an observation for each logged call whose outcome says something about its tool.
 
     Args:
         lines: Records of a log (`hvr.tools.calling.log`), in order. Calls with equal `run` and
-            `world` belong together; a log without `run` has one run per world.
+            `world` form one session; records without `run` form one session per world.
 
     Raises:
         DataFileError: A record is not a logged call.
@@ -342,7 +337,7 @@ def _observation(
 
 
 def _places(shape: Any, at: str = "") -> Iterator[str]:
-    """Yield the paths of values in a result, spelled as in schemas: `flights[].id`."""
+    """Yield the paths of the values in a result, written as in schemas: `flights[].id`."""
     if isinstance(shape, dict):
         for key, inner in shape.items():
             yield from _places(inner, f"{at}.{key}" if at else str(key))
@@ -371,7 +366,7 @@ DAY = 86_400.0
 
 @dataclass(frozen=True)
 class OpenedGraph:
-    """A graph, with the names and events from which it was built."""
+    """A graph, with the slot names and the events from which it was built."""
 
     graph: NavigationGraph
     names: MeaningNames
@@ -379,17 +374,17 @@ class OpenedGraph:
 
 
 def open_graph(names: MeaningNames, logs: Sequence[Path], days: float = 0.0) -> OpenedGraph:
-    """Return the graph of a catalogue after the calls or events in some logs.
+    """Return the graph of a catalogue after the calls or events in given logs.
 
     Args:
-        logs: Logs of calls (`hvr.tools.calling.log`) or graph logs
+        logs: Logs of calls (`hvr.tools.calling.log`), or graph logs
             (`hvr.tools.navigation.graph_log`), which contain their own tools.
-        days: Days between reviews (pruning, trials, ageing) while a log of calls is read; 0 for no
-            reviews. A graph log contains its own reviews.
+        days: Days between the reviews (pruning, trials, decay) to make while reading a log of
+            calls; 0 for no reviews. A graph log contains its own reviews.
 
     Raises:
-        DataFileError: A log cannot be read, or has a line that is neither a call nor an event.
-        UsageError: The number of days is negative.
+        DataFileError: A log cannot be read, or a line is neither a call nor an event.
+        UsageError: `days` is negative.
     """
     if days < 0:
         raise UsageError(f"days between reviews must be 0 or more, got {days:g}")
@@ -411,7 +406,7 @@ def open_graph(names: MeaningNames, logs: Sequence[Path], days: float = 0.0) -> 
 
 
 def with_reviews(seen: Iterable[ObservedCall], days: float) -> Iterator[GraphEvent]:
-    """Yield observations, with a review of the graph after each period."""
+    """Yield observations, with a review of the graph after every `days` days."""
     due: float | None = None
     for observation in seen:
         if days:

@@ -1,4 +1,4 @@
-"""Known values, and how well they match the parameters of tools."""
+"""The known values, and how well they match the parameters of tools."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _INPUTS = re.compile(r"(?:_|\b)(?:by|from|with|for|of|using)(?:_|\b).*")
 
 @lru_cache(maxsize=20_000)
 def singular_words(name: str) -> frozenset[str]:
-    """Return the words of a name in snake_case or camelCase, in the singular."""
+    """Return the words of a name in snake_case or camelCase, each in the singular."""
     return frozenset(_singular(word.lower()) for word in _WORD.findall(name))
 
 
@@ -37,8 +37,8 @@ def compatibility(parameter: str, path: tuple[str, ...], tool: str) -> float:
         parameter: Name of the parameter, such as `payment_method_id`.
         path: Keys that lead to the value, with `[]` for a list index and `{}` for a key that is
             data. If the value is itself such a key, its path ends in `{}`.
-        tool: Tool that returned the result. Its name gives the subject of a bare value or a plain
-            `id`.
+        tool: Tool that returned the result; its name gives the subject of a bare value or of a
+            value called `id`.
     """
     wanted = singular_words(parameter)
     names = [step for step in path if step not in ("[]", "{}")]
@@ -64,20 +64,20 @@ def compatibility(parameter: str, path: tuple[str, ...], tool: str) -> float:
 
 
 def leaf_of(name: str) -> str:
-    """Return the last part of a dotted name."""
+    """Return the last component of a dotted name."""
     return name.rpartition(".")[2]
 
 
 def last_word(name: str) -> str:
-    """Return the head noun of a name: its last word that is not a number, in the singular."""
+    """Return the head noun of a name: its last word other than a number, in the singular."""
     words = [word for word in _WORD.findall(name) if not word.isdigit()]
     return _singular(words[-1].lower()) if words else ""
 
 
 def subject_of(tool: str) -> frozenset[str]:
-    """Return the words for a tool's subject: those of its name before `by`, `for` and the like.
+    """Return the words of a tool's name for the tool's subject: `order` for `get_order_by_id`.
 
-    The first word is dropped, since it is the verb.
+    The first word is the verb, and words such as `by` and `for` end the subject.
     """
     head = _INPUTS.sub("", tool) or tool
     words = _WORD.findall(head)
@@ -85,7 +85,7 @@ def subject_of(tool: str) -> frozenset[str]:
 
 
 def pattern(path: Sequence[str | int], data_keys: Sequence[int] = ()) -> tuple[str, ...]:
-    """Return a path with `[]` for list indexes and `{}` for the keys at `data_keys`."""
+    """Return a path with `[]` for list indexes and `{}` for the keys at positions `data_keys`."""
     return tuple(
         "[]" if isinstance(step, int) else "{}" if index in data_keys else step
         for index, step in enumerate(path)
@@ -118,12 +118,12 @@ MIN_COMPATIBILITY = 0.3
 class ParameterMatcher:
     """Scores how well values match parameters, from 0 to 1.
 
-    Meanings that the user declared take precedence over names. Otherwise names and learnt flows
-    complement the merged meanings.
+    Meanings that the user declared take precedence over names. Otherwise, names and learnt flows
+    complement the meanings found by schema matching.
 
     Args:
-        flow: Learnt flows of values; None if nothing has been learnt.
-        meanings: Meanings of the catalogue's parameters; empty if they were not merged.
+        flow: Learnt probability that a value flows to a parameter; None if nothing has been learnt.
+        meanings: Meanings of the catalogue's parameters; empty if they were not determined.
     """
 
     def __init__(self, flow: Flow | None = None, meanings: Iterable[ParameterMeaning] = ()) -> None:
@@ -142,15 +142,14 @@ class ParameterMatcher:
                     self._taken[slot.tool, slot.name] = meaning
 
     def __call__(self, taker: str, parameter: str, giver: str, path: tuple[str, ...]) -> float:
-        """Return how well the value at a path matches a parameter.
+        """Return how well the value at a path matches a parameter, from 0 to 1.
 
         Args:
-            taker: The tool that takes the value; empty if the value itself is requested, by its
-                meaning.
-            parameter: The tool's parameter; without a tool, the name of the meaning.
-            giver: The tool whose result contains the value, or `REQUEST_SOURCE` or
-                `GOAL_CALL_SOURCE` if the user stated it.
-            path: Pattern of the value's path (see `pattern`); for a stated value, its name.
+            taker: Tool that takes the value; empty if the user asks for the value itself.
+            parameter: Parameter of `taker`; if `taker` is empty, the meaning of the value.
+            giver: Tool whose result contains the value; `REQUEST_SOURCE` or `GOAL_CALL_SOURCE` if
+                the user stated it.
+            path: Pattern of the value's path (see `pattern`); the name of a stated value.
         """
         takes = self.meaning(taker, parameter)
         gives = (
@@ -169,13 +168,13 @@ class ParameterMatcher:
         )
 
     def meaning(self, taker: str, parameter: str) -> ParameterMeaning | None:
-        """Return the meaning of a tool's parameter; without a tool, the meaning with that name."""
+        """Return the meaning of a tool's parameter; if `taker` is empty, that of this name."""
         if not taker:
             return self._named.get(parameter)
         return self._taken.get((taker, parameter))
 
     def alike(self, taker: str, parameter: str, other: str, name: str) -> float:
-        """Return how well one parameter accepts the values of another."""
+        """Return how well one parameter accepts another parameter's values, from 0 to 1."""
         one, two = self.meaning(taker, parameter), self.meaning(other, name)
         if one is not None and two is not None:
             if one is two:
@@ -186,7 +185,7 @@ class ParameterMatcher:
 
 
 def path_of(name: str) -> tuple[str, ...]:
-    """Return the path pattern for a name in a schema, such as `flights[].id`."""
+    """Return the path pattern of a name in a schema, such as `flights[].id`."""
     return tuple(part for step in name.split(".") for part in _steps(step))
 
 
@@ -209,10 +208,10 @@ MAX_RESULT_VALUES = 20_000
 
 @dataclass(frozen=True)
 class KnownValue:
-    """A known value.
+    """A value that the user stated or a call returned.
 
     Args:
-        path: Pattern of its path in the result, or its name in the request.
+        path: Pattern of the value's path in the result, or its name in the request.
         tool: Tool that returned the value; `REQUEST_SOURCE` if the request states it;
             `GOAL_CALL_SOURCE` if it is an argument of a goal call.
         call: Index of the result; -1 for the request.
@@ -225,7 +224,6 @@ class KnownValue:
 
     @property
     def said(self) -> bool:
-        """Whether the user stated it."""
         return self.call < 0
 
 
@@ -233,7 +231,7 @@ class KnownValues:
     """The known values, by source and path.
 
     Args:
-        facts: Values that the request states besides its goal calls.
+        facts: Values that the request states outside its goal calls.
         wanted: Values that the request states as arguments of its goal calls.
     """
 
@@ -254,7 +252,7 @@ class KnownValues:
                 self._add(KnownValue(one.value, (one.name,), source))
 
     def add(self, outcome: CallOutcome) -> None:
-        """Add the values in the result of a successful call."""
+        """Add the values in a successful call's result."""
         self._matching.clear()
         self._gives.clear()
         self._taken |= {key(value) for _, _, value in given_leaves(outcome.call.arguments)}
@@ -267,15 +265,14 @@ class KnownValues:
 
     @property
     def said(self) -> tuple[KnownValue, ...]:
-        """The values stated by the user."""
         return tuple(one for some in self._places.values() for one in some if one.said)
 
     def fit(self, found: KnownValue, parameter: str, taker: str = "") -> float:
-        """Return how well a value matches a parameter, from 0 to 1 (`ParameterMatcher`)."""
+        """Return how well a known value matches a parameter, from 0 to 1 (`ParameterMatcher`)."""
         return self.matcher(taker, parameter, found.tool, found.path)
 
     def matching(self, parameter: str, taker: str = "") -> list[KnownValue]:
-        """Return the values that match a parameter: best first, then by the latest result."""
+        """Return the values that match a parameter, best first and, among equals, latest first."""
         place = parameter, taker
         if place not in self._matching:
             ranked = [
@@ -289,7 +286,7 @@ class KnownValues:
         return self._matching[place]
 
     def gives(self, tool: str, shape: Shape, parameter: str, taker: str) -> bool:
-        """Return whether a tool's results contain a match for another tool's parameter."""
+        """Return whether a `tool` result of this shape has a value for a parameter of `taker`."""
         place = tool, shape, parameter, taker
         if place not in self._gives:
             self._gives[place] = any(
@@ -298,12 +295,12 @@ class KnownValues:
         return self._gives[place]
 
     def taken(self, value: Json) -> bool:
-        """Return whether a successful call took a value."""
+        """Return whether some successful call had this value as an argument."""
         return key(value) in self._taken
 
 
 def values_in(result: Json) -> Iterator[tuple[tuple[str, ...], Json]]:
-    """Yield each atomic value in a result, and each key that is data, with its path pattern."""
+    """Yield each scalar value in a result, and each key that is data, with its path pattern."""
     todo: list[tuple[tuple[str, ...], Json]] = [((), result)]
     seen = 0
     for path, value in todo:
@@ -324,7 +321,7 @@ def values_in(result: Json) -> Iterator[tuple[tuple[str, ...], Json]]:
 
 
 def plain(value: Json) -> Json:
-    """Return a value in its form for comparison: texts without case and underscores."""
+    """Return a value in the form for comparison: text without case and underscores."""
     if isinstance(value, str):
         return value.lower().replace("_", " ").strip()
     if isinstance(value, (list, dict)):
@@ -333,7 +330,7 @@ def plain(value: Json) -> Json:
 
 
 def key(value: Json) -> str:
-    """Return a hashable key for a value; 1 equals 1.0 but not `"1"`."""
+    """Return a hashable key of a value: equal for 1 and 1.0, different for 1 and `"1"`."""
     value = _with_floats(value)
     return f"{type(value).__name__} {value}"
 
@@ -347,7 +344,7 @@ def _with_floats(value: Json) -> Json:
 
 
 def keys_are_data(value: Mapping[str, Json]) -> bool:
-    """Return whether an object is a table: its values are objects, and its keys name them."""
+    """Return whether an object's keys are data, such as ids, rather than names of properties."""
     inner = list(value.values())
     if not inner or not all(isinstance(one, dict) for one in inner):
         return False

@@ -1,4 +1,4 @@
-"""Preconditions learnt from refused calls: state conditions and enabling calls."""
+"""Preconditions learnt from refused calls: required states, and calls that must come first."""
 
 from __future__ import annotations
 
@@ -30,11 +30,12 @@ MIN_CONFIRMED_ENTITIES = 2
 
 @dataclass(frozen=True)
 class Enabler:
-    """A call of the tool `by` that makes a refused call of `tool` possible.
+    """The hypothesis that a call of the tool `by` makes a refused call of `tool` possible.
 
     Args:
-        shared: Pairs of a parameter of `tool` and one of `by` that always had the same value.
-        well: Number of entities that confirm it.
+        shared: Pairs of a parameter of `tool` and a parameter of `by` that always had the same
+            value.
+        well: Number of entities that confirm the hypothesis.
         refused: Number of entities that refute it.
     """
 
@@ -46,13 +47,13 @@ class Enabler:
 
     @property
     def confirmed(self) -> bool:
-        """Whether enough entities confirm the enabler and none refutes it."""
+        """Whether enough entities confirm the hypothesis and none refutes it."""
         return self.well >= MIN_CONFIRMED_ENTITIES and not self.refused
 
 
 @dataclass
 class LearntEnablers:
-    """Enablers suggested, confirmed and refuted by calls; each call counts once."""
+    """Hypotheses about enablers, confirmed and refuted by calls; each call counts once."""
 
     known: dict[tuple[str, str], Enabler] = field(default_factory=dict)
     seen: set[str] = field(default_factory=set)
@@ -75,12 +76,12 @@ class LearntEnablers:
                 later.append(call)
 
     def of(self, tool: str) -> tuple[Enabler, ...]:
-        """Return the possible enablers of a tool, the confirmed ones first."""
+        """Return the possible enablers of a tool, confirmed ones first."""
         mine = [one for one in self.known.values() if one.tool == tool]
         return tuple(sorted(mine, key=lambda one: (not one.confirmed, one.by)))
 
     def confirmed(self, tools: Iterable[str]) -> dict[str, tuple[str, ...]]:
-        """Return the confirmed enabling tools, by enabled tool."""
+        """Return the tools that are confirmed to enable each tool, by enabled tool."""
         found = {tool: tuple(one.by for one in self.of(tool) if one.confirmed) for tool in tools}
         return {tool: makers for tool, makers in found.items() if makers}
 
@@ -101,7 +102,7 @@ class LearntEnablers:
 
 
 def digest(*parts: str) -> str:
-    """Return a digest of texts, which avoids storing ids."""
+    """Return a digest of texts, which is stored instead of ids."""
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
@@ -141,9 +142,11 @@ KnownEntities: TypeAlias = "Mapping[str, frozenset[EntityProperty]]"
 
 @dataclass(frozen=True)
 class StateCondition:
-    """A precondition: an entity's property must have one of some values.
+    """The hypothesis that a tool accepts an entity only if a property has one of certain values.
 
     Args:
+        parameter: Parameter that names the entity.
+        name: Words of the property's name.
         values: Values with which calls succeeded.
         well: Number of entities whose successful calls it predicted.
         refused: Number of entities whose refused calls it predicted.
@@ -158,7 +161,7 @@ class StateCondition:
 
     @property
     def confirmed(self) -> bool:
-        """Whether enough of its predictions came true."""
+        """Whether enough of the condition's predictions came true."""
         enough = MIN_CONFIRMED_SUCCESSES * len(self.values)
         return self.well >= enough and self.refused >= MIN_CONFIRMED_REFUSALS
 
@@ -174,13 +177,18 @@ Place: TypeAlias = "tuple[str, str, frozenset[str]]"
 
 @dataclass(frozen=True)
 class SeenStates:
-    """The values of a property in calls of a tool; `well` is None if there are too many."""
+    """Observed values of a property in calls of a tool.
+
+    Args:
+        well: Values in successful calls, with the number of calls; None if there are too many
+            values.
+        refused: Values in refused calls.
+    """
 
     well: tuple[tuple[Json, int], ...] | None = ()
     refused: tuple[Json, ...] = ()
 
     def after(self, value: Json, *, ok: bool) -> SeenStates:
-        """Return the observations extended by one call."""
         if not ok:
             known = len(self.refused) > MAX_STATE_VALUES or value in self.refused
             return self if known else replace(self, refused=(*self.refused, value))
@@ -193,7 +201,7 @@ class SeenStates:
         return replace(self, well=tuple((v, n + (key(v) == key(value))) for v, n in self.well))
 
     def candidate(self) -> tuple[Json, ...]:
-        """Return the values of a candidate condition; empty if there is no evidence for any."""
+        """Return the values that seem to be required; empty if the calls do not suggest any."""
         well = self.well or ()
         if len(well) > 1 and all(times == 1 for _, times in well):
             return ()  # different values each time indicate a name, not a state
@@ -204,7 +212,7 @@ class SeenStates:
 
 @dataclass
 class LearntConditions:
-    """Conditions suggested, confirmed and refuted by calls.
+    """Hypotheses about preconditions, confirmed and refuted by calls.
 
     Args:
         states: Observed values by property.
@@ -234,7 +242,7 @@ class LearntConditions:
         self._propose(tool)
 
     def conditions(self, tool: str) -> tuple[StateCondition, ...]:
-        """Return the candidate conditions of a tool, the confirmed ones first."""
+        """Return the possible conditions of a tool, confirmed ones first."""
         mine = [one for one in self.candidates.values() if one.tool == tool]
         return tuple(sorted(mine, key=_order))
 
@@ -246,7 +254,7 @@ class LearntConditions:
         return None
 
     def confirmed(self, tool: str) -> tuple[str, ...]:
-        """Return sentences about the confirmed preconditions and enablers of a tool."""
+        """Return a sentence about each confirmed precondition and enabler of a tool."""
         said = [
             f"{quoted(tool)} is refused unless {' '.join(sorted(one.name))} of {one.parameter} is "
             + " or ".join(map(str, one.values))
@@ -257,7 +265,7 @@ class LearntConditions:
         return (*said, *(f"{quoted(by)} made {quoted(tool)} possible" for by in makers))
 
     def _predicted(self, call: ToolCall, known: KnownEntities, *, ok: bool) -> None:
-        """Confirm or refute the existing candidates with a call; each entity counts once."""
+        """Confirm or refute existing hypotheses with a call; each entity counts once."""
         things = _things(call, "well" if ok else "refused")
         for place, condition in list(self.candidates.items()):
             holds = condition.holds(known) if condition.tool == call.tool else None
@@ -314,12 +322,12 @@ FORM = "hvr-conditions-1"
 
 
 def conditions_path(graph: Path) -> Path:
-    """Return the path of the conditions file that belongs to a graph's log."""
+    """Return the path of the conditions file beside a graph's log."""
     return graph.with_name(f"{graph.stem}.conditions.json")
 
 
 def read_conditions(path: Path) -> LearntConditions:
-    """Read learnt conditions; a missing file contains none.
+    """Read learnt conditions from a file; a missing file counts as empty.
 
     Raises:
         DataFileError: The file cannot be read, or has a different format.
@@ -346,11 +354,6 @@ def read_conditions(path: Path) -> LearntConditions:
 
 
 def write_conditions(path: Path, learnt: LearntConditions) -> None:
-    """Write conditions to a file.
-
-    Raises:
-        DataFileError: The file cannot be written.
-    """
     document = {
         "form": FORM,
         "conditions": [

@@ -47,13 +47,13 @@ class QueryTarget:
     """A value to find by queries.
 
     Args:
-        name: The parameter that takes the value, or the name of the value to find.
-        bound: The known values of the same goal call.
-        ties: The bound values that are most closely related to this one.
-        tool: The tool that takes the value; empty if the value is only to be found.
-        near: Ids of entities to learn more about, most likely first.
+        name: Parameter that takes the value, or the name of the value to find.
+        bound: Known values of the same goal call.
+        ties: Values in `bound` that are most closely related to this one.
+        tool: Tool that takes the value; empty if the user only wants to know it.
+        near: Ids of candidate entities to learn more about, most likely first.
         lacking: Names of unknown properties of the entities in `near`.
-        found: Whether only these entities need a query.
+        found: Whether to query only the entities in `near`.
         seen: Whether candidate values are already known.
     """
 
@@ -70,7 +70,7 @@ class QueryTarget:
 
 @dataclass(frozen=True)
 class QueryCall:
-    """A possible query and its rank; lower is better."""
+    """A possible query; the one with the lowest rank is best."""
 
     call: ToolCall
     rank: tuple[float, ...]
@@ -87,8 +87,8 @@ def next_query(
     """Return the next query; None if no query helps.
 
     Args:
-        searches: The values to find, in the order of the tool's parameters, since the first one
-            names the entity of the others.
+        searches: Values to find, in the order of the tool's parameters: the first value determines
+            the entity to which the others belong.
         experience: Costs of calls and shapes of results.
         tried: Keys (`call_key`) of calls not to repeat.
     """
@@ -144,7 +144,6 @@ def _checking(
 
 
 def call_key(call: ToolCall) -> str:
-    """Return a key that identifies a call by tool and arguments."""
     return f"{call.tool} {sorted((name, key(value)) for name, value in call.arguments.items())}"
 
 
@@ -184,7 +183,7 @@ def _costs(
 def shape_of(tool: ToolSchema, experience: Experience) -> Shape | None:
     """Return the paths in a tool's results, as observed or declared; None if unknown.
 
-    A result declared as an object without fields counts as unknown.
+    The paths of a result declared as an object without fields are unknown.
     """
     seen = experience.shape(tool.name)
     if seen is not None or all(set(given.type.split("|")) <= OPEN_TYPES for given in tool.gives):
@@ -239,7 +238,7 @@ class _Values:
     def _of_one_entity(
         self, found: Mapping[str, Sequence[tuple[float, Json]]]
     ) -> Iterator[tuple[int | None, Mapping[str, Sequence[Json]]]]:
-        """Yield, per parameter, the values that belong to one entity or its owners."""
+        """Yield the values that belong to one entity and its owners, by parameter."""
         if not found:
             yield None, {}
             return
@@ -260,7 +259,7 @@ class _Values:
                 yield entity, own
 
     def _rank(self, entity: int | None) -> tuple[float, float, float]:
-        """Return the rank of an entity for the target; lower is better."""
+        """Return the rank of an entity as a source of values for the target; the lowest is best."""
         # Entities unrelated to the stated values come last, preceded by those unrelated to the
         # bound values. The others are ordered by the number of constraints met.
         if entity is None:
@@ -302,7 +301,7 @@ def confirming_query(
     schemas: Mapping[str, ToolSchema],
     experience: Experience,
 ) -> CallOutcome | None:
-    """Return the last query before a writing call whose result would show the write, if any."""
+    """Return the last query before a writing call whose result would show its effect, if any."""
     written = experience.shape(call.tool)
     if written is None or len(written) < MIN_FIELDS:
         return None
@@ -348,7 +347,7 @@ UNCERTAIN_FAILURES = frozenset(
 
 
 class RetryLevel(Enum):
-    """The calls allowed at each stage; each level includes the earlier ones."""
+    """Which calls may be tried; each level includes those of the levels above it."""
 
     FRESH = "new calls of tools that are not resting"
     RESTING_TOOLS = "new calls of resting tools"
@@ -358,9 +357,10 @@ class RetryLevel(Enum):
 
 
 class CallAttempts:
-    """The attempts at the calls of a task. `done` is the number of goals completed so far.
+    """The attempts at the calls of a task.
 
-    A refused call is tried `refusals` times while nothing has changed.
+    A refused call is tried `refusals` times as long as nothing has changed, that is, no further
+    goal has been completed (`done` is the number of completed goals).
     """
 
     def __init__(self, refusals: int) -> None:
@@ -378,16 +378,15 @@ class CallAttempts:
 
     @property
     def given_up(self) -> frozenset[str]:
-        """The query tools that have failed too often in a row."""
+        """The query tools that failed too often in a row."""
         return frozenset(name for name, times in self._row.items() if times >= MAX_TOOL_FAILURES)
 
     @property
     def failing(self) -> bool:
-        """Whether the most recent call of at least one tool failed."""
+        """Whether at least one tool failed in its own most recent call."""
         return any(self._row.values())
 
     def count(self, outcome: CallOutcome, goal: int | None, done: int) -> None:
-        """Count the outcome of a call."""
         name, tool = call_key(outcome.call), outcome.call.tool
         self._made += 1
         if outcome.ok:
@@ -412,23 +411,23 @@ class CallAttempts:
             self._refused[name] = goal
 
     def exhausted(self, call: ToolCall, failure: CallFailure | None = None) -> bool:
-        """Return whether a call has no attempts left, given the kind of its failure."""
+        """Return whether a call that failed with this kind of failure has no attempts left."""
         most = self._refusals if failure is CallFailure.REFUSED else MAX_CALL_ATTEMPTS
         return self._failed.get(call_key(call), 0) >= most
 
     def is_futile(self, call: ToolCall, done: int) -> bool:
-        """Return whether repeating a failed call is pointless because nothing has changed."""
+        """Return whether a failed call need not be repeated, because nothing has changed."""
         return (
             self._futile_tries >= MAX_REPEATED_FAILURES
             and self._failed_in.get(call_key(call)) == done
         )
 
     def resting(self, tool: str) -> bool:
-        """Return whether a failed tool is still resting; rests last 1, 2, 4 … calls."""
+        """Return whether a tool rests after a failure, for 1, 2, 4 … calls."""
         return self._rests.get(tool, 0) > self._made
 
     def tried(self, level: RetryLevel, done: int) -> set[str]:
-        """Return the keys of queries not to repeat."""
+        """Return the keys of the queries that must not be repeated at a retry level."""
         attempts = 1 if level in (RetryLevel.FRESH, RetryLevel.RESTING_TOOLS) else MAX_CALL_ATTEMPTS
         # A write may have changed values that were read before.
         old = -1 if attempts == 1 else done
@@ -442,7 +441,7 @@ class CallAttempts:
         return tried
 
     def allow_refused(self, left: Collection[int]) -> list[int]:
-        """Allow refused calls once more after a change of state, and return the goals to retry."""
+        """Permit refused calls once more after a change of state, and return the goals to retry."""
         again = []
         for name, goal in self._refused.items():
             if goal is None:
@@ -455,18 +454,18 @@ class CallAttempts:
 
 
 class QueryProgress:
-    """Progress of the queries for each goal of a request."""
+    """Progress of the queries made for each goal of a request."""
 
     def __init__(self) -> None:
         self._best: dict[int, tuple[int, int]] = {}
         self._fruitless: dict[int, tuple[int, int]] = {}
 
     def record(self, goal: int, knowledge: int, met: int, *, guess: bool) -> bool:
-        """Record a successful query, and return whether too many made no progress.
+        """Record a successful query, and return whether too many queries made no progress.
 
-        A query that combines values not all of which were stated is a guess. There are many
-        possible guesses, and each finds new candidates, so a guess counts as progress only if more
-        constraints are met.
+        Args:
+            guess: Whether the query combined values that the user did not state together. Guesses
+                are many and always find new candidates, so a guess is progress only if `met` rises.
         """
         known_before, met_before = self._best.get(goal, (0, 0))
         times, guesses = self._fruitless.get(goal, (0, 0))

@@ -1,7 +1,7 @@
-"""Requests to a tool world: goal calls to make and values to find.
+"""Requests to a tool world: the calls to make and the values to find.
 
-A goal call contains the arguments that the user stated, and describes the others as queries. A
-query identifies the only entity that meets its constraints. Values that are neither stated nor
+A goal call contains the arguments that the user stated, and a query for each other argument. A
+query describes the only entity that satisfies its constraints. Values that are neither stated nor
 identified become questions to the user.
 """
 
@@ -18,9 +18,9 @@ from hvr.tools.catalogue.schema import ToolParameter
 
 @dataclass(frozen=True)
 class NamedValue:
-    """A named value, stated by the user or found as a property of an entity.
+    """A value with its name, stated by the user or found as a property of an entity.
 
-    The name comes from a schema or a result; it is empty if the user states none.
+    The name comes from a schema or a result; it is empty if the user does not name the value.
     """
 
     name: str
@@ -28,7 +28,7 @@ class NamedValue:
 
 
 class Order(Enum):
-    """The order by which one of several entities is selected."""
+    """Order of the entities from which one is selected."""
 
     LEAST = "least"
     """The one with the smallest value of a property, as in "the cheapest"."""
@@ -40,10 +40,10 @@ class Order(Enum):
 
 @dataclass(frozen=True)
 class Selection:
-    """The selection of one of the entities that meet the constraints.
+    """The selection of one of the entities that satisfy the constraints.
 
     Args:
-        by: Property to order by; empty for the order of the list.
+        by: Property that determines the order; empty for the order of the list.
         position: 1-based position in that order; -1 for the last.
     """
 
@@ -54,12 +54,12 @@ class Selection:
 
 @dataclass(frozen=True)
 class EntityQuery:
-    """An argument to be looked up: the only entity that meets these constraints.
+    """An argument to be looked up: the only entity that satisfies the constraints.
 
     Args:
-        constraints: Required properties of the entity itself or of a linked one.
+        constraints: Required properties of the entity or of an entity linked to it.
         selection: Selection among several matching entities; None if exactly one must match.
-        every: Whether to make the call for each matching entity.
+        every: Whether to make the call once for each matching entity.
     """
 
     constraints: tuple[NamedValue, ...] = ()
@@ -76,8 +76,8 @@ class GoalCall:
     """A call to make, or values to find.
 
     Args:
-        tool: Name of the tool; empty if the values are only to be found.
-        arguments: Arguments by parameter name or, without a tool, by the name of the value to find.
+        tool: Name of the tool; empty if the user only wants to know the values.
+        arguments: Arguments by parameter name; without a tool, by the name of the value to find.
     """
 
     tool: str
@@ -86,13 +86,14 @@ class GoalCall:
 
 @dataclass(frozen=True)
 class ToolRequest:
-    """A request: goal calls and the facts that the user states beside them.
+    """A request: goal calls, and further facts that the user states.
 
     Args:
         said: Stated facts that are not arguments, such as a name or an address. Each constrains the
             entities that queries find, and a writing call must use them all.
-        ordered: Whether a goal call waits for the earlier ones, as long as these can still be made.
-        text: The request in words; empty if it was not given in words.
+        ordered: Whether each goal call waits for the earlier ones as long as they are still
+            possible.
+        text: Request in words; empty if it was given as calls.
     """
 
     goals: tuple[GoalCall, ...]
@@ -105,13 +106,13 @@ Place: TypeAlias = "tuple[str | int, ...]"
 
 
 def open_argument(parameter: ToolParameter, query: EntityQuery | None = None) -> Argument:
-    """Return the argument for a missing value: a query, in a list if the parameter is one."""
+    """Return the argument for a missing value: a query, in a list if the parameter is a list."""
     argument: Argument = query or EntityQuery()
     return [argument] if parameter.is_list else argument
 
 
 def leaves(arguments: Mapping[str, Argument]) -> Iterator[tuple[Place, str, Argument]]:
-    """Yield each atomic value in arguments, with its place and its name."""
+    """Yield each scalar or query in arguments, with its place and its name."""
     todo: list[tuple[Place, str, Argument]] = [((k,), k, v) for k, v in arguments.items()]
     while todo:
         place, name, value = todo.pop(0)
@@ -124,19 +125,18 @@ def leaves(arguments: Mapping[str, Argument]) -> Iterator[tuple[Place, str, Argu
 
 
 def given_leaves(arguments: Mapping[str, Argument]) -> Iterator[tuple[Place, str, Json]]:
-    """Yield the atomic values in arguments that are not queries; see `leaves`."""
+    """Yield each scalar in arguments, with its place and its name, but no queries."""
     for place, name, value in leaves(arguments):
         if not isinstance(value, (EntityQuery, dict, list)):
             yield place, name, value
 
 
 def scalars_in(arguments: Mapping[str, Argument]) -> Iterator[Json]:
-    """Return the texts, numbers and booleans in arguments."""
     return (value for _, _, value in given_leaves(arguments) if value is not None)
 
 
 def peers_of(place: Place, values: Mapping[Place, Json]) -> list[Json]:
-    """Return the earlier `values` in the object, or row of parallel lists, of a place."""
+    """Return the values, among `values`, in the same object or row of parallel lists as a place."""
     row = row_of(place)
     return [
         value
@@ -146,12 +146,12 @@ def peers_of(place: Place, values: Mapping[Place, Json]) -> list[Json]:
 
 
 def row_of(place: Place) -> int | None:
-    """Return the index of a place in its innermost list; None outside lists."""
+    """Return the index in the innermost list on the path to a place; None if it is in no list."""
     return next((step for step in reversed(place) if isinstance(step, int)), None)
 
 
 def at(arguments: Mapping[str, Json], place: Place) -> Json:
-    """Return the value at a path (keys and indexes) in the arguments of a call."""
+    """Return the value at a path (keys and indexes) in a call's arguments."""
     value: Any = arguments
     for step in place:
         value = value[step]
@@ -160,7 +160,7 @@ def at(arguments: Mapping[str, Json], place: Place) -> Json:
 
 
 def filled(arguments: Mapping[str, Argument], found: Mapping[Place, Json]) -> dict[str, Argument]:
-    """Return the arguments with found values in place of their queries."""
+    """Return the arguments with their queries replaced by found values."""
     return {name: _filled(value, found, (name,)) for name, value in arguments.items()}
 
 

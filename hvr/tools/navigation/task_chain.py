@@ -1,4 +1,4 @@
-"""Tasks as planning steps between facts, and as PDDL domains and problems."""
+"""Tasks as planning operators over facts, and as PDDL domains and problems."""
 
 from __future__ import annotations
 
@@ -33,12 +33,13 @@ class _Slot:
 
 
 class TaskChain:
-    """The planning steps and facts of a task.
+    """The operators and facts of a task, from which the cheapest chain of calls is planned.
 
-    A query is a step from its tool's needs to the contents of its results, known from its schema or
-    from earlier calls; unknown results are assumed to contain everything. A goal call is a step
-    from the values that must be found for it. For an argument of a query, `(known m)` holds if any
-    known value matches it; for an argument of a goal call, if its value is found.
+    A query is an operator from the values that its tool needs to the contents of its results, known
+    from its schema or from earlier calls; an unknown result is assumed to contain everything. A
+    goal call is an operator from the values that must be found for it. `(known m)` holds for an
+    argument of a query if any known value matches it, and for an argument of a goal call if its
+    value is found.
     """
 
     def __init__(self, steps: TaskSteps, tools: Iterable[ToolSchema]) -> None:
@@ -61,7 +62,6 @@ class TaskChain:
 
     @property
     def facts(self) -> CallFacts:
-        """The current facts."""
         steps = self._steps
         known = {
             name
@@ -83,7 +83,7 @@ class TaskChain:
 
     @property
     def counts(self) -> dict[str, CallCounts]:
-        """Call statistics per step; unknown results lower the success probability."""
+        """Call statistics per operator; an unknown result lowers the success probability."""
         counts = {}
         experience = self._steps.experience
         for tool in self._steps.readers:
@@ -98,35 +98,35 @@ class TaskChain:
 
     @property
     def open(self) -> CallFacts:
-        """The goal facts that are not given up."""
+        """The goal facts that have not been given up."""
         gone = self._steps.left
         out = {self.labels[n] for n in gone}
         slots = {slot.name for slot in self._slots if slot.goal in gone}
         return CallFacts(self.goal.known - slots, self.goal.done - out)
 
     def is_uncertain(self, label: str) -> bool:
-        """Return whether the effects of a step are uncertain."""
+        """Return whether the effects of an operator are uncertain."""
         number = next((n for n, name in self.labels.items() if name == label), None)
         if number is not None and self._steps.continues(number):
             return True
         return self.tool(label) in self._uncertain
 
     def label(self, step: NextCall) -> str:
-        """Return the step label of a call."""
+        """Return the label of the operator for a call."""
         return step.call.tool if step.goal is None else self.labels[step.goal]
 
     def tool(self, label: str) -> str:
-        """Return the tool of a step."""
+        """Return the tool of the operator with a label."""
         number = next((n for n, name in self.labels.items() if name == label), None)
         return label if number is None else self._steps.request.goals[number].tool
 
     def asked(self, name: str) -> str:
-        """Return the name by which a question refers to a missing value."""
+        """Return how a question to the user names a missing value."""
         slot = next((slot for slot in self._slots if slot.name == name), None)
         return name if slot is None else self._meaning(*slot.taker)
 
     def meaning_of(self, number: int, name: str) -> str:
-        """Return the meaning of a goal call's parameter, or else the parameter's name."""
+        """Return the meaning of a goal call's parameter or, failing that, the parameter's name."""
         return self._meaning(self._steps.request.goals[number].tool, name)
 
     def _slots_of(self, goals: tuple[GoalCall, ...]) -> Iterable[_Slot]:
@@ -197,9 +197,9 @@ def _labels(goals: tuple[GoalCall, ...], readers: set[str]) -> Mapping[int, str]
 
 @dataclass(frozen=True)
 class ToolDomain:
-    """The PDDL domain and problem of a task, with the names in them.
+    """The PDDL domain and problem of a task, with the original names of their PDDL names.
 
-    A tool's action is named `call-` followed by the tool's name.
+    The action of a tool is named `call-` followed by the tool's PDDL name.
     """
 
     domain: Domain
@@ -208,11 +208,10 @@ class ToolDomain:
     tools: Mapping[str, str]
 
     def action(self, tool: str) -> str:
-        """Return the name of a tool's action."""
         return f"call-{self.tools[tool]}"
 
     def problem_of(self, facts: CallFacts, goal: CallFacts) -> Problem:
-        """Return the problem between two states, limited to facts of the domain."""
+        """Return the problem from one state to another, limited to facts of the domain."""
         return parse_problem(
             f"(define (problem request) (:domain tools) (:init {self._listed(facts)}) "
             f"(:goal (and {self._listed(goal)})))",
@@ -226,10 +225,10 @@ class ToolDomain:
 
 
 def tool_domain(tools: Collection[NavigationTool], facts: CallFacts, goal: CallFacts) -> ToolDomain:
-    """Return the domain and the problem of a request.
+    """Return the PDDL domain and problem of a request.
 
-    External names are replaced by unique PDDL names of letters, digits and `_`, so they cannot
-    inject PDDL.
+    Names from outside are replaced by unique PDDL names of letters, digits and `_`, so that they
+    cannot inject PDDL.
     """
     every = set(facts.known | goal.known).union(*(t.needs | t.gives for t in tools))
     meanings = pddl_names(sorted(every))
@@ -264,7 +263,7 @@ def tool_domain(tools: Collection[NavigationTool], facts: CallFacts, goal: CallF
 
 
 def pddl_names(names: Iterable[str]) -> dict[str, str]:
-    """Return a unique PDDL name for each name."""
+    """Map each name to a unique PDDL name."""
     found: dict[str, str] = {}
     used: set[str] = set()
     for name in names:

@@ -1,4 +1,4 @@
-"""The progress of a task in a tool world: its goal calls, the next call, and past outcomes."""
+"""The progress of a task in a tool world: goal calls, the next call, and past outcomes."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ class NextCall:
 
     Args:
         goal: Index of the goal call that it makes; None if it is a query.
-        why: The reason for the call, as a clause for people.
+        why: Reason for the call, as a clause.
         serves: Index of the goal call that needs this query.
-        sources: The source of each value of a goal call, by place.
+        sources: Source of each value of a goal call, by place.
     """
 
     call: ToolCall
@@ -74,11 +74,12 @@ class NextCall:
 
 @dataclass(frozen=True)
 class Learnt:
-    """Knowledge from earlier runs, updated by each call.
+    """Knowledge from earlier runs, to which each call adds.
 
     Args:
         conditions: States in which tools refuse calls.
-        meanings: Parameters that share a meaning; if empty, parameters are compared by name alone.
+        meanings: Groups of parameters with the same meaning; if empty, parameters are compared by
+            name alone.
     """
 
     experience: Experience = field(default_factory=CountedExperience)
@@ -91,9 +92,9 @@ class FailureHandling:
     """The policy for failed calls.
 
     Args:
-        recombine: Whether to try alternatives; otherwise only the same call is repeated.
-        refusals: Number of attempts at a refused call while nothing has changed. Use more than one
-            only where refusals are transient.
+        recombine: Whether to try alternatives; if not, only the failed call itself is repeated.
+        refusals: Number of attempts at a refused call while nothing has changed. More than one
+            makes sense only where refusals are transient.
     """
 
     recombine: bool = True
@@ -103,19 +104,20 @@ class FailureHandling:
 class TaskSteps:
     """The progress of a task, call by call.
 
-    `next` chooses each call anew. After a failure, a tool rests for 1, 2, 4 … calls while other
-    tools that lead to the same value are called instead. Without an alternative it is tried again,
-    at most `MAX_REPEATED_FAILURES` times in all. A refused call waits until something else has
-    changed. A failed writing call that may have taken effect is repeated in three cases: its tool
-    is idempotent, an earlier query shows that nothing has changed, or the user says that it was not
-    done. `Binder` supplies the values of goal calls; values that it cannot identify become
+    `next` chooses each call anew. A tool that fails rests for 1, 2, 4 … calls, during which other
+    tools that lead to the same value are called. Without an alternative, it is tried again, at most
+    `MAX_REPEATED_FAILURES` times in all. A refused call waits until something else has changed.
+
+    A failed writing call that may have taken effect is repeated in three cases: its tool is
+    idempotent, an earlier query shows that nothing has changed, or the user says that it took no
+    effect. `Binder` supplies the values of goal calls; values that it cannot identify become
     questions.
 
     Args:
-        learnt: Knowledge from earlier runs, which these calls extend.
+        learnt: Knowledge from earlier runs; outcomes are added to it.
         retrying: Policy for failed calls.
-        was_done: Callback that asks the user about uncertain calls; None if the user cannot be
-            asked.
+        was_done: Callback that asks the user whether an uncertain call took effect; None if the
+            user cannot be asked.
     """
 
     def __init__(
@@ -167,28 +169,27 @@ class TaskSteps:
 
     @property
     def complete(self) -> bool:
-        """Whether every goal is done and every requested value known."""
+        """Whether every goal is done and every requested value is known."""
         return len(self.done) == len(self.request.goals)
 
     @property
     def given_up(self) -> frozenset[str]:
-        """The query tools that have failed too often."""
+        """The query tools that failed too often."""
         return self._attempts.given_up
 
     @property
     def questions(self) -> tuple[UserQuestion, ...]:
-        """The open questions to the user about unfinished goals."""
         asked = [one for n, some in self._questions.items() if n not in self.done for one in some]
         return tuple(dict.fromkeys((*self.missing, *asked)))
 
     def why_not(self) -> dict[int, str]:
-        """Return the reason for each unfinished goal, by goal index."""
+        """Return why each unfinished goal is unfinished, by goal index."""
         numbers = (n for n in range(len(self.request.goals)) if n not in self.done)
         none = "no call leads to a value that it needs"
         return {n: self.left.get(n, self._why.get(n, none)) for n in numbers}
 
     def next(self, tool: str = "") -> NextCall | None:
-        """Return the next call, restricted to `tool` if given; None if no call helps."""
+        """Return the next call, of `tool` only if it is given; None if no call helps."""
         if self._spent:
             return None
         for number, call in list(self._uncertain.items()):
@@ -210,7 +211,6 @@ class TaskSteps:
         return None
 
     def make(self, step: NextCall) -> CallOutcome:
-        """Make a call that `next` returned, and record its outcome."""
         number, call = step.goal, step.call
         again = number is not None and sum(
             call_key(outcome.call) == call_key(call) for outcome in self.outcomes if outcome.ok
@@ -270,7 +270,6 @@ class TaskSteps:
         return bool(self._binder.pending(number))
 
     def bound(self, number: int) -> Mapping[Place, Json]:
-        """Return the given and found values of a goal, by place."""
         return self._binder.bind(number, final=False).values
 
     def _step(self, number: int, level: RetryLevel, only: str) -> NextCall | None:
@@ -413,7 +412,7 @@ class TaskSteps:
         self.left[number] = f"{'; '.join(dict.fromkeys(missed))}{done}"
 
     def _settle(self, number: int, call: ToolCall) -> ToolCall | None:
-        """Return the query that shows whether a failed call took effect, or ask the user."""
+        """Find out whether a failed call took effect: return a query to make, or ask the user."""
         seen = confirming_query(call, self.outcomes, self._schemas, self.experience)
         if seen is not None and not (
             self._attempts.exhausted(seen.call) or self._is_futile(seen.call)
@@ -481,8 +480,8 @@ class ToolGoals:
     Args:
         done: Tools to call, by default in this order.
         known: Meanings for which values must be found.
-        values: Values given by the request, by meaning.
-        request: The request in words, for people.
+        values: Values that the request gives, by meaning.
+        request: Request in words, shown to people.
     """
 
     done: tuple[str, ...]
@@ -492,7 +491,7 @@ class ToolGoals:
 
 
 def tool_request(asked: ToolGoals, catalogue: Catalogue, matcher: ParameterMatcher) -> ToolRequest:
-    """Return a request whose goal calls achieve the goals, with queries for missing values."""
+    """Return a request with a goal call for each goal, and a query for each missing value."""
     schemas = {tool.name: tool for tool in catalogue.tools}
     goals = [goal_call(schemas[name], asked.values, matcher) for name in asked.done]
     goals += [GoalCall("", {name: asked.values.get(name, EntityQuery())}) for name in asked.known]
@@ -501,7 +500,6 @@ def tool_request(asked: ToolGoals, catalogue: Catalogue, matcher: ParameterMatch
 
 
 def goal_call(tool: ToolSchema, values: Mapping[str, Json], matcher: ParameterMatcher) -> GoalCall:
-    """Return the goal call of a tool, with a query for each required value that is missing."""
     arguments: dict[str, Argument] = {}
     for parameter in tool.takes:
         called = _called(tool.name, parameter.name, matcher)
@@ -515,7 +513,7 @@ def goal_call(tool: ToolSchema, values: Mapping[str, Json], matcher: ParameterMa
 def with_answers(
     request: ToolRequest, values: Mapping[str, Json], matcher: ParameterMatcher
 ) -> ToolRequest:
-    """Return a request extended by the user's answers, which are given by meaning."""
+    """Return a request extended by the user's answers, which are keyed by meaning."""
     goals = []
     for goal in request.goals:
         given = {
@@ -530,7 +528,7 @@ def with_answers(
 
 
 def values_of(request: ToolRequest, matcher: ParameterMatcher) -> dict[str, Json]:
-    """Return the values given by a request, by meaning."""
+    """Return the values that a request gives, by meaning."""
     found = {one.name: one.value for one in request.said if one.name}
     for goal in request.goals:
         for place, name, value in given_leaves(goal.arguments):

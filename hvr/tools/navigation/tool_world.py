@@ -54,9 +54,9 @@ class ToolResult:
     """The result of a request to tools.
 
     Args:
-        run: The run, with its decision, its steps and the executor's events.
+        run: Run with its decision, steps and events.
         waiting: Calls that wait for the user's approval.
-        uncertain: Calls that may have taken effect.
+        uncertain: Calls that may or may not have taken effect.
     """
 
     run: ToolRun
@@ -65,7 +65,7 @@ class ToolResult:
 
     @property
     def reached(self) -> bool:
-        """Whether every goal is done, every requested value known, and no call uncertain."""
+        """Whether every goal is done, every requested value is known, and no call is uncertain."""
         return self.run.exit_code == 0 and not self.uncertain
 
     @property
@@ -75,12 +75,12 @@ class ToolResult:
 
     @property
     def outcomes(self) -> tuple[CallOutcome, ...]:
-        """Outcomes of the calls in order, each with the sources of its arguments."""
+        """Outcomes of the calls in order, with the sources of their arguments."""
         return self.run.outcomes
 
     @property
     def ask(self) -> tuple[str, ...]:
-        """The values that only the user can supply."""
+        """The names of the values that only the user can supply."""
         return self.run.decision.ask
 
     @property
@@ -93,7 +93,7 @@ class ToolPlanner:
     """Plans requests to tools without calling any tool.
 
     Args:
-        tasks: The tasks defined by the world, by name.
+        tasks: Tasks that the world defines, by name.
         file: File that lists parameters with the same meaning, if any.
     """
 
@@ -133,7 +133,7 @@ class ToolPlanner:
     def request(
         self, goals: tuple[str, ...], values: Mapping[str, Json]
     ) -> tuple[ToolRequest, Learnt, str]:
-        """Return the request for goals and values, the known facts, and the request's text."""
+        """Return the request for goals and values, the knowledge to use, and the request's text."""
         found, text = self._meanings, ", ".join(goals)
         learnt = Learnt(meanings=found)
         matcher = ParameterMatcher(learnt.experience.flow, found)
@@ -181,25 +181,23 @@ class ToolWorld:
 
     @property
     def catalogue(self) -> Catalogue:
-        """The tools."""
         return self._tools.catalogue
 
     @property
     def environment(self) -> ToolEnvironment:
-        """The environment that provides the tools."""
         return self._tools
 
     @property
     def listed(self) -> list[dict[str, Any]]:
-        """The tools with JSON Schemas of their arguments, in the format of MCP."""
+        """The tools with JSON Schemas of their arguments, in MCP's format."""
         return mcp_tools(self.catalogue)
 
     def guard(self, policy: CallPolicy | None = None, session: str = "") -> AgentGuard:
         """Return a guard for an agent that calls the tools itself.
 
         Args:
-            policy: The call budget, the dry-run mode, and the log.
-            session: Identifies the session: each writing call is made at most once per session.
+            policy: Call budget, dry-run mode and log.
+            session: Id of the session; each writing call is made at most once per session.
         """
         schemas = {one["name"]: one["inputSchema"] for one in self.listed}
         ledger = self._ledger.for_request(session)
@@ -217,15 +215,15 @@ class ToolWorld:
         self.close()
 
     def close(self) -> None:
-        """Release processes and connections."""
+        """Release the processes and connections of the tools."""
         self._tools.close()
 
     def plan(self, *goals: str, **values: Json) -> Decision:
         """Return the next move and the cheapest proven chain, without calling a tool.
 
         Args:
-            goals: Tools to call, values to find, the name of one task of the world, or one request
-                in words.
+            goals: Tools to call and values to find; or the name of a task of the world; or a
+                request in words.
             values: Values that the user gives, by parameter or meaning.
 
         Raises:
@@ -246,12 +244,12 @@ class ToolWorld:
         Args:
             goals: See `plan`.
             approve: Callback that approves each writing call; None to leave these calls waiting.
-            policy: The call budget, the dry-run mode, and the log.
+            policy: Call budget, dry-run mode and log.
             listen: Callback that receives each event as it happens.
             values: See `plan`.
 
         Raises:
-            UsageError: A tool or value does not exist, or the words of the request lead to no call.
+            UsageError: A tool or value does not exist, or the request in words leads to no call.
             DataFileError: The ledger cannot be read or written.
         """
         request, learnt, text = self._planner.request(goals, values)
@@ -290,7 +288,7 @@ class ToolWorld:
         policy: CallPolicy | None = None,
         **values: Json,
     ) -> RunEvents:
-        """Carry out a request in another thread, and return its events; see `run`."""
+        """Carry out a request in a background thread, and return its events; see `run`."""
 
         def carry(listen: Callable[[Event], None], go_on: Callable[[], None]) -> ToolResult:
             def asked(proposed: ProposedCall) -> bool | None:
@@ -304,11 +302,11 @@ class ToolWorld:
 
 
 class RunEvents:
-    """The events of a run in another thread, followed by its result.
+    """The events of a run in a background thread, followed by its result.
 
     Args:
-        carry: Function that carries out the request. Its arguments are a callback for each event
-            and a callback before each writing call. The latter raises an exception once the run is
+        carry: Function that carries out the request. It gets a callback for each event and a
+            callback before each writing call; the latter raises an exception once the run is
             closed.
     """
 
@@ -327,7 +325,7 @@ class RunEvents:
         """Yield the events as they happen.
 
         Raises:
-            HvrError: The run failed. The error is raised after the last event.
+            HvrError: The run failed; raised after the last event.
         """
         while (event := self._events.get()) is not None:
             yield event
@@ -373,10 +371,9 @@ def open_world(world: str | Path, *, ledger: Path | None = None, trust: bool = F
     """Open a tool world.
 
     Args:
-        world: A folder whose `world.toml` has a `[tools]` table, or the name of a world included in
-            hvr.
-        ledger: Path of the ledger. By default it is `ledger.jsonl` beside the world file, or in
-            memory if the world restarts in each process.
+        world: Folder whose `world.toml` has a `[tools]` table, or the name of a world in hvr.
+        ledger: Path of the ledger; by default `ledger.jsonl` beside the world file, or in memory if
+            the tools start anew in each process.
         trust: Whether to run the code that the world file names.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The next move in a turn, predicted with probabilities from judged dialogues."""
+"""Prediction of the next move in a turn of a dialogue, learnt from judged dialogues."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ FOLDS = 5
 
 @dataclass(frozen=True)
 class TurnDecision:
-    """The decision on the next move.
+    """The predicted next move, with a probability for each move.
 
     Args:
-        why: The reason, as a sentence for people.
-        needed: The most likely tools, with their probabilities.
+        why: Reason, as a sentence.
+        needed: Most likely tools with their probabilities.
     """
 
     move: NextMove
@@ -65,17 +65,17 @@ class TurnDecision:
 
     @property
     def admissible(self) -> tuple[NextMove, ...]:
-        """The moves that a language model may choose, most likely first."""
+        """The moves from which a language model may choose, most likely first."""
         ranked = sorted(self.chances, key=lambda move: -self.chances[move])
         return tuple(m for m in ranked if m is self.move or self.chances[m] >= ADMISSIBLE)
 
 
 class TurnJudge:
-    """A classifier of turns, trained on judged turns.
+    """A classifier of the next move, trained on judged turns.
 
     Args:
-        turns: Training turns; the turns of a dialogue stay in one fold.
-        encode: Encodes texts as vectors, such as `TextVectors().encode`.
+        turns: Training turns; all turns of a dialogue belong to the same fold.
+        encode: Function that encodes texts as vectors, such as `TextVectors().encode`.
 
     Raises:
         MissingExtraError: scikit-learn is not installed.
@@ -109,11 +109,10 @@ class TurnJudge:
         self._models = [model.fit(np.hstack([rows, wording]), labels) for model in _models(seed)]
 
     def decide(self, turn: Turn) -> TurnDecision:
-        """Return the decision for a turn."""
         return self.decide_all([turn])[0]
 
     def decide_all(self, turns: Sequence[Turn]) -> list[TurnDecision]:
-        """Return the decisions for several turns, which is cheaper than deciding one by one."""
+        """Return the decisions for several turns, which is faster than deciding one by one."""
         if not turns:
             return []
         seen = [self._row(turn, self._needs.chances) for turn in turns]
@@ -139,7 +138,7 @@ class TurnJudge:
     def _row(
         self, turn: Turn, chances: Chances, dialogue: str = ""
     ) -> tuple[Vectors, Vectors, Vectors]:
-        """Return a turn's features, and the probabilities of the available and the other tools."""
+        """Return a turn's features, and the probabilities of the tools at hand and outside."""
         # Compute the features of all tools together, since some compare a tool with all others.
         found = chances(self._needs.features(turn, (*turn.at_hand, *turn.outside), dialogue))
         at_hand, outside = found[: len(turn.at_hand)], found[len(turn.at_hand) :]
@@ -172,7 +171,7 @@ class TurnJudge:
 
 
 class _Wording:
-    """Classifier of whether a request needs a question to the user, judged by similar requests."""
+    """Predicts from similar requests whether a request lacks a value that the user must supply."""
 
     def __init__(self, requests: Sequence[str], asks: Vectors, encode: Encoder) -> None:
         text: Any = load("sklearn.feature_extraction.text", "scikit-learn", "embeddings")
@@ -191,9 +190,9 @@ class _Wording:
         self._by_vector = linear.LogisticRegression(C=5, **balanced).fit(encode(requests), asks)
 
     def scores(self, requests: Sequence[str]) -> Vectors:
-        """Return scores for the belief that a request lacks a value; positive means that it does.
+        """Return a lexical and a semantic score for each request, shape (len(requests), 2).
 
-        The array has the shape (len(requests), 2): a lexical and a semantic score per request.
+        A positive score means that the request lacks a value.
         """
         if not self._informative:
             return np.zeros((len(requests), 2))
@@ -270,11 +269,12 @@ MIN_PROBABILITY_RATIO = 1.25
 
 @dataclass(frozen=True)
 class WeighedRequest:
-    """A reading of a request, combined with the opinion of judged dialogues.
+    """A reading of a request, combined with the prediction learnt from judged dialogues.
 
     Args:
-        read: The reading of the request. Where its words leave the move open, the opinion decides.
+        read: Reading of the request; if its words leave the move open, the prediction decides.
         doubted: Whether the user must confirm the reading before any call is made.
+        opinion: The prediction, if any.
     """
 
     read: ReadRequest
@@ -285,7 +285,11 @@ class WeighedRequest:
 def with_dialogue_opinion(
     read: ReadRequest, opinion: TurnDecision | None, for_tool: Callable[[str], ReadRequest]
 ) -> WeighedRequest:
-    """Combine a reading with the opinion of judged dialogues."""
+    """Combine a reading with the prediction learnt from judged dialogues.
+
+    Args:
+        for_tool: Function that reads the request again for a given tool.
+    """
     if opinion is None or read.move in (NextMove.ANSWER, NextMove.FIND):
         return WeighedRequest(read)
     chances = ", ".join(f"{move.value} {opinion.chances[move]:.0%}" for move in opinion.admissible)
@@ -323,7 +327,7 @@ MAX_P_VALUE = 0.05
 
 @dataclass(frozen=True)
 class LearntMoves:
-    """Judged dialogues, with the cross-validated accuracy of the next move."""
+    """Judged dialogues; `figures` is the cross-validated accuracy of predicting the next move."""
 
     dialogues: tuple[Dialogue, ...]
     encoder: str
@@ -332,16 +336,16 @@ class LearntMoves:
 
     @property
     def better(self) -> bool:
-        """Whether the classifier is significantly better than the most common move (sign test)."""
+        """Whether predictions are significantly better than the most common move (sign test)."""
         return self.figures["by_chance"] <= MAX_P_VALUE
 
     def decide(self, turn: Turn, catalogue: Catalogue, encode: Encoder) -> TurnDecision:
-        """Train the classifier on the judged dialogues and return its decision for a turn.
+        """Train the classifier and return its decision for a turn.
 
-        Judged dialogues that use tools outside the catalogue are skipped.
+        Only judged dialogues whose tools are all in the catalogue are used.
 
         Raises:
-            UsageError: The catalogue covers too few of the judged dialogues.
+            UsageError: Too few judged dialogues can be used.
             MissingExtraError: scikit-learn is not installed.
         """
         tools = {tool.schema.name: tool for tool in offered(catalogue.tools)}
@@ -363,10 +367,10 @@ def learn_moves(
     seed: int = 0,
     place: str = "",
 ) -> LearntMoves:
-    """Learn from judged dialogues and measure the accuracy by cross-validation.
+    """Learn from judged dialogues, and measure the accuracy by cross-validation.
 
     Args:
-        encoder: Name of the encoder, recorded in the file.
+        encoder: Name of the encoder, which is recorded.
         place: Source of the dialogues, for error messages.
 
     Raises:
@@ -409,10 +413,10 @@ def one_thread() -> AbstractContextManager[Any]:
 
 
 def fitted(turns: Sequence[JudgedTurn], encode: Encoder, seed: int) -> TurnJudge:
-    """Return a judge trained on turns.
+    """Return a classifier trained on turns.
 
     Raises:
-        UsageError: The turns are too few, or all have the same move.
+        UsageError: There are too few turns, or all have the same move.
         MissingExtraError: scikit-learn is not installed.
     """
     try:
@@ -425,7 +429,7 @@ def fitted(turns: Sequence[JudgedTurn], encode: Encoder, seed: int) -> TurnJudge
 
 
 def figures_of(decided: Sequence[tuple[NextMove, NextMove]]) -> dict[str, float]:
-    """Return the scores for pairs of correct and predicted moves."""
+    """Return the accuracy scores for pairs of correct and predicted moves."""
     right = Counter(truth for truth, _ in decided)
     commonest = max(MOVES, key=lambda move: right[move])
     scores = []
@@ -444,11 +448,6 @@ def figures_of(decided: Sequence[tuple[NextMove, NextMove]]) -> dict[str, float]
 
 
 def write_moves(path: Path, learnt: LearntMoves) -> None:
-    """Write learnt moves to a file.
-
-    Raises:
-        DataFileError: The file cannot be written.
-    """
     record = {
         "form": FORM,
         "encoder": learnt.encoder,
@@ -460,7 +459,7 @@ def write_moves(path: Path, learnt: LearntMoves) -> None:
 
 
 def read_moves(path: Path) -> LearntMoves:
-    """Read a file written by `write_moves`.
+    """Read learnt moves from a file.
 
     Raises:
         DataFileError: The file cannot be read, or has a different format.

@@ -1,4 +1,4 @@
-"""Turns of dialogues, and features of their requests and tools."""
+"""Turns of dialogues, and features of the requests and tools in them."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ _ENDS = re.compile(r"(?<=[.!?])\s+|;\s+|,\s+(?:and|then)\s+|\s+and then\s+")
 
 @dataclass(frozen=True)
 class OfferedTool:
-    """A tool, in the form in which it is compared with requests.
+    """A tool in the form that is compared with requests.
 
     Args:
-        service: The service that it belongs to; empty if unknown.
-        about: The part of its description that other tools do not share; empty to use the whole
+        service: Service that offers the tool; empty if unknown.
+        about: Part of the description that other tools do not share; empty for the whole
             description.
     """
 
@@ -44,12 +44,12 @@ class OfferedTool:
 
     @property
     def text(self) -> str:
-        """The name in words, and the description."""
+        """The tool's name in words and its description."""
         return f"{self.schema.name.replace('_', ' ')}. {self.about or self.schema.description}"
 
 
 def offered(schemas: Sequence[ToolSchema], services: Sequence[str] = ()) -> list[OfferedTool]:
-    """Return the tools of a catalogue, without the text that many descriptions share."""
+    """Return the tools in the form for comparison, without text that many descriptions share."""
     about = own_descriptions([schema.description for schema in schemas])
     return [
         OfferedTool(schema, service, own)
@@ -61,13 +61,14 @@ def offered(schemas: Sequence[ToolSchema], services: Sequence[str] = ()) -> list
 
 @dataclass(frozen=True)
 class Turn:
-    """The information used to decide the next move.
+    """The input for predicting the next move.
 
     Args:
-        text: The user's message; empty if only the tools have changed.
-        outside: Other known tools, which are not at hand.
-        earlier: The user's earlier messages.
-        idle: Whether the previous turn ended without a call and waits for an answer or a tool.
+        text: User's message; empty if only the tools have changed.
+        at_hand: Tools that can be called now.
+        outside: Other known tools.
+        earlier: User's earlier messages.
+        idle: Whether the previous turn ended without a call, waiting for an answer or a tool.
     """
 
     text: str
@@ -78,13 +79,16 @@ class Turn:
 
     @property
     def request(self) -> str:
-        """The current message, or the last one if only the tools have changed."""
+        """The user's message; the last earlier message if only the tools have changed."""
         return self.text or (self.earlier[-1] if self.earlier else "")
 
 
 @dataclass(frozen=True)
 class JudgedTurn:
-    """A turn with the correct move. A dialogue used for training is excluded from evaluation."""
+    """A turn with the correct next move and the tools that were called.
+
+    A dialogue used for training is never used for evaluation.
+    """
 
     turn: Turn
     move: NextMove
@@ -93,7 +97,7 @@ class JudgedTurn:
 
 
 def sentences(text: str) -> list[str]:
-    """Split a text into sentences, and at connectives such as "then"."""
+    """Split a text into sentences, and each sentence at connectives such as "then"."""
     return [part for part in map(str.strip, _ENDS.split(text)) if len(part) > 3] or [text]
 
 
@@ -114,11 +118,6 @@ Dialogue = Mapping[str, Any]
 
 
 def read_dialogues(path: Path) -> list[Dialogue]:
-    """Return the dialogues of a file, each with a name.
-
-    Raises:
-        DataFileError: The file cannot be read, is empty, or has a line that is not an object.
-    """
     found: list[Dialogue] = []
     for number, record in read_json_lines(path, strict=False):
         if not isinstance(record, dict):
@@ -135,7 +134,7 @@ def judged_turns(
     """Return the judged turns of a dialogue.
 
     Raises:
-        DataFileError: The record is not a dialogue or names an unknown tool.
+        DataFileError: The record is not a dialogue, or it names an unknown tool.
     """
     turns = record.get("turns")
     if not isinstance(turns, list) or not turns:
@@ -224,9 +223,10 @@ _COMMON = frozenset("the and for with this that from your you could please tool 
 
 
 class ToolNeeds:
-    """A model of which tools a request needs.
+    """A classifier of which tools a request needs.
 
-    A turn is never compared with its own dialogue. `seed` determines the sampling of unused tools.
+    A turn is never compared with other turns of its own dialogue. `seed` determines which unused
+    tools are sampled for training.
     """
 
     def __init__(self, turns: Sequence[JudgedTurn], encode: Encoder, seed: int = 0) -> None:
@@ -240,7 +240,7 @@ class ToolNeeds:
     def held_out(self, parts: Sequence[int]) -> Mapping[int, Chances]:
         """Return one model per fold, trained on the other folds.
 
-        A model is overconfident on its own training turns.
+        A model would be overconfident about its own training turns.
         """
         return {
             part: self._fitted([e for e, p in zip(self._examples, parts, strict=True) if p != part])
@@ -248,9 +248,10 @@ class ToolNeeds:
         }
 
     def features(self, turn: Turn, tools: Sequence[OfferedTool], dialogue: str = "") -> Vectors:
-        """Return an array of shape (len(tools), 12) with the features of each tool.
+        """Return the features of each tool for a turn, shape (len(tools), 12).
 
-        The features are similarities to texts and served requests, votes, and shared words.
+        The features are similarities to the tool's texts and to requests that it served, votes of
+        similar requests, and numbers of shared words.
         """
         if not tools:
             return np.zeros((0, FEATURES))
@@ -269,7 +270,7 @@ class ToolNeeds:
         return np.stack(columns, axis=1).astype(np.float64)
 
     def _example(self, one: JudgedTurn, random: np.random.Generator) -> tuple[Vectors, Vectors]:
-        """Return the features and labels of all used tools and a sample of unused ones."""
+        """Return features and labels of the tools that a turn used and of a sample of others."""
         tools = (*one.turn.at_hand, *one.turn.outside)
         used = np.array([tool.schema.name in one.used for tool in tools], dtype=bool)
         if not used.any():
@@ -311,7 +312,7 @@ class _Served:
             self._used[row, [self._column[name] for name in some]] = True
 
     def evidence(self, parts: Vectors, names: Sequence[str], dialogue: str) -> tuple[Vectors, ...]:
-        """Return seven columns of features, one row per tool."""
+        """Return seven arrays of features, each with one value per tool."""
         # The columns are the highest similarity to a served request and the mean of the three
         # highest, by whole request and by sentence; the number of served requests; and the tool's
         # share of the votes of the nearest requests, and of the nearest sentences for its best
@@ -393,7 +394,7 @@ _NAMES = ("id", "user", "receiver", "password", "token", "symbol", "stock", "car
 
 
 def kind_of(parameter: ToolParameter) -> str:
-    """Return the kind of a parameter; see `KINDS`."""
+    """Return the kind of a parameter, one of `KINDS`."""
     name = parameter.name.lower()
     if parameter.choices:
         return "choice"
@@ -408,18 +409,18 @@ def kind_of(parameter: ToolParameter) -> str:
 
 
 def required(tool: ToolSchema) -> list[int]:
-    """Return the number of required parameters per kind; see `KINDS`."""
+    """Return the number of required parameters of each kind in `KINDS`."""
     kinds = [kind_of(parameter) for parameter in tool.takes if parameter.required]
     return [kinds.count(kind) for kind in KINDS]
 
 
 def spans(text: str) -> list[int]:
-    """Return the number of quoted texts, numbers, files, tags, codes and names in a text."""
+    """Return the numbers of quoted texts, numbers, files, tags, codes and names in a text."""
     return [len(pattern.findall(text)) for pattern in _SPANS]
 
 
 def manner(text: str) -> list[int]:
-    """Return the number of vague, indefinite and deictic words, all words, and question marks."""
+    """Return the numbers of vague, indefinite and deictic words, all words, and question marks."""
     return [
         len(_VAGUE.findall(text)),
         len(_INDEFINITE.findall(text)),
@@ -430,7 +431,7 @@ def manner(text: str) -> list[int]:
 
 
 def masked(text: str) -> str:
-    """Return a text with each value span replaced by the name of its kind."""
+    """Return a text with each value replaced by the name of its kind."""
     for pattern, word in _MASKS:
         text = pattern.sub(f" {word} ", text)
     return text
@@ -476,7 +477,7 @@ AHEAD, BEHIND = 5, 2
 
 
 def nouns(tool: ToolSchema) -> frozenset[str]:
-    """Return the words that may refer to a tool's parameters, from names and descriptions."""
+    """Return the words that may refer to a tool's parameters, from its names and descriptions."""
     found: set[str] = set()
     for parameter in tool.takes:
         found |= {part.lower() for part in _PART.findall(parameter.name)}
@@ -487,8 +488,11 @@ def nouns(tool: ToolSchema) -> frozenset[str]:
 def left_open(text: str, known: Collection[str]) -> list[int]:
     """Count the nouns in a text that have no value near them.
 
+    Args:
+        known: Nouns to count.
+
     Returns:
-        Five counts: nouns after each kind of determiner (`_DETERMINERS`), and people without a
+        Five counts: the nouns after each kind of determiner (`_DETERMINERS`), and people without a
             name.
     """
     tokens = _TOKEN.findall(_SHORT.sub("CODE", masked(text)))
@@ -505,7 +509,7 @@ def left_open(text: str, known: Collection[str]) -> list[int]:
 
 
 def _noun_after(tokens: list[str], place: int, known: Collection[str]) -> int:
-    """Return the index of the first noun among the next three words; 0 if there is none."""
+    """Return the index of the first known noun among the next three words; 0 if there is none."""
     for at in range(place + 1, min(place + 4, len(tokens))):
         word = tokens[at].lower()
         one = word.removesuffix("s")

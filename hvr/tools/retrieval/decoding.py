@@ -1,4 +1,4 @@
-"""Decoding: turns scores of tools per step into a sequence of tools, and chooses the settings."""
+"""Decoding: turns scores of tools for each step into a sequence of tools, and tunes the decoder."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Matrix = NDArray[np.floating]
 
 
 def adjacency(graph: ToolGraph) -> NDArray[np.bool_]:
-    """Return the adjacency matrix A (tools, tools), where A[u, v] is true for each link u -> v."""
+    """Return the adjacency matrix of a graph, shape (tools, tools); true for each link u -> v."""
     linked = np.zeros((len(graph), len(graph)), dtype=np.bool_)
     for source, target in graph.links:
         linked[graph.index(source), graph.index(target)] = True
@@ -36,16 +36,16 @@ def adjacency(graph: ToolGraph) -> NDArray[np.bool_]:
 
 
 def nearest(scores: Scores) -> list[int]:
-    """Return the best tool of each step; on ties, the first one."""
+    """Return each step's best tool; the first one if several are equally good."""
     return [int(t) for t in scores.argmax(axis=1)] if scores.size else []
 
 
 def greedy(scores: Scores, linked: NDArray[np.bool_]) -> list[int]:
     """Decode greedily along the links (GNN4Plan, section 4.2).
 
-    t_1 = argmax_t S[1, t] over all tools, then t_i = argmax_t S[i, t] over the out-neighbours of
-    t_(i-1). A tool never follows itself but may recur later. A step is skipped if the previous tool
-    has no other out-neighbour.
+    t_1 = argmax_t S[1, t] over all tools, then t_i = argmax_t S[i, t] over the successors of
+    t_(i-1). A tool never follows itself directly. A step is skipped if the previous tool has no
+    other successor.
     """
     sequence: list[int] = []
     for row in scores:
@@ -69,9 +69,9 @@ def viterbi(
 ) -> list[int]:
     """Return the sequence of tools with the highest total score, by exact dynamic programming.
 
-    Each step i takes one of three forms. It calls a new tool t after s, worth S[i, t] + follow[s,
-    t]. Or it continues the previous call of s, worth S[i, s] + stay. Or it is skipped, worth
-    `skip`. A sequence may therefore have fewer tools than steps.
+    Step i calls a new tool t after s, which scores S[i, t] + follow[s, t]; continues the previous
+    call of s, which scores S[i, s] + stay; or is skipped, which scores `skip`. A sequence may
+    therefore have fewer tools than steps.
 
         V_i(t) = max(S[i, t] + max_(s != t) (V_(i-1)(s) + follow[s, t]),   a new call
                      S[i, t] + V_(i-1)(t) + stay,                          the same call
@@ -79,15 +79,15 @@ def viterbi(
                      S[i, t] + (i - 1) skip + start[t])                    the first call
 
     Args:
-        scores: S (steps, tools), ideally log-probabilities.
-        follow: Value of the column's tool directly after the row's tool (tools, tools); -inf
+        scores: S, shape (steps, tools), ideally log-probabilities.
+        follow: Score of the column's tool directly after the row's tool, shape (tools, tools); -inf
             forbids it. The diagonal is ignored in favour of `stay`.
-        start: Value of starting with a tool (tools,); None means 0.
-        stay: Value of continuing the same call; -inf forbids it.
+        start: Score of starting with each tool, shape (tools,); None means 0.
+        stay: Score of continuing the same call; -inf forbids it.
 
     Returns:
-        Tool indexes. If every sequence is forbidden, only the best tool of the first step. Ties go
-        to the lower index.
+        Tool indexes; the lower index wins ties. If every sequence is forbidden, the result is the
+        best tool of the first step.
     """
     steps, tools = scores.shape
     if not steps or not tools:
@@ -107,7 +107,7 @@ _CONTINUE, _FIRST = -1, -2
 def _forward(
     rows: Matrix, follow: Matrix, start: Matrix, stay: float, skip: float
 ) -> tuple[Matrix, list[NDArray[np.int64]]]:
-    """Return V after the last step (tools,) and the back pointers of each step (tools,)."""
+    """Return V after the last step and each step's back pointers, each of shape (tools,)."""
     tools = rows.shape[1]
     # With targets as rows, the maximum over sources reads contiguous memory.
     into = follow.T
@@ -148,12 +148,11 @@ def _trace_back(last: int, back: Sequence[NDArray[np.int64]]) -> list[int]:
 
 
 def distinct(sequence: Sequence[int]) -> list[int]:
-    """Return a sequence without repetitions, keeping the first occurrences."""
     return list(dict.fromkeys(sequence))
 
 
 def as_plan(plan: ToolPlan, graph: ToolGraph, sequence: Sequence[int]) -> ToolPlan:
-    """Return a plan whose tools are a chain in the order of a sequence."""
+    """Return the plan with the tools of a sequence as a chain."""
     tools = tuple(graph.tools[i].id for i in sequence)
     return ToolPlan(plan.id, plan.request, plan.steps, tools, tuple(pairwise(tools)))
 
@@ -172,12 +171,12 @@ STAY_PSEUDO_COUNT = 0.02
 class Transitions:
     """Transition counts from plans, and the smoothed probabilities estimated from them.
 
-    p(v | u) is proportional to count(u, v) + 0.5 [u -> v is a link] + 0.01. Without counts the
-    links alone decide, and an unseen pair without a link remains possible.
+    p(v | u) is proportional to count(u, v) + 0.5 [u -> v is a link] + 0.01. Without counts, the
+    links alone decide; an unseen pair without a link remains possible.
 
     Args:
-        links: Number of times that a tool directly followed another.
-        starts: Number of plans that begin with a tool.
+        links: Number of times that the second tool of a pair directly followed the first.
+        starts: Number of plans that begin with each tool.
         stays: Number of steps that continue the previous call.
     """
 
@@ -189,7 +188,7 @@ class Transitions:
 
     @cached_property
     def follow(self) -> NDArray[np.float64]:
-        """log p(column's tool | row's tool) (tools, tools)."""
+        """log p(column's tool | row's tool), shape (tools, tools)."""
         size = len(self.graph)
         counts = np.full((size, size), ANY_PSEUDO_COUNT)
         for source, target in self.graph.links:
@@ -201,7 +200,7 @@ class Transitions:
 
     @cached_property
     def start(self) -> NDArray[np.float64]:
-        """log p(a plan begins with the tool) (tools,)."""
+        """log p(a plan begins with the tool), shape (tools,)."""
         counts = np.full(len(self.graph), LINK_PSEUDO_COUNT)
         for tool, count in self.starts.items():
             if tool in self.graph:
@@ -215,7 +214,7 @@ class Transitions:
 
 
 def count_transitions(graph: ToolGraph, plans: Iterable[ToolPlan]) -> Transitions:
-    """Count the transitions between tools in plans, ignoring tools that the retriever lacks."""
+    """Count the transitions between tools in plans, ignoring tools that are not in the graph."""
     links: Counter[Link] = Counter()
     starts: Counter[str] = Counter()
     steps = stays = 0
@@ -243,11 +242,12 @@ class Decoder:
     `viterbi` runs on log softmax(S / temperature), with transitions weight * log p(v | u).
 
     Args:
-        weight: Weight of the log transition probabilities for `viterbi`.
-        temperature: Temperature of the softmax over tools for `viterbi`.
-        skip: Log-probability that a step calls nothing, for `viterbi`.
-        once: Whether to keep only the first call of each tool. This suits data whose plans name
-            each tool once, such as UltraTool's, but loses repeated calls ("at 7 and at 9").
+        rule: Name of the algorithm; only `viterbi` uses `weight`, `temperature` and `skip`.
+        weight: Weight of the log transition probabilities.
+        temperature: Temperature of the softmax over tools.
+        skip: Log-probability that a step calls nothing.
+        once: Whether to keep only the first call of each tool. This suits plans that name each tool
+            once, such as UltraTool's, but loses repeated calls ("at 7 and at 9").
     """
 
     transitions: Transitions
@@ -262,7 +262,7 @@ class Decoder:
             raise UsageError(f"unknown rule {self.rule!r} (rules: nearest, greedy, viterbi)")
 
     def __call__(self, scores: Scores) -> list[int]:
-        """Return the tool indexes for scores of shape (steps, tools)."""
+        """Return the tool indexes for scores, shape (steps, tools)."""
         if not scores.size:
             return []
         sequence = self._sequence(scores)
@@ -292,7 +292,7 @@ class Decoder:
 
 
 def log_softmax(scores: Scores) -> NDArray[np.float64]:
-    """Return the log-softmax over the tools of each step (steps, tools)."""
+    """Return the log-softmax of scores over the tools of each step, shape (steps, tools)."""
     shifted = scores.astype(np.float64) - scores.max(axis=-1, keepdims=True)
     return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True)))
 
@@ -303,7 +303,7 @@ def decode(
     plans: Sequence[ToolPlan],
     transitions: Transitions,
 ) -> dict[str, ToolPlan]:
-    """Decode the scores of many plans; return plans keyed by the id of their request."""
+    """Decode the scores of many plans, and return the decoded plans by request id."""
     return {
         plan.id: as_plan(plan, transitions.graph, decoder(rows))
         for plan, rows in zip(plans, scores, strict=True)
@@ -316,14 +316,16 @@ def choose_decoder(
     transitions: Transitions,
     temperatures: Sequence[float] = (1.0,),
 ) -> Decoder:
-    """Return the settings of `viterbi` that agree best with true plans.
+    """Return the settings of `viterbi` whose plans agree best with true plans.
+
+    Temperature and weight are chosen together, then whether steps may be skipped, then whether
+    repeats are removed.
 
     Args:
-        plans: True plans that served to fit neither the scores nor the transitions.
+        plans: True plans that were used to fit neither the scores nor the transitions.
 
     Returns:
-        The decoder with the highest `overall`; on ties, the first one. Temperature and weight are
-        chosen together, then whether steps may be skipped, then whether repeats are removed.
+        The decoder with the highest `overall`; the first one if several are equal.
     """
 
     def quality(decoder: Decoder) -> float:
@@ -338,5 +340,5 @@ def choose_decoder(
 
 
 def overall(scores: Agreement) -> float:
-    """Return the criterion for the choice: the mean of both F1 scores and both accuracies."""
+    """Return the score for choosing a decoder: the mean of both F1 scores and both accuracies."""
     return (scores.node_f1 + scores.link_f1 + scores.node_accuracy + scores.plan_accuracy) / 4

@@ -49,19 +49,19 @@ class RetrieverConfig:
         dropout: Dropout probability of the context MLP.
         loss: `bpr`, against `negatives` other tools, or `softmax`, over all tools.
         negatives: Number of negatives per step and epoch for `bpr`.
-        near: Number of neighbours used for hard negatives: half of the negatives are drawn from the
-            `near` tools with the most similar texts.
-        scale: Factor applied to inner products. GNN4Plan uses e5's unnormalised vectors; with unit
-            vectors, as here, score differences would otherwise be too small for either loss.
+        near: Half of the negatives are hard: drawn from the `near` tools with the most similar
+            texts.
+        scale: Factor applied to inner products. GNN4Plan uses e5's unnormalised vectors; hvr uses
+            unit vectors, whose score differences would be too small for either loss.
         context: Whether an MLP adds the request and the neighbouring steps to the step's vector.
-        free: Whether to learn a vector per tool in addition to its text. The model is then limited
-            to the tools seen in training.
-        unnamed: Probability of removing the tool's name from a step.
+        free: Whether to learn a vector for each tool in addition to its text. The model then works
+            only for the tools seen in training.
+        unnamed: Probability of removing the tool's name from a step during training.
         epochs: Maximum number of epochs.
         patience: Number of epochs without improvement on the held-out part before training stops.
         lr: Learning rate of AdamW.
         weight_decay: Decoupled weight decay of AdamW.
-        held_out: Fraction of the training plans used for early stopping.
+        held_out: Fraction of the training plans held out for early stopping.
         refit: Whether to retrain on all plans for the best number of epochs.
     """
 
@@ -127,13 +127,13 @@ def own(layer: Layer = "sage", seed: int = 0) -> RetrieverConfig:
 
 @dataclass
 class TextList:
-    """Distinct texts, indexed in order of appearance."""
+    """Distinct texts, numbered in order of first appearance."""
 
     texts: list[str] = field(default_factory=list)
     _numbers: dict[str, int] = field(default_factory=dict)
 
     def number(self, text: str) -> int:
-        """Return the index of a text, assigning one on first use; -1 for a blank text."""
+        """Return the number of a text, which is added if new; -1 for a blank text."""
         if not text.strip():
             return -1
         if text not in self._numbers:
@@ -144,10 +144,11 @@ class TextList:
 
 @dataclass(frozen=True)
 class Sample:
-    """The input and label of a scorer for one step.
+    """A scorer's input and label for one step.
 
     Args:
-        read: Text indexes of the step, the request, and the previous and next steps; -1 if missing.
+        read: Indexes of the texts of the step, the request, and the previous and next steps; -1 if
+            missing.
         tool: Index of the true tool; -1 if unknown.
     """
 
@@ -157,19 +158,23 @@ class Sample:
 
 @dataclass(frozen=True)
 class Encodable:
-    """The texts of tools and steps, with common indexes."""
+    """The texts of tools and steps, indexed by a common list."""
 
     graph: ToolGraph
     list: TextList = field(default_factory=TextList)
 
     def tools(self) -> tuple[int, ...]:
-        """Return the text indexes of the tools."""
         return tuple(self.list.number(tool_text(t)) for t in self.graph.tools)
 
     def samples(
         self, plan: ToolPlan, tools: Sequence[str | None] | None = None, *, names: bool = True
     ) -> tuple[Sample, ...]:
-        """Return a sample for each step of a plan; if `names` keeps tool names in the steps."""
+        """Return a sample for each step of a plan.
+
+        Args:
+            tools: True tool of each step; None in place of an unknown one.
+            names: Whether the steps keep tool names.
+        """
         clean = without_number if names else self._unnamed
         steps = [self.list.number(clean(s)) for s in plan.steps]
         request = self.list.number(plan.request)
@@ -192,7 +197,7 @@ class Encodable:
 
 
 def paired(plan: ToolPlan) -> tuple[str, ...] | None:
-    """Return the tool of each step by GNN4Plan's rule; None if the rule excludes the plan.
+    """Return the tool of each step by GNN4Plan's rule; None if the rule does not cover the plan.
 
     The rule requires as many steps as tools, no repeated tool, and links that form a single path
     through all tools. The path determines the order of the tools.
@@ -211,10 +216,10 @@ def paired(plan: ToolPlan) -> tuple[str, ...] | None:
 
 
 def aligned(plan: ToolPlan) -> tuple[str | None, ...]:
-    """Return the tool of each step by hvr's rule, which covers any plan; None where it is unclear.
+    """Return the tool of each step by hvr's rule, which covers any plan; None for an unclear step.
 
     A step that names exactly one of the plan's tools calls it. If there are as many steps as tools,
-    the other steps are paired by position.
+    the other steps are paired with tools by position.
     """
     same = len(plan.steps) == len(plan.tools)
     labels: list[str | None] = []
@@ -230,7 +235,7 @@ def aligned(plan: ToolPlan) -> tuple[str | None, ...]:
 def hold_out(
     plans: Sequence[ToolPlan], fraction: float, seed: int
 ) -> tuple[tuple[ToolPlan, ...], tuple[ToolPlan, ...]]:
-    """Split plans at random into a training part and a held-out part of the given fraction.
+    """Split plans at random into a training part and a held-out part, which is `fraction` of them.
 
     At least one plan stays in the training part.
     """
@@ -257,19 +262,23 @@ without seeing the tools.
 
 
 class ScoreSource(Protocol):
-    """A source of scores for all tools of a graph, for each step of a plan."""
+    """A source of scores for all tools of a graph, given the steps of a plan."""
 
     @property
     def graph(self) -> ToolGraph:
         """The graph whose tools are the columns of the scores."""
 
     def scores(self, plans: Sequence[ToolPlan], *, names: bool = True) -> list[Scores]:
-        """Return the scores of each plan (steps, tools); `names` keeps tool names in the steps."""
+        """Return the scores for each plan, shape (steps, tools).
+
+        Args:
+            names: Whether the steps keep tool names.
+        """
 
 
 @dataclass(frozen=True)
 class TextScores:
-    """Cosine similarities between the texts of steps and tools."""
+    """Scores that are the cosines between the texts of steps and tools."""
 
     graph: ToolGraph
     encoder: TextVectors
@@ -285,22 +294,22 @@ class TextScores:
         return [rows @ tools.T for rows in np.split(vectors, ends[:-1])]
 
     def tools(self) -> NDArray[np.float32]:
-        """Return the unit vectors of the tools' texts (tools, d)."""
+        """Return the unit vectors of the tools' texts, shape (tools, d)."""
         return self.encoder.encode([tool_text(t) for t in self.graph.tools], "passage")
 
 
 @dataclass(frozen=True)
 class Retriever:
-    """Retrieves the tools for plans whose steps are given."""
-
     source: ScoreSource
     decoder: Decoder
 
     def retrieve(self, plans: Sequence[ToolPlan], *, names: bool = True) -> list[ToolPlan]:
         """Return the plans with the tools retrieved for their steps, as chains.
 
-        The plans' own tools are ignored, and a plan without steps gets no tools. If `names` is
-        true, steps keep tool names.
+        The plans' own tools are ignored, and a plan without steps gets no tools.
+
+        Args:
+            names: Whether the steps keep tool names.
         """
         decoded = decode(
             self.decoder,
@@ -315,12 +324,12 @@ class Retriever:
 def untrained_retriever(graph: ToolGraph, encoder: TextVectors, *, fine: bool = False) -> Retriever:
     """Return a retriever that needs no training plans, for any number of tools.
 
-    It compares the texts of steps and tools, and takes the best sequence along the links. A step
-    that continues a call is merged with it.
+    It compares the texts of steps and tools, and finds the best sequence along the links. A step
+    that continues the previous call is merged with it.
 
     Args:
-        graph: The tools; if there are no links, only the texts count.
-        fine: Whether steps may be finer than tools, so that steps without a match are skipped.
+        graph: Tools; without links, only the texts count.
+        fine: Whether steps may be finer than tools, so that a step without a match is skipped.
     """
     weight = UNTRAINED.weight if graph.links else 0.0
     return Retriever(
@@ -344,14 +353,15 @@ def fit_retriever(
     device: str = "cpu",
     progress: ProgressCallback | None = None,
 ) -> Retriever:
-    """Train a scorer and choose the decoder's settings on true plans.
+    """Train a scorer on true plans, and choose the decoder's settings.
 
-    A held-out part of the plans serves for early stopping and for choosing the settings. With
+    A part of the plans is held out for early stopping and for choosing the settings. With
     `config.refit`, the scorer is then retrained on all plans. Transitions are counted in all plans.
 
     Args:
-        seen_links: Whether to keep only links that occur in the training plans. The held-out part
-            does not count while settings are chosen, so that its links do not leak.
+        seen_links: Whether to keep only the links that occur in the training plans. While settings
+            are chosen, links that occur only in the held-out part are excluded, so that they do not
+            leak.
 
     Returns:
         The retriever, whose source is a `TrainedScores`.

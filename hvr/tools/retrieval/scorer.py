@@ -43,7 +43,7 @@ _CONTEXT_TEXTS = 4
 
 
 class ToolEncoder(nn.Module):
-    """Tool vectors H from the vectors X of their texts, both of shape (tools, d).
+    """Computes tool vectors H from the vectors X of their texts, both of shape (tools, d).
 
     - `none`:  H = X
     - `sage`:  H = (X + SAGE(X)) / 2  (GNN4Plan, section 4.3), one GraphSAGE convolution over the
@@ -58,8 +58,8 @@ class ToolEncoder(nn.Module):
         """Return H for the matrix X.
 
         Args:
-            vectors: X, of shape (tools, d).
-            links: Source and target indexes of the links, of shape (2, links).
+            vectors: X, shape (tools, d).
+            links: Source and target indexes of the links, shape (2, links).
         """
         if self.convolution is None:
             return vectors
@@ -68,14 +68,14 @@ class ToolEncoder(nn.Module):
 
 
 class Scorer(nn.Module):
-    """Scores S of all tools for each step, of shape (steps, tools).
+    """Computes scores S of all tools for each step, shape (steps, tools).
 
     - without `context`:  S[i, t] = scale <h_t, x_i>  (GNN4Plan, section 4.3; there scale = 1)
-    - with `context`:     S[i, t] = scale cos(h_t, x_i + MLP([x_i; r; x_(i-1); x_(i+1)]))
-      (hvr's own), with a learnt scale that starts at `config.scale`
+    - with `context`:     S[i, t] = scale cos(h_t, x_i + MLP([x_i; r; x_(i-1); x_(i+1)])) (hvr's
+      own), with a learnt scale that starts at `config.scale`
 
-    x_i (d,) is the vector of step i, r (d,) of the request, and h_t (d,) of tool t: the output of
-    `ToolEncoder`, plus a learnt vector per tool with `config.free`.
+    x_i is the vector of step i, r that of the request, and h_t that of tool t, each of shape (d,).
+    h_t is the output of `ToolEncoder`, plus a learnt vector per tool with `config.free`.
     """
 
     def __init__(self, config: RetrieverConfig, width: int, tools: int) -> None:
@@ -99,17 +99,17 @@ class Scorer(nn.Module):
             self.register_buffer("scale", scale)
 
     def tools(self, vectors: Tensor, links: Tensor) -> Tensor:
-        """Return the vectors h of all tools (tools, d); arguments as in `ToolEncoder.forward`."""
+        """Return the tools' vectors h, shape (tools, d), as `ToolEncoder.forward` does for H."""
         encoded: Tensor = self.encoder(vectors, links)
         return encoded if self.own is None else encoded + self.own
 
     def forward(self, tools: Tensor, read: Tensor) -> Tensor:
-        """Return S (steps, tools).
+        """Return S, shape (steps, tools).
 
         Args:
-            tools: Result of the method `tools` (tools, d).
-            read: Vectors of the step, the request, and the previous and next steps, with zeros for
-                missing ones (steps, 4, d).
+            tools: Result of the method `tools`, shape (tools, d).
+            read: Vectors of the step, the request, and the previous and next steps, shape (steps,
+                4, d); zeros for missing ones.
         """
         step = read[:, 0]
         if self.context is None:
@@ -122,12 +122,12 @@ class Scorer(nn.Module):
 
 
 def vectors_of(encoder: TextVectors, texts: Sequence[str]) -> Tensor:
-    """Return the vectors of texts (texts, d)."""
+    """Return the vectors of texts, shape (texts, d)."""
     return torch.from_numpy(encoder.encode(texts).copy())
 
 
 def gather(vectors: Tensor, numbers: Tensor) -> Tensor:
-    """Return the vectors of texts by index (…, d); zeros for the index -1."""
+    """Return the vectors with the given indexes, shape (…, d); zeros for the index -1."""
     return vectors[numbers.clamp(min=0)] * (numbers >= 0).unsqueeze(-1)
 
 
@@ -153,11 +153,11 @@ ProgressCallback = Callable[[ScorerEpoch], None]
 
 @dataclass(frozen=True)
 class TrainedScorer:
-    """A trained scorer with its history.
+    """A trained scorer with its training history.
 
     Args:
         scorer: Network in evaluation mode, on the CPU.
-        best: Number of the epoch that was kept.
+        best: Number of the epoch whose weights were kept.
     """
 
     scorer: Scorer
@@ -167,7 +167,7 @@ class TrainedScorer:
 
 @dataclass(frozen=True)
 class _StepTensors:
-    """Training steps as text indexes, with and without the tool's name (steps, 4)."""
+    """Training steps as text indexes, shape (steps, 4), with and without the tool's name."""
 
     named: Tensor
     unnamed: Tensor
@@ -205,7 +205,10 @@ def train_scorer(
     device: str = "cpu",
     progress: ProgressCallback | None = None,
 ) -> TrainedScorer:
-    """Train on true plans, stopping early if plans are held out; otherwise keep the last epoch.
+    """Train a scorer on true plans.
+
+    Training stops early according to the plans in `held`; if there are none, the last epoch is
+    kept.
 
     Raises:
         UsageError: No step of the plans can be paired with a tool of the graph, or the device is
@@ -232,7 +235,7 @@ def train_scorer(
 
 
 def links_of(graph: ToolGraph) -> Tensor:
-    """Return the source and target indexes of the links, as int64 of shape (2, links)."""
+    """Return the source and target indexes of the links, int64, shape (2, links)."""
     pairs = [(graph.index(s), graph.index(t)) for s, t in graph.links]
     return torch.tensor(pairs, dtype=torch.int64).reshape(-1, 2).T.contiguous()
 
@@ -322,7 +325,11 @@ class _Trainer:
         return nn.functional.softplus(-gap).mean()  # softplus(-x) = -log σ(x)
 
     def _negatives(self, tools: Tensor) -> Tensor:
-        """Draw negatives (steps, negatives), half from the nearest tools, half from all others."""
+        """Draw half of the negatives from the nearest tools, half from all others.
+
+        Returns:
+            Tool indexes, shape (steps, negatives).
+        """
         size = (len(tools), self.config.negatives)
         count = len(self.tools)
         shift = torch.randint(1, max(2, count), size, generator=self.random)
@@ -348,9 +355,9 @@ _CHUNK = 2048
 
 
 class TrainedScores:
-    """The scores of a trained network; see `ScoreSource`.
+    """The scores of a trained network, as a `ScoreSource`.
 
-    Tools and links may differ from those used in training only if `config.free` is false.
+    Tools and links may differ from those in training only if `config.free` is false.
     """
 
     def __init__(
@@ -394,20 +401,20 @@ _JSON = "retriever.json"
 
 
 def graph_fingerprint(graph: ToolGraph) -> str:
-    """Return the SHA-256 digest of the tools, in order, and the links."""
+    """Return a SHA-256 digest of the tools, in order, and the links."""
     return _digest([[asdict(t) for t in graph.tools], graph.links])
 
 
 def data_fingerprint(plans: Iterable[ToolPlan]) -> str:
-    """Return the SHA-256 digest of plans, in order."""
+    """Return a SHA-256 digest of plans, in order."""
     return _digest([asdict(p) for p in plans])
 
 
 def save_retriever(retriever: Retriever, folder: Path, data: str = "") -> None:
-    """Write a checkpoint.
+    """Write a retriever to a folder.
 
     Args:
-        folder: Folder of the checkpoint, created if missing; an existing one is replaced
+        folder: Folder of the checkpoint, created if missing; an existing checkpoint is replaced
             atomically.
         data: Fingerprint of the training plans.
 
@@ -452,14 +459,14 @@ def save_retriever(retriever: Retriever, folder: Path, data: str = "") -> None:
 def load_retriever(
     folder: Path, graph: ToolGraph | None = None, encoder: TextVectors | None = None
 ) -> Retriever:
-    """Read a checkpoint.
+    """Read a retriever from the folder of a checkpoint.
 
     Args:
-        graph: Other tools or links than those used in training; this requires `free` to be off.
+        graph: Tools and links to use instead of those in training; `config.free` must be false.
 
     Raises:
         DataFileError: The folder or a file is missing, damaged, or not a checkpoint.
-        UsageError: The network was trained for other tools.
+        UsageError: The network was trained for different tools.
     """
     return read_set(folder / _JSON, lambda: _load(folder, graph, encoder))
 

@@ -1,1 +1,1 @@
-"""Reading of requests in words, without a language model."""
+"""Readers of requests in words that need no language model."""

@@ -1,7 +1,7 @@
-"""The arguments stated in a clause, bound to the parameters of one tool.
+"""The arguments that a clause states, bound to the parameters of a tool.
 
-The form, neighbouring words and position of a value determine its parameter. Each value is bound to
-one parameter, the most certain pairs first. A value without a recognisable form, such as "milk" in
+A value's form, neighbouring words and position determine its parameter. Each value is bound to one
+parameter, the most certain pairs first. A value without a recognisable form, such as "milk" in
 "search for milk", is bound only if exactly one parameter and one run of words remain.
 """
 
@@ -55,11 +55,11 @@ _NEAR = 3
 
 @dataclass
 class ReadCall:
-    """A call, as one clause states it.
+    """A call as a clause states it.
 
     Args:
         used: Positions of the words and values that the call explains.
-        quality: Match between each value and its parameter, from 0 to 1, by position.
+        quality: How well each value matches its parameter, from 0 to 1, by the value's position.
     """
 
     tool: ToolSchema
@@ -69,11 +69,11 @@ class ReadCall:
     quality: dict[int, float] = field(default_factory=dict)
 
     def open(self) -> list[ToolParameter]:
-        """Return the required parameters without a value."""
+        """Return the required parameters that have no value yet."""
         return [p for p in self.tool.takes if p.required and p.name not in self.arguments]
 
     def put(self, parameter: ToolParameter, value: Json, text: str, form: str) -> None:
-        """Set a parameter, or append to it if it takes a list."""
+        """Set a parameter to a value, or append the value if the parameter takes a list."""
         if parameter.is_list:
             listed = self.arguments.setdefault(parameter.name, [])
             assert isinstance(listed, list)
@@ -93,7 +93,7 @@ class _Pair:
 
 @dataclass(frozen=True)
 class RequestContext:
-    """The rest of the request around a clause; `about` holds the statements before any order."""
+    """The request around a clause; `about` are the words of statements before the first order."""
 
     text: str
     facts: tuple[ValueSpan, ...] = ()
@@ -107,7 +107,6 @@ def read_call(
     verb: str,
     context: RequestContext,
 ) -> ReadCall:
-    """Return a call of a tool with the arguments that a clause states."""
     call = ReadCall(tool)
     _choices(call, clause, verb)
     _flags(call, clause)
@@ -195,7 +194,7 @@ def _phrase_of(before: Sequence[Token]) -> tuple[Sequence[Token], Sequence[Token
 
 
 def _after(tokens: Sequence[Token], index: int) -> list[Token]:
-    """Return the noun just after a value: "the Documents directory"."""
+    """Return the noun that follows a value: "the Documents directory"."""
     found = []
     for token in tokens[index + 1 : index + 2]:
         if not token.is_word:
@@ -205,7 +204,7 @@ def _after(tokens: Sequence[Token], index: int) -> list[Token]:
 
 
 def cue_of(tokens: Sequence[Token], index: int, parameter: ToolParameter) -> float:
-    """Return how strongly the words beside a value point to a parameter."""
+    """Return how strongly the words around a value indicate a parameter."""
     names = stems_of(parameter.name)
     described = stems_of(parameter.description)
     before, after = _before(tokens, index), _after(tokens, index)
@@ -296,7 +295,7 @@ _LISTED = re.compile(
 
 
 def options_in(description: str) -> list[str]:
-    """Return the values that a description enumerates; empty if it lists fewer than two."""
+    """Return the values that a description lists; empty if there are fewer than two."""
     found = _QUOTED.findall(description)
     if len(set(found)) < 2 and (listed := _LISTED.search(description)):
         found = re.findall(r"\w+", listed[1]) if "," in listed[1] or " or " in listed[1] else []
@@ -344,7 +343,7 @@ _FLAG_WORDS = frozenset(
 def _phrase(
     call: ReadCall, words: ToolVocabulary, clause: RequestClause, verb: str, context: RequestContext
 ) -> None:
-    """Bind the only remaining run of words to the only parameter that still needs a text."""
+    """If one run of words and one text parameter remain, bind the former to the latter."""
     worded = [
         p
         for p in call.tool.takes
@@ -392,7 +391,7 @@ def _after_colon(call: ReadCall, clause: RequestClause) -> list[list[Token]]:
 
 
 def _remainder(clause: RequestClause, parameter: ToolParameter, verb: str) -> list[list[Token]]:
-    """Return all words after the verb and the parameter's name: "echo hello there"."""
+    """Return all words after the verb and the parameter's name, as in "echo hello there"."""
     names = stems_of(parameter.name)
     rest = list(clause.tokens[_verb_length(clause, verb) :])
     while rest and (rest[0].lower in DETERMINERS or stem(rest[0].lower or "x") in names):
@@ -445,7 +444,7 @@ def _introduced(
 def _runs(
     call: ReadCall, words: ToolVocabulary, clause: RequestClause, verb: str
 ) -> Iterator[list[Token]]:
-    """Yield the runs of words that neither the tool nor a bound value explains."""
+    """Yield the runs of words that neither the tool's words nor a bound value explains."""
     run: list[Token] = []
     pending: list[Token] = []
     for token in (*clause.tokens[_verb_length(clause, verb) :], None):

@@ -1,4 +1,4 @@
-"""The clauses of a request: their moods and references to entities."""
+"""The clauses of a request, their moods, and their references to entities."""
 
 from __future__ import annotations
 
@@ -41,8 +41,6 @@ from hvr.tools.navigation.words.vocabulary import is_content
 
 
 class Mood(StrEnum):
-    """The function of a clause."""
-
     ORDER = "order"
     QUESTION = "question"
     FORBIDDEN = "forbidden"
@@ -57,10 +55,10 @@ class RequestClause:
     """A clause of a request.
 
     Args:
-        opener: The subordinating word, such as "because"; empty for a main clause.
-        borrowed: Positions of pronouns that were replaced by values of another clause.
-        fragment: Whether it has no verb of its own ("no wait, O-12", "or maybe not"), so that it
-            may correct the preceding clause.
+        opener: Subordinating word, such as "because"; empty for a main clause.
+        borrowed: Positions of pronouns that were replaced by values from another clause.
+        fragment: Whether the clause has no verb of its own ("no wait, O-12", "or maybe not"), so
+            that it may correct the clause before it.
     """
 
     tokens: tuple[Token, ...]
@@ -71,12 +69,10 @@ class RequestClause:
 
     @property
     def spans(self) -> tuple[ValueSpan, ...]:
-        """The values that the clause states."""
         return tuple(token.span for token in self.tokens if token.span is not None)
 
     @property
     def text(self) -> str:
-        """The words of the clause."""
         return " ".join(token.text for token in self.tokens)
 
 
@@ -186,7 +182,7 @@ _LOOSE_END = ("please", "thanks", "thank", "then", "too", "also")
 
 
 def stripped(tokens: Sequence[Token]) -> list[Token]:
-    """Return tokens without punctuation and courtesy words at both ends."""
+    """Return tokens without punctuation and courtesies at both ends."""
     some = list(tokens)
     while some and some[0].span is None:
         no = some[0].lower == "no" and len(some) > 1 and some[1].lower in (",", "don't", "do")
@@ -201,13 +197,13 @@ def stripped(tokens: Sequence[Token]) -> list[Token]:
 
 
 def is_open_order(tokens: Sequence[Token]) -> bool:
-    """Return whether words such as "please" or "I want to" explicitly introduce an order."""
+    """Return whether words such as "please" or "I want to" mark the tokens as an order."""
     said = [token for token in tokens if token.lower not in ("and", "or")]
     return bool(said) and _OPENER.match(written(said)) is not None
 
 
 def is_wish(tokens: Sequence[Token]) -> bool:
-    """Return whether a statement reports a wish or what someone said."""
+    """Return whether a statement reports a wish, or something that another person said."""
     said = written(tokens)
     return bool(_REPORTS.match(said) or re.search(r"\bto \w+", said)) or any(
         token.lower in _WISHES for token in tokens[1:4]
@@ -217,12 +213,12 @@ def is_wish(tokens: Sequence[Token]) -> bool:
 def with_mood(
     tokens: Sequence[Token], end: str, verbs: Collection[str], before: Sequence[RequestClause]
 ) -> RequestClause:
-    """Return a clause with its mood, without the words that only mark it as a request.
+    """Return a clause with its mood, without words such as "please" that only mark the mood.
 
     Args:
-        end: The punctuation mark that ends its sentence.
-        verbs: The stems of known verbs.
-        before: The earlier clauses of its sentence.
+        end: Punctuation mark at the end of the clause's sentence.
+        verbs: Stems of known verbs.
+        before: Earlier clauses of the sentence.
     """
     # In "Could you look it up and cancel it?", the opening applies to the whole sentence.
     ordered = end == "?" and bool(before) and before[-1].mood is Mood.ORDER
@@ -254,7 +250,7 @@ def with_mood(
 
 
 def _caused(tokens: Sequence[Token], verbs: Collection[str]) -> list[Token]:
-    """Return "cancelled O-11" for "I need O-11 cancelled"; nothing for other clauses."""
+    """Return "cancelled O-11" for "I need O-11 cancelled"; an empty list for any other clause."""
     causes = _CAUSES.match(written(tokens))
     rest = after(tokens, causes.end()) if causes else []
     last = rest[-1] if len(rest) > 1 else None
@@ -310,7 +306,7 @@ def _finite(tokens: Sequence[Token]) -> bool:
 
 
 def clauses_of(text: str, verbs: Collection[str] = ()) -> tuple[RequestClause, ...]:
-    """Return the clauses of a request; `verbs` are stems of further verbs."""
+    """Return the clauses of a request; `verbs` are stems of verbs that are not built in."""
     known = GENERAL_VERBS | frozenset(verbs)
     found: list[RequestClause] = []
     for sentence, end in _sentences(tokens_of(text)):
@@ -426,7 +422,7 @@ def _goes_on(before: RequestClause, opener: str, body: Sequence[Token]) -> bool:
 
 
 def _parts(tokens: list[Token], verbs: frozenset[str]) -> list[tuple[list[Token], str]]:
-    """Split a sentence before each clause; return the parts with their opening words."""
+    """Split a sentence into clauses, and return each with the word that opens it."""
     parts: list[tuple[list[Token], str]] = []
     part: list[Token] = []
     opener = ""
@@ -468,7 +464,7 @@ def _gerund(rest: Sequence[Token]) -> bool:
 
 
 def _opens(word: str, rest: Sequence[Token], before: Sequence[Token]) -> bool:
-    """Return whether a word opens a clause here, rather than being a preposition or adverb."""
+    """Return whether a word opens a clause, rather than being a preposition or adverb."""
     if not rest:
         return False
     first = rest[0].lower
@@ -493,7 +489,7 @@ def _opens(word: str, rest: Sequence[Token], before: Sequence[Token]) -> bool:
 
 
 def _starts_clause(rest: Sequence[Token], verbs: frozenset[str]) -> bool:
-    """Return whether a clause begins here, rather than the next item in an enumeration."""
+    """Return whether the tokens in `rest` begin a clause, rather than the next item of a list."""
     rest = list(rest)
     while rest and (rest[0].lower in ADVERBS or rest[0].lower in _JOINERS | {","}):
         rest.pop(0)
@@ -520,7 +516,7 @@ _DISTRIBUTES = frozenset({"both", "each"})
 
 
 def each_value(clause: RequestClause) -> list[RequestClause]:
-    """Return a clause for each value of a list: "cancel O-11 and O-12"."""
+    """Return one clause per value of a list: two for "cancel O-11 and O-12"."""
     tokens = [t for t in clause.tokens if t.lower not in _DISTRIBUTES]
     runs: list[list[int]] = []
     for at, token in enumerate(tokens):
@@ -554,8 +550,8 @@ class Reference:
     """A reference to an entity.
 
     Args:
-        used: Positions of the words that express it.
-        unknown: A superlative that matches no known property; otherwise empty.
+        used: Positions of the words that make up the reference.
+        unknown: Superlative that matches no known property; otherwise empty.
     """
 
     query: EntityQuery
@@ -566,7 +562,7 @@ class Reference:
 def reference_of(
     clause: RequestClause, parameter: ToolParameter, catalogue: Catalogue
 ) -> Reference:
-    """Return how a clause refers to the entity of a parameter."""
+    """Return the words by which a clause refers to the entity of a parameter, as a query."""
     nouns = stems_of(parameter.name) - _BARE
     tokens = clause.tokens
     heads = [i for i, token in enumerate(tokens) if token.is_word and stem(token.lower) in nouns]
@@ -605,7 +601,7 @@ def _superlative(token: Token, catalogue: Catalogue) -> Reference:
 
 
 def refers_back(clause: RequestClause, parameter: ToolParameter) -> bool:
-    """Return whether a clause refers to an entity named earlier: "it", "the parcel"."""
+    """Return whether a clause refers to an entity mentioned earlier: "it", "the parcel"."""
     nouns = stems_of(parameter.name) - _BARE
     tokens = clause.tokens
     for index, token in enumerate(tokens):

@@ -1,4 +1,4 @@
-"""English words that requests use independently of any tool world, and word stems."""
+"""English words that have the same meaning in every tool world, and word stems."""
 
 from __future__ import annotations
 
@@ -285,7 +285,7 @@ _PARTICIPLES = frozenset(
 
 
 def is_participle(word: str) -> bool:
-    """Return whether a lower-case word is an irregular past form but not also an imperative."""
+    """Return whether a lower-case word is an irregular past form that is not also an imperative."""
     return word in _PARTICIPLES
 
 
@@ -309,12 +309,12 @@ def stem(word: str) -> str:
 
 
 def stems_of(text: str) -> frozenset[str]:
-    """Return the stems of the words in a text; names in snake_case or camelCase are split."""
+    """Return the stems of the words in a text; identifiers are split into words."""
     return frozenset(stem(word) for word in words_in(text))
 
 
 def words_in(text: str) -> list[str]:
-    """Return the words of a text in lower case; names in snake_case or camelCase are split."""
+    """Return the words of a text in lower case; identifiers are split into words."""
     text = re.sub(r"\b([Ee])-(?=mail)", r"\1", text)
     found = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+(?:'[a-z]+)?", text)
     return [word.lower() for word in found]

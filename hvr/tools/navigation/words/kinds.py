@@ -16,8 +16,6 @@ from hvr.tools.navigation.words.lexer import ValueForm, ValueSpan, time_zone
 
 
 class ValueKind(StrEnum):
-    """The kind of value that a parameter takes."""
-
     CHOICE = "choice"
     FLAG = "flag"
     NUMBER = "number"
@@ -71,7 +69,7 @@ _BARE = frozenset(map(stem, ("name", "number", "value")))
 
 @lru_cache(maxsize=20_000)
 def kind_of(parameter: ToolParameter) -> ValueKind:
-    """Return the kind of value that a parameter takes, judged by its type, name and description."""
+    """Return the kind of value that a parameter takes, from its type, name and description."""
     types = set(parameter.type.split("|")) - {"null"}
     if parameter.choices:
         return ValueKind.CHOICE
@@ -144,7 +142,7 @@ _SUITS: dict[ValueKind, dict[ValueForm, float]] = {
 
 
 def value_compatibility(span: ValueSpan, parameter: ToolParameter) -> tuple[float, Json]:
-    """Return how well a value matches a parameter, from 0 to 1, and the converted value."""
+    """Return how well a value matches a parameter, from 0 to 1, and the value converted to fit."""
     kind = kind_of(parameter)
     if kind is ValueKind.NUMBER:
         return _as_number(span, parameter)
@@ -197,7 +195,7 @@ def _as_number(span: ValueSpan, parameter: ToolParameter) -> tuple[float, Json]:
 
 @lru_cache(maxsize=20_000)
 def units_of(parameter: ToolParameter) -> frozenset[str]:
-    """Return the units named in a parameter's name or, failing that, in its description."""
+    """Return the units in a parameter's name or, if it names none, in its description."""
     for text in (parameter.name, parameter.description):
         words = (word for word in words_in(text) if len(word) > 2)
         found = frozenset(
@@ -213,7 +211,7 @@ _EXAMPLE = re.compile(r"(?:such as|e\.g\.,?|like|for example,?|format:?)\s+['\"]
 
 @lru_cache(maxsize=20_000)
 def examples_form(description: str) -> str:
-    """Return a pattern of values that look like a description's example; empty if it has none."""
+    """Return a regular expression for values like the example in a description; empty if none."""
     match = _EXAMPLE.search(description)
     example = match[1].rstrip(".") if match else ""
     if not re.search(r"\d", example) or not re.search(r"[A-Za-z#]", example):

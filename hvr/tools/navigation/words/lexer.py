@@ -1,4 +1,4 @@
-"""The lexer of requests: words, signs, and values recognised by form (ids, dates, amounts)."""
+"""The lexer of requests: words, punctuation, and values with a form (ids, dates, amounts)."""
 
 from __future__ import annotations
 
@@ -38,8 +38,6 @@ from hvr.tools.navigation.words.english import (
 
 
 class ValueForm(StrEnum):
-    """The form by which a value is recognised."""
-
     QUOTED = "quoted text"
     URL = "URL"
     EMAIL = "e-mail address"
@@ -61,9 +59,9 @@ class ValueSpan:
     """A part of a text that states a value.
 
     Args:
-        start: Index of the first character.
-        end: Index after the last character.
-        unit: Unit of a number, in the singular; empty if it has none.
+        start: Index of its first character.
+        end: Index after its last character.
+        unit: Unit of a number, in the singular; empty if none.
     """
 
     start: int
@@ -155,7 +153,7 @@ def _date(text: str, start: int, end: int, form: ValueForm) -> ValueSpan | None:
 
 
 def read_date(said: str) -> str:
-    """Return a date in ISO 8601; unchanged if it lacks a year, and empty if it is not a date."""
+    """Return a date in ISO 8601; the text itself if it lacks a year; empty if it is not a date."""
     iso = re.fullmatch(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})", said)
     if iso:
         return _iso(*map(int, iso.groups()))
@@ -205,7 +203,7 @@ _ORDINAL_ENDS = frozenset(["st", "nd", "rd", "th", "x", "k", "m", "am", "pm"])
 
 
 def unit_of(word: str) -> str:
-    """Return the unit of a word or sign, in the singular; empty if it is not a unit."""
+    """Return the unit that a word or sign denotes, in the singular; empty if none."""
     plain = word.lower().rstrip(".")
     return UNITS.get(plain) or UNITS.get(plain.removesuffix("s"), "")
 
@@ -233,7 +231,7 @@ def _number(text: str, start: int, end: int, form: ValueForm) -> ValueSpan | Non
 
 
 def _pronoun(text: str, start: int, end: int) -> bool:
-    """Return whether "one" is a pronoun here: "the last one", "one of them"."""
+    """Return whether "one" is a pronoun, as in "the last one" and "one of them"."""
     before = re.search(r"([A-Za-z]+)\s+$", text[:start])
     after = re.match(r"\s+([A-Za-z]+)", text[end:])
     follows = after[1].lower() if after else ""
@@ -458,7 +456,7 @@ _BASE_ING = frozenset(stem(word) for word in ("ring", "bring", "sing", "ping", "
 
 @dataclass(frozen=True)
 class Token:
-    """A word, a sign, or a value; `start` is its index in the whole text."""
+    """A word, punctuation mark or value; `start` is its index in the whole text."""
 
     text: str
     start: int
@@ -466,17 +464,16 @@ class Token:
 
     @property
     def lower(self) -> str:
-        """The word in lower case; empty for a value."""
+        """The token in lower case; empty for a value."""
         return "" if self.span is not None else self.text.lower()
 
     @property
     def is_word(self) -> bool:
-        """Whether the token is a word, not a sign or a value."""
         return self.span is None and self.text[0].isalpha()
 
 
 def tokens_of(text: str) -> list[Token]:
-    """Return the words, signs and values of a text, without quotation marks."""
+    """Return the tokens of a text, without quotation marks."""
     found: list[Token] = []
     at = 0
     plain = text.replace("’", "'")
@@ -490,12 +487,12 @@ def tokens_of(text: str) -> list[Token]:
 
 
 def written(tokens: Sequence[Token]) -> str:
-    """Return the words of tokens in lower case, joined by spaces, with squares for values."""
+    """Return tokens in lower case, joined by spaces, with a square in place of each value."""
     return " ".join("\N{WHITE SQUARE}" if t.span is not None else t.text.lower() for t in tokens)
 
 
 def after(tokens: Sequence[Token], length: int) -> list[Token]:
-    """Return the tokens after a prefix of the text returned by `written`."""
+    """Return the tokens after the first `length` characters of the text from `written`."""
     at = 0
     for index, token in enumerate(tokens):
         if at >= length:
@@ -507,8 +504,8 @@ def after(tokens: Sequence[Token], length: int) -> list[Token]:
 def is_verb(tokens: Sequence[Token], verbs: Collection[str]) -> bool:
     """Return whether the first token is probably a verb in the imperative.
 
-    Any word before a determiner counts as a verb; a known verb also counts before other possible
-    objects.
+    Before a determiner, any word counts as a verb; before other possible objects, only a known
+    verb.
     """
     first = tokens[0]
     following = tokens[1].lower if len(tokens) > 1 else ""

@@ -1,4 +1,4 @@
-"""The reading of a request in words, and checks that apply to every reader."""
+"""The reading of a request in words, and checks that every reader applies."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class ReadValue:
     """A value that a request states in words.
 
     Args:
-        name: The parameter that takes it, or the property that it constrains; empty if unknown.
-        form: The recognised form, such as "file path" or "choice of the schema".
+        name: Parameter that takes the value, or property that it constrains; empty if unknown.
+        form: Recognised form, such as "file path" or "choice of the schema".
     """
 
     name: str
@@ -40,14 +40,14 @@ class ReadRequest:
     """The reading of a request in words.
 
     Args:
-        request: The goal calls and further facts; None if no call is possible yet.
-        why: How the request was read, or why nothing is called, in a sentence or two for people.
-        tools: The candidate tools, most likely first.
-        move: The move, if the words alone determine it: ASK with questions, FIND if no tool serves
-            the request, ANSWER if there is nothing to call. None if the plan decides.
+        request: Goal calls and further facts; None if no call is possible yet.
+        why: How the request was read, or why nothing is called, in one or two sentences.
+        tools: Candidate tools, most likely first.
+        move: Next move, if the words alone determine it: ASK if there are questions, FIND if no
+            tool serves the request, ANSWER if there is nothing to call. None if the plan decides.
         questions: Questions that only the user can answer. A question about the choice of a tool
             has the name "tool", with tool names as choices.
-        unread: Content words that the reading does not explain.
+        unread: Content words to which the reading gives no meaning.
     """
 
     request: ToolRequest | None
@@ -65,7 +65,7 @@ class ReadRequest:
 
 
 def guarded(read: ReadRequest, text: str, catalogue: Catalogue) -> ReadRequest:
-    """Return a reading without the writing goal calls that no clause orders."""
+    """Return a reading without the writing goal calls that the request does not order."""
     if read.request is None:
         return read
     schemas = {tool.name: tool for tool in catalogue.tools}
@@ -111,7 +111,7 @@ _REASONS = {
 
 
 def mood_of(tool: ToolSchema, clauses: Sequence[RequestClause]) -> Mood:
-    """Return the mood of the clause about a tool or, if unclear, the more cautious mood."""
+    """Return the mood of the clause that is about a tool or, if unclear, the most cautious mood."""
     about = [(_about(tool, clause), clause.mood) for clause in clauses]
     most = max((score for score, _ in about), default=0.0)
     moods = {mood for score, mood in about if score == most}
@@ -142,9 +142,9 @@ _WHOLE = (
 
 
 def is_stated(value: Json, text: str, given: Collection[Json] = ()) -> bool:
-    """Return whether a text, or the user beside the text, states a value.
+    """Return whether a value is stated by a text or among the values that the user gives besides.
 
-    A list or object is stated if each of its parts is. Words never state booleans, nulls, or empty
+    A list or object is stated if all its parts are. Words never state booleans, nulls, or empty
     lists and objects.
     """
     if any(same_value(value, one) for one in given):

@@ -1,7 +1,7 @@
-"""A request reader that needs no language model.
+"""A reader of requests that needs no language model.
 
 Each order or question leads to at most one goal call. A writing call requires a matching verb, a
-clear lead over every other tool, and a reading that explains every word of the clause. Otherwise
+clear lead over all other tools, and a reading that explains every word of the clause. Otherwise,
 hvr asks the user.
 """
 
@@ -80,7 +80,7 @@ _LOOSE = frozenset([ValueKind.TEXT, ValueKind.ANY, ValueKind.PATH])
 
 
 class ValueNames:
-    """Names values after the parameters that would accept them."""
+    """Names values after the parameters that accept them."""
 
     def __init__(self, catalogue: Catalogue, meanings: Sequence[ParameterMeaning]) -> None:
         self._slots = slots = {(slot.tool, slot.name): m.name for m in meanings for slot in m.slots}
@@ -91,11 +91,11 @@ class ValueNames:
         ]
 
     def of(self, tool: str, parameter: str) -> str:
-        """Return the meaning of a parameter, or else its name."""
+        """Return the meaning of a parameter or, if it has none, the parameter's name."""
         return self._slots.get((tool, parameter), parameter)
 
     def named(self, span: ValueSpan, clause: RequestClause | None) -> ReadValue | None:
-        """Return a value with the name under which it is stated; the name is empty if unclear."""
+        """Return a value with the name that the text gives it; the name is empty if unclear."""
         tokens = clause.tokens if clause is not None else ()
         index = next((i for i, t in enumerate(tokens) if t.start == span.start), None)
         best: tuple[float, str] = (0.0, "")
@@ -130,13 +130,13 @@ MAX_CHOICES = 4
 
 @dataclass
 class _ClauseGoal:
-    """The goal call of a clause, or the reason for its absence.
+    """The goal call of a clause, or the reason why the clause has none.
 
     Args:
         queries: Queries for entity parameters without a value.
-        question: A question that must be answered before any call.
-        unread: Content words that nothing explains.
-        spans: Values that the call does not take.
+        question: Question that must be answered before any call.
+        unread: Content words to which the reading gives no meaning.
+        spans: Values in the clause that the call does not take.
     """
 
     clause: RequestClause
@@ -149,8 +149,6 @@ class _ClauseGoal:
 
 
 class RequestReader:
-    """Reads requests to the tools of a catalogue."""
-
     def __init__(
         self, catalogue: Catalogue, meanings: Sequence[ParameterMeaning], encode: Encoder
     ) -> None:
@@ -235,7 +233,7 @@ class RequestReader:
         *,
         only: bool,
     ) -> UserQuestion | None:
-        """Return the question that must be answered before the call; None for a clear call."""
+        """Return the question to ask before a call; None if the call is clear."""
         clause, writes = goal.clause, best.tool.effect is not Effect.READS
         # An order with an unknown verb may ask for anything.
         unsure = best.verb < SIMILAR_VERB and not only and (writes or bool(verb.stem))
@@ -256,7 +254,7 @@ class RequestReader:
         return UserQuestion(QuestionKind.CONFIRM, 0, "tool", why, _listed(goal.tools[:1]))
 
     def _unknown_verb(self, clause: RequestClause, best: ToolEvidence) -> bool:
-        """Return whether a clause that asks nothing begins with a word that no tool explains."""
+        """Return whether a clause (no question) begins with a word that no tool explains."""
         first = clause.tokens[0]
         if clause.mood is not Mood.QUESTION or not clause.fragment or not is_content(first):
             return False
@@ -490,7 +488,7 @@ class RequestReader:
 
 
 def _afterthoughts(clauses: Sequence[RequestClause]) -> list[RequestClause]:
-    """Return the fragments that follow an order and may correct or withdraw it."""
+    """Return the fragments after an order that may correct or withdraw it."""
     first = next((n for n, one in enumerate(clauses) if one.mood is Mood.ORDER), len(clauses))
     return [clause for clause in clauses[first:] if clause.fragment]
 
@@ -544,7 +542,7 @@ def _from_spans(parameter: ToolParameter, spans: Iterable[ValueSpan]) -> tuple[J
 
 
 def _resolved(clause: RequestClause, before: Sequence[RequestClause]) -> RequestClause:
-    """Replace "it" by the only value in the last clause that states any."""
+    """Replace "it" by the value of the last clause that states a value, if it states only one."""
     said = next((one.spans for one in reversed(before) if one.spans), ())
     if len(said) == 1 and any(t.lower in ("its", "his", "her", "their") for t in clause.tokens):
         # "Show its status" asks for the status of the value named earlier.
@@ -570,7 +568,7 @@ _BACK = frozenset(["it", "that", "this", "them", "those", "these"])
 
 
 def _quotes(goal: _ClauseGoal) -> bool:
-    """Return whether an order states a text that its reading call ignores: 'tell Eli "…"'."""
+    """Return whether an order has a text that its read-only call does not use: 'tell Eli "…"'."""
     left = any(span.form is ValueForm.QUOTED for span in goal.spans)
     return left and not goal.queries and (goal.clause.mood is Mood.ORDER or goal.clause.fragment)
 
@@ -593,7 +591,7 @@ _BOUNDS = frozenset("about around over under above below near up".split())
 
 
 def _qualifies(tokens: Sequence[Token], index: int) -> bool:
-    """Return whether a function word qualifies a value or a noun: "up to 50", "the back door"."""
+    """Return whether a function word modifies a value or a noun: "up to 50", "the back door"."""
     word, before = tokens[index].lower, tokens[index - 1].lower if index else ""
     after = tokens[index + 1 :]
     if word in ADVERBS:
@@ -613,7 +611,7 @@ def _joins_noun(after: Sequence[Token]) -> bool:
 def _in_order(
     parameter: ToolParameter, call: ReadCall, spans: Sequence[ValueSpan]
 ) -> tuple[Json, str]:
-    """Match values to parameters of one kind by position, if they are equally many."""
+    """Match values to parameters of the same kind by position, if their numbers are equal."""
     kind = kind_of(parameter)
     alike = [p for p in call.tool.takes if p.required and kind_of(p) is kind]
     fitting = [span for span in spans if value_compatibility(span, parameter)[0] >= MIN_FORM_SCORE]

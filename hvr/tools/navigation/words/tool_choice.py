@@ -1,4 +1,4 @@
-"""The tool that a clause asks for, by verb, nouns, values, and similarity of texts."""
+"""The choice of the tool that a clause asks for, by verb, nouns, values and similarity of texts."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ MIN_COSINE = 0.3
 
 @dataclass(frozen=True)
 class ToolEvidence:
-    """Evidence that a clause asks for a tool; scores are from 0 to 1, except `fit` (to 2.5).
+    """Evidence that a clause asks for a tool; scores are from 0 to 1, but `fit` is up to 2.5.
 
     Args:
-        call: The call that the clause states.
+        call: Call that the clause states.
         verb: Match between the clause's verb and the tool's action.
-        nouns: Share of the clause's words that occur in the tool's words.
+        nouns: Share of the clause's words that are among the tool's words.
         name: Share of the tool's name that the clause covers.
         meaning: Similarity between the clause and the tool's description.
-        fit: Twice the share of values that the tool takes, plus half the share of its needs that
-            are met.
+        fit: Twice the share of the clause's values that the tool takes, plus half the share of the
+            tool's required parameters that have a value.
     """
 
     call: ReadCall
@@ -53,12 +53,10 @@ class ToolEvidence:
 
     @property
     def tool(self) -> ToolSchema:
-        """The tool."""
         return self.call.tool
 
     @property
     def score(self) -> float:
-        """The sum of the scores."""
         return self.verb + self.nouns + self.name + self.meaning + self.fit
 
 
@@ -76,7 +74,8 @@ class ClauseVerb:
     """The verb of a clause.
 
     Args:
-        stem: The verb's stem; empty if no verb asks for an action.
+        stem: Stem of the verb; empty if no verb asks for an action.
+        places: Positions of the words that make up the verb.
         nouns: Nouns derived from a phrasal verb, such as "pickup" from "pick up".
     """
 
@@ -86,7 +85,6 @@ class ClauseVerb:
 
 
 def verb_of(clause: RequestClause) -> ClauseVerb:
-    """Return the verb of an order."""
     tokens = clause.tokens
     if clause.mood not in (Mood.ORDER, Mood.CONDITIONAL):
         return ClauseVerb("", frozenset())
@@ -109,7 +107,7 @@ def verb_of(clause: RequestClause) -> ClauseVerb:
 
 
 class ToolChooser:
-    """Ranks the tools of a catalogue for clauses."""
+    """Ranks the tools of a catalogue by how likely a clause asks for them."""
 
     def __init__(self, catalogue: Catalogue, encode: Encoder) -> None:
         # A prefix that all descriptions share does not distinguish tools.
@@ -141,7 +139,7 @@ class ToolChooser:
         return sorted(found, key=lambda one: -one.score)
 
     def _negated(self, nouns: frozenset[str], clause: RequestClause) -> frozenset[str]:
-        """Replace "not staged" by "unstaged", if a tool uses that word."""
+        """Replace words such as "not staged" by "unstaged" if a tool uses the latter."""
         words = [token.lower for token in clause.tokens]
         for index, word in enumerate(words):
             opposite = stem(f"un{word}") if word else ""
@@ -197,7 +195,7 @@ def _asked_for(clause: RequestClause) -> frozenset[str]:
 
 
 def content_of(tokens: Sequence[Token], verb: Collection[int]) -> frozenset[str]:
-    """Return the stems of the content words, except the verb."""
+    """Return the stems of the content words other than the verb."""
     return frozenset(
         stem(token.lower)
         for token in tokens

@@ -1,4 +1,4 @@
-"""The words and verbs of each tool, and the tools that share words with a request."""
+"""The words and verbs of tools, and the tools that share words with a request."""
 
 from __future__ import annotations
 
@@ -50,7 +50,6 @@ _QUESTIONS = QUESTION_WORDS - {"where", "when", "who"}
 
 
 def is_content(token: Token) -> bool:
-    """Return whether a token is a content word."""
     word = token.lower.removesuffix("'s")
     return token.is_word and word not in FUNCTION_WORDS and word not in _QUESTIONS
 
@@ -64,8 +63,8 @@ class ToolVocabulary:
     """The word stems of a tool.
 
     Args:
-        taken: Stems of the names, descriptions and choices of its parameters.
-        given: Stems of the names of its results.
+        taken: Stems in the names, descriptions and choices of the tool's parameters.
+        given: Stems in the names of its results.
         around: Stems of all tools in its catalogue.
         things: First words of the id names in its catalogue.
     """
@@ -79,11 +78,10 @@ class ToolVocabulary:
 
     @property
     def all(self) -> frozenset[str]:
-        """All stems of the tool."""
         return self.name | self.described | self.taken | self.given
 
     def weight(self, word: str) -> float:
-        """Return how strongly a stem, or a noun it implies, points to this tool."""
+        """Return how strongly a stem, or a noun that it implies, indicates this tool."""
         return max(map(self._weight, (word, *_SENSES.get(word, ()))))
 
     def _weight(self, word: str) -> float:
@@ -92,12 +90,12 @@ class ToolVocabulary:
         return 0.7 if word in self.described else 0.5 if word in self.taken | self.given else 0.0
 
     def has(self, word: str) -> bool:
-        """Return whether the tool has a stem, or a noun implied by the stem."""
+        """Return whether a stem, or a noun that it implies, is among the tool's words."""
         return self.weight(word) > 0
 
 
 class CatalogueVocabulary:
-    """The words of a catalogue."""
+    """The words of the tools in a catalogue, weighted by rarity."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         own = {tool.name: _words(tool) for tool in catalogue.tools}
@@ -113,19 +111,19 @@ class CatalogueVocabulary:
         self.all = around
 
     def rarity(self, word: str) -> float:
-        """Return the inverse frequency of a stem among the tools; unknown stems are rarest."""
+        """Return the inverse frequency of a stem among the tools; an unknown stem is rarest."""
         return self._rarity.get(word, self._unknown)
 
     def precision(self, tool: str, words: Iterable[str]) -> float:
-        """Return the share of stems that a tool has, weighted by rarity."""
+        """Return the share of the given stems that are among a tool's words, weighted by rarity."""
         own, words = self.of[tool], frozenset(words)
         whole = sum(map(self.rarity, words))
         return sum(own.weight(w) * self.rarity(w) for w in words) / whole if whole else 0.0
 
     def recall(self, tool: str, words: Iterable[str], apart: Iterable[str] = ()) -> float:
-        """Return the share of a tool's name covered by stems, weighted by rarity.
+        """Return the share of a tool's name that the given stems cover, weighted by rarity.
 
-        The stems in `apart` do not count, since other words express the same.
+        The stems in `apart` are not expected, since other words of the request express them.
         """
         words = frozenset(words)
         name = self.of[tool].name - frozenset(apart)
@@ -166,7 +164,7 @@ def _verb(words: list[str]) -> str:
 
 @lru_cache(maxsize=10_000)
 def verbs_of(tool: ToolSchema) -> tuple[str, ...]:
-    """Return the stems of a tool's verbs, first from its name, then from its description."""
+    """Return the stems of a tool's verbs, those from its name before those from its description."""
     names, words = words_in(tool.name), words_in(tool.description)
     described = {stem(word) for word in words[:1]}
     # In "renew_loan: Renew a loan.", "renew" is the verb and "loan" is not.
@@ -183,12 +181,11 @@ def verbs_of(tool: ToolSchema) -> tuple[str, ...]:
 
 
 def verbs_of_tools(catalogue: Catalogue) -> frozenset[str]:
-    """Return the stems of the verbs of all tools."""
     return frozenset(verb for tool in catalogue.tools for verb in verbs_of(tool))
 
 
 def action_match(tool: ToolSchema, verb: str) -> float:
-    """Return how well a verb asks for a tool's action: `SAME_VERB`, `SIMILAR_VERB` or 0."""
+    """Return how well a verb describes a tool's action: `SAME_VERB`, `SIMILAR_VERB` or 0."""
     own = verbs_of(tool)
     if verb in own[:1]:
         return SAME_VERB
@@ -200,7 +197,6 @@ def action_match(tool: ToolSchema, verb: str) -> float:
 
 
 def are_similar_verbs(one: str, other: str) -> bool:
-    """Return whether two verb stems ask for similar actions."""
     return one == other or any(one in group and other in group for group in _GROUPS)
 
 
@@ -223,10 +219,10 @@ def is_known(verb: str) -> bool:
 
 
 def likely_tools(text: str, catalogue: Catalogue, most: int) -> tuple[ToolSchema, ...]:
-    """Return the tools that share the most words with a request, in the order of the catalogue.
+    """Return at most `most` tools that share words with a request, in the order of the catalogue.
 
-    A word counts more the fewer tools have it, and twice as much if it is in the tool's name. A
-    verb for a similar action counts like a word in the name.
+    A word that few tools share counts more, and twice as much in a tool's name. A verb for a
+    similar action counts as much as a word in the name.
     """
     tools = catalogue.tools
     if len(tools) <= most:
