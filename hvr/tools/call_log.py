@@ -225,7 +225,7 @@ class ToolWords:
         }
 
     def mentions(self, request: frozenset[str], tool: str) -> bool:
-        """Return whether a request contains half the words of a tool's name or a distinctive word."""
+        """Return whether a request has half the words of a tool's name, or a distinctive word."""
         name = self._names.get(tool, stems(tool))
         if name and 2 * len(name & request) >= len(name):
             return True
