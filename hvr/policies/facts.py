@@ -1,4 +1,4 @@
-"""Policies for PDDL worlds: a model writes the plan, or only the goal (Liu et al. 2023)."""
+"""Policies for PDDL worlds in which a model writes the plan, or only the goal (Liu et al. 2023)."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ from hvr.worlds.facts.lexicon import WorldLexicon
 # finds the plan, and hvr's validator proves it.
 
 GOAL_PROMPTS = DEFAULT_PROMPTS / "facts"
-"""Prompt templates for PDDL goals, which suit every PDDL world."""
+"""Prompt templates for PDDL goals, suitable for every PDDL world."""
 
 MAX_GOAL_ATTEMPTS = 3
-"""Maximum number of goals that a model may write, including the first."""
+"""Maximum number of goals that a model may write per request."""
 
 _EMPTY = "it has no condition, so that it would hold without doing anything"
 
@@ -51,7 +51,7 @@ _BEGINS = re.compile(r"\(\s*(?:and|or|not|imply|forall|exists|[A-Za-z]|[<>=])")
 
 @dataclass(frozen=True)
 class GoalWriter:
-    """Asks a model for a goal until the answer is usable; it never sees the problem's goal."""
+    """Asks a model for a goal until the goal is usable; the model never sees the problem's goal."""
 
     dialogue: Dialogue
     domain: Domain
@@ -143,7 +143,7 @@ TRANSCRIPT = "llm.jsonl"
 
 
 class ModelPlanner:
-    """A planner that uses a language model, in place of a `StatePlanner`.
+    """A planner that uses a language model, as an alternative to `StatePlanner`.
 
     Args:
         library: File to which learnt macro actions are added; None to add none.
@@ -169,7 +169,7 @@ class ModelPlanner:
         self._used: set[str] = set()
 
     def plan(self, task: Task) -> Planned:
-        """Return a plan from a task's initial state; the plan may miss the goal.
+        """Return a plan from the task's initial state. The plan need not reach the goal.
 
         Raises:
             UsageError: The task has durative actions.
@@ -191,7 +191,7 @@ class ModelPlanner:
         return Planned(task.problem, task, told, record.plan, record.planner_calls)
 
     def goal(self, problem: Problem) -> Expression:
-        """Return the goal that the model reads from the request."""
+        """Return the goal that the model wrote for the request."""
         equipment = self.equipment
         dialogue = Dialogue(
             equipment.model,
@@ -221,11 +221,11 @@ class ModelPlanner:
 
 @dataclass(frozen=True)
 class DescribedWorld:
-    """A PDDL world, as described to a language model.
+    """A PDDL world to describe to a language model.
 
     Attributes:
-        problem: Problem of the world; a simulated model gets both domain and problem.
-        prompts: The world's prompt templates; None for the default ones.
+        problem: Problem of the world, which only a simulated model sees as a whole.
+        prompts: Folder of the world's prompt templates; None for the default ones.
     """
 
     domain: Domain
@@ -245,7 +245,7 @@ def open_model(
     folder: Path | None = None,
     listen: Callable[[Any], None] | None = None,
 ) -> ModelPlanner:
-    """Connect a language model that plans in a world; `open_equipment` lists the errors.
+    """Connect a language model that plans in a world; see `open_equipment` for the errors.
 
     Args:
         planner: Planner for planner-assisted repair.
@@ -280,5 +280,4 @@ def open_model(
 
 
 def _in_words(problem: str) -> str:
-    """Return a parser's message without the goal's text and position."""
     return re.sub(r"^<goal>:\d+:\d+: ", "", problem.splitlines()[0])

@@ -1,8 +1,8 @@
-"""Room in places: keeps plans within the room that is predicted from sizes.
+"""Room in places: keeps plans within the room that hvr predicts from sizes.
 
-A problem limits the room of a place only where the limit can matter. It does so by constraints of
-the form "never these things together in this place", for things that the goal places or a plan puts
-there.
+A problem limits the room of a place only if the limit can matter. The limits are constraints of the
+form "never these objects together in this place", for objects that the goal or a plan puts in the
+place.
 """
 
 from __future__ import annotations
@@ -33,38 +33,38 @@ _WALL = 0.02
 """Thickness of the walls of closable places, in metres."""
 
 _GAP = 0.01
-"""Distance between things that stand side by side, in metres."""
+"""Distance between objects that stand side by side, in metres."""
 
 _FLAT = 0.06
-"""Maximum height of things that lie on one another, in metres."""
+"""Maximum height of objects that can be stacked, in metres."""
 
 _SHELF = 0.4
 """Distance between the shelves of high closable places, in metres."""
 
 _AWAY = 0.6
-"""Distance of the robot from the middle of a side of the place, in metres."""
+"""Distance between the robot and the middle of a side of the place, in metres."""
 
 _AMPLE = 0.3
-"""Maximum share of a place that may be occupied for the place to count as nearly empty."""
+"""Maximum occupied share of a place that counts as nearly empty."""
 
 _MOST_TOGETHER = 4
-"""Maximum number of things whose combinations are examined."""
+"""Maximum number of objects whose combinations are examined."""
 
 Spot = tuple[float, float, float, float, bool]
-"""A horizontal area (minimum x and z, maximum x and z), and whether a flat thing lies in it."""
+"""A horizontal area (minimum x and z, maximum x and z), and whether a flat object lies in it."""
 
 
 class Crowd(Value):
-    """Things that do not all fit in a place, so that at least one must stay elsewhere."""
+    """Objects that do not fit into a place together."""
 
     place: str
     things: frozenset[str]
 
 
 class Capacity:
-    """The room in a scene, as known from bounding boxes.
+    """The room in the places of a scene, computed from bounding boxes.
 
-    Places whose room is unknown count as free, such as basins and places for one thing at a time.
+    Places of unknown size, such as basins and places for one object, count as empty.
     """
 
     def __init__(self, inventory: Inventory) -> None:
@@ -72,9 +72,10 @@ class Capacity:
         self._known: dict[object, bool] = {}
 
     def crowds(self, things: Collection[str], place: str) -> Iterator[Crowd]:
-        """Yield the minimal sets of things that do not fit together in a place.
+        """Yield the minimal sets of objects that do not fit into a place together.
 
-        A set contains things that are not in the place yet. Its other things could be moved away.
+        Each set contains at least one object that is not in the place yet; the others may be moved
+        away.
         """
         contents = self._inventory.contents.get(place, ())
         stays = [o for o in contents if o not in things]
@@ -90,20 +91,20 @@ class Capacity:
                     yield Crowd(place, together)
 
     def could_take(self, place: str, thing: str) -> bool:
-        """Return whether a thing fits in a place when all that can be carried has left it."""
+        """Return whether a thing fits into a place from which all portable objects are removed."""
         contents = self._inventory.contents.get(place, ())
         stays = [o for o in contents if not self._inventory.true("pickupable", o)]
         return self.takes(place, (thing,), stays)
 
     def is_roomier(self, place: str, others: Iterable[str]) -> bool:
-        """Return whether a place is larger, in some direction, than each of the others."""
+        """Return whether a place is larger than each of the others in at least one direction."""
         size = self._inner_size(place)
         return all(
             any(a > b for a, b in zip(size, self._inner_size(o), strict=True)) for o in others
         )
 
     def slack(self, place: str, thing: str) -> float:
-        """Return the width in metres that a thing leaves in a place, negative if it is too wide."""
+        """Return the room in metres that a thing leaves in a place; negative if it does not fit."""
         size = _size(self._inventory, thing)
         if size is None or self._inventory.extents.get(place) is None:
             return math.inf
@@ -124,7 +125,7 @@ class Capacity:
         return self._inventory.true("openable", place)
 
     def crowd(self, thing: str, place: str, others: Collection[str]) -> Crowd | None:
-        """Return a minimal set of things that do not fit together; None if all of them fit."""
+        """Return a minimal set of things that do not fit together, or None if all of them fit."""
         if self.takes(place, (thing,), others):
             return None
         left = sorted(others)
@@ -137,7 +138,7 @@ class Capacity:
     def takes(
         self, place: str, things: Sequence[str], others: Collection[str] | None = None
     ) -> bool:
-        """Return whether things fit in a place in this order, beside `others` or its contents."""
+        """Return whether things fit into a place in this order, beside `others` or its contents."""
         inventory = self._inventory
         if others is None:
             others = inventory.contents.get(place, ())
@@ -184,8 +185,6 @@ def _size(inventory: Inventory, name: str) -> _Size | None:
 
 
 class _Packing:
-    """Things placed one after another, each at the free spot nearest to the robot."""
-
     def __init__(self, place: Extent, contents: Iterable[Extent], *, closed: bool) -> None:
         x0, y0, z0, x1, y1, z1 = place
         wall = _WALL if closed else 0.0
@@ -205,7 +204,6 @@ class _Packing:
             self._shelves[shelf].append((a0, c0, a1, c1, b1 - b0 <= _FLAT))
 
     def is_ample(self, sizes: Collection[_Size]) -> bool:
-        """Return whether there is so much room that placing need not be simulated."""
         x0, z0, x1, z1 = self._area
         if any(h > self._height or 2 * max(w, d) > min(x1 - x0, z1 - z0) for w, h, d in sizes):
             return False
@@ -213,7 +211,6 @@ class _Packing:
         return taken + sum(w * d for w, _, d in sizes) <= _AMPLE * (x1 - x0) * (z1 - z0)
 
     def holds(self, sizes: Iterable[_Size], side: int) -> bool:
-        """Return whether things of the given sizes fit in this order."""
         shelves = [list(taken) for taken in self._shelves]
         return all(self._put(size, shelves, side) for size in sizes)
 
@@ -268,10 +265,10 @@ PLACED = frozenset({"on", "in"})
 
 
 class PlacingCondition(Value):
-    """The part of a goal that puts one of some things on or in one of some places.
+    """The part of a goal that puts one of some things in or on one of some places.
 
     Args:
-        classes: Classes of the place, if any place of a class will do; empty for named places.
+        classes: Classes of the place, if any place of a class is allowed; empty for named places.
         needed: Whether the goal offers no alternative.
     """
 
@@ -282,7 +279,7 @@ class PlacingCondition(Value):
 
 
 class Placing:
-    """The room for the things of one goal, given without preferred final conditions."""
+    """The room for the objects of one goal, without its end-state preferences."""
 
     def __init__(self, wanted: Formula, inventory: Inventory) -> None:
         self._wanted = wanted
@@ -294,7 +291,7 @@ class Placing:
         self._relaxed = False
 
     def expect(self, names: Collection[str]) -> tuple[str, ...]:
-        """Predict which things of the goal do not fit together; return further places to use."""
+        """Predict which objects of the goal do not fit together; return further places to use."""
         placements = [*self._placements(names)]
         for place in sorted({p for one in placements for p in one.places}):
             things = {t for one in placements if place in one.places for t in one.things}
@@ -302,10 +299,11 @@ class Placing:
         return tuple(dict.fromkeys(chain.from_iterable(self._spares(placements, names))))
 
     def check(self, names: Collection[str]) -> None:
-        """Check that no thing is too large for all its places, as confirmed by refusals.
+        """Check that no object is too large for all its places, as far as refusals have confirmed
+        it.
 
         Raises:
-            ImpossibleGoalError: A thing is too large for all its places.
+            ImpossibleGoalError: An object is too large for all its places.
         """
         inventory = self._inventory
         for one in self._placements(names):
@@ -329,7 +327,9 @@ class Placing:
                 )
 
     def _too_small(self, place: str, thing: str) -> bool:
-        """Return whether a place was predicted too small, and one no smaller refused the thing."""
+        """Return whether a place is predicted too small, and the refusal of a larger one confirms
+        it.
+        """
         if self._room.could_take(place, thing):
             return False
         known = self._inventory.classes
@@ -338,11 +338,11 @@ class Placing:
         return not self._room.is_roomier(place, refused)
 
     def relax(self) -> None:
-        """Trust a prediction only if a refusal has confirmed it."""
+        """From now on, ignore predictions that no refusal has confirmed."""
         self._relaxed = True
 
     def constraints(self, names: Collection[str]) -> tuple[Trajectory, ...]:
-        """Return, as constraints, the things predicted not to fit together among some objects."""
+        """Return constraints that forbid the objects predicted not to fit together."""
         return tuple(
             Trajectory("always", (), (Not(And(tuple(self._at(t, c.place) for t in c.things))),))
             for c in self._assumed(names)
@@ -350,7 +350,7 @@ class Placing:
         )
 
     def misfits(self, names: Collection[str]) -> frozenset[Atom]:
-        """Return the facts "fits" that are predicted to be wrong among some objects."""
+        """Return the `fits` facts about the objects that are predicted to be false."""
         single = (c for c in self._assumed(names) if len(c.things) == 1)
         return frozenset(Atom("fits", (t, c.place)) for c in single for t in c.things)
 
@@ -374,16 +374,16 @@ class Placing:
         return self._room.slack(crowd.place, thing) >= best
 
     def confirmed(self) -> tuple[Crowd, ...]:
-        """Return the single things without room somewhere, where a refusal has confirmed it.
+        """Return the single objects that do not fit into a place, as far as refusals confirm it.
 
-        If a thing was too large for one place, as predicted, the predictions about places that are
-        no larger count as well.
+        If an object did not fit into a place, as predicted, the predictions about places that are
+        not larger count as confirmed too.
         """
         single = [c for c in self.crowds if len(c.things) == 1]
         return tuple(c for c in single if all(self._too_small(c.place, t) for t in c.things))
 
     def overfull(self, task: Task, actions: Iterable[GroundAction]) -> bool:
-        """Return whether a plan puts objects where they have no room, and remember them."""
+        """Return whether a plan puts objects where they do not fit, and remember these objects."""
         if self._relaxed:
             return False
         before = len(self.crowds)
@@ -503,10 +503,10 @@ def _puts(
 
 
 def check_numbers(goal: Expression, inventory: Inventory) -> None:
-    """Check that a goal puts no more things on or in a place than the place's class allows.
+    """Check that a goal puts no more objects in or on a place than the place's class allows.
 
     Raises:
-        ImpossibleGoalError: The goal puts too many objects on or in a place.
+        ImpossibleGoalError: The goal puts too many objects in or on a place.
     """
     inside: dict[str, set[str]] = {}
     classes: dict[str, tuple[str, ...]] = {}

@@ -19,7 +19,7 @@ POLICIES = Registry(
     },
     "hvr.policies",
 )
-"""Each entry is a class with the methods of `hvr.planning.plans.Policy`."""
+"""Classes with the methods of `hvr.planning.plans.Policy`, by name."""
 
 _MEMBERS = (
     "open",
@@ -43,7 +43,7 @@ def _body(policy: Any, member: str) -> Any:
 
 
 def policy_class(name: str) -> type[Policy[Any]]:
-    """Return the class of a policy by name.
+    """Return the class of a policy.
 
     Raises:
         UsageError: No such policy exists, or it cannot be imported.

@@ -1,7 +1,7 @@
 """The built-in policy: grammar and ontology produce the goal, and a classical planner the plan.
 
 It needs neither a key nor a network. `understand` turns a sentence into a goal. `plan` selects the
-relevant objects, has a planner find a short plan, and splits the plan into macro actions.
+relevant objects, has a planner find a short plan, and divides it into macro actions.
 """
 
 from __future__ import annotations
@@ -64,14 +64,13 @@ def widening_choices(
 ) -> Iterator[Relevant]:
     """Yield the selected objects, then larger selections, up to all objects.
 
-    The last selection is omitted if it cannot help, so a goal without a plan for any of the
-    selections is impossible.
+    The last selection is left out if it provably has no plan. A goal without a plan for any of the
+    selections is therefore impossible.
 
     Args:
-        make_task: Function that builds the task with all objects, or with one extra object per
-            group of identical objects.
-        complete: Function that adds objects to a selection, together with the objects on which they
-            depend.
+        make_task: Builds the task with all objects, or with one extra object per group of identical
+            objects.
+        complete: Adds objects to a selection, together with the objects on which they depend.
     """
     yield chosen
     task = make_task()
@@ -89,7 +88,7 @@ def widening_choices(
 
 
 def is_unreachable(task: Task, seconds: float) -> bool:
-    """Return whether a task provably has no plan, without searching; False means undecided."""
+    """Return whether a task provably has no plan, without a search; False means undecided."""
     # Imported on demand, here and below, since most goals have a plan with the first selection.
     from hvr.validation.reachability import Reachable
 
@@ -101,9 +100,9 @@ def is_unreachable(task: Task, seconds: float) -> bool:
 
 
 def relaxed_plan_objects(task: Task, seconds: float) -> tuple[str, ...] | None:
-    """Return the objects of a relaxed plan and those that static facts pair with them.
+    """Return the objects of a relaxed plan, and those paired with them by static facts.
 
-    The result is None if there is no relaxed plan, and empty if the time limit was reached.
+    The result is None if no relaxed plan exists, and empty if the time limit was reached.
     """
     from hvr.validation.relaxation import Deadline, Relaxation
 
@@ -135,14 +134,14 @@ def _paired_objects(task: Task, names: Collection[str]) -> Iterator[str]:
 # Policy -------------------------------------------------------------------------------------------
 
 _NAME = re.compile(r"(?<![\w?-])[a-z][a-z0-9_]*-\d+(?![\w-])")
-"""Pattern of an object's name in a goal."""
+"""Name of an object in a goal."""
 
 _LATER = re.compile(r"\((?:sometime|sometime-after|at end)\s")
 """Constraints that require something to happen at some time; all others are prohibitions."""
 
 
 _ROOM_ROUNDS = 4
-"""Maximum number of plans for one goal until all things have room."""
+"""Maximum number of plans for one goal until all objects fit."""
 
 _WIDENING_S = 20.0
 """Time limit of each search for further objects, in seconds."""
@@ -150,7 +149,7 @@ _WIDENING_S = 20.0
 
 @dataclass(frozen=True)
 class _Parsed:
-    """A parsed stage of a goal: as requested, and with the end-state preferences."""
+    """A parsed stage of a goal: as requested, and including the end-state preferences."""
 
     wanted: Formula
     goal: Formula
@@ -160,7 +159,7 @@ class _Parsed:
 
 @dataclass(frozen=True)
 class _Draft:
-    """A planner's result with a plan, before it is shortened."""
+    """A plan as the planner returned it, before it is shortened."""
 
     task: Task
     relevant: Relevant
@@ -178,7 +177,7 @@ class SymbolicPolicy(Policy[Stage]):
     Args:
         any_place: Whether any object may be put anywhere, for worlds that force placements.
         reader: Name of a reader in `hvr.language.grammar.READERS`; None for the best one installed.
-        reading: 1-based index of the intended reading of an ambiguous request.
+        reading: 1-based number of the reading to use if the request is ambiguous.
     """
 
     def __init__(
@@ -255,10 +254,11 @@ class SymbolicPolicy(Policy[Stage]):
         graph: KnowledgeGraph,
         inventory: Inventory,
     ) -> Planned:
-        """Return a plan that opens a place, or goes to an open one; see `Policy`.
+        """Return a plan that opens a place, or goes to a place without a door; see
+        `Policy.opening`.
 
-        Constraints that require something to happen at some time are dropped, since it need not
-        happen yet.
+        Constraints that require something to happen at some time are dropped, since it may happen
+        later.
         """
         is_openable = inventory.true("openable", place)
         (reached,) = self.ontology.predicates("isOpen" if is_openable else "near")
@@ -272,7 +272,7 @@ class SymbolicPolicy(Policy[Stage]):
         graph: KnowledgeGraph,
         inventory: Inventory,
     ) -> Planned:
-        """Return a plan that goes to a thing; see `Policy`."""
+        """Return a plan that goes to an object; see `Policy.visiting`."""
         (near,) = self.ontology.predicates("near")
         return self._going(f"({near} {thing})", closing, stage, graph, inventory)
 
@@ -401,7 +401,7 @@ class SymbolicPolicy(Policy[Stage]):
         *,
         tidy: bool,
     ) -> Planned | None:
-        """Return a plan within the predicted room, or the last one if the prediction fails."""
+        """Return a plan within the predicted room, or the last plan if the prediction is wrong."""
         draft = None
         for _ in range(_ROOM_ROUNDS):
             try:
@@ -472,7 +472,7 @@ class SymbolicPolicy(Policy[Stage]):
 
 
 def _required(constraints: Iterable[Expression]) -> Iterator[Expression]:
-    """Yield the conditions that constraints may require a plan to bring about."""
+    """Yield the conditions that constraints may require a plan to achieve."""
     for constraint in constraints:
         if isinstance(constraint, Trajectory) and constraint.operator.startswith("sometime"):
             yield constraint.formulas[-1]
@@ -508,7 +508,7 @@ def _finish(task: Task, result: SearchResult, late: Collection[str]) -> Plan:
 
 
 def _few(names: Sequence[str], most: int = 6) -> str:
-    """Return the first names as a phrase, with the number of further names."""
+    """Return the first names as a phrase; if there are more than `most`, the rest is counted."""
     if not names:
         return "no objects"
     shown = (

@@ -1,4 +1,4 @@
-"""Checks for mismatches between a world's domain, words, tasks and environment."""
+"""Checks that a world's domain, words, tasks and environment match."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def check_world(
     """Return the findings about a world, one sentence each, with file and line.
 
     Args:
-        run: Whether to open, reset and observe the world's environment; no action is executed.
-            Otherwise only its source is read.
+        run: Whether to open, reset and observe the world's environment, without executing an
+            action; otherwise, only its source is read.
         timeout: Time limit of each environment call, in seconds; None for the limit set by the
             world.
     """

@@ -54,7 +54,7 @@ from hvr.values import cached_property
 MAX_THINGS = 40
 MAX_STAGES = 12
 MAX_GOAL_LITERALS = 80
-"""Size limits of a goal; a longer answer is probably a plan."""
+"""Size limits of a goal; an answer that exceeds them is probably a plan."""
 
 _TEXT = {"type": "string", "maxLength": 80}
 _LITERAL = {
@@ -111,14 +111,15 @@ ACCEPTED: Mapping[str, Any] = {
         "stages": goal_or_reason(SCHEMA["properties"]["stages"], 400),
     },
 }
-"""JSON schema of the answers to `schema_of` that hvr reads: with any names, and without `minItems`,
-since corrections report unknown names and empty goals."""
+"""JSON schema of the answers that hvr accepts: those of `schema_of`, but with arbitrary names and
+without `minItems`, so that hvr can ask for corrections.
+"""
 
 
 def schema_of(words: GoalVocabulary) -> dict[str, Any]:
     """Return the schema of a goal that may use only a scene's predicates, kinds and objects.
 
-    Instead of stages, an answer may contain a reason for not giving a goal.
+    An answer may also be a reason for not giving a goal.
     """
     kinds = {"type": "string", "enum": sorted(words.present)}
     known = [*sorted(words.present), *words.inventory.classes, *words.liquids]
@@ -166,13 +167,14 @@ class GoalLiteral:
 
 @dataclass(frozen=True)
 class WrittenThing:
-    """A thing declared by a goal.
+    """A name that a goal declares for one object or for all objects of some kinds.
 
     Args:
         kinds: Acceptable kinds, in order of preference.
-        every: Whether the name refers to all these objects rather than to one of them.
-        apart: Whether a place must differ from all other things, as portable things always must.
-        where: Literals that hold now and restrict which things are meant.
+        every: Whether the name stands for all objects of the kinds rather than for one of them.
+        apart: Whether a place must differ from the places of all other names; portable objects
+            always must.
+        where: Literals that must hold initially for the objects that the name stands for.
     """
 
     name: str
@@ -190,7 +192,7 @@ class GoalAnswer:
         always: Literals that must hold throughout the plan.
         once: Literals that may become true at most once.
         never_two: Predicates that must never hold for two objects at the same time.
-        left_out: Parts of the request that, according to the model, the goal does not express.
+        left_out: Parts of the request that the goal does not express, according to the model.
         cannot: The model's reason for not giving a goal; empty if it gives one.
     """
 
@@ -250,14 +252,14 @@ _PLACING = ("on", "in")
 
 @dataclass(frozen=True)
 class NameMeaning:
-    """The referents of a name in a goal.
+    """The objects that a name in a goal can stand for.
 
     Args:
         classes: Possible object types, in order of preference.
         objects: Possible objects, in order of preference.
-        every: Whether the name refers to all these objects rather than to one of them.
-        apart: Whether its referent must differ from all others that are apart.
-        named: Whether the name is the object's own name.
+        every: Whether the name stands for all of these objects rather than for one of them.
+        apart: Whether the object must differ from those of all other names with `apart`.
+        named: Whether the name is an object's own name.
     """
 
     name: str
@@ -281,7 +283,7 @@ class GoalVocabulary:
 
     @cached_property
     def predicates(self) -> dict[str, Predicate]:
-        """The predicates that a goal may use: those changed by actions, in the domain's order."""
+        """The predicates that a goal may use: those that actions change, in the domain's order."""
         changed = {
             change.predicate
             for schema in self.domain.actions.values()
@@ -292,7 +294,9 @@ class GoalVocabulary:
 
     @property
     def listed(self) -> dict[str, Predicate]:
-        """The predicates with arguments, except those for the robot's position."""
+        """The predicates listed in prompts: those with arguments, except for the robot's
+        position.
+        """
         navigation = find_navigation(self.domain)
         fleeting = navigation.predicates if navigation else frozenset()
         return {n: p for n, p in self.predicates.items() if n not in fleeting and p.parameters}
@@ -315,12 +319,11 @@ class GoalVocabulary:
         return f"there is no predicate {name!r}: {hint}"
 
     def liquid_at(self, predicate: str, place: int) -> bool:
-        """Return whether a predicate takes a liquid at a 0-based argument position."""
+        """Return whether the argument `place` (0-based) of a predicate is a liquid."""
         return self._liquid in self.predicates[predicate].parameters[place].types
 
     @property
     def liquids(self) -> tuple[str, ...]:
-        """The names of the liquids."""
         return tuple(c.name for c in self.domain.constants if self._liquid in c.types)
 
     @property
@@ -331,11 +334,11 @@ class GoalVocabulary:
 
     @cached_property
     def present(self) -> frozenset[str]:
-        """The object types of the scene, including pieces that cutting would produce."""
+        """The object types of the scene, including pieces of objects that can be cut."""
         return frozenset(self.inventory.classes.values())
 
     def classes_of(self, kind: str) -> tuple[str, ...]:
-        """Return the scene's object types that belong to a kind."""
+        """Return the scene's object types that a word for a kind includes."""
         classes = [c for c in self._known.get(_key(kind), ()) if c in self.present]
         return tuple(dict.fromkeys(classes))
 
@@ -351,7 +354,7 @@ class GoalVocabulary:
         )
 
     def objects_of(self, classes: Iterable[str]) -> tuple[str, ...]:
-        """Return the objects of some types, preferred first, or pieces that a cut would make."""
+        """Return the objects of some types in order of preference, including pieces not yet cut."""
         found: list[str] = []
         for object_class in classes:
             names = self.inventory.of(object_class)
@@ -382,7 +385,7 @@ class GoalVocabulary:
 
     @cached_property
     def requirements(self) -> dict[str, str]:
-        """The affordance that each predicate needs, derived from the verbs' requirements."""
+        """The affordance that the verbs require of each predicate's first argument."""
         ontology = self.taxonomy.ontology
         needs: dict[str, str] = {}
         verbs: list[tuple[list[str], str]] = []
@@ -408,7 +411,7 @@ class GoalVocabulary:
         return needs
 
     def can_be(self, predicate: str, object_class: str) -> bool:
-        """Return whether a predicate accepts objects of a type as its first argument."""
+        """Return whether a predicate can hold for objects of a type as the first argument."""
         needed = self.requirements.get(predicate)
         return needed is None or self._has(object_class, needed)
 
@@ -418,7 +421,7 @@ class GoalVocabulary:
         }
 
     def fits(self, inner: str, outer: str) -> bool:
-        """Return whether objects of one type may be put on or in objects of another type."""
+        """Return whether objects of type `inner` may be put in or on objects of type `outer`."""
         return (inner, outer) in self._fitting
 
     @cached_property
@@ -449,7 +452,7 @@ _MAKING = frozenset(("make", "serve"))
 
 
 def prompt_values(request: str, graph: KnowledgeGraph, known: GoalVocabulary) -> Mapping[str, str]:
-    """Return the values shared by the templates `goal` and `correct_goal`."""
+    """Return the placeholder values that the templates `goal` and `correct_goal` share."""
     ends = ", ".join(default_end_states(graph.ontology))
     return {
         "request": request,
@@ -462,7 +465,6 @@ def prompt_values(request: str, graph: KnowledgeGraph, known: GoalVocabulary) ->
 
 
 def answer_json(answer: GoalAnswer) -> str:
-    """Return an answer as JSON text for the correction prompt."""
     things = [
         {
             "name": thing.name,

@@ -1,4 +1,4 @@
-"""Checking of a model's goal, and its translation into PDDL."""
+"""Checks a model's goal and translates it into PDDL."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _PLACING = frozenset(("on", "in"))
 
 @dataclass(frozen=True)
 class CheckedGoal:
-    """A goal with resolved names.
+    """A goal whose names have been resolved.
 
     Args:
         stages: Literals to achieve, one group per stage.
-        problems: Error messages; the other fields are valid only if this is empty.
+        problems: Error messages; the other fields are valid only if there are none.
     """
 
     things: dict[str, NameMeaning]
@@ -137,7 +137,6 @@ class _Checker:
         return any(Atom(n, row) in self.words.inventory.facts for n in names for row in rows)
 
     def alone(self, name: str) -> None:
-        """Check a predicate that must never hold for two objects at the same time."""
         known = self.words.predicates.get(name)
         if known is None:
             self.problem(self.words.unknown_predicate(name))
@@ -196,7 +195,6 @@ class _Checker:
         return arg
 
     def _liquid_hint(self, liquid: str) -> str:
-        """Return a hint on how to write that an object contains a liquid in some state."""
         roles, methods = self.words.taxonomy.roles, self.words.taxonomy.methods
         holds = [f"({name} x {liquid})" for name in roles.predicates(CONTAINS)]
         states = [
@@ -207,7 +205,7 @@ class _Checker:
     # What can be true -----------------------------------------------------------------------
 
     def fit(self, literal: GoalLiteral) -> None:
-        """Keep only the classes that can satisfy a literal; report it if none can."""
+        """Keep only the classes for which a literal can hold; report it if there are none."""
         if not literal.holds:
             return
         subject = self.things[literal.args[0]]
@@ -252,7 +250,7 @@ class _Checker:
         self.things[meant.name] = replace(meant, classes=kept, objects=objects)
 
     def placed(self, literal: GoalLiteral) -> GoalLiteral:
-        """Return a literal with the predicate that fits its place: `in` a sink, `on` a table."""
+        """Return a literal with the right predicate for its place: `in` a sink, `on` a table."""
         if literal.predicate not in _PLACING or not self.things[literal.args[1]].classes:
             return literal
         outer = self.things[literal.args[1]].classes[0]
@@ -323,7 +321,6 @@ class _Writer:
         return _conjunction(self._nested(order, parts))
 
     def throughout(self, literal: GoalLiteral, how: str = "") -> str:
-        """Return a constraint's literal, quantified over its kinds."""
         used = [n for n in dict.fromkeys(literal.args) if not self._fixed(n)]
         text = self._text(literal, {})
         for name in reversed(used):
@@ -340,7 +337,7 @@ class _Writer:
         parts: Sequence[tuple[GoalLiteral, Mapping[str, str]]],
         known: Sequence[str] = (),
     ) -> list[str]:
-        """Return conditions on the things in `order`, with the first one outermost."""
+        """Return the PDDL of literals, quantified over the names in `order` from the outside in."""
         open_ = [n for n in order if not self._fixed(n) and n not in known]
         if not open_:
             return [self._text(literal, meant) for literal, meant in parts]

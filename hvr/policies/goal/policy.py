@@ -50,10 +50,10 @@ from hvr.policies.symbolic import SymbolicPolicy
 
 
 def unmentioned_objects(request: str, answer: GoalAnswer, words: GoalVocabulary) -> tuple[str, ...]:
-    """Return the objects that a request names but a goal omits.
+    """Return the objects that a request names but its goal does not mention.
 
-    Only portable objects that are not instruments count: requests often name the knife for cutting,
-    and a place or appliance may be a mere means. hvr asks the model about the omitted objects once.
+    Only portable objects that are not tools count: requests often name the knife for cutting, or a
+    place or appliance that is only a means. hvr asks the model once about these objects.
     """
     if answer.left_out:
         return ()  # the model has declared its omissions
@@ -81,7 +81,6 @@ def unmentioned_objects(request: str, answer: GoalAnswer, words: GoalVocabulary)
 
 
 def _related(kind: str, words: GoalVocabulary) -> Iterable[str]:
-    """Yield a class, its superclasses and subclasses, and the classes whose pieces it names."""
     ontology = words.inventory.ontology
     yield from ontology.superclasses(kind, reflexive=True)
     yield from ontology.subclasses(kind, reflexive=True)
@@ -95,7 +94,7 @@ def _related(kind: str, words: GoalVocabulary) -> Iterable[str]:
 #     ─▶ already true? ─▶ a plan? ─▶ paraphrase of the goal
 
 MAX_CORRECTIONS = 2
-"""Maximum number of corrections, so that a request costs one to three calls."""
+"""Maximum number of corrections of a goal, so that a request needs at most three calls."""
 
 ALREADY = (
     "all of this is so already, so that nothing would be done: say what else the request asks for, "
@@ -113,7 +112,7 @@ TOO_MANY = (
 
 @dataclass(frozen=True)
 class GoalDraft:
-    """An answer of the model, the problem sent back (empty if none), and its goal if valid."""
+    """An answer of the model, the error sent back (empty if none), and its goal if valid."""
 
     answer: GoalAnswer
     problem: str
@@ -130,7 +129,7 @@ class GoalDraft:
 
 @dataclass
 class GoalWriting:
-    """Asks for a goal, checks it, and sends its problems back.
+    """Asks for a goal, checks it, and asks for corrections.
 
     `reachable` raises `ImpossibleGoalError` if a goal provably has no plan.
     """
@@ -143,11 +142,11 @@ class GoalWriting:
     drafts: list[GoalDraft] = field(default_factory=list, init=False)
 
     def write(self) -> Goal:
-        """Return the accepted goal.
+        """Return the first goal without errors.
 
         Raises:
-            ImpossibleGoalError: The model declares the request impossible, or runs out of
-                corrections.
+            ImpossibleGoalError: The model declares the request impossible, or has no corrections
+                left.
             LLMError: The model did not answer.
         """
         told = prompt_values(self.request, self.graph, self.words)
@@ -229,7 +228,7 @@ class GoalWriting:
 
 
 def _ends(checked: CheckedGoal, number: int, taxonomy: Taxonomy) -> list[str]:
-    """Return a stage's end-state preferences, except those that the goal overrides."""
+    """Return a stage's end-state preferences, except those that contradict the goal."""
     holding, exempt, left = False, set[str](), end_predicates(taxonomy)
     for literal in checked.stages[number]:
         holding = holding or (literal.predicate == "holding" and literal.holds)
@@ -250,11 +249,10 @@ def plan_all_stages(
     compile_task: Callable[[Domain, Problem], Task] = Task,
     find: FindObjects[Any] | None = None,
 ) -> list[Planned]:
-    """Plan all stages without executing them, each from the predicted end of the previous stage.
+    """Plan each stage from the predicted final state of the previous one, without executing it.
 
     Args:
-        find: Function that searches for the goal's objects before planning; None if all locations
-            are known.
+        find: Searches for the goal's objects before planning; None if all locations are known.
 
     Raises:
         HvrError: The policy does not understand the request, or finds no plan.
@@ -272,7 +270,7 @@ def plan_all_stages(
 
 
 def uncorrected_record(plans: Sequence[Plan], seconds: float, planner_calls: int) -> PlanningRecord:
-    """Return the record of plans, one per stage, that needed no corrections."""
+    """Return a record of one plan per stage, none of which needed corrections."""
     blocks = tuple(block for plan in plans for block in plan.blocks)
     return PlanningRecord(
         plan=Plan(
@@ -316,7 +314,6 @@ class GoalPolicy(SymbolicPolicy):
 
     @classmethod
     def open(cls, context: PolicyContext) -> Self:
-        """Open the policy; see `open_equipment`."""
         from hvr.policies.llm.policy import open_equipment
 
         setting = context.model.setting
@@ -336,7 +333,7 @@ class GoalPolicy(SymbolicPolicy):
     def understand(
         self, request: str, graph: KnowledgeGraph, inventory: Inventory
     ) -> Understanding[Stage]:
-        """Return the model's goal, checked, and with a plan for its first stage.
+        """Return the model's goal, which has been checked and for whose first stage a plan exists.
 
         Raises:
             ImpossibleGoalError: The model gives no goal, or none that can be reached in the scene.
@@ -367,7 +364,7 @@ class GoalPolicy(SymbolicPolicy):
     def plan(
         self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory, reason: str = ""
     ) -> Planned:
-        """Return a plan for a stage, reusing the plan that proved the goal reachable."""
+        """Return a plan for a stage; `understand` has already found the first one."""
         if self._ready is not None:
             known, seen, planned = self._ready
             if (known, seen.facts, seen.avoided) == (stage, inventory.facts, inventory.avoided):
@@ -386,11 +383,10 @@ class GoalPolicy(SymbolicPolicy):
     ) -> PlanningRecord:
         """Return a plan for all stages of a request, with its record.
 
-        The plan is empty if no reachable goal was found; the record gives the reason.
+        If no reachable goal was found, the plan is empty and the record gives the reason.
 
         Args:
-            find: Function that searches for the goal's objects before planning; None if all
-                locations are known.
+            find: Searches for the goal's objects before planning; None if all locations are known.
         """
         started = time.perf_counter()
         compile_task = self.equipment.compile_task
@@ -415,7 +411,7 @@ class GoalPolicy(SymbolicPolicy):
         graph: KnowledgeGraph,
         inventory: Inventory,
     ) -> Judgement:
-        """Judge by the model's goal, and report any disagreement with hvr's own reading."""
+        """Judge by the model's goal, and report where hvr's own reading disagrees."""
         del understanding
         if not done.reached:
             return done
@@ -431,5 +427,4 @@ class GoalPolicy(SymbolicPolicy):
         )
 
     def records(self) -> Mapping[str, Any]:
-        """Return `goal.json`: each answer of the model with its problem."""
         return {"goal.json": [draft.to_json() for draft in self.drafts]}

@@ -1,1 +1,1 @@
-"""The paper's policy: a language model writes macro actions and blocks, and PDDL checks them."""
+"""The paper's policy: a language model writes macro actions and blocks; hvr checks them as PDDL."""

@@ -1,7 +1,7 @@
 """The action set: the ground actions that may become applicable (paper, section 3.3).
 
-Types, static facts and unattainable positive conditions rule out actions. Every other fluent is
-assumed to be achievable at some time.
+An action is ruled out by its argument types, by static facts, or if no action adds a fact in its
+precondition. Every other fluent is assumed to be achievable at some time.
 """
 
 from __future__ import annotations
@@ -32,11 +32,13 @@ from hvr.pddl.task import binding_of
 Binding = Mapping[str, str]
 
 _MOST_INSTANCES = 50_000
-"""Maximum number of instances of an expanded quantifier; larger ones count as satisfiable."""
+"""Maximum number of instances up to which a quantifier is expanded; larger quantified formulas
+count as satisfiable.
+"""
 
 
 class ActionSet:
-    """The valid actions of a task, enumerated on demand."""
+    """The ground actions of a task that may become applicable, enumerated on demand."""
 
     def __init__(self, task: Task) -> None:
         self.task = task
@@ -47,11 +49,10 @@ class ActionSet:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The action names, in the domain's order."""
         return tuple(self.task.domain.actions)
 
     def __contains__(self, action: object) -> bool:
-        """Return whether an action is valid, without enumerating all actions."""
+        """Return whether an action belongs to the set, without enumerating all actions."""
         if not isinstance(action, GroundAction):
             return False
         known = self._members.get(action)
@@ -67,7 +68,7 @@ class ActionSet:
         return sum(len(self.of(name)) for name in self.names)
 
     def of(self, name: str) -> tuple[GroundAction, ...]:
-        """Return the valid actions with a name, in a fixed order; empty for an unknown name."""
+        """Return the actions with a name, in a fixed order; empty if the name is unknown."""
         if name not in self._by_name:
             schema = self.task.domain.actions.get(name)
             self._by_name[name] = tuple(self._enumerate(schema)) if schema is not None else ()
@@ -155,10 +156,10 @@ class ActionSet:
             yield self._possible(body, inner, wanted)
 
     def can_become_true(self, atom: Atom) -> bool:
-        """Return whether an atom holds initially or may be added by an effect.
+        """Return whether an atom holds initially or an effect may add it.
 
-        Only the types and static conditions of the effect count, since a search would be needed to
-        find out whether its action is reachable.
+        Only types and static conditions are checked, since a search would be needed to find out
+        whether the action with the effect is reachable.
         """
         known = self._attainable.get(atom)
         if known is None:

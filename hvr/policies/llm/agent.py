@@ -1,7 +1,7 @@
-"""A plan written by a model that calls hvr's tools to look, act in a predicted world, and end.
+"""Planning by tool calls: the model looks and acts in a predicted world until it ends the plan.
 
 Nothing is executed and no file is written, because the tools work on the predicted world. The
-model's budget of requests stops a model that never ends.
+model's budget of requests stops a model that never ends the plan.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from hvr.validation.validator import Validator
 _log = logging.getLogger("hvr.models")  # whose notices reach the user
 
 _MOST_LISTED = 40
-"""Maximum number of actions, objects or facts in a result."""
+"""Maximum number of actions, objects or facts in the result of a tool."""
 
 _MOST_ACTIONS = 20
 """Maximum number of actions per call."""
@@ -43,15 +43,15 @@ _MOST_UNREADABLE = 3
 """Number of consecutive unreadable answers after which planning ends."""
 
 _MOST_ALIKE = 3
-"""Number of identical calls for the same plan after which planning ends."""
+"""Number of identical calls without a new step after which planning ends."""
 
 _UNUSABLE = (HvrError, LookupError, TypeError, ValueError, AttributeError, OverflowError)
-"""Errors raised by malformed arguments, which a server without schemas may send."""
+"""Errors caused by malformed arguments, which occur with servers that do not enforce schemas."""
 
 _DO_ELSE = "Do something else, or call finish or give_up: the same call once more ends the plan."
 
 MAX_PROMPT = 6_000
-"""Estimated number of prompt tokens above which the oldest results are left out."""
+"""Estimated number of prompt tokens above which the oldest tool results are left out."""
 
 _KEPT = 6
 """Number of latest turns that are always kept."""
@@ -88,7 +88,7 @@ class AgentWriting:
         self._stopped: Stopped | None = None
 
     def write(self) -> PlanningRecord:
-        """Return the plan with its record, which gives the reason if it ended early.
+        """Return the plan with its record, which gives the reason if planning ended early.
 
         Raises:
             LLMError: The model did not answer, or its budget is exhausted.
@@ -382,7 +382,7 @@ class AgentWriting:
 def make_writing(
     equipment: Equipment, request: str, predicted: PredictedWorld, constraints: Sequence[str] = ()
 ) -> Writing | AgentWriting:
-    """Return the plan writer that the equipment's settings require."""
+    """Return a plan writer for the equipment's settings."""
     kind = AgentWriting if equipment.settings.agent else Writing
     return kind(equipment, request, predicted, constraints)
 

@@ -43,16 +43,16 @@ _WORD = re.compile(r"[\w-]+")
 _UNCHANGED = "before step 1, and no step since has changed it"
 
 _MOST_LINES = 200
-"""Maximum number of actions per answer that are mapped, including unmappable ones."""
+"""Maximum number of actions per answer that are read."""
 
 _MOST_NOTES = 20
 _LONGEST_NOTE = 300
-"""Limits on notes about unreadable lines, in number and characters; users and prompts see them."""
+"""Maximum number of characters in a note about unreadable lines, which users and prompts see."""
 
 MAX_POSTCONDITION_ATTEMPTS = 3
-"""Maximum number of corrections of an executable block that misses its postcondition.
+"""Maximum number of corrections of an executable block that does not achieve its postcondition.
 
-The postcondition itself may be wrong. The paper has no such check.
+The paper does not check the postcondition, which itself may be wrong.
 """
 
 
@@ -61,10 +61,9 @@ class BlockError:
     """An error in a block.
 
     Args:
-        step: 1-based index of the first inapplicable step; None if only the postcondition is
-            missed.
-        wrong: Number of inapplicable steps (each of which is skipped) plus missing postcondition
-            literals; infinite if there is no block.
+        step: 1-based number of the first inapplicable step; None if only the postcondition fails.
+        wrong: Number of inapplicable steps plus postcondition literals that do not hold if these
+            steps are skipped; infinite without a block.
         done: Number of applicable steps.
     """
 
@@ -75,7 +74,7 @@ class BlockError:
 
     @property
     def rank(self) -> tuple[float, int]:
-        """Sort key, best first: fewer errors, then more applicable steps."""
+        """Sort key, best block first: fewer errors, then more applicable steps."""
         return self.wrong, -self.done
 
 
@@ -84,7 +83,7 @@ class Assignment:
     """The macro action for which to write a block, and the contents of its prompts.
 
     Args:
-        number: 1-based index of the macro action.
+        number: 1-based number of the macro action.
         hierarchical: Whether the macro action is only one part of the task.
     """
 
@@ -114,9 +113,9 @@ class BlockWriter:
     def write(
         self, work: Assignment, predicted: PredictedWorld, answer: str | None = None
     ) -> BlockRecord:
-        """Return a block for a macro action, from a given answer or by asking the model.
+        """Return a block for a macro action, from `answer` or by asking the model.
 
-        The predicted state is not advanced.
+        The predicted state does not change.
         """
         self._unmapped = []
         conditions = (*work.macro.precondition, *work.macro.postcondition)
@@ -327,7 +326,7 @@ class BlockWriter:
         return check_block(predicted.task, predicted.state, block, wanted, predicted.kept)
 
     def _bridge(self, work: Assignment, predicted: PredictedWorld, block: Block) -> Block:
-        """Return the valid prefix of a block, continued by the planner."""
+        """Return the valid beginning of a block, continued by the planner."""
         # A plan for the postcondition replaces the rest of the block. Without such a plan, the rest
         # is kept, and each of its steps is made applicable where possible.
         task, state = predicted.task, predicted.state
@@ -355,10 +354,7 @@ class BlockWriter:
 
 
 def finish_record(record: BlockRecord, task: Task, state: State, hierarchical: bool) -> BlockRecord:
-    """Return a record with the verdict on its block and with refined conditions.
-
-    Only the block of a macro action (`hierarchical`) has conditions.
-    """
+    """Return a record with the verdict on its block and, if `hierarchical`, refined conditions."""
     valid = count_applicable(task, state, record.actions) == len(record.actions)
     achieved, macro = None, record.macro
     if hierarchical:
@@ -372,10 +368,9 @@ def finish_record(record: BlockRecord, task: Task, state: State, hierarchical: b
 
 
 def with_objects(work: Assignment, texts: Iterable[str], predicted: PredictedWorld) -> Assignment:
-    """Return an assignment whose prompt also describes the objects named in some texts.
+    """Add the objects named in some texts to those that the prompt describes.
 
-    A model can use only described objects, and retrieval may have missed one that a condition or an
-    error message names.
+    A model can use only described objects, and retrieval may have missed one in an error message.
     """
     known = {o.name for o in predicted.task.problem.objects}
     named = (word for text in texts for word in _WORD.findall(text) if word in known)
@@ -391,7 +386,7 @@ def check_block(
 ) -> BlockError | None:
     """Return the first error in a block, or None.
 
-    The block must achieve the literals `wanted` and keep the constraints `kept`.
+    The block must achieve the literals `wanted` and respect the constraints `kept`.
     """
     validator = Validator(task, state=state)
     navigation = find_navigation(task.domain)
@@ -424,7 +419,6 @@ def check_block(
 def _explain_violation(
     validator: Validator, number: int, action: GroundAction, constraint: Trajectory
 ) -> str:
-    """Explain which constraint a step breaks, and which facts would have to differ before it."""
     wanted = constraint.operator == "always"
     literals = validator.unmet(constraint.formulas[0], {}, wanted=wanted)
     own = [x for x in literals if x.changed_by is not None and x.changed_by.number == number]
@@ -459,12 +453,12 @@ def _explain_obstacle(
 # checked and corrected as usual. Blocks missing from the answer are requested separately.
 
 MAX_BATCH = 8
-"""Maximum number of macro actions per prompt; the model must still track their effects."""
+"""Maximum number of macro actions in one prompt, since the model must track their effects."""
 
 
 @dataclass
 class BlockBatches:
-    """Blocks requested in advance."""
+    """Blocks of several macro actions that the model writes in one answer."""
 
     dialogue: Dialogue
     prompt_words: PromptWords
@@ -474,17 +468,16 @@ class BlockBatches:
 
     @property
     def empty(self) -> bool:
-        """Whether no written block is left."""
         return not self._drafts
 
     def skip(self) -> None:
-        """Skip the next block, which comes from the library."""
+        """Discard the next block, because the library provides it."""
         del self._drafts[:1]
 
     def next(
         self, macros: Sequence[MacroAction], predicted: PredictedWorld, done: str
     ) -> str | None:
-        """Return the answer for the first remaining macro action; None to ask the model."""
+        """Return the written block of the first macro action, or None if it must be requested."""
         if self._drafts:
             return self._drafts.pop(0)
         batch = tuple(macros[:MAX_BATCH])

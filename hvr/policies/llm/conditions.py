@@ -14,10 +14,10 @@ from hvr.validation.report import explain_literal
 from hvr.validation.validator import Validator
 
 MAX_PROBLEMS = 5
-"""Maximum number of macro actions whose errors fit into one prompt."""
+"""Maximum number of macro actions whose errors one prompt contains."""
 
 MAX_LITERALS = 30
-"""Maximum number of literals read per condition; hvr's own conditions have up to a dozen."""
+"""Maximum number of literals read per condition; hvr's own conditions have at most a dozen."""
 
 _MOST_REMARKS = 10
 """Maximum number of reported problems per macro action."""
@@ -37,7 +37,6 @@ def literal(task: Task, text: str) -> Atom | Not:
 
 
 def conjunction(task: Task, texts: Sequence[str]) -> And:
-    """Parse literals and return their conjunction."""
     return And(tuple(literal(task, text) for text in texts))
 
 
@@ -50,9 +49,9 @@ def with_conditions(
 ) -> tuple[tuple[MacroAction, ...], tuple[str, ...]]:
     """Return macro actions with the usable conditions of an answer.
 
-    Macro actions that a correction does not mention keep their `earlier` conditions. Nearness is
-    dropped because the next move ends it. Postconditions that no action can change are dropped as
-    well.
+    Macro actions that a correction does not mention keep their `earlier` conditions. `nearness`
+    predicates are dropped because the next move changes them, and so are postconditions that no
+    action can change.
 
     Returns:
         The macro actions, and the dropped conditions with reasons.
@@ -73,7 +72,7 @@ def with_conditions(
 
 
 def without_nearness(macro: MacroAction, nearness: frozenset[str]) -> MacroAction:
-    """Return a macro action without nearness conditions; moves are inserted automatically."""
+    """Remove a macro action's `nearness` conditions, since hvr inserts moves by itself."""
     before, after = (
         tuple(t for t in texts if _predicate(t) not in nearness)
         for texts in (macro.precondition, macro.postcondition)
@@ -114,9 +113,8 @@ def _usable(
 def check_macros(task: Task, state: State, macros: Sequence[MacroAction]) -> MacroCheck:
     """Check that each macro action is applicable after the preceding ones.
 
-    Macro actions become parameterless PDDL actions, and the validator checks their sequence. An
-    inapplicable one is replaced by a twin without precondition, so that later errors are found as
-    well.
+    Macro actions become PDDL actions without parameters, and the validator checks their sequence.
+    To find later errors as well, the precondition of an inapplicable one is then ignored.
     """
     domain, problem = task.domain, task.problem
     schemas = {}
@@ -159,7 +157,7 @@ def _contradiction(macro: MacroAction) -> str:
 
 
 def describe_macros(macros: Sequence[MacroAction], shown: Collection[int] | None = None) -> str:
-    """Return macro actions as prompt text, with the conditions of those in `shown` (1-based)."""
+    """Return macro actions as prompt text; only those in `shown` (1-based) have conditions."""
     lines = []
     for number, macro in enumerate(macros, start=1):
         lines.append(f"{number}. {macro.name}")
@@ -186,7 +184,7 @@ def _anyway(number: int) -> str:
 # conditions of the faulty macro actions.
 
 _BEFORE = 2
-"""Number of macro actions described before the faulty one."""
+"""Number of macro actions before the faulty one that a prompt describes."""
 
 _NUMBER = re.compile(r"macro action (\d+)")
 _NAME = re.compile(r"[\w-]+")
@@ -203,7 +201,7 @@ def correction_values(
     objects: Callable[[Iterable[str]], str],
     fits: Callable[[Values], bool],
 ) -> Values:
-    """Return the values of the longest correction prompt that fits, or else of the shortest one."""
+    """Return the placeholder values of the longest correction prompt that fits, or the shortest."""
     shortest: Values = {}
     for candidate in _shorter(values, macros, problem.splitlines(), objects):
         shortest = {**candidate, "problem": f"{candidate['problem']}\n(correction {number})"}

@@ -1,4 +1,4 @@
-"""The dialogue with the model: filled-in prompts and the texts in them."""
+"""The dialogue with the model: prompts, and the texts for their placeholders."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from hvr.policies.llm.settings import PolicySettings
 # Dialogue -----------------------------------------------------------------------------------------
 
 MIN_CONTEXT = 4096
-"""Smallest supported context, in tokens."""
+"""Smallest supported context length of a model, in tokens."""
 
 MAX_TOKENS: Mapping[str, int] = {
     "select": 256,
@@ -41,7 +41,7 @@ MAX_TOKENS: Mapping[str, int] = {
     "step": 64,
     "agent": 512,
 }
-"""Token limit of each answer, chosen so that every prompt with its answer fits `MIN_CONTEXT`."""
+"""Token limit of each answer, such that every prompt with its answer fits into `MIN_CONTEXT`."""
 
 MAX_ROOMY_TOKENS: Mapping[str, int] = {
     **MAX_TOKENS,
@@ -54,7 +54,7 @@ MAX_ROOMY_TOKENS: Mapping[str, int] = {
     "goal": 2048,
     "correct_goal": 2048,
 }
-"""Token limits if the prompt leaves room for more; a plan of 110 steps takes 2,300 tokens."""
+"""Token limits for prompts that leave more room; a plan of 110 steps needs 2,300 tokens."""
 
 _JSON = 2
 """Factor by which JSON increases the number of tokens in an answer."""
@@ -75,7 +75,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class Dialogue:
-    """A language model with its prompts, which ask for JSON if answers are structured."""
+    """A language model with its prompts, which ask for JSON if `structured`."""
 
     model: Model
     prompts: Prompts
@@ -85,13 +85,13 @@ class Dialogue:
     tally: Tally = field(default_factory=Tally)
 
     def ask(self, prompt: str, form: AnswerForm | None = None, **values: str) -> str:
-        """Ask the model and return the text of its answer, truncated to `MAX_ANSWER_CHARACTERS`.
+        """Ask the model and return the text of its answer, at most `MAX_ANSWER_CHARACTERS`.
 
         Args:
             form: Form of a structured answer; ignored if answers are not structured.
 
         Returns:
-            The text; empty if neither a structured answer nor its repetition follows the schema.
+            The text; empty if the model twice gave no structured answer that follows the schema.
 
         Raises:
             LLMError: The model gave no usable answer.
@@ -111,7 +111,7 @@ class Dialogue:
     def ask_all(
         self, prompt: str, form: AnswerForm, values: Sequence[Mapping[str, str]]
     ) -> list[str]:
-        """Ask several structured questions at once, and return the texts of the answers."""
+        """Ask for several structured answers at once, and return their texts."""
         requests = [self.request(prompt, form, **given) for given in values]
         texts = []
         for outcome in answer_all(self.model, requests):
@@ -123,7 +123,7 @@ class Dialogue:
         return texts
 
     def request(self, prompt: str, form: AnswerForm | None = None, **values: str) -> Request:
-        """Return the request for a prompt, without optional context if it would not fit."""
+        """Return the request for a prompt; optional context is left out if it does not fit."""
         if values.get("knowledge") and not self.fits(prompt, **values):
             values["knowledge"] = ""
         if form is None:
@@ -137,12 +137,12 @@ class Dialogue:
         accept: Mapping[str, Any] | None = None,
         **values: str,
     ) -> Any:
-        """Ask the model for a JSON value and return it; `accept` is explained in `Request`."""
+        """Ask the model for a JSON value and return it; see `Request` about `accept`."""
         request = replace(self._request(prompt, values, schema), accept=accept)
         return _clean(self.model.answer(request).data)
 
     def fits(self, prompt: str, **values: str) -> bool:
-        """Return whether a prompt and its answer fit the smallest context."""
+        """Return whether a prompt and its answer fit into `MIN_CONTEXT`."""
         tokens = count_tokens(self.prompts[prompt].fill(values))
         return tokens + MAX_TOKENS[prompt] <= MIN_CONTEXT
 
@@ -186,9 +186,9 @@ def _printable(text: str) -> str:
 
 @dataclass(frozen=True)
 class PromptWords:
-    """Texts in the prompts for one request.
+    """Texts for the placeholders in the prompts for one request.
 
-    With the setting `knowledge` off, they contain only what the paper's prompts contain.
+    Without the setting `knowledge`, they contain only what the paper's prompts contain.
     """
 
     settings: PolicySettings
@@ -204,17 +204,17 @@ class PromptWords:
         return self._listed(predicted.usual(self.request, names))
 
     def conditions(self, predicted: PredictedWorld, names: Iterable[str]) -> str:
-        """Return the text of `task` with notes on overlapping predicates."""
+        """Return the text of `task`, with notes on predicates that are easily confused."""
         return self._listed([*predicted.usual(self.request, names), *predicted.notes("conditions")])
 
     def steps(self, predicted: PredictedWorld, names: Iterable[str], *, whole: bool = False) -> str:
-        """Return background knowledge about actions on objects and, if `whole`, about the task."""
+        """Return background knowledge about actions and, if `whole`, about the request."""
         names = tuple(names)
         usual = predicted.usual(self.request, names) if whole else ()
         return self._listed([*usual, *predicted.notes("steps", names)])
 
     def wanted(self, macro: MacroAction, task: Task, state: State) -> str:
-        """Return the objects and postcondition of a macro action as prompt lines."""
+        """Return the objects and the postcondition of a macro action as prompt lines."""
         if not (self.settings.knowledge or self.settings.structured):
             return ""
         return "".join(f"\n{line}" for line in self._judged_by(macro, task, state))
@@ -248,10 +248,7 @@ class PromptWords:
 
 
 def _meant(macro: MacroAction, task: Task) -> tuple[str, ...]:
-    """Return the objects in a macro action's conditions whose type its sentence mentions.
-
-    The sentence is the name of the macro action.
-    """
+    """Return the objects in a macro action's conditions whose type its name mentions."""
     sentence = "".join(words(macro.name))
     objects = {o.name for o in task.problem.objects}
     texts = (*macro.postcondition, *macro.precondition)
@@ -274,7 +271,6 @@ def _named(kind: str, sentence: str) -> bool:
 
 
 def numbered_steps(block: Sequence[GroundAction]) -> str:
-    """Return a block as a numbered list."""
     lines = [f"{i}. {_written(a)}" for i, a in enumerate(block, start=1)]
     return "\n".join(lines) or "none"
 
@@ -289,7 +285,7 @@ def planned_steps(blocks: Sequence[AABlock]) -> str:
 
 
 def signatures(task: Task) -> str:
-    """Return all actions with their parameters, in the format of answers."""
+    """Return all actions with their parameters, in the format that answers use."""
     return ", ".join(
         f"({', '.join((s.name, *(p.name.lstrip('?') for p in s.parameters)))})"
         for s in task.domain.actions.values()

@@ -2,8 +2,8 @@
 
 An action is first read literally. If that fails, its predicate and objects are mapped to the known
 names with the most similar embeddings (by cosine). If the result is not a valid action, the most
-similar valid action with the same predicate and object is used. Below the thresholds nothing is
-mapped, because a reported gap is better than a wild guess.
+similar valid action with the same predicate and object is used. Names below the similarity
+thresholds are reported instead of mapped.
 """
 
 from __future__ import annotations
@@ -30,19 +30,17 @@ _INSTANCE = re.compile(r"(?P<base>.*?[^\W\d])[-_ |#(]*(?P<number>\d{1,4})\)?\W*"
 
 
 _SLIP = 0.85
-"""Minimum similarity, by letters, of two spellings of the same name."""
+"""Minimum similarity of two spellings of the same name, by letters."""
 
 
 class Similarity(Protocol):
-    """The part of `hvr.knowledge.retrieval.embedders.Embedder` that name matching needs."""
+    """The method of `hvr.knowledge.retrieval.embedders.Embedder` that name matching needs."""
 
     def similarities(self, query: str, candidates: Sequence[str]) -> tuple[float, ...]:
         """Return the cosine similarity of the query to each candidate, from -1 to 1."""
 
 
 class KnownNames:
-    """Known names with their synonyms."""
-
     def __init__(
         self, embedder: Similarity, names: Iterable[str], phrases: Mapping[str, Sequence[str]]
     ) -> None:
@@ -57,9 +55,9 @@ class KnownNames:
         self._known: dict[str, dict[str, float]] = {}
 
     def scores(self, text: str) -> dict[str, float]:
-        """Return how well each name matches a text, from 0 to 1, best first.
+        """Return how similar each name is to a text, from 0 to 1, most similar name first.
 
-        Only an exact match of a name or synonym, apart from spelling variants, scores 1.
+        Only a name or synonym that equals the text, apart from spelling variants, scores 1.
         """
         plain = _plain(text)
         if plain not in self._known:
@@ -85,7 +83,7 @@ class KnownNames:
 
 
 def split_instance(text: str) -> tuple[str, int | None]:
-    """Split a name and its number: `Mug_1`, `mug 1` and `mug-1` become mug and 1."""
+    """Split a name into words and number: `Mug_1`, `mug 1` and `mug-1` become mug and 1."""
     match = _INSTANCE.fullmatch(text.strip())
     if match is None:
         return text.strip(), None
@@ -112,26 +110,26 @@ def _key(plain: str) -> str:
 # Mapper -------------------------------------------------------------------------------------------
 
 NAME_THRESHOLD = 0.6
-"""Minimum similarity of a predicate."""
+"""Minimum similarity between a written predicate and a known one."""
 
 OBJECT_THRESHOLD = 0.6
-"""Minimum similarity of an object."""
+"""Minimum similarity between a written object name and a known one."""
 
 _MOST_ARGUMENTS = 6
 _OTHER_NUMBER = 0.95
-"""Factor applied to an object if the written number does not exist."""
+"""Factor on the score of an object whose number differs from the written one."""
 
 _SIBLING = 0.5
-"""Score of an action that shares a verb, such as `put`, with the best match."""
+"""Score of an action that has the same verb, such as `put`, as the most similar action."""
 
 _ROBOT = frozenset({"robot", "agent", "arm", "gripper", "hand", "self", "me", "i", "you", "?o"})
 
 
 @dataclass(frozen=True)
 class Mapped:
-    """A mapped action or None, with a note on the change or failure; empty if `exact`.
+    """The action that a text means, or None, and a note on what was changed or why it failed.
 
-    `impossible` tells that the text names an existing action and objects that do not go together.
+    `impossible` is True if the action and the objects exist but cannot be combined.
     """
 
     action: GroundAction | None
@@ -141,7 +139,7 @@ class Mapped:
 
 
 class MappedLiteral(NamedTuple):
-    """A mapped literal as PDDL text or None, with a note on the change or failure."""
+    """The literal that a text means as PDDL, or None, and a note on the change or failure."""
 
     literal: str | None
     note: str
@@ -153,7 +151,7 @@ class _Choice(NamedTuple):
 
 
 class Mapper:
-    """Maps a model's answer to actions and literals of a task, preferring `available` objects."""
+    """Maps a model's answer to a task's actions and literals; `available` objects are preferred."""
 
     def __init__(
         self,
@@ -190,7 +188,7 @@ class Mapper:
     # Objects --------------------------------------------------------------------------------
 
     def objects_like(self, text: str) -> dict[str, float]:
-        """Return the objects to which a name may refer with their scores, best first.
+        """Return the objects that a name can mean with their scores, best first.
 
         Each sufficiently similar class contributes one object: the one with the written number, or
         else the first available one.
@@ -212,7 +210,7 @@ class Mapper:
         return fits
 
     def _stand_ins(self, objects: Mapping[str, float]) -> dict[str, float]:
-        """Return parts of the same things, in place of objects that no valid action takes."""
+        """Return related objects, such as the burner of a knob, that a valid action may accept."""
         fits: dict[str, float] = {}
         for name, score in objects.items():
             base, number = split_instance(name)
@@ -226,11 +224,11 @@ class Mapper:
     # Actions --------------------------------------------------------------------------------
 
     def map(self, text: ActionText, holding: str | None = None) -> Mapped:
-        """Return the action to which a text refers.
+        """Return the action that a text means.
 
         Args:
-            holding: The object in the robot's hand at that point. It is used if the text omits an
-                object, as in `(put_on, countertop-1)`.
+            holding: The object in the robot's hand before the action. It is used if the text omits
+                an object, as in `(put_on, countertop-1)`.
         """
         name, args = text.name.lower(), tuple(a.lower() for a in text.args)
         for spelt in (name, name.replace("-", "_"), name.replace("_", "-")):
@@ -340,10 +338,10 @@ class Mapper:
     # Literals -------------------------------------------------------------------------------
 
     def map_literal(self, text: LiteralText) -> MappedLiteral:
-        """Return the literal to which a text refers.
+        """Return the literal that a text means.
 
-        Its predicate takes the written number of arguments, and its objects have the types of the
-        parameters.
+        The predicate must have as many arguments as the text, and the objects must have the types
+        of its parameters.
         """
         if self._is_spelt(text.words):
             atom = f"({' '.join(text.words)})"
@@ -382,7 +380,6 @@ class Mapper:
     def _arguments(
         self, predicate: Predicate, args: Sequence[str]
     ) -> tuple[tuple[str, ...], float] | None:
-        """Return the most similar objects of the right types, and their mean score from 0 to 1."""
         if len(args) != len(predicate.parameters):
             return None
         objects: list[str] = []

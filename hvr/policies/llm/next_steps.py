@@ -1,4 +1,4 @@
-"""Validator-constrained decoding: the lines that keep a plan executable."""
+"""Constrained decoding with the validator: the lines with which a plan stays executable."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from hvr.pddl.state import Operator
 from hvr.pddl.task import applicable_actions
 
 HEAD = "Actions:"
-"""First line of an answer with steps."""
+"""First line of an answer that contains steps."""
 
 END = ""
 """The line that ends an answer."""
 
 
 class NextSteps:
-    """The lines that may follow the lines of a plan: the applicable steps, or the end.
+    """The lines that can follow the lines of a plan: each applicable step, or the end.
 
     It serves as a prefix function for transformers: `LineConstraint(tokenizer, NextSteps(task))`.
-    Steps that return to an earlier state are left out, since no shortest plan contains one. Without
-    this rule, weak models repeat a pair of steps forever. The goal is unknown, so a plan may end
-    after any step.
+    Steps that return to an earlier state are left out, since no shortest plan contains one and weak
+    models would repeat a pair of steps forever. The goal is unknown, so a plan may end after any
+    step.
 
     Args:
-        task: Problem without numbers, whose initial state is the start of the plan.
+        task: Task without numeric fluents; the plan begins in its initial state.
         most: Maximum number of steps.
     """
 
@@ -34,7 +34,7 @@ class NextSteps:
         self._known: dict[tuple[str, ...], Mapping[str, State]] = {}
 
     def __call__(self, lines: Sequence[str]) -> tuple[str, ...]:
-        """Return the lines that may come next, without line breaks."""
+        """Return the possible next lines, without line breaks."""
         if not lines:
             return (HEAD,)
         following = self._following(tuple(lines))

@@ -1,4 +1,4 @@
-"""The LLM policy, which knows the request and the graph but no gold goal."""
+"""The policy `llm`, which knows the request and the graph but no reference goal."""
 
 from __future__ import annotations
 
@@ -67,24 +67,24 @@ from hvr.policies.symbolic import SymbolicPolicy
 # The equipment of an LLM policy: model, prompts, library, embedder and planner.
 
 LIBRARY_FILE = "library.ttl"
-"""File in a run folder with the macro actions available to the run."""
+"""File in a run folder with the macro actions that the run can use."""
 
 PROMPTS_FOLDER = "prompts"
 """Subfolder of a run folder for the user's prompt templates."""
 
 
 STRUCTURED = "structured"
-"""Field in a transcript's header: whether answers are structured."""
+"""Field in a transcript's header that says whether answers are structured."""
 
 LEDGER_FILE = "ledger.sqlite"
-"""File in a run folder with the charges of all attempts."""
+"""File in a run folder with the costs of all attempts."""
 
 
 def open_equipment(context: PolicyContext) -> tuple[Equipment, Meter, Path | None]:
-    """Return the equipment, the usage meter, and the library to extend.
+    """Return the equipment, the usage meter, and the library to which macro actions are added.
 
     A repeated run uses the library, prompts and planner results of the recorded run, and extends no
-    library. A resumed run uses its own.
+    library. A resumed run uses those in its own folder.
 
     Raises:
         UsageError: No model is named, or an option is invalid.
@@ -179,7 +179,6 @@ def _planner(context: PolicyContext, recorded: RecordedRun | None) -> Planner:
 
 
 def _library(choice: ModelChoice, settings: PolicySettings, source: Path | None) -> Library | None:
-    """Return the available macro actions; the library of a recorded run takes precedence."""
     if not settings.library:
         return None
     if source is not None:
@@ -244,8 +243,6 @@ class LLMPolicy(Policy[str]):
 
     @classmethod
     def open(cls, context: PolicyContext) -> Self:
-        """Open the policy; see `open_equipment`."""
-
         if is_goal(context.model.setting):
             raise UsageError(
                 f"the setting {context.model.setting} belongs to the policy goal, not to llm",
@@ -261,7 +258,7 @@ class LLMPolicy(Policy[str]):
     def understand(
         self, request: str, graph: KnowledgeGraph, inventory: Inventory
     ) -> Understanding[str]:
-        """Return the request itself; hvr's own reading serves only to judge the result."""
+        """Return the request as the only stage; hvr's own reading serves only for judging."""
         del graph
         try:
             goal = self._reader.goal(request, inventory)
@@ -272,11 +269,11 @@ class LLMPolicy(Policy[str]):
         return Understanding((request,), goal, judged_only=True)
 
     def clearing(self, things: Sequence[str], place: str) -> str:
-        """Return the request to remove objects from a place."""
+        """Return a request to remove objects from a place."""
         return f"take {' and '.join(things)} away from {place} and put it somewhere else"
 
     def needs(self, stage: str, graph: KnowledgeGraph, inventory: Inventory) -> tuple[str, ...]:
-        """Return the objects named by the request and its dishes, with their dependencies."""
+        """Return the objects in the request or needed for its dishes, and what they depend on."""
         del graph
         equipment = self.equipment
         words = (*mentioned(stage, inventory), *ingredients(stage, inventory.ontology))
@@ -303,7 +300,7 @@ class LLMPolicy(Policy[str]):
         graph: KnowledgeGraph,
         inventory: Inventory,
     ) -> Planned:
-        """Return a plan that goes to a thing, without asking the model."""
+        """Return a plan that goes to an object, without asking the model."""
         del stage
         return self._symbolic.visiting(thing, closing, Stage("(and)"), graph, inventory)
 
@@ -315,7 +312,7 @@ class LLMPolicy(Policy[str]):
     def plan(
         self, stage: str, graph: KnowledgeGraph, inventory: Inventory, reason: str = ""
     ) -> Planned:
-        """Return a plan whose goal is the predicted final state of everything that it changes."""
+        """Return a plan; its goal is the predicted final state of everything that it changes."""
         request = stage
         if reason:
             request = f"{stage} (A first attempt was broken off: {reason} Go on from here.)"
@@ -342,8 +339,8 @@ class LLMPolicy(Policy[str]):
         """Return a plan for a request, with its record.
 
         Args:
-            find: Function that searches for the request's objects before planning; None if all
-                locations are known.
+            find: Searches for the request's objects before planning; None if all locations are
+                known.
         """
         if find is not None:
             inventory = find(request)
@@ -372,7 +369,7 @@ class LLMPolicy(Policy[str]):
         graph: KnowledgeGraph,
         inventory: Inventory,
     ) -> Judgement:
-        """Judge by hvr's own reading, since a fully executed plan may still miss the request."""
+        """Judge by hvr's own reading, since an executed plan may still miss the request."""
         steps = any(record.plan.actions for record in self.plans)
         if not done.reached:
             return done if steps else Judgement(False, "the plan has no steps")
@@ -399,7 +396,7 @@ class LLMPolicy(Policy[str]):
         )
 
     def records(self) -> Mapping[str, Any]:
-        """Return `planning.json`, then `planning-2.json` and so on for further plans."""
+        """Return the records of all plans by file name: `planning.json`, `planning-2.json`, …"""
         return {
             f"planning{'' if number == 1 else f'-{number}'}.json": record.to_json()
             for number, record in enumerate(self.plans, start=1)
@@ -424,11 +421,10 @@ class LLMPolicy(Policy[str]):
 
 
 class AgentPolicy(LLMPolicy):
-    """A language-model policy that builds its plan by calling tools."""
+    """A policy in which a language model builds its plan by calling tools."""
 
     @classmethod
     def open(cls, context: PolicyContext) -> Self:
-        """Open the policy; see `open_equipment`."""
         setting = context.model.setting
         if not is_agent(setting) and setting != ModelChoice.setting:
             raise UsageError(

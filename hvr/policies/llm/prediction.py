@@ -37,7 +37,7 @@ from hvr.values import cached_property
 # Predicted world ----------------------------------------------------------------------------------
 
 PickedObjects = tuple[dict[str, str], tuple[str, ...]]
-"""Selected objects with reasons, and names that match no object."""
+"""The selected objects, each with the reason, and the names that match no object."""
 
 
 class PredictedWorld(ABC):
@@ -47,7 +47,7 @@ class PredictedWorld(ABC):
     PDDL problem.
 
     Attributes:
-        goal: Literals known to be goals; empty if only the request is known.
+        goal: Literals of the goal; empty if only the request is known.
     """
 
     goal: tuple[str, ...] = ()
@@ -61,17 +61,16 @@ class PredictedWorld(ABC):
     # State --------------------------------------------------------------------------------
 
     def keep(self, constraints: Iterable[Trajectory]) -> None:
-        """Start to monitor ground constraints."""
         self._constraints = ConstraintMonitor(constraints)
         self._constraints.observe(self.state)
 
     @property
     def kept(self) -> tuple[Trajectory, ...]:
-        """The remaining prohibitions of all constraints that are not yet broken."""
+        """The prohibitions that follow from all constraints that are not yet violated."""
         return self._constraints.prohibitions
 
     def advance(self, actions: Iterable[GroundAction]) -> None:
-        """Apply actions to the state, skipping inapplicable ones."""
+        """Apply actions to the state; inapplicable ones are skipped."""
         for action in actions:
             self.state = run_actions(self.task, self.state, (action,))
             if self._constraints.left:
@@ -79,12 +78,11 @@ class PredictedWorld(ABC):
 
     @property
     def nearness(self) -> frozenset[str]:
-        """The nearness predicates, which conditions never use because every move changes them."""
+        """The predicates about nearness; conditions omit them because every move changes them."""
         return self.navigation.predicates if self.navigation else frozenset()
 
     @cached_property
     def arities(self) -> Mapping[str, int]:
-        """The number of arguments of each action."""
         return {name: len(s.parameters) for name, s in self.task.domain.actions.items()}
 
     # Prompt texts -------------------------------------------------------------------------
@@ -92,7 +90,7 @@ class PredictedWorld(ABC):
     @property
     @abstractmethod
     def wording(self) -> Wording:
-        """The names of actions, predicates and objects."""
+        """Words for actions, predicates and objects."""
 
     @property
     @abstractmethod
@@ -101,11 +99,10 @@ class PredictedWorld(ABC):
 
     @abstractmethod
     def actions(self) -> str:
-        """Return all actions with their parameters, in the format of answers."""
+        """Return all actions with their parameters, in the format that answers use."""
 
     @abstractmethod
-    def classes(self, names: Iterable[str]) -> str:
-        """Return one line per kind of the given objects."""
+    def classes(self, names: Iterable[str]) -> str: ...
 
     @abstractmethod
     def objects(
@@ -115,12 +112,11 @@ class PredictedWorld(ABC):
 
         Args:
             contents: Whether to list the contents of closed places.
-            surfaces: Whether to list the things on each surface, which helps to tell surfaces
-                apart.
+            surfaces: Whether to list the objects on each surface, which distinguish it from others.
         """
 
     def places(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Return where objects are, including nested places (an egg in a bowl on a table)."""
+        """Return the places of objects, including outer places (the table under the egg's bowl)."""
         del names
         return ()
 
@@ -130,14 +126,14 @@ class PredictedWorld(ABC):
         return ()
 
     def notes(self, reader: str, names: Iterable[str] = ()) -> tuple[str, ...]:
-        """Return notes on common mistakes for the reader `conditions` or `steps`."""
+        """Return notes on common mistakes; `reader` is `conditions` or `steps`."""
         del reader, names
         return ()
 
     # Object selection ---------------------------------------------------------------------
 
     def held(self, state: State) -> tuple[str, ...]:
-        """Return the held objects, which actions may omit as arguments."""
+        """Return the held objects, which the model may omit as arguments."""
         del state
         return ()
 
@@ -151,7 +147,7 @@ class PredictedWorld(ABC):
         knowledge: bool,
         expansion: bool,
     ) -> PickedObjects:
-        """Return the objects that a model selected by kind, with related objects.
+        """Return the objects of the selected kinds, and related objects.
 
         Args:
             knowledge: Whether to add the objects named in the request.
@@ -161,7 +157,7 @@ class PredictedWorld(ABC):
     def named_in(
         self, text: str, known: Sequence[str], embedder: Embedder, *, expansion: bool
     ) -> tuple[str, ...]:
-        """Return the objects that a macro action itself names; empty if it names none."""
+        """Return the objects that a macro action names; empty if it names none."""
         del text, known, embedder, expansion
         return ()
 
@@ -182,7 +178,7 @@ class PredictedWorld(ABC):
         relevant: Formula,
         kept: tuple[Trajectory, ...],
     ) -> Task | None:
-        """Return the planning task from a state to a goal; None if it is too large.
+        """Return the task of reaching a goal from a state; None if the task is too large.
 
         Args:
             relevant: Part of the goal that determines the relevant objects.
@@ -192,28 +188,28 @@ class PredictedWorld(ABC):
         """
 
     def reduced(self, problem: Problem, actions: Iterable[GroundAction]) -> Problem:
-        """Return a problem restricted to the objects relevant to its goal and a plan."""
+        """Return a problem with only the objects that are relevant to its goal and to a plan."""
         del actions
         return problem
 
 
 def run_actions(task: Task, state: State, actions: Iterable[GroundAction]) -> State:
-    """Return the state after some actions, skipping inapplicable ones."""
+    """Return the state after some actions; inapplicable ones are skipped."""
     return _walk(task, state, actions)[0]
 
 
 def count_executable(task: Task, state: State, actions: Iterable[GroundAction]) -> int:
-    """Return the number of applicable actions, skipping inapplicable ones."""
+    """Return how many actions are applicable in sequence; inapplicable ones are skipped."""
     return _walk(task, state, actions)[1]
 
 
 def count_applicable(task: Task, state: State, actions: Sequence[GroundAction]) -> int:
-    """Return the length of the longest applicable prefix of the actions."""
+    """Return the number of actions before the first inapplicable one."""
     return _walk(task, state, actions, skip=False)[1]
 
 
 def is_propositional(task: Task) -> bool:
-    """Return whether states have no derived predicates and no numbers except the cost."""
+    """Return whether a task has no derived predicates and no numeric fluents except the cost."""
     return not (task.fluent_functions - {"total-cost"} or task.derived_predicates)
 
 
@@ -243,10 +239,10 @@ def _walk(
 # Facts --------------------------------------------------------------------------------------------
 
 MAX_DESCRIBED_OBJECTS = 80
-"""Maximum number of described objects, unless the request names more."""
+"""Maximum number of objects in a prompt, unless the request names more."""
 
 _MOST_FACTS = 40
-"""Maximum number of described facts per object."""
+"""Maximum number of facts per object in a prompt."""
 
 _NAME = re.compile(r"[\w-]+")
 
@@ -254,8 +250,8 @@ _NAME = re.compile(r"[\w-]+")
 class PredictedFacts(PredictedWorld):
     """The predicted state of any PDDL problem, described by its facts.
 
-    `types` maps each type to the names for its objects. Raises `UsageError` for durative actions,
-    or if there are no actions.
+    `types` maps each type to its nouns. Raises `UsageError` for domains with durative actions or
+    without actions.
     """
 
     def __init__(self, task: Task, wording: Wording, types: Mapping[str, Sequence[str]]) -> None:
@@ -277,7 +273,6 @@ class PredictedFacts(PredictedWorld):
         return tuple(dict.fromkeys(self._kinds.values()))
 
     def actions(self) -> str:
-        """Return one line per action: its name in words, its precondition and its effect."""
         return "\n".join(self._action_lines())
 
     def _action_lines(self) -> Iterator[str]:
@@ -292,7 +287,6 @@ class PredictedFacts(PredictedWorld):
             )
 
     def classes(self, names: Iterable[str]) -> str:
-        """Return one line per kind: its objects and their facts."""
         facts = self._facts_of(names)
         members: dict[str, list[str]] = defaultdict(list)
         for name in facts:
@@ -306,7 +300,6 @@ class PredictedFacts(PredictedWorld):
     def objects(
         self, names: Iterable[str], *, contents: bool = False, surfaces: bool = False
     ) -> str:
-        """Return one line per object; each fact appears only with the first of its objects."""
         del contents, surfaces
         lines = [
             f"{name} ({self._kinds[name]}): {' '.join(facts)}".removesuffix(": ")
@@ -338,7 +331,7 @@ class PredictedFacts(PredictedWorld):
         return {term: value for term, value in known.items() if term.function != "total-cost"}
 
     def usual(self, request: str, names: Iterable[str]) -> tuple[str, ...]:
-        """Return the goal's literals as PDDL."""
+        """Return the literals of the goal as PDDL."""
         del request, names
         return (f"the goal as PDDL: {' '.join(self.goal)}",) if self.goal else ()
 
@@ -353,7 +346,7 @@ class PredictedFacts(PredictedWorld):
         knowledge: bool,
         expansion: bool,
     ) -> PickedObjects:
-        """Return the objects of the selected kinds; if too many, only those near named ones."""
+        """Return the objects of the selected kinds; if too many, those near named objects."""
         del embedder  # all names of types are known
         named = dict.fromkeys(self._named((request,)), "the request speaks of it")
         reasons, unmatched = dict[str, str](named if knowledge else {}), list[str]()
@@ -402,7 +395,6 @@ class PredictedFacts(PredictedWorld):
         return tuple(dict.fromkeys(word for word in named if word in self._kinds))
 
     def _kinds_called(self, name: str) -> set[str]:
-        """Return the object types that a word names, including subtypes."""
         wanted = {squeezed(name), squeezed(" ".join(map(singular, words(name))))}
         domain, there = self.task.domain, set(self._kinds.values())
         called = [
@@ -413,7 +405,6 @@ class PredictedFacts(PredictedWorld):
         return {kind for kind in there if any(domain.is_subtype(kind, above) for above in called)}
 
     def _touching(self, names: Collection[str], among: Collection[str]) -> Iterator[str]:
-        """Yield the objects that facts connect to the given ones, nearest first."""
         ties: dict[str, set[str]] = defaultdict(set)
         for atom in self.state.atoms(static=True):
             for name in atom.args:
@@ -434,7 +425,6 @@ class PredictedFacts(PredictedWorld):
         relevant: Formula,
         kept: tuple[Trajectory, ...],
     ) -> Task | None:
-        """Return the whole problem with a new initial state and goal."""
         del objects, relevant
         # Derived facts follow from the others, so they do not belong in an initial state.
         rules = self.task.derived_predicates

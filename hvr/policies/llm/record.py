@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 class MacroCheck(Value):
-    """The check of a macro plan's preconditions.
+    """The result of checking the preconditions of a macro plan.
 
     Args:
-        verified: Length of the longest applicable prefix.
-        problem: Error messages about the remaining macro actions; empty if all are verified.
+        verified: Number of macro actions before the first inapplicable one.
+        problem: Error messages about the other macro actions; empty if all are applicable.
     """
 
     verified: int
@@ -39,14 +39,14 @@ class BlockRecord(JsonObject):
 
     Args:
         macro: The macro action with its refined conditions.
-        written: Actions mapped from the first answer, before any correction.
-        actions: Actions after correction and repair, but before elimination.
+        written: Actions in the first answer, before any correction.
+        actions: Actions after correction and repair, but before elimination of redundant ones.
         verified_before: Whether `written` was executable.
         verified_after: Whether `actions` is executable; None without verification.
         achieved: Whether the postcondition holds after the block; None without conditions.
         tries: Number of corrections requested from the model.
         repaired: Whether the classical planner wrote a part of the block.
-        from_library: Name of the macro action used from the library; empty if none was used.
+        from_library: Name of the macro action taken from the library; empty if none was used.
         unmapped: Lines of the answer that could not be mapped to an action.
     """
 
@@ -78,11 +78,11 @@ class Stopped:
 
 
 BUDGET_SPENT = "budget spent"
-"""Kind of a plan that has used up its own requests."""
+"""Reason that a plan ended because it had used up its own requests."""
 
 
 def stopped_by(error: HvrError) -> Stopped | None:
-    """Return why a plan ended if its model or policy caused the error; None for any other error."""
+    """Return why an error of the model or policy ended a plan; None for any other error."""
     kind = None
     match error:
         case LanguageError():
@@ -105,20 +105,19 @@ class PlanningRecord:
     """The history of one plan.
 
     Args:
-        plan: The plan. With H it has one block per macro action with remaining steps, otherwise a
-            single block.
+        plan: The plan. With H, it has one block for each macro action that has steps left; without
+            H, it has a single block.
         blocks: Records of the blocks; without H, a single one.
         hierarchical: Whether the plan has macro actions.
         macro_before: Check of the first version of the macro plan; None without H.
         macro_after: Check of the corrected macro plan; None without H.
         removed: Number of steps removed by elimination.
         library_used: Number of blocks taken from the library.
-        planner_calls: Number of calls of the classical planner.
+        planner_calls: Number of calls to a classical planner.
         judged: Rounds of the judge; empty if the judge is off or found nothing.
         unreadable: Number of answers in which nothing could be read.
-        repeated: Number of corrections that repeated the previous answer, or of an agent's calls
-            that repeated an earlier call.
-        stopped: The reason if the plan ended early, otherwise None.
+        repeated: Number of corrections, or of an agent's calls, that repeated an earlier one.
+        stopped: Why the plan ended early; None if it did not.
         planners: Names of the classical planners that wrote parts of the plan.
     """
 
@@ -158,12 +157,11 @@ class PlanningRecord:
         return tuple(told)
 
     def require_steps(self) -> None:
-        """Raise `ImpossibleGoalError` with the reason, if the plan ended early without steps."""
+        """Raise `ImpossibleGoalError` with the reason if the plan ended early without a step."""
         if self.stopped is not None and not self.plan.actions:
             raise ImpossibleGoalError(self.stopped.reason)
 
     def to_json(self) -> dict[str, Any]:
-        """Return JSON values, without the fields that only the scores of a bench use."""
         values = json_fields(self)
         rounds = values.pop("judged")
         for count in ("unreadable", "repeated", "stopped", "planners"):
@@ -183,12 +181,12 @@ class _Event(Value):
 
 
 class ObjectsChosen(_Event):
-    """Objects were selected for a prompt.
+    """The objects for a prompt were selected.
 
     Args:
         request: The request for which the objects were selected.
         names: The objects, in order.
-        unmatched: Names in the answer that match nothing in the scene.
+        unmatched: Names in the answer that match no object in the scene.
     """
 
     event = "objects"
@@ -218,7 +216,7 @@ class ConditionsWritten(_Event):
 
 
 class MacroPlanChecked(_Event):
-    """The validator checked the macro plan; `attempt` is 0 for the first answer."""
+    """The validator checked the macro plan; `attempt` is the number of corrections before."""
 
     event = "macro-check"
     check: MacroCheck
@@ -232,7 +230,7 @@ class BlockWritten(_Event):
     """A block was written.
 
     Args:
-        number: 1-based index of the macro action.
+        number: 1-based number of the macro action.
         source: `model`, `library`, `correction`, `navigation`, `planner`, or `best` (the best
             version after all tries).
         unmapped: Lines that could not be mapped to an action, with reasons.
@@ -250,7 +248,7 @@ class BlockChecked(_Event):
     """The validator checked a block.
 
     Args:
-        number: 1-based index of the macro action.
+        number: 1-based number of the macro action.
         problem: Error message; empty if the block is valid.
         attempt: Number of corrections so far.
         attempts: Maximum number of corrections.
@@ -264,7 +262,7 @@ class BlockChecked(_Event):
 
 
 class StepsLeftOut(_Event):
-    """Steps that do not contribute to the plan's final state were removed."""
+    """Redundant steps, without which the plan has the same final state, were removed."""
 
     event = "left-out"
     actions: tuple[GroundAction, ...]
@@ -273,8 +271,7 @@ class StepsLeftOut(_Event):
 class PlanJudged(_Event):
     """The judge removed redundant steps and inserted missing ones before execution.
 
-    `unmended` gives the reason why a remaining problem could not be repaired; empty if no problem
-    remains.
+    `unmended` says why another problem could not be repaired; empty if no problem is left.
     """
 
     event = "judged"

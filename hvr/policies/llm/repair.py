@@ -1,4 +1,4 @@
-"""Repair of a model's plan: elimination, judge, constraints and planner."""
+"""Repair of a model's plan: by elimination, judge, constraints and planner."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ from hvr.validation.validator import Validator
 def plan_outcome(
     task: Task, state: State, actions: Sequence[GroundAction], fleeting: frozenset[str]
 ) -> And:
-    """Return the final state of everything that a plan changes, as a condition.
+    """Return the final state of all facts that a plan changes, as a condition.
 
     A lamp that is switched on and then off counts as off, so a shorter plan must not leave it on.
-    `fleeting` predicates such as nearness do not count, unless they are the only effect of the last
-    step. Inapplicable steps are skipped.
+    `fleeting` predicates such as nearness are excluded, unless the last step has no other effect.
+    Inapplicable steps are skipped.
     """
     # Go step by step, since comparing only both ends misses facts that change and change back.
     touched, first = 0, state
@@ -64,9 +64,9 @@ def plan_outcome(
 def needed_steps(
     task: Task, state: State, actions: Sequence[GroundAction], fleeting: frozenset[str]
 ) -> tuple[int, ...]:
-    """Return the 0-based indexes of the steps needed to reach the same final state.
+    """Return the 0-based indexes of steps that suffice to reach the same final state.
 
-    All steps are kept if any step is inapplicable. `fleeting` predicates do not count.
+    If a step is inapplicable, all steps are kept. `fleeting` predicates are ignored.
     """
     end = run_actions(task, state, actions)
     everything = tuple(range(len(actions)))
@@ -89,10 +89,9 @@ def needed_steps(
 def eliminate_actions(
     task: Task, blocks: Sequence[AABlock], fleeting: frozenset[str]
 ) -> tuple[tuple[AABlock, ...], tuple[GroundAction, ...]]:
-    """Return the blocks of a plan without redundant steps, and the removed steps.
+    """Remove redundant steps; return the blocks of the plan and the removed steps.
 
-    The plan starts in the task's initial state. It stays unchanged if one of its steps is
-    inapplicable.
+    The plan begins in the task's initial state. If a step is inapplicable, the plan is not changed.
     """
     actions = _steps(blocks)
     if count_applicable(task, task.initial, actions) < len(actions):
@@ -114,7 +113,7 @@ def eliminate_actions(
 def _fleeting_effect(
     task: Task, state: State, actions: Sequence[GroundAction], fleeting: frozenset[str]
 ) -> tuple[Atom, ...]:
-    """Return the effect of the last step of a plan with only fleeting effects, if any."""
+    """Return the effect of the last step if a plan changes only `fleeting` predicates."""
     if not actions:
         return ()
     before = run_actions(task, state, actions[:-1])
@@ -145,15 +144,15 @@ def repair_judged_blocks(
     listen: Callable[[PlanJudged], None],
     reduced: Callable[[Problem, Sequence[GroundAction]], Problem] | None = None,
 ) -> tuple[tuple[AABlock, ...], tuple[JudgeRound, ...]]:
-    """Remove redundant steps from a plan and insert missing ones, until the judge accepts it.
+    """Remove redundant steps and insert missing ones until the judge accepts the plan.
 
     Args:
-        fleeting: Predicates that do not count, such as nearness.
-        reduced: Function that restricts a problem to the plan's objects; None to use all objects.
+        fleeting: Predicates that the judge ignores, such as nearness.
+        reduced: Restricts a problem to the plan's objects; None to use all objects.
 
     Returns:
         The blocks, and the rounds of the judge. There are no rounds if the plan is correct, cannot
-        be repaired, or has no lasting effect.
+            be repaired, or has no lasting effect.
     """
     state = task.initial
     actions = _steps(blocks)
@@ -221,10 +220,10 @@ def _repaired(blocks: tuple[AABlock, ...], verdict: PlanVerdict) -> tuple[AABloc
 def intended_outcome(
     task: Task, state: State, actions: Sequence[GroundAction], fleeting: frozenset[str]
 ) -> And:
-    """Return the condition that a plan would achieve if every step were executable.
+    """Return the condition that a plan would achieve if every step were applicable.
 
-    If an earlier effect violates a step's precondition, the step implies that this effect was to be
-    undone: picking up a cup while holding a bottle does not mean holding both.
+    If an earlier effect violates a step's precondition, the plan is assumed to undo this effect
+    first: picking up a cup while holding a bottle does not mean holding both.
     """
     bits, made = state.bits, dict[int, int]()
     for number, action in enumerate(actions):
@@ -257,7 +256,7 @@ Constraints = tuple[Trajectory, ...]
 
 
 def read_constraints(reader: Reader, request: str, inventory: Inventory) -> tuple[str, ...]:
-    """Return the PDDL constraints that all readings of a request have in common."""
+    """Return the constraints, as PDDL, that all interpretations of a request have in common."""
     try:
         goals = reader.goals(request, inventory)
     except (LanguageError, ImpossibleGoalError):
@@ -276,9 +275,9 @@ def constraints_in(task: Task, texts: Iterable[str]) -> Constraints:
 def broken_constraints(
     state: State, actions: Sequence[GroundAction], kept: Constraints
 ) -> tuple[tuple[int, Trajectory], ...]:
-    """Return each 1-based step index with the constraint that the step breaks.
+    """Return each 1-based step number with a constraint that the step violates.
 
-    `kept` contains the constraints that remain at `state`. Inapplicable steps are skipped.
+    `kept` are the constraints in force in `state`. Inapplicable steps are skipped.
     """
     if not kept:
         return ()
@@ -294,7 +293,7 @@ def broken_constraints(
 def remaining_constraints(
     state: State, actions: Sequence[GroundAction], kept: Constraints
 ) -> Constraints:
-    """Return the constraints that remain after some steps; see `broken_constraints`."""
+    """Return the constraints still in force after some steps; see `broken_constraints`."""
     monitor = ConstraintMonitor(kept)
     if kept:
         monitor.observe(state)
@@ -310,7 +309,7 @@ def remaining_constraints(
 
 
 class PlannerRepair:
-    """Finds actions that lead from a state to a condition."""
+    """Finds actions from a state to a condition with a classical planner."""
 
     def __init__(self, planner: Planner) -> None:
         self._planner = planner
@@ -327,13 +326,13 @@ class PlannerRepair:
         relevant: Formula | None = None,
         kept: tuple[Trajectory, ...] = (),
     ) -> tuple[GroundAction, ...] | None:
-        """Return actions that achieve a condition; None if none are found.
+        """Return actions that achieve a condition, or None if none are found.
 
         Args:
             objects: Potentially useful objects, in addition to those in the condition.
-            relevant: Part of the condition that determines the relevant objects; None for the whole
-                condition.
-            kept: Ground constraints that the actions must not break.
+            relevant: Part of the condition that determines the relevant objects; None for all of
+                it.
+            kept: Ground constraints that the actions must not violate.
         """
         task = state.task
         if state.holds(goal):
@@ -361,10 +360,10 @@ class PlannerRepair:
     def through(
         self, state: State, actions: Sequence[GroundAction], predicted: PredictedWorld
     ) -> tuple[GroundAction, ...]:
-        """Return the actions, each preceded by steps that make it applicable.
+        """Return the actions, each after steps that make it applicable.
 
-        Actions that cannot be made applicable are omitted, since the actions after them may still
-        work.
+        Actions that cannot be made applicable are left out, since later actions may still be
+        useful.
         """
         task = state.task
         done: list[GroundAction] = []

@@ -41,10 +41,10 @@ from hvr.policies.llm.prediction import PickedObjects, PredictedWorld
 from hvr.values import cached_property
 
 MAX_PLANNER_OBJECTS = 40
-"""Maximum number of objects in a planner task; grounding a larger one takes half a minute."""
+"""Maximum number of objects in a planner task; grounding a larger task takes half a minute."""
 
 _MOST_PLACES = 10
-"""Maximum number of places described for a plural such as "drawers"."""
+"""Maximum number of places in a prompt for a plural such as "drawers"."""
 
 _A_FEW = 3
 """Number of objects assumed for a plural without a number."""
@@ -54,12 +54,11 @@ _BEFORE = 3
 
 
 class PredictedScene(PredictedWorld):
-    """The predicted state of a scene, as PDDL and as a graph for retrieval.
+    """The predicted state of a scene, as a PDDL state and as a graph for retrieval.
 
     Args:
         graph: The current world, which is not changed.
-        compile_task: Function that compiles tasks. One with a cache saves time if the same world is
-            used often.
+        compile_task: Compiles tasks. A cached function saves time if the same world is used often.
     """
 
     def __init__(
@@ -87,7 +86,6 @@ class PredictedScene(PredictedWorld):
 
     @property
     def inventory(self) -> Inventory:
-        """The objects and facts of the predicted state."""
         return self._inventory_in(self.state)
 
     def _inventory_in(self, state: State) -> Inventory:
@@ -125,7 +123,7 @@ class PredictedScene(PredictedWorld):
         return tuple(sorted(_with_places(names, self.inventory)))
 
     def usual(self, request: str, names: Iterable[str]) -> tuple[str, ...]:
-        """Return the request's dishes and the default end states."""
+        """Return knowledge about the dishes in the request, and the default end states."""
         ontology = self._source.ontology
         usual = (*preferences(self._classes(names), ontology), *default_end_states(ontology))
         return (*dishes(request, ontology), f"unless something else is asked, {', '.join(usual)}")
@@ -169,7 +167,7 @@ class PredictedScene(PredictedWorld):
     def named_in(
         self, text: str, known: Sequence[str], embedder: Embedder, *, expansion: bool
     ) -> tuple[str, ...]:
-        """Return the named objects and the furniture; empty if no portable object is named."""
+        """Return the named objects and all furniture; empty if no portable object is named."""
         inventory = self.inventory
         names = mentioned(text, inventory)
         chosen = select(names, inventory, embedder)
@@ -210,7 +208,6 @@ class PredictedScene(PredictedWorld):
         relevant: Formula,
         kept: tuple[Trajectory, ...],
     ) -> Task | None:
-        """Return the task with the goal's objects, and with the given objects and their places."""
         domain, now = self.task.domain, self._inventory_in(state)
         needed = relevant_objects([relevant], now, kept, self.task.fluent_predicates)
         names = {*needed.names, *_with_places(objects, now)}
@@ -233,10 +230,6 @@ class PredictedScene(PredictedWorld):
         return Task(domain, problem.replace(constraints=And(kept)))
 
     def reduced(self, problem: Problem, actions: Iterable[GroundAction]) -> Problem:
-        """Return the problem restricted to relevant objects.
-
-        With a hundred objects, the search for missing steps would take half a minute.
-        """
         named = dict.fromkeys(name for action in actions for name in action.args)
         inventory = self._inventory
         used = And(tuple([Atom("present", (n,)) for n in named if n in inventory.classes]))
@@ -250,7 +243,7 @@ class PredictedScene(PredictedWorld):
 def _mentioned_objects(
     request: str, inventory: Inventory, chosen: Mapping[str, str], embedder: Embedder
 ) -> dict[str, str]:
-    """Return the objects that a request names, directly or by a dish, but the selection lacks."""
+    """Return the objects that a request names, or its dish needs, but the selection lacks."""
     classes = {inventory.classes[name] for name in chosen}
     wanted = (*mentioned(request, inventory), *ingredients(request, inventory.ontology))
     missing = [

@@ -1,7 +1,7 @@
 """JSON schemas of answers, built from the names that exist in a world, and the answers as text.
 
-A server that enforces a schema can name only existing kinds, objects, actions and predicates. The
-rest of the policy reads the text form, which servers without schemas write.
+If the server enforces a schema, the model can name only existing kinds, objects, actions and
+predicates. The parsers read answers as text, which models also write without schemas.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ MAX_TITLE = 200
 """Maximum number of characters in a macro action's title."""
 
 _MOST_PAIRS = 4_000
-"""Maximum number of argument combinations that are listed; beyond it, only types apply."""
+"""Maximum number of argument combinations that a schema lists; if there are more, only the types
+are given.
+"""
 
 _MOST_FACTS = 12
 """Maximum number of facts in a condition."""
@@ -40,10 +42,9 @@ class AnswerForm:
 
     @property
     def accept(self) -> Mapping[str, Any]:
-        """The schema of acceptable answers, which allows any names.
+        """The schema of accepted answers, in which names may be arbitrary.
 
-        A server may not enforce the names. The parsers map similar names, and corrections report
-        unknown ones.
+        Some servers do not enforce names; similar names are mapped, and unknown ones are reported.
         """
         accepted: Mapping[str, Any] = _any_names(self.schema)
         return accepted
@@ -78,7 +79,6 @@ def _any_names(part: Any) -> Any:
 
 
 def _each(properties: Mapping[str, Any], change: Callable[[Any], Any]) -> dict[str, Any]:
-    """Change the schemas of properties, which may have any names."""
     return {name: change(schema) for name, schema in properties.items()}
 
 
@@ -96,12 +96,10 @@ def record(properties: Mapping[str, Any]) -> Schema:
 
 
 def choice(values: Iterable[str]) -> Schema:
-    """Return the schema of a choice from several strings."""
     return {"type": "string", "enum": list(dict.fromkeys(values))}
 
 
 def phrase(most: int) -> Schema:
-    """Return the schema of a non-empty text."""
     return {"type": "string", "minLength": 1, "maxLength": most}
 
 
@@ -110,8 +108,6 @@ def array(items: Schema, most: int, least: int = 0) -> Schema:
 
 
 class _Definitions:
-    """Choices that occur several times, each of which is written only once."""
-
     def __init__(self) -> None:
         self._names: dict[tuple[str, ...], str] = {}
 
@@ -127,7 +123,6 @@ class _Definitions:
 
 
 def _keys(parameters: Sequence[str], *taken: str) -> tuple[str, ...]:
-    """Return the JSON keys of parameters, distinct from the `taken` keys."""
     plain = [name.lstrip("?") for name in parameters]
     return tuple(f"{name}_" if name in taken else name for name in plain)
 
@@ -138,16 +133,16 @@ def _keys(parameters: Sequence[str], *taken: str) -> tuple[str, ...]:
 _CANNOT = "cannot"
 
 REFUSAL = "cannot: "
-"""Beginning of the text of an answer without a goal, followed by the reason."""
+"""Beginning of an answer without a goal; the reason follows."""
 
 
 def goal_or_reason(goal: Schema, most: int) -> Schema:
-    """Return the schema of a goal or of the reason for not giving one: `{"cannot": "reason"}`."""
+    """Return the schema of a goal, or of the reason for not giving one: `{"cannot": "reason"}`."""
     return {"anyOf": [goal, record({_CANNOT: phrase(most)})]}
 
 
 def reason_in(goal: Any) -> str:
-    """Return the reason in a value of `goal_or_reason`; empty for a goal."""
+    """Return the reason in an answer that follows `goal_or_reason`; empty for a goal."""
     return one_line(str(goal.get(_CANNOT, ""))) if isinstance(goal, Mapping) else ""
 
 
@@ -169,7 +164,7 @@ def action_json(action: GroundAction, parameters: Sequence[str]) -> dict[str, st
 
 
 def fact_json(literal: Atom | Not, parameters: Sequence[str]) -> dict[str, Any]:
-    """Return a literal as JSON, in the form of the schemas."""
+    """Return a literal as JSON: `{"fact": "in", "o": "cup-1", "r": "sink-1", "holds": true}`."""
     atom = literal if isinstance(literal, Atom) else literal.operand
     assert isinstance(atom, Atom)
     args = dict(zip(_keys(parameters, FACT, HOLDS), atom.args, strict=True))
@@ -181,12 +176,10 @@ _Keys = Mapping[str, Sequence[str]]
 
 
 def call_text(value: Mapping[str, Any], keys: _Keys) -> str:
-    """Return an action in an answer as text."""
     return f"({', '.join((str(value[ACTION]), *_arguments(value, ACTION, keys)))})"
 
 
 def call_line(action: GroundAction) -> str:
-    """Return a ground action as text."""
     return f"({', '.join((action.name, *action.args))})"
 
 
@@ -203,13 +196,12 @@ def _arguments(value: Mapping[str, Any], name: str, keys: _Keys) -> list[str]:
 
 
 def kinds_form(kinds: Sequence[str]) -> AnswerForm:
-    """Return the form of a selection of kinds."""
     schema = record({"kinds": array(choice(kinds), len(kinds), min(1, len(kinds)))})
     return AnswerForm(schema, lambda data: ", ".join(dict.fromkeys(data["kinds"])))
 
 
 def titles_form(most: int) -> AnswerForm:
-    """Return the form of a macro plan, whose text has one line per macro action."""
+    """Return the form of a macro plan with at most `most` macro actions; the text lists them."""
     schema = record({"steps": array(phrase(MAX_TITLE), most, 1)})
 
     def lines(data: Any) -> str:
@@ -219,14 +211,14 @@ def titles_form(most: int) -> AnswerForm:
 
 
 class WorldForms:
-    """The answer forms (schema and text) for one world, without the `ignored` predicates."""
+    """The forms of answers for one world; facts with `ignored` predicates are not allowed."""
 
     def __init__(self, actions: ActionSet, ignored: Collection[str] = ()) -> None:
         self._actions = actions
         self._ignored = frozenset(ignored)
 
     def steps(self, names: Collection[str], most: int) -> AnswerForm:
-        """Return the form of a block or plan whose actions use only some objects."""
+        """Return the form of a block or plan whose actions use only the objects `names`."""
         definitions = _Definitions()
         schema = record({"steps": array(self._action(names, definitions), most)})
         return AnswerForm(
@@ -247,7 +239,7 @@ class WorldForms:
         return AnswerForm(definitions.close(schema), written)
 
     def next_step(self, actions: Iterable[GroundAction]) -> AnswerForm:
-        """Return the form of a choice between some ground actions and the end of the block."""
+        """Return the form of a choice among some ground actions and the end of the block."""
         schema = record({"next": choice([*map(call_line, actions), END])})
         return AnswerForm(schema, lambda data: str(data["next"]))
 
@@ -271,9 +263,8 @@ class WorldForms:
         return AnswerForm(definitions.close(schema), written)
 
     def goal(self, names: Collection[str]) -> AnswerForm:
-        """Return the form of a goal as a conjunction of facts, or of the reason for not giving one.
-
-        The text of a reason begins with `REFUSAL`.
+        """Return the form of a goal (a conjunction of facts) or of a reason, which begins with
+        `REFUSAL`.
         """
         definitions = _Definitions()
         facts = array(self._fact(names, definitions), 4 * _MOST_FACTS, 1)
@@ -286,7 +277,7 @@ class WorldForms:
         return AnswerForm(definitions.close(schema), written)
 
     def fact_names(self, names: Collection[str]) -> list[str]:
-        """Return the predicates that can hold for some objects."""
+        """Return the predicates that can hold for the objects."""
         return [p.name for p in self._fluents if self._rows(p, names) is not None]
 
     def ways(
@@ -296,7 +287,7 @@ class WorldForms:
         navigation: Navigation | None,
         seen: Collection[int] = (),
     ) -> dict[GroundAction, tuple[GroundAction, ...]]:
-        """Return the actions applicable in a state, each after the move that it may need.
+        """Return the actions applicable in a state, each with the moves that it requires.
 
         Args:
             names: Objects that the actions may use.
@@ -375,7 +366,6 @@ class WorldForms:
         )
 
     def _rows(self, predicate: Predicate, names: Collection[str]) -> list[tuple[str, ...]] | None:
-        """Return the possible values of each argument; None if the predicate can never hold."""
         task = self._actions.task
         known = {*names, *(c.name for c in task.domain.constants)}
         direct = self._direct.get(predicate.name)
@@ -393,7 +383,7 @@ class WorldForms:
 
     @cached_property
     def _direct(self) -> Mapping[str, set[tuple[str, ...]]]:
-        """The facts that hold or that actions add unconditionally, by predicate."""
+        """The facts that hold initially or that actions add unconditionally, by predicate."""
         # Describe a predicate that some action adds unconditionally, such as a place, by these
         # facts. Pieces of a cut thing only inherit its place, and would blur which places exist.
         rows: dict[str, set[tuple[str, ...]]] = {}
@@ -456,7 +446,7 @@ def _after(task: Task, state: State, way: Sequence[GroundAction]) -> int | None:
 
 
 END = "done"
-"""The answer that ends a block written action by action."""
+"""The answer that ends a block if each action is chosen by a separate answer."""
 
 
 def numbered(lines: Iterable[str]) -> str:

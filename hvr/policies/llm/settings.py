@@ -1,4 +1,4 @@
-"""The settings of the LLM policy: the paper's and hvr's own."""
+"""The settings of the policy `llm`: the paper's and hvr's own."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class PolicySettings:
     def to_json(self) -> dict[str, Any]:
         """Return the settings as JSON.
 
-        Settings added later appear only if they are on, because older recorded runs lack them.
+        Settings added in later versions appear only if they are on, because older runs lack them.
         """
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         return {name: value for name, value in values.items() if value or name not in _LATER}
@@ -102,7 +102,7 @@ NAMED_SETTINGS: Mapping[str, PolicySettings] = {
     "R": replace(_PAPER, hierarchical=False, verification=False),
     "LLM": replace(_PAPER, hierarchical=False, verification=False, retrieval=False),
 }
-"""The paper's method and its baselines, and `HVR+` with all of hvr's additions."""
+"""The paper's method and its baselines, and `HVR+`, which has all of hvr's additions."""
 
 GOAL = "LLM+P"
 """Setting of the policy `goal`: the model writes only the goal, and a classical planner plans."""
@@ -114,7 +114,7 @@ SETTINGS: tuple[str, ...] = (*NAMED_SETTINGS, GOAL, AGENT)
 """All names of settings, in the order of tables."""
 
 CONSTRAINED = "HVR++constrained"
-"""`HVR+` with blocks that the model writes by choosing among possible actions."""
+"""`HVR+` in which the model writes a block by choosing one applicable action after another."""
 
 _WHOLE = replace(_PAPER, hierarchical=False, verification=False)
 _BASES: Mapping[str, PolicySettings] = {
@@ -125,12 +125,10 @@ _BASES: Mapping[str, PolicySettings] = {
 
 
 def is_goal(text: str) -> bool:
-    """Return whether a setting belongs to the policy `goal`."""
     return _base(text) == GOAL
 
 
 def is_agent(text: str) -> bool:
-    """Return whether a setting belongs to the policy `agent`."""
     return _base(text) == AGENT
 
 
@@ -142,7 +140,7 @@ def _base(text: str) -> str:
 
 
 def decided(text: str, structured: bool) -> str:
-    """Return a setting in which the form of answers is decided, if it was open."""
+    """Return a setting with `+structured` if it leaves the form of `structured` answers open."""
     open_ = "structured" not in text.lower() and "constrained" not in text.lower()
     return f"{text}+structured" if open_ and structured and not is_agent(text) else text
 

@@ -1,7 +1,7 @@
 """Writes a plan with a language model (paper, section 2), in the order of the paper's figure 1.
 
-request ─▶ objects ─▶ macro plan ─▶ conditions ─▶ check ─▶ for each macro action:
-    objects ─▶ block ─▶ navigation ─▶ check ─▶ correct ─▶ repair ─▶ refine ─▶ library
+request ─▶ objects ─▶ macro plan ─▶ conditions ─▶ check ─▶ for each macro action: objects ─▶
+    block ─▶ navigation ─▶ check ─▶ correct ─▶ repair ─▶ refine ─▶ library
 """
 
 from __future__ import annotations
@@ -69,9 +69,9 @@ from hvr.values import cached_property
 
 @dataclass(frozen=True)
 class ObjectRetrieval:
-    """Selects the objects of a prompt (paper, sections 2.2 and 3.3).
+    """Selects the objects for a prompt (paper, sections 2.2 and 3.3).
 
-    With R the model selects kinds, and the embedder maps their names to objects.
+    With retrieval (the setting R), the model selects kinds, and the embedder maps them to objects.
     """
 
     dialogue: Dialogue
@@ -83,13 +83,11 @@ class ObjectRetrieval:
     def choose(
         self, request: str, predicted: PredictedWorld, otherwise: tuple[str, ...] = ()
     ) -> tuple[str, ...]:
-        """Return the objects for a request in the predicted state.
-
-        If retrieval (the setting R) is off, these are all objects.
+        """Return the objects for a request in the predicted state; without retrieval, all objects.
 
         Args:
-            otherwise: For a macro action, the objects of the whole task, used by `direct` or if no
-                name in the answer exists.
+            otherwise: For a macro action, the objects of the whole task, which are used with
+                `direct` or if no name in the answer exists.
         """
         names = tuple(o.name for o in predicted.task.problem.objects)
         settings, there = self.settings, predicted.task.objects
@@ -118,7 +116,7 @@ class ObjectRetrieval:
         return picked
 
     def ask_ahead(self, requests: Iterable[str], predicted: PredictedWorld) -> None:
-        """Ask for the kinds of several independent requests at once."""
+        """Ask for the kinds of objects for several independent requests at once."""
         asked = [one for one in dict.fromkeys(requests) if one not in self._chosen]
         form, classes = kinds_form(predicted.kinds), ", ".join(predicted.kinds)
         values = [{"request": request, "classes": classes} for request in asked]
@@ -133,7 +131,7 @@ class ObjectRetrieval:
     def with_named(
         self, texts: Iterable[str], predicted: PredictedWorld, known: tuple[str, ...]
     ) -> tuple[str, ...]:
-        """Return the known objects and those named in some texts, with their dependencies."""
+        """Return the known objects and those named in some texts, with what they depend on."""
         if not self.settings.retrieval:
             return known
         return predicted.with_named(texts, known, self.embedder, expansion=self.settings.expansion)
@@ -142,10 +140,10 @@ class ObjectRetrieval:
 # Writing ------------------------------------------------------------------------------------------
 
 _REMAINING = "Reach what is left of the goal"
-"""Name of the macro action that hvr appends to the model's."""
+"""Name of the macro action that hvr appends for unreached parts of the goal."""
 
 _UNREAD = "no condition can be read in the answer"
-"""Problem of an answer without conditions."""
+"""Message about an answer without conditions."""
 
 Macros = tuple[MacroAction, ...]
 Checks = tuple[MacroCheck, MacroCheck]
@@ -156,8 +154,8 @@ class Equipment:
     """The model, prompts and tools for writing plans.
 
     Args:
-        library: Macro actions to use instead of asking the model; empty if there are none.
-        compile_task: Function that compiles tasks; see `PredictedScene`.
+        library: Macro actions to use instead of asking the model; None to use none.
+        compile_task: Compiles tasks; see `PredictedScene`.
     """
 
     ontology: Ontology
@@ -175,7 +173,7 @@ class Equipment:
 
 
 class Writing:
-    """Writes one plan from the request and the graph, without a gold goal."""
+    """Writes one plan from the request and the graph, without a reference goal."""
 
     def __init__(
         self,
@@ -209,7 +207,8 @@ class Writing:
         """Return the plan with its record.
 
         Raises:
-            LLMError: The model did not answer; the transcript has the dialogue so far.
+            LLMError: The model did not answer; the transcript contains the dialogue up to the
+                error.
         """
         started = time.perf_counter()
         bridge = PlannerRepair(self.equipment.planner)
@@ -269,8 +268,6 @@ class Writing:
 
     @cached_property
     def _mapper_of(self) -> Callable[[tuple[str, ...]], Mapper]:
-        """A factory of mappers, cached by the objects in the prompt."""
-
         @cache
         def mapper(names: tuple[str, ...]) -> Mapper:
             return Mapper(self._actions, self.equipment.embedder, names, self._predicted.wording)
@@ -399,7 +396,6 @@ class Writing:
     def _blocks(
         self, macros: Macros, known: Sequence[MacroMatch], writer: BlockWriter
     ) -> list[BlockRecord]:
-        """Write the blocks one by one."""
         # After each block, the remaining conditions are checked from its actual final state, and
         # corrected once (paper, B.3). Batched blocks that are pending were written for these
         # conditions, so they prevent the correction.

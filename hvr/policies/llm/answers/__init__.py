@@ -1,6 +1,7 @@
-"""Parsers for a language model's answers: pure functions from messy text to plain values.
+"""Parsers for a language model's answers, from free text to plain values.
 
-They are independent of the planning task, never raise exceptions, and take linear time.
+They are pure functions, independent of the planning task, never raise exceptions, and take linear
+time.
 """
 
 from hvr.policies.llm.answers.conditions import (

@@ -1,4 +1,4 @@
-"""A parser for the conditions of macro actions: more or less well-formed PDDL literals."""
+"""Parser for conditions of macro actions, which tolerates malformed PDDL literals."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from hvr.policies.llm.answers.text import (
 
 @dataclass(frozen=True)
 class LiteralText:
-    """A literal as written.
+    """A literal as the model wrote it.
 
     Args:
         positive: Whether the literal is not negated.
@@ -54,7 +54,7 @@ _MOST_TOKENS = 20_000
 
 
 def read_literals(text: str) -> tuple[tuple[LiteralText, ...], tuple[str, ...]]:
-    """Return the distinct literals of a list or conjunction, and the unreadable parts."""
+    """Return the distinct literals in a list or conjunction, and the parts that are no literals."""
     literals: dict[str, LiteralText] = {}
     problems: list[str] = []
     for part, positive in _parts(_tree(text)):
@@ -92,7 +92,7 @@ def _tree(text: str) -> list[Node]:
 
 
 def _parts(nodes: list[Node]) -> list[tuple[list[Node], bool]]:
-    """Return the members of an unparenthesised conjunction with their signs."""
+    """Return the parts of a conjunction without parentheses, each with its sign."""
     parts: list[tuple[list[Node], bool]] = []
     run: list[Node] = []
     positive = True
@@ -226,7 +226,7 @@ _KEYS = {
     "post": ("postconditions", "postcondition", "post", "effects", "effect", "after", "results"),
 }
 _MAX_JSON_DEPTH = 20
-"""Maximum nesting depth at which JSON values are searched for literals."""
+"""Maximum nesting depth up to which JSON values are searched for literals."""
 
 _LISTS = ("macro_actions", "macro_plan", "conditions", "steps", "plan", "actions")
 
@@ -242,7 +242,7 @@ class _Entry:
 def read_conditions(text: str, count: int) -> tuple[MacroConditions, ...]:
     """Return the conditions of `count` macro actions.
 
-    Conditions are matched by number if the numbers are consistent, otherwise by order. Missing
+    Conditions are assigned by number if the numbers are consistent, otherwise by order. Missing
     conditions are empty. Accepted forms are `(and …)`, `(not (x a))`, `not x(a)`, `x(a, b)`, `(x,
     a, b)`, `x a b` and JSON. Parts with `or`, `when` or a quantifier are reported as problems.
     """
@@ -261,7 +261,7 @@ def read_conditions(text: str, count: int) -> tuple[MacroConditions, ...]:
 
 
 def says_nothing(text: str) -> bool:
-    """Return whether a line states that there are no conditions, as in `Preconditions: none`."""
+    """Return whether a text declares that there are no conditions, as in `Preconditions: none`."""
     lines = (_SIDE.sub("", line).strip(" \t.*-") for line in text.lower().splitlines())
     return any(line and line in _NOTHING for line in lines)
 

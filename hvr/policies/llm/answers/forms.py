@@ -1,4 +1,4 @@
-"""The notations for an action on one line: `(a, b)`, `a(b)`, `(a b)`, `a b`, tables, JSON."""
+"""Notations for an action on one line: `(a, b)`, `a(b)`, `(a b)`, `a b`, tables, JSON."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ _EXPLAINING = frozenset({"step", "number", "description", "reason", "comment", "
 
 
 def unlabelled(text: str) -> str:
-    """Remove a leading `Action:` or `robot.`."""
+    """Remove a label such as `Action:` or `robot.` from the beginning of a line."""
     return _LABEL.sub("", text.strip(), count=1).strip()
 
 
 def at_start(text: str) -> Order | None:
-    """Return the action with which a line begins, in any notation except English."""
+    """Return the action at the beginning of a line, in any notation except English."""
     text = unlabelled(text)
     group = _GROUP.match(text)
     if group is not None:
@@ -55,7 +55,7 @@ def at_start(text: str) -> Order | None:
 
 
 def is_whole(text: str) -> bool:
-    """Return whether a line that begins with an action contains little else."""
+    """Return whether a line consists of little more than an action."""
     text = unlabelled(text)
     group = _GROUP.match(text)
     tail = _COMMENT.sub("", text[group.end() :]) if group else ""
@@ -63,7 +63,7 @@ def is_whole(text: str) -> bool:
 
 
 def in_line(text: str) -> list[Order]:
-    """Return all actions in a list item or a table row."""
+    """Return all actions in a list item or table row."""
     text = unlabelled(text)
     if text.count("|") >= 2:
         return _row(text)
@@ -97,13 +97,12 @@ def in_line(text: str) -> list[Order]:
 
 
 def in_prose(text: str) -> list[Order]:
-    """Return the calls with objects in running text; used as a last resort."""
+    """Return the actions in running text that are written like calls; used as a last resort."""
     calls = (_group(group, strict=True) for group in _GROUP.finditer(text))
     return [o for o in calls if o is not None and any(map(INSTANCE.fullmatch, o[1]))]
 
 
 def _spaced(before: str, body: str) -> Order | None:
-    """Read a name in words before its arguments: `Put in (mug-1, sinkbasin-1)`."""
     words = before.split()
     args = _arguments(body)
     alike = args and all(map(INSTANCE.fullmatch, args)) and INSTANCE.search(before) is None
@@ -113,7 +112,6 @@ def _spaced(before: str, body: str) -> Order | None:
 
 
 def _group(group: re.Match[str], strict: bool) -> Order | None:
-    """Return the action in a pair of parentheses, with its name before or inside them."""
     name, body = (group["name"] or ""), group["body"].strip()
     if name and not name.endswith(" "):
         name = name.split(".")[-1]
@@ -159,7 +157,6 @@ def _is_name(name: str, strict: bool) -> bool:
 
 
 def _plain(text: str) -> Order | None:
-    """Read an action without parentheses: `navigate_to_obj tomato-1`."""
     match = _PLAIN.match(text)
     if match is None:
         return None
@@ -225,7 +222,7 @@ def _row(text: str) -> list[Order]:
 
 
 def from_json(text: str) -> list[tuple[Order, str]]:
-    """Return the actions in the last JSON value that contains any, with their texts."""
+    """Return the actions, and their texts, in the last JSON value that contains actions."""
     actions: list[tuple[Order, str]] = []
     pieces = False
     for value in json_values(text):
@@ -268,7 +265,6 @@ def _value(value: Any) -> Iterator[Order]:
 
 
 def _is_call(names: list[str]) -> bool:
-    """Return whether a list of names is a call such as `["pick_up", "mug-1"]`."""
     return (
         1 < len(names) < 5
         and re.fullmatch(r"[\w-]+(?: \w+)?", names[0]) is not None

@@ -39,7 +39,7 @@ from hvr.validation.sequences import action_of
 
 @dataclass(frozen=True)
 class ActionText:
-    """An action as written.
+    """An action as the model wrote it.
 
     Args:
         name: Action name, or a verb with its particle.
@@ -57,11 +57,11 @@ class ActionText:
 
 @dataclass(frozen=True)
 class Actions:
-    """The actions found in an answer.
+    """The actions in an answer.
 
     Args:
         unread: Lines that could not be read although actions are expected there.
-        note: Remark on the extraction and the ignored parts; empty for the usual format.
+        note: How the actions were found and what was ignored; empty for the usual format.
     """
 
     actions: tuple[ActionText, ...]
@@ -101,12 +101,12 @@ _FINISHED = re.compile(
 
 
 _ASIDES = frozenset({"thought", "thoughts", "observation", "comment", "remark"})
-"""Headings that cover a single line, after which the plan continues."""
+"""Headings that apply to a single line; the plan continues after it."""
 
 
 @dataclass
 class _Block:
-    """Lines that may be a plan; `headed` tells whether a heading announced them as one."""
+    """Lines that may be a plan; `headed` says whether a heading announces a plan."""
 
     headed: bool
     lines: list[Line] = field(default_factory=list)
@@ -118,7 +118,7 @@ def read_actions(text: str) -> Actions:
 
     Accepted forms are `(a, b)`, `a(b)`, `(a b)`, `a b`, English imperatives, tables and JSON, with
     any numbering and with or without code fences, comments and chat. Text under `Description:` is
-    ignored. A corrected version of a plan replaces the earlier one.
+    ignored. A corrected plan replaces the plan before it.
     """
     text = _YAML.sub(r"- \1(\2)", clean(text))
     orders = from_json(text)
@@ -182,7 +182,7 @@ def _add(block: _Block, line: Line) -> None:
 
 
 def _announces(line: Line, section: re.Match[str]) -> bool:
-    """Return whether a line heads a plan, unlike a step such as `Action: pick_up mug-1`."""
+    """Return whether a line is the heading of a plan, unlike the step `Action: pick_up mug-1`."""
     rest = section["rest"]
     if section["head"].lower() == "action" and rest:
         return False
@@ -267,10 +267,10 @@ def _should_be_action(line: Line, following: Line | None, headed: bool, begun: b
 # and `hvr validate --extract`.
 
 ACTION_MARK = "do_"
-"""Prefix that turns any action name into a verb."""
+"""Prefix that makes the English parser read an action name as a verb."""
 
 NO_OBJECT = "nothing-0"
-"""Placeholder argument of an action without arguments."""
+"""Placeholder that the English parser reads as the object of an action without arguments."""
 
 _CALL = re.compile(r"(?P<before>[\w-]+)?\((?P<body>[^()\n]{0,500})\)")
 
@@ -278,9 +278,9 @@ _CALL = re.compile(r"(?P<before>[\w-]+)?\((?P<body>[^()\n]{0,500})\)")
 def read_exact_actions(
     text: str, arities: Mapping[str, int], predicates: Collection[str], objects: Collection[str]
 ) -> Actions:
-    """Return the actions in an answer, with a note if its format is unusual.
+    """Return the actions in an answer to a prompt with known names, and a note on unusual formats.
 
-    The English parser takes precedence, unless it finds only part of a plan in exact notation.
+    The English parser takes precedence, unless it finds only a part of a plan in exact notation.
     Facts with one of the `predicates` are not steps.
     """
     read = unmark_actions(read_actions(mark_actions(text, arities, objects)))
@@ -309,7 +309,7 @@ def read_exact_actions(
 
 
 def mark_actions(text: str, arities: Mapping[str, int], objects: Container[str]) -> str:
-    """Return an answer in which exact actions (by `arities`) are marked for the English parser."""
+    """Mark the actions in exact notation, so that the English parser reads them as imperatives."""
 
     def plain(match: re.Match[str]) -> str:
         words = [w for w in re.split(r"[\s,]+", match["body"].strip().lower()) if w]
@@ -330,7 +330,6 @@ def mark_actions(text: str, arities: Mapping[str, int], objects: Container[str])
 
 
 def unmark_actions(read: Actions) -> Actions:
-    """Restore the names of marked actions."""
     return Actions(
         tuple(
             ActionText(_plain(a.name), tuple(x for x in a.args if x != NO_OBJECT), _plain(a.line))
@@ -350,7 +349,7 @@ def _plain(text: str) -> str:
 # Macro plans --------------------------------------------------------------------------------------
 
 _LONGEST = 200
-"""Maximum number of characters in a macro action, whose name appears in every later prompt."""
+"""Maximum number of characters in a macro action's name, which appears in all later prompts."""
 
 _KEYS = ("macro_plan", "macro_actions", "plan", "steps", "actions")
 _STEP_KEYS = ("macro_action", "action", "step", "name", "description", "task", "text")
@@ -379,9 +378,9 @@ def read_macro_plan(text: str) -> tuple[str, ...]:
     """Return the macro actions in an answer, one phrase each, in order.
 
     Numbers, bullets, `Step 1:`, bold type, code fences and JSON are accepted. Nested items explain
-    the step above them and are ignored, as is chat around the list. A later plan with a heading
-    such as "corrected" or "final" replaces the earlier one. A single paragraph ("First, …, then …")
-    is split into steps.
+    the step above them and are ignored, as is chat around the list. A plan with a heading such as
+    "corrected" or "final" replaces the plan before it. A single paragraph ("First, …, then …") is
+    split into steps.
     """
     text = _IN_ONE_LINE.sub(lambda line: _NUMBER.sub("\n", line[0]), clean(text))
     for value in reversed(json_values(text)):
@@ -415,7 +414,7 @@ def _from_json(value: Any) -> list[str]:
 
 
 def _from_list(answer_lines: Sequence[Line]) -> list[str]:
-    """Return the outermost items of the last list, or only the numbered ones if there are any."""
+    """Return the outermost items of the last list; if some are numbered, only these."""
     plans: list[list[Line]] = [[]]
     ended = False
     for line in answer_lines:
@@ -460,7 +459,6 @@ def _from_paragraph(answer_lines: Sequence[Line]) -> list[str]:
 
 
 def _step(text: str) -> str:
-    """Return a step without its label and explanation; empty if the text is not a step."""
     text = text.strip().strip("\"'").strip()[:_LONGEST]
     title, colon, rest = text.partition(":")
     if colon:
@@ -485,10 +483,10 @@ _PLAIN = re.compile(r"^[#*_ \t]{0,6}(?P<number>\d{1,3})[.):][ \t*]*(?=[A-Z])[^\n
 
 
 def read_blocks(text: str, count: int) -> tuple[str | None, ...]:
-    """Return the part of an answer for each macro action; None if a part is missing.
+    """Return the part of an answer for each macro action; None if it is missing.
 
     Headings have the form `Macro action 2: …`; without them, numbered sentences serve as headings.
-    If a number occurs twice, the later part counts, since corrections come last.
+    If a number occurs twice, the last part counts, since corrections come last.
     """
     text = clean(text)
     headings = list(_HEADING.finditer(text)) or list(_PLAIN.finditer(text))
@@ -521,7 +519,7 @@ _EXPLAINED = re.compile(r"\s*(?:\(|\[|\s[-–—]+\s|:\s|\s--|->|=>|#|//|;\s|\s=
 _NAME = re.compile(r"[A-Za-z][A-Za-z_]*(?:[ -][A-Za-z_]+){0,2}(?:[-_ |]\d+)?")
 _OPENING = re.compile(r"^(?:and|or|the|an?|some|also|optionally|plus|possibly)\s+", re.IGNORECASE)
 MAX_NAMES = 100
-"""Maximum number of names; a kitchen has fewer kinds of objects."""
+"""Maximum number of selected names; a kitchen has fewer kinds of objects."""
 
 _CHAT = words(
     """to is are was be will would should you your i i'm we this that these those need needed task

@@ -17,7 +17,7 @@ MAX_ANSWER_CHARACTERS = 200_000
 """Maximum number of characters in an answer including its thoughts."""
 
 MAX_READ_CHARACTERS = 20_000
-"""Maximum number of characters in an answer without its thoughts; no sensible answer is longer."""
+"""Maximum number of characters in an answer without its thoughts; real answers are shorter."""
 
 MAX_LINE_CHARACTERS = 2_000
 """Maximum number of characters in a line."""
@@ -78,10 +78,10 @@ class Line:
 
 
 def clean(text: str) -> str:
-    """Normalise characters and line ends, and remove thoughts and further turns.
+    """Normalise characters and line ends, and remove the model's thoughts and invented turns.
 
-    An unclosed thought extends to the end of the text. The answer ends where the model starts to
-    speak for the user.
+    A thought that is not closed extends to the end of the text. The answer ends where the model
+    begins to write the user's next message.
     """
     text = text[:MAX_ANSWER_CHARACTERS].replace("\r\n", "\n").replace("\r", "\n")
     # Normalisation expands some characters to a dozen others.
@@ -112,7 +112,6 @@ def _without_thoughts(text: str) -> str:
 
 
 def lines(text: str) -> Iterator[Line]:
-    """Yield the lines of a cleaned text that contain words, without code fences and rules."""
     fenced = False
     for full in text.split("\n"):
         raw = full[:MAX_LINE_CHARACTERS].rstrip()
@@ -127,7 +126,6 @@ def lines(text: str) -> Iterator[Line]:
 
 
 def read_line(raw: str, fenced: bool = False) -> Line:
-    """Split a line into list marker, indentation and text."""
     indent = len(raw) - len(raw.lstrip())
     rest = raw.strip()
     # "> 1. …" is a quotation.
@@ -188,12 +186,11 @@ def json_values(text: str) -> list[Any]:
 
 
 def words(text: str) -> frozenset[str]:
-    """Return the set of words in a text."""
     return frozenset(text.split())
 
 
 PARTICLES = words("""up on off away down out to onto into in inside over at toward towards""")
-"""Words that belong to the verb directly before them."""
+"""Words that belong to the verb before them, such as "up" in "pick up"."""
 
 ARTICLES = words(
     """the a an some your its my this that these those any one robot's available same"""
@@ -206,7 +203,7 @@ ENDS = words(
     """with using for while because since until where which who so before after if when as via from
     without again order make ensure making allowing to_"""
 )
-"""Words that no object of the action follows."""
+"""Words after which no object of the action follows."""
 
 _LEADING = re.compile(
     r"^(?:(?:and|then|next|now|first|firstly|second|third|finally|lastly|afterwards|also|please"
@@ -219,7 +216,7 @@ _LEADING = re.compile(
 
 
 def without_leading(text: str) -> str:
-    """Remove leading words such as `Then` or `The robot should`."""
+    """Remove introductory words such as `Then` or `The robot should`."""
     for _ in range(4):
         shorter = _LEADING.sub("", text, count=1)
         if shorter == text:
@@ -229,7 +226,7 @@ def without_leading(text: str) -> str:
 
 
 def stem(word: str) -> str:
-    """Return the base form of an imperative's verb (`pick` for `picking`), or the word."""
+    """Return the base form of a verb (`pick` for `picking`), or the word if it is not a verb."""
     verbs = load_wording().order_verbs
     word = word.lower().strip("'\".,;:!()[]")
     if word in verbs:
@@ -248,13 +245,12 @@ def is_verb(word: str) -> bool:
 
 
 def starts_with_verb(text: str) -> bool:
-    """Return whether a text begins like an imperative."""
     words = without_leading(text.strip()).split(maxsplit=1)
     return bool(words) and is_verb(words[0].split("-")[0])
 
 
 def split_name(name: str) -> list[str]:
-    """Return the lower-case words of an identifier such as `PickupObject` or `pick_up-object`."""
+    """Return the words of an identifier such as `PickupObject` or `pick_up`, in lower case."""
     name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
     return re.findall(r"[^\W_]+", name.lower())
 
@@ -266,7 +262,7 @@ Order = tuple[str, tuple[str, ...]]
 """A verb with its particle, and its noun phrases."""
 
 INSTANCE = re.compile(r"(?<![A-Za-z])[A-Za-z][A-Za-z_]*+[-_ |#]?\d+")
-"""Pattern of an object's name, such as `mug-1`, `Mug_1` or `Mug 1`."""
+"""Name of an object, such as `mug-1`, `Mug_1` or `Mug 1`."""
 
 _COMMENT = re.compile(r"(?:\s+[-–—]+\s|\s#|\s//|:\s).*$")
 _CLAUSES = re.compile(r",?\s+and\s+(?:then\s+)?|,?\s+then\s+|;\s+|\.\s+(?=[A-Z])|,\s+(?=then\b)")
@@ -299,7 +295,7 @@ def read_order(text: str) -> list[Order]:
 
 
 def noun_phrases(text: str) -> tuple[str, ...]:
-    """Return the names in loosely written arguments, such as `mug-1 on the countertop-1`."""
+    """Return the names in an argument such as `mug-1 on the countertop-1`."""
     return _phrases(_words(text))[0]
 
 

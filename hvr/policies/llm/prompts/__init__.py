@@ -1,7 +1,7 @@
-"""Prompt templates, one per file, which users may copy and change.
+"""Prompt templates, one per file, which users can copy and change.
 
-Each file contains a conversation: a line `[system]`, `[user]` or `[assistant]` starts a turn, and
-`$name` is a placeholder.
+Each file contains a conversation: a line `[system]`, `[user]` or `[assistant]` begins a message,
+and `$name` is a placeholder.
 """
 
 from __future__ import annotations
@@ -43,26 +43,26 @@ _MORE_VALUES = {
 NAMES: Mapping[str, frozenset[str]] = {
     name: frozenset(values.split()) for name, values in _VALUES.items()
 }
-"""The placeholders that each template may use."""
+"""The placeholders that each template can use."""
 
 STRUCTURED_NAMES: Mapping[str, frozenset[str]] = {
     **NAMES,
     **{name: frozenset(values.split()) for name, values in _MORE_VALUES.items()},
 }
-"""Placeholders as in `NAMES`, plus the templates that exist only for structured answers."""
+"""As `NAMES`, with the templates that exist only for structured answers."""
 
 DEFAULT_PROMPTS = Path(__file__).parent
-"""Templates for any world; not the one for a goal in JSON, which uses the world's words."""
+"""Folder of the templates for any world, except for goals in JSON, which use a world's words."""
 
 STRUCTURED = "structured"
-"""Subfolder of templates that ask for JSON by a schema, which are shorter."""
+"""Subfolder of shorter templates for answers in JSON."""
 
 _TURN = re.compile(r"^\[(system|user|assistant)\][ \t]*\n", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """A conversation template with `$name` placeholders, and the SHA-256 of its file."""
+    """A template of a conversation with `$name` placeholders, and the SHA-256 of its file."""
 
     name: str
     turns: tuple[tuple[Role, str], ...]
@@ -88,7 +88,6 @@ class Prompts:
         return {name: prompt.digest for name, prompt in sorted(self.by_name.items())}
 
     def save(self, folder: Path) -> None:
-        """Write all templates unchanged into a folder."""
         with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
         for name, prompt in self.by_name.items():
@@ -98,14 +97,14 @@ class Prompts:
 def load_prompts(
     folder: Path | None = None, *, world: Path | None = None, structured: bool = False
 ) -> Prompts:
-    """Read the templates. The user's override the world's, which override the default ones.
+    """Read the prompt templates: the user's, or else the world's, or else the default ones.
 
     Args:
         world: Folder with the world's templates; None for the default world.
         structured: Whether to read the templates for answers in JSON.
 
     Raises:
-        DataFileError: A file cannot be read, has no turns, or uses an unknown name.
+        DataFileError: A file cannot be read, has no messages, or uses an unknown placeholder.
     """
     of_world = load_world().prompts if world is None else world
     own = [of_world, DEFAULT_PROMPTS]
