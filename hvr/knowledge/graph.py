@@ -88,7 +88,7 @@ class KnowledgeGraph:
 
         Args:
             path: A new or empty folder for the store; None to keep the graph in memory.
-            shared: Remote graph that mirrors all changes and is closed together with this one.
+            shared: Graph on a server that mirrors all changes; closing this graph closes it.
 
         Raises:
             StoreError: The folder cannot be created or is not empty.
@@ -121,8 +121,9 @@ class KnowledgeGraph:
         """Open the graph of a folder.
 
         Args:
-            read_only: Whether to open the graph for reading only. This works while another process
-                writes, but its later changes become visible only when the graph is reopened.
+            read_only: Whether to open the graph for reading only, which is possible while another
+                process writes. Its later changes become visible only when the graph is opened
+                again.
 
         Raises:
             StoreError: The graph is missing or corrupt, or another process writes to it.
@@ -134,7 +135,7 @@ class KnowledgeGraph:
 
     @classmethod
     def of_quads(cls, quads: bytes, name: str, ontology: Ontology | None = None) -> KnowledgeGraph:
-        """Return an in-memory graph from the N-Quads of `quads`; `name` is for messages."""
+        """Return an in-memory graph from N-Quads; messages call it `name`."""
         graph = cls(Store(), ontology or load_ontology())
         graph._fill(quads, name)
         return graph
@@ -167,7 +168,6 @@ class KnowledgeGraph:
 
     @property
     def store(self) -> Store:
-        """The underlying store."""
         if self._store is None:
             raise StoreError("the graph is closed")
         return self._store
@@ -188,10 +188,10 @@ class KnowledgeGraph:
         Objects whose type is unknown to the ontology are skipped.
 
         Args:
-            pieces: Names of the pieces that slicing or cracking each object would create. They
-                become objects that do not exist yet.
-            beside: Further pairs of objects within reach of each other; each control and the device
-                it controls are always included.
+            pieces: Names of the pieces into which each object can be cut or cracked. They become
+                objects that are not present yet.
+            beside: Pairs of objects within reach of each other, in addition to controls with their
+                devices.
 
         Raises:
             SceneError: A piece is assigned to an object that is not in the scene or cannot be cut.
@@ -215,13 +215,10 @@ class KnowledgeGraph:
         return self.update(scene)
 
     def update(self, scene: SceneGraph) -> Change:
-        """Replace the known places and states by a new observation.
+        """Replace the known places and states by a new observation; return the changes.
 
-        New objects are added, and missing ones are marked as absent. Objects that have not changed
-        since the last update are skipped.
-
-        Returns:
-            The changes, without derived ones.
+        New objects are added, and missing objects are marked as absent. Objects that have not
+        changed since the last update are skipped. The result omits derived triples.
         """
         known = self._reader.known(scene)
         new = [o for o in known if o.name not in self._types]
@@ -275,7 +272,7 @@ class KnowledgeGraph:
 
         Args:
             added: Pairs of an object and the PDDL name of a mark.
-            removed: Pairs to clear; a pair that is also in `added` stays.
+            removed: Pairs to clear, unless they are also in `added`.
         """
         before = self._triples_with((*self._marks.values(), "historyMark"))
         plain = {t for t in before if t[1] != k("historyMark")}
@@ -290,13 +287,10 @@ class KnowledgeGraph:
         )
 
     def record(self, event: ActionEvent) -> str:
-        """Add an executed step to the event log.
+        """Add an executed step to the event log, and return the event's name, such as `e:3`.
 
         If an object did not fit in a place, the pair is remembered until something is taken out of
-        that place; see `did_not_fit`.
-
-        Returns:
-            The name of the event, such as `e:3`.
+        the place; see `did_not_fit`.
         """
         sequence = self._next_event()
         self._change([*event_quads(event, sequence, self.ontology)])
@@ -307,7 +301,7 @@ class KnowledgeGraph:
         return f"e:{sequence}"
 
     def notice(self, step: int, failures: Sequence[FailureNote]) -> None:
-        """Log failures after a step that did not cause them, such as an unmet goal."""
+        """Log failures noticed after a step that did not cause them, such as an unmet goal."""
         sequence = self._next_event()
         self._change([*notice_quads(failures, step, sequence, self.ontology)])
         self._last_event = sequence
@@ -319,7 +313,7 @@ class KnowledgeGraph:
         return 1 + self._last_event
 
     def did_not_fit(self) -> frozenset[tuple[str, str]]:
-        """Return the pairs of an object and a place that had no room for it."""
+        """Return the pairs of an object and a place that had no room for the object."""
         return frozenset((short(s), short(o)) for s, _, o in self._triples_with(("didNotFit",)))
 
     # --- queries ---
@@ -334,9 +328,9 @@ class KnowledgeGraph:
 
         Args:
             limits: Limits under which the query runs in a separate process, for queries from
-                outside; this adds about 50 ms. Without limits, nothing can stop an endless query,
-                and a deeply nested one can crash this process.
-            allow_service: Whether SERVICE may open connections.
+                outside; the process costs about 50 ms. Without limits, nothing can stop an endless
+                query, and a deeply nested query can crash this process.
+            allow_service: Whether SERVICE may open network connections.
 
         Raises:
             StoreError: The query is malformed (with line and column), or uses SERVICE.
@@ -352,7 +346,6 @@ class KnowledgeGraph:
         return tuple(sorted(n for n, types in self._types.items() if not wanted.isdisjoint(types)))
 
     def classes(self, name: str) -> frozenset[str]:
-        """Return the classes of an object, including superclasses."""
         return self._types[self._known(name)]
 
     def object_class(self, name: str) -> str:
@@ -360,18 +353,16 @@ class KnowledgeGraph:
         return next(c for c in self.classes(name) if c in self._object_types)
 
     def pddl_type(self, name: str) -> str:
-        """Return the PDDL type of an object."""
         return str(self.ontology.pddl_type(self.object_class(name)))
 
     def describe(self, name: str) -> Description:
-        """Return everything known about one object."""
         cls = self.object_class(name)
         return describe(self.store, self.ontology, name, cls)
 
     def facts(self, names: Iterable[str] | None = None) -> frozenset[Atom]:
-        """Return all true PDDL atoms over the named objects (all if None) and over liquids.
+        """Return all true PDDL atoms over some objects (all objects if None) and over liquids.
 
-        `fits` is left out for pairs of an object and a place in which it did not fit before.
+        `fits` is omitted for objects and places that did not fit before.
         """
         chosen = self._types if names is None else {self._known(n) for n in names}
         classes = {n: self.object_class(n) for n in chosen}
@@ -388,8 +379,8 @@ class KnowledgeGraph:
         """Return a PDDL problem about the current state of objects.
 
         Args:
-            domain: Domain that declares the predicates and types; facts with other predicates are
-                left out.
+            domain: Domain that declares the predicates and types. Facts with undeclared predicates
+                are omitted.
             objects: Names of the objects; None for all objects whose type the domain declares.
         """
         if objects is None:
@@ -408,7 +399,7 @@ class KnowledgeGraph:
     # --- export ---
 
     def scene_triples(self) -> set[Triple]:
-        """Return all triples outside the ontology: objects, states, events."""
+        """Return all triples about objects, states and events, without the ontology."""
         quads = self.store.quads_for_pattern(None, None, None, _DEFAULT)
         all_: set[Triple] = {(q.subject, q.predicate, q.object) for q in quads}
         return all_ - self.ontology.closure
@@ -422,21 +413,21 @@ class KnowledgeGraph:
     def export(self, target: Path | IO[bytes]) -> None:
         """Write the scene with its states and events as Turtle, without the ontology.
 
-        The named graphs of event changes require TriG: see `export_all`.
+        Turtle cannot contain the named graphs of event changes; see `export_all`.
         """
         triples = sorted(self.scene_triples(), key=lambda t: tuple(map(str, t)))
         rdf = [Quad(*t).triple for t in triples]  # type: ignore[arg-type]
         self._save(serialize(rdf, format=RdfFormat.TURTLE, prefixes=PREFIXES), target)
 
     def export_all(self, target: Path | IO[bytes]) -> None:
-        """Write the whole store as TriG, including the ontology and the graphs of event changes."""
+        """Write the whole store as TriG, with the ontology and the graphs of event changes."""
         quads = sorted(self.store, key=lambda q: (str(q.graph_name), str(q)))
         self._save(serialize(quads, format=RdfFormat.TRIG, prefixes=PREFIXES), target)
 
     def rdflib_graph(self) -> rdflib.Graph:
         """Return the graph as an rdflib graph over the same store.
 
-        Changes made through rdflib stay in memory; they are not written to the folder.
+        Changes made through rdflib are not written to the folder.
         """
         import rdflib
         from oxrdflib import OxigraphStore
@@ -551,7 +542,7 @@ class KnowledgeGraph:
         store.update(f"{update} ;\nINSERT DATA {{ {_data(added)} }}" if added else update)
 
     def _send(self, added: Sequence[Quad], removed: Sequence[Quad]) -> None:
-        """Mirror a change to the server until the server fails; the folder stays complete."""
+        """Mirror a change to the server, unless it has failed before; the folder stays complete."""
         if self._shared is None or self._unsent:
             return
         try:
@@ -560,11 +551,9 @@ class KnowledgeGraph:
             self._unsent = str(error)
 
     def catch_up(self) -> str:
-        """Send the whole graph to the server if an earlier change failed.
+        """Send the whole graph to the server if an earlier change could not be sent.
 
-        Returns:
-            The reason why the server still lacks changes; empty if it is complete or there is no
-            server.
+        Returns the reason why the server still lacks changes, or "".
         """
         if self._unsent and self._shared is not None:
             try:

@@ -112,7 +112,6 @@ class FactReader:
         }
 
     def read(self, store: Store, objects: Mapping[str, str]) -> frozenset[Atom]:
-        """Return all true atoms over the given objects."""
         atoms: set[Atom] = set()
         for name in objects:
             self._read_node(store, obj(name), name, objects, atoms)
@@ -130,7 +129,7 @@ class FactReader:
         objects: Collection[str],
         atoms: set[Atom],
     ) -> None:
-        """Add the atoms about one subject; `name` is None for an agent, never an argument."""
+        """Add the atoms about one subject; the robot has no `name` and is never an argument."""
         for quad in store.quads_for_pattern(node, None, None, DefaultGraph()):
             p, o = quad.predicate, quad.object
             for rule in self._by_term.get(o, ()):
@@ -173,13 +172,13 @@ _HIDDEN = frozenset({"name", "thorId", "inScene", "historyMark", "within", "loca
 
 @dataclass(frozen=True)
 class Description:
-    """A description of an object.
+    """Everything known about an object.
 
     Args:
         thor_id: AI2-THOR's objectId; empty for pieces that do not exist yet.
         state: Properties with plain values, including history marks.
-        relations: Outgoing relations as (property, other).
-        inverse: Incoming relations as (other, property).
+        relations: Outgoing relations as (property, object).
+        inverse: Incoming relations as (subject, property).
         events: Executed steps that have the object as an argument, as (event, action, step,
             outcome).
     """

@@ -22,8 +22,8 @@ _DEFAULT = DefaultGraph()
 def hypothetical_copy(graph: KnowledgeGraph) -> KnowledgeGraph:
     """Return an in-memory copy of a graph, for queries about states set by `assume_atoms`.
 
-    The copy has the objects, their state and the events, but not the graphs of event changes. Do
-    not call `KnowledgeGraph.update` on it.
+    The copy has the objects, their state and the events, but not the graphs of event changes.
+    `KnowledgeGraph.update` does not support it.
     """
     store = Store()
     store.extend(graph.store.quads_for_pattern(None, None, None, _DEFAULT))
@@ -44,14 +44,13 @@ def assume_atoms(
     Args:
         atoms: The state; atoms whose predicate is not in `fluents` are ignored.
         fluents: Names of the predicates that change.
-        objects: Objects whose state changes, including the places they are on or in. Triples about
-            other objects stay, even those that relate them to these objects. None means all
-            objects.
+        objects: Objects whose state changes, including their places; None for all. Triples about
+            other objects stay, even if they mention an object of this collection.
 
     Raises:
         UnknownObjectError: An atom names an unknown object.
-        UsageError: A fluent is unknown to the ontology, or holds for whole classes and so cannot
-            change.
+        UsageError: A fluent is unknown to the ontology, or holds for whole classes, so that it
+            cannot change.
     """
     state = _State(graph, atoms, fluents)
     before, after = state.before(), state.after()
@@ -71,7 +70,7 @@ def _within(triple: Triple, chosen: set[Node]) -> bool:
 
 
 class _State:
-    """The current triples of the fluents, and the triples required by the atoms."""
+    """The present triples of the fluents, and the triples that the atoms require."""
 
     def __init__(
         self, graph: KnowledgeGraph, atoms: Collection[Atom], fluents: Collection[str]
@@ -119,7 +118,7 @@ class _State:
             yield from self._values(prop, rules)
 
     def _flag(self, rule: PredicateRule) -> Iterator[Triple]:
-        """Yield a boolean property; false is written explicitly, except for history marks."""
+        """Yield a boolean property. False is stored explicitly, except for history marks."""
         prop = k(rule.term)
         true: set[Node] = {
             self._node(args[0]) if args else ROBOT for args in self._atoms[rule.predicate]

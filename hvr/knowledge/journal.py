@@ -32,10 +32,10 @@ _LOCK = ".lock"
 
 
 def read_journal(folder: Path) -> bytes:
-    """Return the quads after the last complete transaction, as N-Quads.
+    """Return the quads of a folder's journal after its last complete transaction, as N-Quads.
 
     Raises:
-        StoreError: The folder has no graph, or it is corrupt.
+        StoreError: The folder has no graph, or the journal is corrupt.
     """
     return _replay(folder, _read(folder))
 
@@ -45,9 +45,6 @@ class Journal:
 
     Create it with `create` or `resume`. Only the process that opened it may write. A forked process
     keeps its graph in memory and does not access the file.
-
-    Args:
-        flags: Additional flags of `os.open`, such as `os.O_EXCL` for a new file.
 
     Raises:
         OSError: The file cannot be opened.
@@ -89,7 +86,7 @@ class Journal:
 
     @classmethod
     def resume(cls, folder: Path) -> tuple[Self, bytes]:
-        """Open the journal of a folder, and return it with its quads as N-Quads.
+        """Open the journal of a folder; return it and its quads as N-Quads.
 
         An incomplete transaction of a killed process is removed.
 
@@ -121,7 +118,6 @@ class Journal:
             self._write(_BEGIN + "".join(lines).encode() + _END)
 
     def close(self) -> None:
-        """Release the file for other processes."""
         self._file.close()
         if os.getpid() == self._owner:
             self._lock.release()
@@ -166,7 +162,6 @@ def _read(folder: Path) -> bytes:
 
 
 def _replay(folder: Path, data: bytes) -> bytes:
-    """Return the quads after all complete transactions, as N-Quads."""
     path = folder / NAME
     if _HEAD.startswith(data):
         raise _not_begun(folder)

@@ -54,7 +54,7 @@ _Ancestors = dict[Node, frozenset[Node]]
 
 
 class EntailmentRules:
-    """The entailment rules that follow from an ontology's axioms."""
+    """The entailment rules that result from an ontology's axioms."""
 
     def __init__(self, axioms: Iterable[Triple]) -> None:
         classes: dict[Node, set[Node]] = defaultdict(set)
@@ -96,7 +96,7 @@ class EntailmentRules:
         }
 
     def entail(self, triples: Iterable[Triple]) -> set[Triple]:
-        """Return the closure of triples under the rules."""
+        """Return the triples and everything that they entail."""
         known: set[Triple] = set()
         todo: list[Triple] = list(triples)
         after: dict[tuple[Node, Node], set[Node]] = defaultdict(set)
@@ -200,20 +200,18 @@ class Ontology:
     # --- classes ---
 
     def classes(self) -> frozenset[str]:
-        """Return all classes."""
         return frozenset(self._above)
 
     def has_class(self, name: str) -> bool:
-        """Return whether a class exists."""
         return name.removeprefix("k:") in self._above
 
     def superclasses(self, cls: str, *, reflexive: bool = False) -> frozenset[str]:
-        """Return all superclasses of a class, including itself if `reflexive`."""
+        """Return all superclasses of a class; `reflexive` includes the class itself."""
         name = self._known(cls)
         return self._above[name] | {name} if reflexive else self._above[name]
 
     def subclasses(self, cls: str, *, reflexive: bool = False) -> frozenset[str]:
-        """Return all subclasses of a class, including itself if `reflexive`."""
+        """Return all subclasses of a class; `reflexive` includes the class itself."""
         name = self._known(cls)
         return self._below[name] | {name} if reflexive else self._below[name]
 
@@ -222,7 +220,7 @@ class Ontology:
         return tuple(_local(o) for o in self._objects(k(cls), SUB_CLASS) if _is_named(o))
 
     def is_a(self, cls: str, ancestor: str) -> bool:
-        """Return whether a class equals another or is a subclass of it."""
+        """Return whether `cls` is `ancestor` or a subclass of it."""
         return cls == ancestor or ancestor in self._above.get(cls, ())
 
     def affordances(self, cls: str) -> frozenset[str]:
@@ -255,7 +253,7 @@ class Ontology:
     # --- annotations ---
 
     def annotation(self, name: str, prop: str) -> tuple[Value, ...]:
-        """Return the asserted values of a property (an IRI outside `k:`) for a term."""
+        """Return a term's asserted values for a property, which may be an IRI outside `k:`."""
         found = self._annotations.get((name, prop))
         if found is None:
             found = tuple(value_terms(o) for o in self._objects(k(name), _property(prop)))
@@ -267,7 +265,7 @@ class Ontology:
         return tuple(sorted(_local(s) for s in self._by_property[_property(prop)] if _is_named(s)))
 
     def pairs(self, prop: str) -> tuple[tuple[str, str], ...]:
-        """Return the asserted pairs of a term's name and its value for a property."""
+        """Return each asserted pair of a term's name and its value for a property."""
         return tuple(
             (_local(s), str(value_terms(o)))
             for s, objects in self._by_property[_property(prop)].items()
@@ -276,7 +274,7 @@ class Ontology:
         )
 
     def instances(self, cls: str) -> tuple[str, ...]:
-        """Return the sorted individuals of a class, such as `water` of `Liquid`."""
+        """Return the sorted individuals of a class; for example, `water` is one of `Liquid`."""
         if not self.has_class(cls):
             return ()
         wanted = {k(c) for c in self.subclasses(cls, reflexive=True)}
@@ -284,7 +282,7 @@ class Ontology:
         return tuple(sorted(_local(s) for s in kinds if not wanted.isdisjoint(kinds[s])))
 
     def preferences(self, context: str) -> list[str]:
-        """Return the sorted individuals of `k:Preference` for a context."""
+        """Return the sorted individuals of `k:Preference` with a `k:context`."""
         return [
             name
             for name in self.instances("Preference")
@@ -296,31 +294,28 @@ class Ontology:
         return tuple(str(v) for v in self.annotation(term, "pddlPredicate"))
 
     def domain_of(self, prop: str) -> str | None:
-        """Return the domain of a property, if any."""
         domain = self._objects(k(prop), _DOMAIN)
         return _local(domain[0]) if domain else None
 
     def range_of(self, prop: str) -> str | None:
-        """Return the range of a property, if any."""
         ends = self._objects(k(prop), _RANGE)
         return _local(ends[0]) if ends else None
 
     def pddl_type(self, cls: str) -> str | None:
-        """Return the PDDL type of a class, if any."""
         types = self.annotation(cls, "pddlType")
         return str(types[0]) if types else None
 
     def class_of_pddl_type(self, name: str) -> str | None:
-        """Return the class that corresponds to a PDDL type, if any."""
+        """Return the class that corresponds to a PDDL type, or None."""
         return self._one_by("pddlType").get(name)
 
     def class_of_thor_type(self, name: str) -> str | None:
-        """Return the class that corresponds to an AI2-THOR object type, if any."""
+        """Return the class that corresponds to an AI2-THOR object type, or None."""
         return self._one_by("thorType").get(name)
 
     @cached_property
     def object_types(self) -> tuple[str, ...]:
-        """The classes with direct instances: simulated object types or else leaf PDDL types."""
+        """The classes with direct instances: simulated object types, or the lowest PDDL types."""
         simulated = self._one_by("thorType")
         if simulated:
             return tuple(sorted(simulated.values()))
@@ -345,13 +340,12 @@ class Ontology:
 
     @cached_property
     def closure(self) -> frozenset[Triple]:
-        """The axioms and their entailments, without the wording."""
+        """The axioms and what they entail, without labels and other wording."""
         facts = (axiom for axiom in self.axioms if axiom[1] not in _WORDING)
         return frozenset(self.rules.entail(facts) | self.rules.axioms())
 
     @cached_property
     def quads(self) -> tuple[Quad, ...]:
-        """The closure as quads."""
         return tuple(Quad(*t) for t in self.closure)  # type: ignore[arg-type]
 
     @cached_property
@@ -362,7 +356,7 @@ class Ontology:
         return store
 
     def query(self, sparql: str) -> QueryResult:
-        """Run a SPARQL query with the predefined prefixes."""
+        """Run a SPARQL query on the closure, with the predefined prefixes."""
         return run_query(self.store, sparql)
 
     # --- internals ---
@@ -385,7 +379,7 @@ class Ontology:
 
 
 def load_ontology(folder: Path | None = None) -> Ontology:
-    """Read all Turtle files in a folder, or hvr's own ontology (once) if the folder is None.
+    """Read all Turtle files in a folder, or hvr's own ontology (cached) if the folder is None.
 
     Raises:
         DataFileError: A file is unreadable or not valid Turtle; the message gives file and line.
@@ -572,7 +566,7 @@ ROLES = frozenset(
 
 
 class Roles:
-    """The roles of an ontology."""
+    """The terms of an ontology by their roles (`k:role`)."""
 
     def __init__(self, ontology: Ontology) -> None:
         self._ontology = ontology
@@ -591,7 +585,7 @@ class Roles:
         }
 
     def players(self, role: str) -> tuple[str, ...]:
-        """Return the terms with a role (classes, properties or individuals), in order."""
+        """Return the terms with a role, in order: classes, properties or individuals."""
         return self._players.get(role, ())
 
     def plays(self, object_class: str, *roles: str) -> bool:
@@ -599,11 +593,10 @@ class Roles:
         return any(object_class in self._extents.get(role, ()) for role in roles)
 
     def class_of(self, role: str) -> str | None:
-        """Return the first class with a role, if any."""
+        """Return the first class with a role, or None."""
         return next(iter(self.players(role)), None)
 
     def predicates(self, role: str) -> tuple[str, ...]:
-        """Return the PDDL predicates of the terms with a role."""
         return tuple(
             str(name)
             for player in self.players(role)
@@ -611,11 +604,11 @@ class Roles:
         )
 
     def predicate(self, role: str) -> str | None:
-        """Return the first PDDL predicate with a role, if any."""
+        """Return the first PDDL predicate with a role, or None."""
         return next(iter(self.predicates(role)), None)
 
     def bearer(self, role: str) -> str | None:
-        """Return the class of things that can have the state or relation with a role, if any."""
+        """Return the class of objects that can have the property with a role, or None."""
         player = self.class_of(role)
         return self._ontology.domain_of(player) if player else None
 
@@ -628,7 +621,7 @@ class Roles:
         )
 
     def pddl_type(self, role: str) -> str | None:
-        """Return the PDDL type of the class with a role, if any."""
+        """Return the PDDL type of the class with a role, or None."""
         player = self.class_of(role)
         return self._ontology.pddl_type(player) if player else None
 
@@ -640,5 +633,4 @@ class Roles:
 
 @lru_cache(maxsize=8)
 def roles_of(ontology: Ontology) -> Roles:
-    """Return the roles of an ontology (cached)."""
     return Roles(ontology)

@@ -38,12 +38,12 @@ class ConsistencyReport:
 def load_owlready(
     ontology: Ontology | None = None, facts: Iterable[Triple] = ()
 ) -> owlready2.Ontology:
-    """Return an ontology (by default hvr's own) with additional triples as an Owlready2 ontology.
+    """Return an ontology (by default hvr's own) and additional facts as an Owlready2 ontology.
 
     Classes are attributes: `load_owlready().Mug`.
 
     Raises:
-        StoreError: Owlready2 cannot read it.
+        StoreError: Owlready2 cannot read the triples.
     """
     owlready2 = _owlready2()
     ontology = ontology or load_ontology()
@@ -64,7 +64,8 @@ def check_consistency(
 ) -> ConsistencyReport:
     """Search for contradictions with the reasoner HermiT, which needs Java.
 
-    `java` is found on the path by default. Without Java nothing is checked, and the report says so.
+    `java` is the path of Java, by default found on the PATH. Without Java nothing is checked, and
+    the report says so.
 
     Raises:
         StoreError: The reasoner failed for a reason other than a contradiction.
@@ -96,7 +97,6 @@ def check_consistency(
 
 
 def n_triples(triples: Iterable[Triple]) -> bytes:
-    """Return triples as N-Triples."""
     data = serialize([_rdf(t) for t in triples], format=RdfFormat.N_TRIPLES)
     assert data is not None
     return data

@@ -31,8 +31,9 @@ class QueryResult(Value):
     Args:
         variables: Column names. ASK has the single column `answer`; CONSTRUCT and DESCRIBE have
             `subject`, `predicate` and `object`.
-        rows: One tuple per row in the order of `variables`; None for an unbound variable.
-        complete: Whether the result has all rows; False if a limit cut off further rows.
+        rows: One tuple of values per row, in the order of `variables`; None for an unbound
+            variable.
+        complete: Whether the result has all rows, so that no limit has cut it off.
     """
 
     variables: tuple[str, ...]
@@ -40,7 +41,7 @@ class QueryResult(Value):
     complete: bool = True
 
     def dicts(self) -> list[dict[str, TermValue]]:
-        """Return the rows as mappings from variable to value."""
+        """Return each row as a mapping from variable to value."""
         return [dict(zip(self.variables, row, strict=True)) for row in self.rows]
 
     def __iter__(self) -> Iterator[tuple[TermValue, ...]]:
@@ -88,11 +89,7 @@ def calls_service(sparql: str) -> bool:
 
 
 def refuse_service(sparql: str) -> None:
-    """Reject a query that contains SERVICE.
-
-    Raises:
-        StoreError: The query uses `SERVICE`.
-    """
+    """Raise a StoreError if a query contains SERVICE."""
     if calls_service(sparql):
         raise StoreError(
             "the query contacts a server (SERVICE), which is not allowed", field="allow_service"
@@ -150,10 +147,10 @@ def run_query(store: Store, sparql: str, *, allow_service: bool = False) -> Quer
 def solve(
     store: Store, sparql: str, *, allow_service: bool = False
 ) -> tuple[tuple[str, ...], Iterator[tuple[TermValue, ...]]]:
-    """Return the column names and an iterator over the rows.
+    """Return the column names and an iterator over the rows, which may also raise the error.
 
     Raises:
-        StoreError: See `run_query`; iterating may also raise it.
+        StoreError: The query is malformed (with line and column), or uses SERVICE.
     """
     if not allow_service:
         refuse_service(sparql)
@@ -223,9 +220,9 @@ class QueryLimits:
 
     Args:
         timeout: Time limit for the whole query in seconds; above 0.
-        rows: Maximum number of rows; further ones are cut off.
-        memory: Maximum memory of the process in bytes; the result may take 1/32 of it. Ignored on
-            macOS and Windows.
+        rows: Maximum number of rows in the result.
+        memory: Maximum memory of the process in bytes, of which the result may take 1/32. Ignored
+            on macOS and Windows.
 
     Raises:
         UsageError: A limit is out of range.
@@ -251,7 +248,7 @@ def run_limited_query(
     """Run a SPARQL 1.1 query over quads in a separate process.
 
     Args:
-        allow_service: Whether SERVICE may open connections.
+        allow_service: Whether SERVICE may open network connections.
 
     Raises:
         StoreError: The query is malformed, too deeply nested or uses SERVICE, or the quads are
@@ -299,7 +296,7 @@ def _answered(data: bytes, timeout: float) -> tuple[bytes, bytes, int]:
 
 @contextmanager
 def _lifeline() -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Create a pipe that tells the query process when this process has ended."""
+    """Create a pipe by which the query process notices that this process has ended."""
     if sys.platform == "win32":
         yield -1, ()
         return
@@ -382,7 +379,7 @@ def _write(value: object) -> int:
 
 
 def _end_in_time(seconds: int, lifeline: int) -> None:
-    """Let the operating system end this process in time, since a query cannot be interrupted."""
+    """Let the operating system end this process in time, because a query cannot be interrupted."""
     # Ctrl-C reaches all processes of a terminal; only the parent handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "win32":
@@ -399,7 +396,7 @@ def _end_in_time(seconds: int, lifeline: int) -> None:
 
 
 def _confine(memory: int, *, connect: bool) -> None:
-    """Limit this process's memory and, unless `connect`, bar files and connections."""
+    """Limit this process's memory; unless `connect`, forbid opening files and connections."""
     if sys.platform == "win32":
         return
     import resource

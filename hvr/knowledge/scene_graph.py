@@ -23,12 +23,12 @@ class SceneObject:
     """An observed object.
 
     Args:
-        name: hvr's name, which is the lower-case type and a number: `mug-1`, `breadsliced-2`.
+        name: hvr's name: the type in lower case and a number, as in `breadsliced-2`.
         attributes: AI2-THOR's metadata fields for properties and state (`openable`, `isOpen`,
             `temperature`, `fillLiquid`, …), as plain JSON values.
-        parents: Names of the receptacles that it is directly on or in, innermost first; empty if it
-            stands alone or is held.
-        in_reach: Whether the agent can interact with it from its current position.
+        parents: Names of the receptacles that the object is directly on or in, innermost first.
+            Empty if it stands alone or is held.
+        in_reach: Whether the robot can interact with the object from its current position.
         extent: Bounding box of the object; None if unknown.
     """
 

@@ -54,7 +54,7 @@ _ALGORITHMS = ("MD5", "SHA", "SHA-256")
 
 @dataclass(frozen=True)
 class Login:
-    """The credentials for a server; empty for a server without authentication."""
+    """The credentials for a server, empty for a server without authentication."""
 
     user: str = ""
     password: str = field(default="", repr=False)
@@ -62,7 +62,6 @@ class Login:
 
     @classmethod
     def read(cls, environment: Mapping[str, str]) -> Self:
-        """Read the credentials from environment variables."""
         token = environment.get(TOKEN, "")
         if token:
             return cls(token=token)
@@ -70,7 +69,7 @@ class Login:
 
     @property
     def plain(self) -> str:
-        """The value of the Authorization header before any challenge; empty if there is none."""
+        """The value of the Authorization header before any challenge, or "" without credentials."""
         if self.token:
             return f"Bearer {self.token}"
         if self.user:
@@ -81,8 +80,8 @@ class Login:
 class Authenticator:
     """Answers the authentication challenges of one server, and reuses the last one.
 
-    If `preemptive`, the first request contains the credentials in clear text. Do not use it with
-    Digest, where the server should never see the password.
+    If `preemptive`, the first request contains the credentials in clear text, which is unsafe if
+    the server uses Digest to avoid seeing the password.
     """
 
     def __init__(self, login: Login, *, preemptive: bool = True) -> None:
@@ -93,7 +92,6 @@ class Authenticator:
         self._digest = AbstractDigestAuthHandler(self._passwords)
 
     def header(self, method: str, url: str) -> dict[str, str]:
-        """Return the Authorization header for a request, if any."""
         if not self._challenge:
             value = self._login.plain if self._preemptive or self._login.token else ""
         else:
@@ -104,7 +102,7 @@ class Authenticator:
         return {"Authorization": value} if value else {}
 
     def accept_challenge(self, challenges: Iterable[str]) -> bool:
-        """Process the server's WWW-Authenticate headers; return whether one can be answered."""
+        """Process a server's WWW-Authenticate headers; return whether hvr can answer one."""
         if not self._login.user:
             return False
         for text in challenges:
@@ -144,7 +142,7 @@ _ASK_COLUMNS = ("__ASK_RETVAL",)
 
 @dataclass(frozen=True)
 class ServerAddress:
-    """A server's address, such as `http://localhost:7878`, and how to access it."""
+    """A server's address, such as `http://localhost:7878`, with its paths and credentials."""
 
     text: str
     layout: str = "oxigraph"
@@ -190,7 +188,7 @@ class ServerAddress:
 
 
 class SparqlServer:
-    """A server, reached over one connection opened on demand; `timeout` is in seconds.
+    """A server, reached over one connection that is opened on demand; `timeout` is in seconds.
 
     Methods raise `StoreError` if the server rejects a request, or does not answer (exit code 4).
     """
@@ -204,7 +202,6 @@ class SparqlServer:
         )
 
     def close(self) -> None:
-        """Close the connection."""
         if self._connection is not None:
             self._connection.close()
         self._connection = None
@@ -227,8 +224,8 @@ class SparqlServer:
 
         Args:
             rows: Maximum number of rows; None for all.
-            graphs: IRIs of the graphs to query as one; none means the server's default graph.
-            allow_service: Whether SERVICE may open connections from the server.
+            graphs: IRIs of the graphs to query together, by default the server's default graph.
+            allow_service: Whether SERVICE may open network connections from the server.
         """
         if not allow_service:
             refuse_service(sparql)
@@ -392,7 +389,7 @@ _NAMES = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 
 @dataclass(frozen=True)
 class SharedRun:
-    """A run as listed by the server, with a unique name and its start time in ISO 8601."""
+    """A run in the server's list, with a unique name and its start time in ISO 8601."""
 
     name: str
     request: str = ""
@@ -410,7 +407,7 @@ class SharedRun:
 
     @property
     def iri(self) -> str:
-        """The IRI of the run and its graph."""
+        """The IRI of the run, which is also that of its graph."""
         return RUN + self.name
 
     @property
@@ -432,7 +429,7 @@ class SharedGraph:
 
     @classmethod
     def begin(cls, server: SparqlServer, run: SharedRun, ontology: Ontology) -> Self:
-        """Add a run to the server's list, and clear its graph."""
+        """Add a run to the server's list, and empty its graph."""
         closure = _ntriples(q for q in ontology.quads if not _is_blank(q))
         graph = ONTOLOGY + hashlib.sha256(closure).hexdigest()[:16]
         listed = server.query(f"ASK {{ GRAPH <{graph}> {{ ?s ?p ?o }} }}").rows[0][0]
@@ -468,11 +465,9 @@ class SharedGraph:
             self._server.update(" ;\n".join(parts))
 
     def replace(self, quads: bytes) -> None:
-        """Replace the graph on the server."""
         publish(self._server, self._run, self._ontology, quads)
 
     def close(self) -> None:
-        """Close the connection to the server."""
         self._server.close()
 
     def _own(self, quads: Iterable[Quad]) -> Iterator[Quad]:
@@ -502,7 +497,7 @@ def list_runs(server: SparqlServer) -> tuple[SharedRun, ...]:
 
 
 def run_quads(server: SparqlServer, name: str) -> bytes:
-    """Return the graph of a run as stored in a run folder: N-Quads including the ontology."""
+    """Return the graph of a run as a run folder stores it: N-Quads including the ontology."""
     run = SharedRun(name)
     quads = list(parse(server.get(_ontology_of(server, run)), format=RdfFormat.N_TRIPLES))
     found = parse(server.get(run.iri), format=RdfFormat.N_TRIPLES)
@@ -518,7 +513,7 @@ def run_quads(server: SparqlServer, name: str) -> bytes:
 
 
 def publish(server: SparqlServer, run: SharedRun, ontology: Ontology, quads: bytes) -> None:
-    """Replace the graph of a run on a server by the graph in a run folder."""
+    """Replace the graph of a run on a server by the N-Quads of a run folder."""
     try:
         parsed = list(parse(quads, format=RdfFormat.N_QUADS))
     except (SyntaxError, ValueError) as error:

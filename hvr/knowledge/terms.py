@@ -91,9 +91,9 @@ def short(node: Node) -> str:
 
 
 def value(node: Node | None) -> Value:
-    """Return a term as a plain value: a boolean or number, or else the text from `short`.
+    """Return a term as a boolean or number if possible, else as the text from `short`.
 
-    NaN and infinite numbers stay text, since JSON cannot represent them.
+    NaN and infinite numbers become text, because JSON cannot represent them.
     """
     if node is None:
         return None

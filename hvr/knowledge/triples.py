@@ -38,7 +38,7 @@ _Flags: TypeAlias = tuple[tuple[NamedNode, tuple[str, ...]], ...]
 class SceneReader:
     """Converts scene graphs to triples, using the annotations of an ontology.
 
-    `known` maps the names of objects to their classes, including superclasses.
+    In methods, `known` maps the names of objects to their classes, including superclasses.
     """
 
     def __init__(self, ontology: Ontology) -> None:
@@ -65,7 +65,7 @@ class SceneReader:
         """The properties of the triples from `states`."""
 
     def class_of(self, o: SceneObject) -> str | None:
-        """Return the class of an object; None if the ontology does not know its type."""
+        """Return the class of an object, or None if the ontology does not know its type."""
         return self.ontology.class_of_thor_type(o.object_type)
 
     def types(self, o: SceneObject) -> frozenset[str]:
@@ -91,7 +91,7 @@ class SceneReader:
         return [o for o in scene.objects.values() if self.class_of(o) is not None]
 
     def static(self, o: SceneObject, scene: str) -> Iterator[Triple]:
-        """Yield the static triples of an object: types, names, scene."""
+        """Yield the triples of an object that never change: types, names, scene."""
         node = obj(o.name)
         for cls in self.types(o):
             yield node, RDF_TYPE, k(cls)
@@ -104,7 +104,7 @@ class SceneReader:
     def pieces(
         self, scene: SceneGraph, pieces: Mapping[str, Sequence[str]]
     ) -> Iterator[tuple[SceneObject, str]]:
-        """Yield the objects that slicing would create, each with the name of its source.
+        """Yield the objects into which others can be cut, each with the name of the whole object.
 
         Raises:
             SceneError: A piece is assigned to an object that is not in the scene or cannot be cut.
@@ -145,20 +145,19 @@ class SceneReader:
                 yield a, k("beside"), b
 
     def observed(self, scene: SceneGraph, known: Mapping[str, frozenset[str]]) -> Iterator[Triple]:
-        """Yield the visible triples of the objects: places and states."""
+        """Yield the triples about what is visible: the places and states of objects."""
         yield from self.states(self.known(scene), known)
         yield from self.places(scene, known)
 
     def states(
         self, objects: Iterable[SceneObject], known: Mapping[str, frozenset[str]]
     ) -> Iterator[Triple]:
-        """Yield the states of objects."""
         for o in objects:
             if o.name in known:
                 yield from self._state(o, known[o.name])
 
     def places(self, scene: SceneGraph, known: Mapping[str, frozenset[str]]) -> Iterator[Triple]:
-        """Yield the places of the objects of a scene, and what the robot holds."""
+        """Yield the places of objects, and what the robot holds."""
         held = scene.held if scene.held in known else None
         if held is not None:
             yield ROBOT, k("holding"), obj(held)
@@ -230,7 +229,7 @@ NO_ROOM = ("No valid positions to place object found", "is full right now", "is 
 
 
 class Change(Value):
-    """The changes that one observation made to the graph: statements now true or false, sorted."""
+    """The changes that an observation made to the graph: statements now true or false, sorted."""
 
     added: tuple[Statement, ...] = ()
     removed: tuple[Statement, ...] = ()
@@ -283,7 +282,7 @@ def statements_of(triples: Iterable[Triple]) -> tuple[Statement, ...]:
 
 
 def event_quads(event: ActionEvent, sequence: int, ontology: Ontology) -> Iterator[Quad]:
-    """Yield the quads that record an event, including its two graphs of changes.
+    """Yield the quads that record an event, including the graphs of what it added and removed.
 
     Raises:
         StoreError: The time is not ISO 8601, or the action is unknown.
@@ -393,9 +392,9 @@ def marks(
     """Return the marks that a successful step sets.
 
     Args:
-        step: The action as sent, with hvr's names as ids, such as
-            `{"action": "ToggleObjectOn", "objectId": "faucet-1"}`. Pouring is
-            `FillObjectWithLiquid` on the target vessel.
+        step: The action sent to AI2-THOR, with hvr's names as ids, such as `{"action":
+            "ToggleObjectOn", "objectId": "faucet-1"}`. For pouring, it is `FillObjectWithLiquid` on
+            the target vessel.
     """
     event = _EVENTS.get(str(step.get("action", "")))
     target = str(step.get("objectId", ""))
@@ -414,7 +413,7 @@ def cleared_marks(
     after: SceneGraph | None = None,
     ontology: Ontology | None = None,
 ) -> set[Mark]:
-    """Return the marks that a successful step clears; for the arguments, see `marks`.
+    """Return the marks that a successful step clears; see `marks` for the arguments.
 
     A mark of a vessel's contents ends when the vessel is emptied, or when it is put into a place
     that ends the mark, even on a tray or in a bowl.
@@ -440,7 +439,7 @@ def contents(scene: SceneGraph, receptacle: str) -> set[str]:
 
 
 class _Rule(Value):
-    """A place that gives a mark; if `itself` is false, a separate control switches the place."""
+    """A place that gives objects a mark; unless `itself`, a separate control switches it."""
 
     mark: str
     places: frozenset[str]

@@ -16,7 +16,7 @@ from hvr.values import Value
 
 
 class Template(Value):
-    """A text with placeholders `{0}` and `{1}` for arguments; an empty text produces no output."""
+    """A text with placeholders `{0}` and `{1}` for arguments; if empty, nothing is said."""
 
     text: str = ""
     arity: int = 0
@@ -25,7 +25,7 @@ class Template(Value):
         return bool(self.text)
 
     def fill(self, args: Sequence[str]) -> str:
-        """Return the text with its arguments filled in; empty if there are too few."""
+        """Return the text with the arguments filled in, or "" if there are too few."""
         return self.text.format(*args) if self.arity <= len(args) else ""
 
 
@@ -49,10 +49,10 @@ class PredicateWording(Value):
     """English wording of a predicate.
 
     Args:
-        true, false: Clauses that affirm and deny it.
+        true, false: Clauses that affirm and deny the predicate.
         end: The affirming clause in the words of the kitchen verifier.
-        written, negation: Names that language models use for it and for its negation.
-        loose: Single words by which people request it.
+        written, negation: Names that language models use for the predicate and for its negation.
+        loose: Single words by which people request the predicate.
     """
 
     true: Template
@@ -71,8 +71,8 @@ class Wording:
         actions: Wordings of the actions by PDDL name, in the order of the ontology.
         predicates: Wordings of the predicates by PDDL name, in the order of the ontology.
         types: Names that language models use for the class of each PDDL type.
-        partners: PDDL types of the other parts of the same object.
-        nouns: Loosely used names, with the class that each means.
+        partners: For each PDDL type, the PDDL type of another part of the same object.
+        nouns: Inexact names, each with the class that people mean by it.
         confused: Pairs of classes whose names people confuse.
         wholes: PDDL types of pieces, each with the type from which it is cut.
         pieces: Names that language models use for the PDDL type of a piece.
@@ -90,7 +90,7 @@ class Wording:
     order_verbs: frozenset[str]
 
     def clause(self, predicate: str, args: Sequence[str], *, positive: bool = True) -> str:
-        """Return a literal as a clause; empty if the ontology lacks words for the predicate."""
+        """Return a literal as a clause, or "" if the ontology has no words for the predicate."""
         known = self.predicates.get(predicate)
         if known is None:
             return ""
@@ -98,7 +98,6 @@ class Wording:
 
 
 def load_wording() -> Wording:
-    """Return the wording of hvr's own ontology."""
     return wording_of(load_ontology())
 
 
@@ -180,7 +179,7 @@ def _texts(ontology: Ontology, term: str, prop: str) -> tuple[str, ...]:
 
 
 def template_of(ontology: Ontology, term: str, prop: str) -> Template:
-    """Return a text template from the ontology; empty if there is none.
+    """Return a text template from the ontology, empty if the term has none.
 
     Raises:
         DataFileError: The template is malformed.
@@ -200,12 +199,12 @@ def template_of(ontology: Ontology, term: str, prop: str) -> Template:
 
 
 class BlockTitle(Value):
-    """The title of a plan block that uses something.
+    """The title of a plan block in which something is used.
 
     Args:
         predicate: The predicate that became true.
-        rest: The further arguments of the predicate.
-        title: Title with `{0}` for the subject of the predicate and `{1}` for the used thing.
+        rest: The arguments of the predicate after its subject.
+        title: Title with `{0}` for the subject of the predicate and `{1}` for the object used.
         sentence: The title in the imperative, if it differs.
     """
 
@@ -225,12 +224,13 @@ class ActionAnnotations:
         both: Actions that are named in the title even if their block continues.
         late: Actions to postpone for as long as the plan stays valid.
         walks: Actions that only move the robot to an object.
-        idle: Redundant steps of a careless model, with the affordance that each requires.
+        idle: Redundant steps that a careless model may write, each with the affordance that it
+            requires.
         uses: Block titles, most informative first.
         needs: Required affordance by action or predicate and argument index.
         sorts: Names of groups of classes in prompts.
-        invented: Names of things that a careless model may invent.
-        contents_verbs: Verbs whose object is the contents of a thing.
+        invented: Names of objects that a careless model may invent.
+        contents_verbs: Verbs whose object is the contents of a container.
     """
 
     ends: frozenset[str]
@@ -248,13 +248,11 @@ class ActionAnnotations:
 
 
 def load_action_annotations() -> ActionAnnotations:
-    """Return the annotations of hvr's own ontology."""
     return action_annotations_of(load_ontology())
 
 
 @lru_cache(maxsize=8)
 def action_annotations_of(ontology: Ontology) -> ActionAnnotations:
-    """Return the annotations of an ontology's actions."""
     actions = dict(ontology.pairs("pddlAction"))
 
     def having(prop: str, *values: str) -> frozenset[str]:

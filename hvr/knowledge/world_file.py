@@ -53,7 +53,7 @@ class Agent(Value):
     json_shape = "name domain=path description"
 
     def domain(self) -> Domain:
-        """Return the domain, which is parsed once.
+        """Return the domain, which is read once.
 
         Raises:
             DataFileError, PddlError: The file is missing or damaged.
@@ -75,7 +75,7 @@ class ToolTask:
 
     Args:
         done: Tools that must have been called.
-        known: Meanings of parameters; a value of each must be found.
+        known: Meanings of parameters for which a value must be found.
         values: Values given by the request, by parameter or meaning.
     """
 
@@ -93,12 +93,12 @@ class WorldFile:
     """The content of a folder's `world.toml`.
 
     Args:
-        trusted: Whether code and programs named by the folder may run.
+        trusted: Whether code and programs that `world.toml` names may run.
 
     Attributes:
         scenes: Files of recorded scenes by scene name.
-        first_scene: The default scene; empty in a world of problems. An `environment` that
-            generates its own problems gets it as its scene.
+        first_scene: The default scene, also for an `environment` that generates its own problems;
+            empty in a world of problems.
         agents: Robots by name; the first is the default.
         prompts: Folder of prompt templates for language models; None for the general templates.
         environment: `module:function` of a fact environment; empty for the PDDL environment.
@@ -208,10 +208,10 @@ class WorldFile:
         return self.ontology
 
     def check_trusted(self, code: str, word: str) -> None:
-        """Reject code named by `world.toml` unless the world is trusted.
+        """Reject code that `world.toml` names unless the world is trusted.
 
         Raises:
-            UsageError: The world is given by name instead of by path.
+            UsageError: The world was found by name, not given by path.
         """
         if not self.trusted:
             raise UsageError(
@@ -222,7 +222,7 @@ class WorldFile:
             )
 
     def unmatched_patterns(self) -> tuple[tuple[str, str], ...]:
-        """Return each file pattern that matches no file, with its entry."""
+        """Return each file pattern that matches no file, with the entry that contains it."""
         keys = ("ontology", "problems", "task_files", "scenes")
         return tuple(
             (key, name)
@@ -290,7 +290,7 @@ class WorldFile:
 
 
 def line_of(file: Path, word: str) -> int:
-    """Return the number of the first line that contains a word outside comments; 1 if none does."""
+    """Return the number of the first line with a word outside comments, or 1 if none has it."""
     try:
         lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -301,13 +301,12 @@ def line_of(file: Path, word: str) -> int:
 
 @cache
 def shipped_worlds() -> Mapping[str, Path]:
-    """Return the folders of the worlds included in hvr, by name."""
     folders = sorted(data_path("worlds").iterdir())
     return MappingProxyType({one.name: one for one in folders if one.is_dir()})
 
 
 def is_explicit(name: str) -> bool:
-    """Return whether a name can only be a path: absolute, or starting with `./` or `../`."""
+    """Return whether a name is certainly a path: absolute, or starting with `./` or `../`."""
     first = name.replace(os.altsep or os.sep, os.sep).partition(os.sep)[0]
     return first in (os.curdir, os.pardir) or Path(name).is_absolute()
 
@@ -315,8 +314,7 @@ def is_explicit(name: str) -> bool:
 def find_world(name: str) -> Path:
     """Return the folder of a world, given by path or by the name of a world included in hvr.
 
-    A folder never takes precedence over an included world of the same name; `./NAME` selects the
-    folder.
+    A name means an included world even if a folder has the same name; `./NAME` means the folder.
 
     Raises:
         UsageError: The folder does not exist.
@@ -340,7 +338,7 @@ def is_trusted(name: str) -> bool:
 def load_world(name: str | Path = DEFAULT_WORLD, *, trust: bool = False) -> WorldFile:
     """Load a world by name or folder; worlds included in hvr are read once.
 
-    `trust` allows its code to run even if `is_trusted` does not.
+    If `trust`, its code may run even if `is_trusted` returns False.
 
     Raises:
         UsageError: The world does not exist, or the name has the wrong type.
@@ -362,7 +360,7 @@ def _shipped(name: str) -> WorldFile:
 
 @cache
 def scene_files() -> Mapping[str, Path]:
-    """Return the files of all included scenes by name, starting with the default world."""
+    """Return the files of all included scenes by name, starting with those of the default world."""
     shipped = shipped_worlds()
     folders = sorted(shipped.values(), key=lambda folder: folder.name != DEFAULT_WORLD)
     found: dict[str, Path] = {}
@@ -388,10 +386,10 @@ def world_of_types(types: Iterable[str]) -> WorldFile:
 
 
 def load_agent(name: str, world: str = DEFAULT_WORLD) -> Agent:
-    """Return an agent by name.
+    """Return a robot by name.
 
     Raises:
-        UsageError: The name is unknown; the message lists all agents.
+        UsageError: The name is unknown; the message lists all robots.
     """
     agents = load_world(world).agents
     agent = agents.get(name.strip().lower())

@@ -5,7 +5,7 @@ finds shortest plans on hvr's own grounding (`search/ground.py`); `search/planne
 planners by name. `solving/` runs several planners in parallel on any PDDL problem and validates
 every plan they find.
 
-Start with `plans.py`, then `search/planners.py` or `solve` in `solving/solve.py`.
-`macro_actions.py` splits a plan into blocks, `library/` learns and retrieves such blocks,
-`problems/` generates graded problems, and `interop/` converts to and from unified-planning.
+Start with `plans.py`, then `search/planners.py` or `solve` in `solving/solve.py`. `library/` learns
+and retrieves macro actions, `problems/` generates graded problems, and `interop/` converts to and
+from unified-planning.
 """

@@ -121,9 +121,9 @@ class Planned(Value):
 
     Args:
         problem: The problem, restricted to the relevant objects.
-        relevant: The chosen objects, each with the reason.
-        assumed: Constraints that hvr adds to the request, such as predicted free space. They are
-            not monitored.
+        relevant: The objects in the problem, each with the reason for including it.
+        assumed: Constraints that hvr adds to the request, such as predicted free space, and does
+            not monitor.
     """
 
     problem: Problem
@@ -168,7 +168,7 @@ class Understanding(Generic[Wanted]):
 
     Args:
         stages: Goals to reach in this order, usually one.
-        goal: The goal that hvr's grammar reads, or None if it cannot read the request.
+        goal: The goal according to hvr's grammar, or None if the grammar cannot read the request.
         impossible: The reason why `goal` cannot be met in the scene, if any.
         judged_only: Whether the goal only judges the result and is hidden from the policy.
     """
@@ -191,7 +191,6 @@ class Judgement(Value):
     reason: str = ""
 
     def noting(self, remark: str) -> Judgement:
-        """Return the judgement with a remark appended to its reason."""
         return Judgement(self.reached, f"{self.reason}; {remark}" if self.reason else remark)
 
 
@@ -201,17 +200,17 @@ class PolicyContext:
 
     Args:
         agent: The robot of the domain, for the library.
-        prompts: The folder of the world's prompt templates, by default those of the default world.
+        prompts: The folder of the world's prompt templates, by default that of the default world.
         about: Request, task, scene and seed, with their names in transcripts.
         folder: The run folder, or None to save nothing.
         transcript: The file for prompts and answers, if any.
         header: Further fields of the transcript's first line (empty in a replay of the run).
         ledger: The file of model costs, for a budget shared by several processes.
-        embedder: An existing embedder, or None to create the one that `model` names.
+        embedder: An existing embedder, or None to create the embedder that `model` names.
         compile_task: A function that creates tasks, for callers that cache them.
         listen: A function to call with each planning event.
-        reader: The reader of requests from `hvr.language.grammar.READERS`, by default the best one
-            installed.
+        reader: The name of a reader in `hvr.language.grammar.READERS`, by default the best
+            installed reader.
         reading: The 1-based number of the intended reading of an ambiguous request.
     """
 
@@ -286,11 +285,11 @@ class Policy(Protocol[Wanted]):
         ...
 
     def clearing(self, things: Sequence[str], place: str) -> Wanted:
-        """Return the goal of removing objects from a place."""
+        """Return the goal that no object in `things` is on or in a place."""
         ...
 
     def needs(self, stage: Wanted, graph: KnowledgeGraph, inventory: Inventory) -> tuple[str, ...]:
-        """Return the objects that a plan would use, including those whose place is unknown.
+        """Return the objects that a plan would use, including those whose location is unknown.
 
         The robot looks for them before planning (`hvr.execution.world`). The default is none.
         """
@@ -300,7 +299,8 @@ class Policy(Protocol[Wanted]):
     def untidy(self, stage: Wanted, graph: KnowledgeGraph, inventory: Inventory) -> tuple[str, ...]:
         """Return the objects that the robot has left in a state that should not last.
 
-        A plan must include them, even if another one moved or switched them. The default is none.
+        A plan must include them, even if an earlier plan moved or switched them. The default is
+        none.
         """
         del stage, graph, inventory
         return ()
@@ -316,8 +316,8 @@ class Policy(Protocol[Wanted]):
         """Return a plan to open a place and look inside.
 
         Args:
-            closing: Places to close that were opened without success.
-            stage: The goal to reach afterwards, with its constraints.
+            closing: Places to close, which the robot opened in an earlier search.
+            stage: The goal to reach after the search; its constraints hold already.
 
         Raises:
             ImpossibleGoalError: No plan exists, or the policy does not support this.
@@ -334,21 +334,12 @@ class Policy(Protocol[Wanted]):
         graph: KnowledgeGraph,
         inventory: Inventory,
     ) -> Planned:
-        """Return a plan to go to an object and see it.
-
-        Args:
-            closing: Places to close that were opened to look inside.
-            stage: The goal whose constraints hold.
-
-        Raises:
-            ImpossibleGoalError: No plan exists, or the policy does not support this.
-            PlannerError: No plan was found in time.
-        """
+        """Return a plan to go to an object and see it; for arguments and errors, see `opening`."""
         del closing, stage, graph, inventory
         raise ImpossibleGoalError(f"this policy cannot go and observe {thing}")
 
     def keeping(self, stage: Wanted, constraints: Sequence[str]) -> Wanted:
-        """Return a goal with other trajectory constraints, given as PDDL."""
+        """Return a goal in which other trajectory constraints (PDDL) replace those of `stage`."""
         del constraints
         return stage
 
@@ -362,7 +353,7 @@ class Policy(Protocol[Wanted]):
         """Return whether the request was met after executing the plans.
 
         Args:
-            done: Whether the plans' goals were observed to hold, with the reason if not.
+            done: Whether the goals of the plans were observed to hold, with the reason if not.
             graph: The world as observed at the end.
         """
         del graph, inventory
@@ -371,11 +362,11 @@ class Policy(Protocol[Wanted]):
         return Judgement(done.reached)
 
     def records(self) -> Mapping[str, Any]:
-        """Return JSON files that explain the plans, by name, for the run folder."""
+        """Return JSON values that explain the plans, by file name, for the run folder."""
         return {}
 
     def keep(self, planned: Planned, run: str) -> None:
-        """Learn from a successful plan.
+        """Learn from a successful plan of the run `run`.
 
         Raises:
             DataFileError: The result cannot be written.
@@ -395,7 +386,7 @@ _NEARNESS = "near"
 
 
 def macro_blocks(task: Task, actions: Sequence[GroundAction_pddl]) -> tuple[AABlock, ...]:
-    """Split a plan, applicable in the initial state of the task, into blocks."""
+    """Split a plan, which must be applicable in the initial state, into blocks."""
     state = task.initial.bits
     blocks = []
     for block in _cut(actions):
@@ -409,17 +400,12 @@ def macro_blocks(task: Task, actions: Sequence[GroundAction_pddl]) -> tuple[AABl
 def block_conditions(
     task: Task, state: int, block: Sequence[GroundAction_pddl]
 ) -> tuple[tuple[str, ...], tuple[str, ...], int]:
-    """Return the pre- and postcondition of a block.
+    """Return the precondition and postcondition of a block, and the mask of the state after it.
 
-    The precondition contains the literals that its actions need but do not achieve themselves; the
-    postcondition contains its permanent changes.
+    The precondition contains the literals that the actions need but do not achieve themselves; the
+    postcondition contains the permanent changes. Literals about nearness are omitted.
 
-    Args:
-        state: The mask of the state before the block, in which the block must be applicable.
-
-    Returns:
-        The precondition and postcondition as literals, without nearness, and the mask of the state
-        after the block.
+    `state` is the mask of the state before the block, in which the block must be applicable.
     """
     after = state
     needs = have = Literals()
@@ -442,7 +428,7 @@ def block_conditions(
 
 
 def support(condition: Conjunction, state: int) -> Literals:
-    """Return literals that make a condition true in a state (of a disjunction, only the first)."""
+    """Return literals that make a condition true in a state; of a disjunction, the first part's."""
     return run_trampoline(_support(condition, state, True)) or Literals(0, 0)
 
 
@@ -515,7 +501,7 @@ def _titled(action: GroundAction_pddl) -> str:
 
 
 def _used(tool: str, gained: Sequence[Atom], uses: Sequence[BlockTitle]) -> str:
-    """Describe the most important change caused by using an appliance, or return "" without one."""
+    """Return a title for the most important change caused by using an appliance, or ""."""
     for use in uses:
         names = [
             a.args[0] for a in gained if a.predicate == use.predicate and a.args[1:] == use.rest
@@ -537,7 +523,7 @@ _NAMED = 3
 
 
 def landmark_blocks(task: Task, actions: Sequence[GroundAction_pddl]) -> tuple[AABlock, ...]:
-    """Split a valid plan into blocks.
+    """Split a valid plan into blocks that end where a landmark is reached permanently.
 
     The precondition of a block lists the literals that its actions read but do not achieve
     themselves. The postcondition lists the literals that it achieves and that a later block or the
@@ -583,7 +569,7 @@ def _with_triggers(read: Literals, operator: Operator, state: int) -> Literals:
 
 
 def _needed(reads: Sequence[Literals], states: Sequence[int], goal: Literals) -> Literals:
-    """Regress `goal` through some steps to the condition that must hold before them."""
+    """Regress `goal` through some steps: return the literals that must hold before them."""
     true, false = goal.true, goal.false
     for number in range(len(reads) - 1, -1, -1):
         before, after = states[number], states[number + 1]

@@ -45,7 +45,7 @@ class ReportOptions(Value):
         warnings: The findings about the domain and the problem themselves.
         limit: The maximum number of unmet literals to show, or None for no limit.
         base: The folder to which paths are relative, in formats with relative paths.
-        rules_url: The address of the folder that contains the rule pages, or "".
+        rules_url: The address of the page of rules, or "".
         failures_only: Whether reports for people omit valid plans, which are still counted.
         problems: Whether to show the problem of each plan, because there are several.
     """

@@ -1,1 +1,1 @@
-"""Retrieval of the part of a graph that a task needs: inventory and relevant objects."""
+"""Retrieval of the part of a graph that a task needs: the inventory and the relevant objects."""

@@ -3,8 +3,8 @@
     mug-1 (Mug): in sinkbasin-1; not dirty, not filled; can be picked up, filled; container
     tomatosliced-1 (TomatoSliced): does not exist yet: made by slicing tomato-1; can be picked up
 
-States are named by PDDL predicates (`not opened`, `dirty`), as in conditions; affordances by the
-ontology's labels.
+States have the names of PDDL predicates (`not opened`, `dirty`), as in conditions. Affordances have
+the labels of the ontology.
 """
 
 from __future__ import annotations
@@ -44,9 +44,10 @@ def object_context(
     """Return one line per object: class, place, state, affordances and relations.
 
     Args:
-        names: The objects, which are listed by class and number.
-        contents: Whether to list the contents of places with doors, and the places without room.
-        surfaces: Whether to list the things on each surface, too; only with `contents`.
+        names: The objects; the lines are sorted by class and number.
+        contents: Whether to list the contents of places with doors, and mention places that are
+            full.
+        surfaces: Whether `contents` also lists the objects on each surface.
     """
     objects = _read(graph, names)
     kinds = _Kinds(graph, {o.cls for o in objects.values()})
@@ -70,13 +71,13 @@ def object_context(
 
 
 def class_context(graph: KnowledgeGraph, names: Iterable[str]) -> str:
-    """Return one line per class of some existing objects, without names of objects."""
+    """Return one line per class of the objects that exist, without names of objects."""
     members, kinds = _by_class(graph, names)
     return "\n".join(_class_line(c, members[c], kinds) for c in sorted(members))
 
 
 def kind_context(graph: KnowledgeGraph, names: Iterable[str]) -> str:
-    """Return the possible uses of the classes of some objects, one line per use."""
+    """Return the possible uses of the classes of some objects, one use per line."""
     members, kinds = _by_class(graph, names)
     lines: dict[str, list[str]] = defaultdict(list)
     for cls in sorted(members):
@@ -104,11 +105,11 @@ class LineWords:
 
     Args:
         abilities: Affordances that are listed together: "can be picked up, filled".
-        uses: Other affordances to mention; affordances not listed here show in the state or in the
+        uses: Other affordances to mention. All others are visible in the state or in the
             validator's suggestions.
-        states: States mentioned even if false; history marks are mentioned only if true.
-        implied: The subset of `states` mentioned only if true: an existing thing that can be cut is
-            not cut.
+        states: States that are mentioned even if false. History marks are mentioned only if true.
+        implied: The subset of `states` that are mentioned only if true. For example, an object that
+            can be cut and exists is not cut.
         relations: Pairs of a property, prefixed with `^` if inverted, and the phrase for it.
     """
 
@@ -121,8 +122,6 @@ class LineWords:
 
 @lru_cache(maxsize=8)
 def line_words_of(ontology: Ontology) -> LineWords:
-    """Return the content of object lines in a world."""
-
     def listed(prop: str) -> tuple[str, ...]:
         return tuple(
             name
@@ -216,7 +215,7 @@ class _Kinds:
         return self._uses[key]
 
     def source(self, cls: str) -> tuple[str, str] | None:
-        """Return the action that makes a class, and its source class: ("slicing", "Tomato")."""
+        """Return the action that makes a class and its source class: ("slicing", "Tomato")."""
         for other in self._ontology.object_types:
             if cls in map(str, self._ontology.annotation(other, "slicesInto")):
                 cracked = self.roles.plays(other, CRACKABLE)
@@ -232,7 +231,7 @@ class _Kinds:
         return [f"{_CAN}{', '.join(able)}" if able else "", ", ".join(other)]
 
     def _takes(self, cls: str, predicates: frozenset[str]) -> list[str]:
-        """Return the few kinds that fit a slot, and the listed kinds that a heat source cooks."""
+        """Return the classes that a place for one object, or a heat source, may take."""
         related = self._ontology.related
         takes = sorted(c for c in self._there if cls in related("placeableIn", c))
         few = bool(predicates & set(self.roles.predicates(SLOT))) and 0 < len(takes) <= _FEW
@@ -281,7 +280,7 @@ def _absence(o: _Object, kinds: _Kinds) -> str:
 
 
 def _place(o: _Object, kinds: _Kinds, *, by_class: bool = False) -> str:
-    """Return the place of a portable object; empty for other objects."""
+    """Return the place of a portable object, or "" for other objects."""
     if kinds.terms["pickupable"] not in o.kinds:
         return ""
     if "^holding" in o.relations:
@@ -357,7 +356,7 @@ def dishes(request: str, ontology: Ontology) -> tuple[str, ...]:
 
 
 def ingredients(request: str, ontology: Ontology) -> tuple[str, ...]:
-    """Return the classes of the parts and vessels of the dishes named in a request."""
+    """Return the classes of the parts and vessels of the dishes that a request names."""
     classes: list[str] = []
     for dish in _named(request, ontology):
         for part in ontology.annotation(dish, "part"):
@@ -392,7 +391,6 @@ def _named(request: str, ontology: Ontology) -> tuple[str, ...]:
 
 
 def known_dishes(ontology: Ontology) -> str:
-    """Return the names of all dishes."""
     return ", ".join(sorted(ontology.label(name) for name in ontology.instances("Dish")))
 
 
@@ -413,7 +411,7 @@ def meanings(request: str, ontology: Ontology) -> tuple[str, ...]:
 
 
 def preferences(classes: Collection[str], ontology: Ontology) -> tuple[str, ...]:
-    """Return the preferences between kinds that are both present."""
+    """Return the preferences of which both classes are given."""
     texts = []
     for name in ontology.instances("Preference"):
         sides = [
@@ -428,7 +426,7 @@ def preferences(classes: Collection[str], ontology: Ontology) -> tuple[str, ...]
 
 
 def default_end_states(ontology: Ontology) -> tuple[str, ...]:
-    """Return the preferred final state of a kitchen."""
+    """Return the preferred final states of a kitchen, in words."""
     return tuple(map(ontology.label, ontology.preferences("end of task")))
 
 

@@ -43,7 +43,7 @@ Embed = Callable[[Sequence[str]], Iterable[Iterable[float]]]
 
 
 class VectorEmbedder:
-    """An embedder that compares texts by a model's vectors; each text is embedded once."""
+    """An embedder that compares the vectors of a model; each text is embedded once."""
 
     def __init__(self, name: str, embed: Embed) -> None:
         self.name = name
@@ -51,7 +51,6 @@ class VectorEmbedder:
         self._known: dict[str, Vector] = {}
 
     def similarities(self, query: str, candidates: Sequence[str]) -> tuple[float, ...]:
-        """Return the cosine similarity of the query with each candidate, from -1 to 1."""
         texts = [_spaced(t) for t in (query, *candidates)]
         new = list(dict.fromkeys(t for t in texts if t not in self._known))
         for i in range(0, len(new), _BATCH):
@@ -73,7 +72,7 @@ class VectorEmbedder:
 
 
 class SentenceEmbedder(VectorEmbedder):
-    """A local sentence-transformers model, given as for `load_sentence_model`."""
+    """A local sentence-transformers model; `load_sentence_model` describes the argument."""
 
     def __init__(self, model: str = MINILM) -> None:
         self._model = load_sentence_model(model)
@@ -87,7 +86,7 @@ class SentenceEmbedder(VectorEmbedder):
 
 
 def load_sentence_model(model: str) -> Any:
-    """Load a sentence-transformers model by name or folder, or `MINILM`.
+    """Load a sentence-transformers model by name or folder, or the default model `MINILM`.
 
     Raises:
         MissingExtraError: The package is not installed.
@@ -109,9 +108,9 @@ def load_sentence_model(model: str) -> Any:
 
 
 class HostedEmbedder(VectorEmbedder):
-    """The embeddings of a provider or of a server with the same protocol.
+    """The embeddings of a provider, or of a server with the same protocol.
 
-    Failed requests are retried as those to language models are.
+    Failed requests are retried like those to language models.
 
     Args:
         name: Specification such as `openai:text-embedding-3-small` or
@@ -187,8 +186,8 @@ def make_embedder(name: str, options: ModelOptions | None = None) -> Embedder:
     """Return an embedder by name.
 
     Args:
-        options: Connection options for a provider. None means the provider's default address and
-            the key from the environment.
+        options: Connection options for a provider, by default its usual address and the key from
+            the environment.
 
     Raises:
         UsageError: The name is unknown, the model cannot be loaded, or the provider cannot be used,
@@ -208,14 +207,10 @@ def make_embedder(name: str, options: ModelOptions | None = None) -> Embedder:
 
 
 def nearest(embedder: Embedder, query: str, candidates: Sequence[str]) -> tuple[int, float]:
-    """Return the candidate most similar to a text.
+    """Return the index of the candidate most similar to a text, and its cosine similarity.
 
     A candidate that differs only in case and punctuation matches with a similarity of 1. Among
-    equally similar candidates the alphabetically first wins, so that the order of the candidates
-    does not matter.
-
-    Returns:
-        The index of the candidate and its cosine.
+    equally similar candidates the alphabetically first wins, so that their order does not matter.
 
     Raises:
         ValueError: There are no candidates.
@@ -236,8 +231,8 @@ def nearest(embedder: Embedder, query: str, candidates: Sequence[str]) -> tuple[
 class LexicalEmbedder:
     """An embedder that compares spelling: words, character n-grams (2 to 4), and numbers.
 
-    In a vector, the three groups have lengths √0.4, √0.5 and √0.1. Synonyms are not recognised; the
-    n-grams make `stoveburner-1`, `StoveBurner` and "stove burners" similar.
+    In a vector, the three groups have lengths √0.4, √0.5 and √0.1. Synonyms are not recognised, but
+    the n-grams make `stoveburner-1`, `StoveBurner` and "stove burners" similar.
     """
 
     name = "lexical"
@@ -311,10 +306,10 @@ _FEW = 500
 
 
 def default_folder() -> Path:
-    r"""Return the user's folder for vectors: `$HVR_CACHE`, or hvr's cache folder.
+    r"""Return the folder for vectors: `$HVR_CACHE`, or else hvr's per-user cache folder.
 
-    The latter is `~/.cache/hvr` on Linux (or below `$XDG_CACHE_HOME`), `~/Library/Caches/hvr` on
-    macOS and `%LOCALAPPDATA%\hvr` on Windows.
+    The cache folder is `~/.cache/hvr` on Linux (or below `$XDG_CACHE_HOME`), `~/Library/Caches/hvr`
+    on macOS and `%LOCALAPPDATA%\hvr` on Windows.
     """
     chosen = os.environ.get(VARIABLE)
     return Path(chosen).expanduser() if chosen else user_folder("cache")
@@ -327,7 +322,7 @@ class TextVectors:
     folder. The files contain digests of the texts, not the texts themselves.
 
     Args:
-        folder: Folder for the files, one per encoder; None means `default_folder()`.
+        folder: Folder for the files, one per encoder; by default `default_folder()`.
 
     Raises:
         UsageError: The encoder is unknown.
@@ -353,13 +348,12 @@ class TextVectors:
         """Return the vectors of some texts.
 
         Args:
-            texts: The texts to encode.
             role: Role in a search. Models with "e5" in their name expect "query: " or "passage: "
                 before each text; other models ignore it.
 
         Returns:
-            Unit vectors as float32 of shape (number of texts, dimension), or (0, 0) if there are no
-            texts. With `lexical-hash`, a text without words gets a zero row.
+            Unit vectors: float32 of shape (len(texts), dimension), or (0, 0) without texts. With
+            `lexical-hash`, a text without words gets a row of zeros.
 
         Raises:
             MissingExtraError: The package of the encoder is not installed.
@@ -395,8 +389,8 @@ def hashed_vectors(texts: Sequence[str]) -> Vectors:
     """Return vectors of the spelling of texts: hashed words and character 3- and 4-grams.
 
     Returns:
-        float32 of shape (number of texts, 256) with unit rows, or zero rows for texts without
-        words. Before collisions, words and n-grams each contribute half of the squared length.
+        Unit vectors: float32 of shape (len(texts), 256), with a row of zeros for a text without
+        words. Before hash collisions, words and n-grams each contribute half of the squared length.
     """
     vectors = np.zeros((len(texts), _HASHED), dtype=np.float32)
     for i, text in enumerate(texts):
@@ -425,7 +419,7 @@ def _sentence_encoder(model: str) -> Callable[[Sequence[str]], Vectors]:
 
 
 class _Store:
-    """An SQLite file of vectors, keyed by digest of the text and created on first use."""
+    """An SQLite file of vectors by digest of the text, created on first use."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -443,7 +437,7 @@ class _Store:
         return vectors
 
     def write(self, vectors: Mapping[bytes, Vectors]) -> None:
-        """Write vectors; if two processes write the same vector, the first one is kept."""
+        """Write vectors. If two processes write the same vector, the first one is kept."""
         rows = [(d, np.asarray(v, dtype="<f4").tobytes()) for d, v in vectors.items()]
         with self._open() as base:
             base.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?)", rows)

@@ -41,12 +41,12 @@ class Inventory:
     """The objects of a scene and the facts about them.
 
     Args:
-        distances: Distances from the robot in metres; objects without an entry count as far away.
+        distances: Distances from the robot in metres. Objects without a distance count as far away.
         did_not_fit: Pairs of an object and a place that had no room for it.
         avoided: Objects that must not be used.
         used: Objects that the robot has acted on.
-        unseen: Closed places that the robot has not looked into since the start.
-        doubted: Objects with a surprising reading that is not confirmed yet.
+        unseen: Closed places that the robot has not yet looked into.
+        doubted: Objects whose last observation was unexpected and is not confirmed yet.
     """
 
     scene: str
@@ -71,7 +71,7 @@ class Inventory:
         return {c: tuple(sorted(names, key=self._rank)) for c, names in members.items()}
 
     def most_things(self, place: str) -> int | None:
-        """Return the maximum number of things on or in a place, if its class limits it."""
+        """Return the maximum number of objects on or in a place, if its class limits it."""
         classes = self.ontology.superclasses(self.classes[place], reflexive=True)
         limits = [int(str(n)) for c in classes for n in self.ontology.annotation(c, "holdsAtMost")]
         return min(limits, default=None)
@@ -83,7 +83,7 @@ class Inventory:
 
     @cached_property
     def unplaced(self) -> frozenset[str]:
-        """Portable things whose place is unknown."""
+        """Portable objects whose place is unknown."""
         held = set(self.held)
         return frozenset(
             name
@@ -95,7 +95,7 @@ class Inventory:
         )
 
     def _rank(self, name: str) -> tuple[bool, int, float, int, str]:
-        """Return a sort key: room first, then in the open, then the nearest."""
+        """Return a sort key: objects with room first, then those in the open, then the nearest."""
         return (
             name in self.too_full,
             2 if name in self.unplaced else int(self.hidden(name)),
@@ -108,7 +108,7 @@ class Inventory:
     def without(self, names: Collection[str]) -> Inventory:
         """Return the inventory without some objects.
 
-        An excluded object with contents stays, since its contents may be needed, but it is not
+        A removed object with contents stays, since its contents may be needed, but must not be
         used.
         """
         avoided = frozenset(n for n in names if self.contents.get(n))
@@ -118,7 +118,7 @@ class Inventory:
         return replace(self, classes=kept, facts=facts, avoided=self.avoided | avoided)
 
     def of(self, object_class: str) -> tuple[str, ...]:
-        """Return the objects of a class and its subclasses, the preferred ones first."""
+        """Return the objects of a class and its subclasses, starting with the preferred objects."""
         direct = self._by_class.get(object_class)
         if direct is not None:
             return direct
@@ -143,7 +143,7 @@ class Inventory:
 
     @property
     def held(self) -> tuple[str, ...]:
-        """The objects in the robot's hand."""
+        """The objects that the robot holds."""
         return tuple(sorted(a.args[0] for a in self.facts if a.predicate == "holding"))
 
     def preferred(self, work: str) -> frozenset[str]:
@@ -156,10 +156,10 @@ class Inventory:
         )
 
     def tools(self, role: str, work: str) -> tuple[str, ...]:
-        """Return the objects with a role, the best for an activity, such as `slicing`, first.
+        """Return the objects with a role, starting with the best for an activity such as `slicing`.
 
         Objects in the open come first, then preferred classes (`k:context` and `k:prefers` of an
-        individual), then the nearest.
+        individual), then the nearest objects.
         """
         preferred = self.preferred(work)
         predicates = self.roles.predicates(role)
@@ -188,11 +188,10 @@ class Inventory:
 
     @cached_property
     def roles(self) -> Roles:
-        """The roles of the ontology."""
         return roles_of(self.ontology)
 
     def joined(self, role: str) -> tuple[tuple[str, str], ...]:
-        """Return the sorted pairs of objects related by a relation with a role."""
+        """Return the sorted pairs of objects in the relations with a role."""
         predicate = self.roles.predicate(role)
         return self.pairs(predicate) if predicate is not None else ()
 
@@ -201,13 +200,12 @@ class Inventory:
         return any(self.true(p, name) for role in roles for p in self.roles.predicates(role))
 
     def true(self, predicate: str, *args: str) -> bool:
-        """Return whether an atom holds."""
         return Atom(predicate, args) in self.facts
 
     def holds(self, formula: Expression, name: str) -> bool:
-        """Return whether a formula over `PLACEHOLDER` holds for an object.
+        """Return whether a formula about `PLACEHOLDER` is true of an object.
 
-        The only supported quantifier ranges over one object on or in it.
+        The only supported quantifier ranges over one object on or in this object.
         """
         match formula:
             case Atom(predicate, args):
@@ -233,10 +231,9 @@ class Inventory:
 
 
 def situation(name: str, inventory: Inventory) -> tuple[object, ...]:
-    """Return the place and the state of an object, as far as they matter for planning.
+    """Return the place and state of an object, as far as they matter for planning.
 
-    Objects of one class in the same situation are interchangeable, apart from the robot's way to
-    them.
+    Objects of one class in the same situation are interchangeable, except for their distance.
     """
     parent = inventory.parents.get(name)
     where = None
@@ -259,7 +256,6 @@ def take_inventory(
     robot: Position = (0.0, 0.0, 0.0),
     extents: Mapping[str, Extent] | None = None,
 ) -> Inventory:
-    """Read the inventory of a scene from its graph."""
     classes = {name: graph.object_class(name) for name in graph.objects()}
     distances = {
         name: math.hypot(x - robot[0], z - robot[2])
@@ -289,36 +285,35 @@ problem harder to solve.
 
 @dataclass
 class ObjectSelection:
-    """A growing selection of objects, with the first reason for each."""
+    """A growing selection of objects, each with the reason for which it was selected first."""
 
     inventory: Inventory
     reasons: dict[str, str] = field(default_factory=dict)
 
     def add(self, name: str | None, reason: str) -> None:
-        """Add an object, unless it is None or already chosen."""
+        """Add an object, unless it is None or already selected."""
         if name is not None and name not in self.reasons:
             self.reasons[name] = reason
 
     @property
     def pieces(self) -> tuple[tuple[str, str], ...]:
-        """Existing and future pieces, each with its source."""
+        """Existing and future pieces of objects, each with the object of which it is a piece."""
         return self.inventory.joined(PIECE_OF)
 
     def is_piece(self, name: str) -> bool:
-        """Return whether an object is an existing or future piece of another."""
         return any(piece == name for piece, _ in self.pieces)
 
     def first(self, object_class: str, reason: str) -> str | None:
-        """Choose one object of a class, unless one is already chosen, and return it."""
+        """Return a selected object of a class; if there is none, select one first."""
         names = self.inventory.of(object_class)
         chosen = next((n for n in names if n in self.reasons), names[0] if names else None)
         self.add(chosen, reason)
         return chosen
 
     def tool(self) -> None:
-        """Choose a cutting tool.
+        """Select a cutting tool.
 
-        A tool chosen for another reason does not count if the ontology prefers another kind.
+        A tool selected for another reason does not count if the ontology prefers another class.
         """
         tools = self.inventory.tools(INSTRUMENT, "slicing")
         kinds = {self.inventory.classes[n] for n in tools if n in self.reasons}
@@ -328,13 +323,14 @@ class ObjectSelection:
     def pick(
         self, classes: tuple[str, ...], count: int, reason: str, among: frozenset[str] = frozenset()
     ) -> None:
-        """Choose the nearest objects in every kind of situation.
+        """Select the nearest objects of some classes in each kind of situation.
 
-        The planner decides which situation gives the shorter plan: the nearest mug may be full, for
+        The planner decides which situation gives the shorter plan; the nearest mug may be full, for
         example.
 
         Args:
-            among: Objects from which to choose; empty for no restriction.
+            count: Number of objects to select per class and situation.
+            among: Objects from which to select; empty for no restriction.
         """
         # Furniture does not move, so the nearest piece suffices.
         places = [c for c in classes if self.inventory.roles.plays(c, FURNITURE)]
@@ -364,7 +360,7 @@ class ObjectSelection:
         return tuple(n for n in names if n in among) if among else names
 
     def pick_pieces(self, object_class: str, count: int, reason: str) -> None:
-        """Choose pieces of a class: existing ones first, then those of the nearest sources."""
+        """Select pieces of a class: existing pieces, then future pieces of the nearest objects."""
         owners = [(p, s) for p, s in self.pieces if self.inventory.classes[p] == object_class]
         present = [p for p, _ in owners if self.inventory.true("present", p)]
         for name in present[:count]:

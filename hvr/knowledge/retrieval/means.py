@@ -1,8 +1,8 @@
 """The means to a goal: appliances, vessels, tools and water, from the ontology.
 
-An object that is already chosen is preferred over others of its class, since every additional
-object makes the problem harder to solve. If several ways lead to a goal, the means for all of them
-are chosen, and the planner finds the shortest.
+An object that is already selected is preferred over others of its class, because every additional
+object makes the problem harder to solve. If a goal can be reached in several ways, the means for
+all of them are selected, and the planner finds the shortest plan.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ class Supply:
 
     Args:
         achieves: PDDL predicate, or name of a liquid.
-        needs: Class that must have an available object.
-        goes_into: Classes of places on or in which things are treated, the appliance first.
+        needs: Class of which an object must be available.
+        goes_into: Classes of places on or in which objects are treated, the appliance first.
         heats: Whether the object is an appliance that changes its contents.
-        switched: Whether a separate control switches it.
-        runs: Whether a liquid runs from the object into another one.
-        vessels: Classes of vessels in which it treats a liquid, preferred ones first.
+        switched: Whether a separate control switches the object.
+        runs: Whether a liquid runs from the object into another object.
+        vessels: Classes of vessels in which the means treats a liquid, preferred classes first.
     """
 
     achieves: str
@@ -67,9 +67,9 @@ class Supplies:
         ended: Means by the predicate that they make false.
         heated: Predicates that every appliance achieves.
         treated: The subset of `heated` that an appliance achieves only for suitable classes.
-        of_contents: Predicates of a vessel whose contents are heated.
-        carriers: Classes for carrying a liquid to fixed things, preferred ones first.
-        put_down: Classes of places to put things down, preferred ones first.
+        of_contents: Predicates that a vessel gets when its contents are heated.
+        carriers: Classes for carrying a liquid to immovable objects, preferred classes first.
+        put_down: Classes of places to put objects down, preferred classes first.
         liquid: The liquid that is heated in vessels.
     """
 
@@ -86,7 +86,6 @@ class Supplies:
 
 @lru_cache(maxsize=8)
 def supplies_of(ontology: Ontology) -> Supplies:
-    """Return the means of an ontology."""
     roles = roles_of(ontology)
     switched = {ontology.range_of(prop) for prop in roles.players(SWITCHES)}
     running = {ontology.domain_of(prop) for prop in roles.players(RUNS_INTO)}
@@ -143,7 +142,7 @@ def supplies_of(ontology: Ontology) -> Supplies:
 
 
 class Means:
-    """Chooses the means to a goal and adds them to the chosen objects."""
+    """Selects the means to a goal, in addition to the objects already selected."""
 
     def __init__(self, chosen: ObjectSelection) -> None:
         self.chosen = chosen
@@ -154,7 +153,7 @@ class Means:
     def choose(
         self, literals: list[tuple[Atom, bool]], variables: dict[str, tuple[str, ...]]
     ) -> None:
-        """Choose the means to the literals of a goal, given the classes of its variables."""
+        """Select the means to the literals of a goal, given the classes of its variables."""
         # Collect all literals of a subject first: a potato that must be hot and `microwaved` needs
         # no stove.
         marks: dict[str, set[str]] = {}
@@ -223,7 +222,7 @@ class Means:
                 self.chosen.add(controlled, f"is switched by {control}")
 
     def _carrier(self, classes: tuple[str, ...], place: str) -> None:
-        """Choose a dish for objects that can be put into a place only in a dish."""
+        """Select a dish for objects that can be put into a place only in a dish."""
         related = self.inventory.ontology.related
         for object_class in classes:
             places = related("placeableIn", object_class)
@@ -242,7 +241,7 @@ class Means:
                 self.chosen.add(best, f"carries a {object_class} into the {place}")
 
     def _heat(self, classes: tuple[str, ...], marks: Set[str], predicate: str) -> None:
-        """Choose every appliance that heats (or otherwise treats) objects of the first class."""
+        """Select every appliance that heats (or otherwise treats) objects of the first class."""
         # Choose nothing if the goal names the appliance, whose mark brings its own means.
         if any(supply.achieves in marks for supply in self._supplies.heating):
             return
@@ -264,7 +263,7 @@ class Means:
                     self.chosen.first(supply.needs, "to heat")
 
     def _switched(self, supply: Supply, classes: tuple[str, ...]) -> None:
-        """Choose an appliance with its control, and a dish unless the object needs none."""
+        """Select an appliance with its control, and a dish unless the object needs none."""
         related = self.inventory.ontology.related
         places = {p for c in classes for p in related("placeableIn", c)}
         vessel = None
@@ -296,7 +295,7 @@ class Means:
                 self.chosen.add(control, f"switches {best}")
 
     def _heat_contents(self, classes: tuple[str, ...], marks: Set[str]) -> None:
-        """Choose the means to heat a liquid, in its vessel or in another one to pour it from."""
+        """Select the means to heat a liquid in its vessel, or in another vessel to pour it from."""
         related = self.inventory.ontology.related
         places = {p for c in classes for p in related("placeableIn", c)}
         asked = marks & {supply.achieves for supply in self._supplies.heating}
@@ -316,7 +315,7 @@ class Means:
                     self._switched(supply, (self.inventory.classes[vessel],))
 
     def _source(self, reason: str) -> None:
-        """Choose the first source of running liquid, with its basin."""
+        """Select the first source of running liquid, and its basin."""
         joined = self.inventory.joined(RUNS_INTO)
         for kind in filter(
             None, map(self.inventory.ontology.domain_of, self._roles.players(RUNS_INTO))

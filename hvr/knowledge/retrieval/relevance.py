@@ -1,4 +1,4 @@
-"""Relevance: the objects and places that a goal needs; no others enter the planning problem."""
+"""Relevance: the objects and places that a goal needs. Only these enter the planning problem."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def constrained_objects(
 ) -> Iterator[str]:
     """Yield the objects that a constraint names, and those that currently satisfy its atoms.
 
-    For a constraint on all doors ("never two open at once"), these are the open doors: a plan never
-    touches objects outside its problem, so all others stay closed.
+    For a constraint on all doors ("never two open at once"), the latter are the open doors. A plan
+    never touches objects outside its problem, so all other doors stay closed.
     """
     predicates: set[str] = set()
     kinds: set[str] = set()
@@ -58,7 +58,7 @@ def constrained_objects(
 
 
 def protected_objects(constraint: Expression, inventory: Inventory) -> frozenset[str]:
-    """Return the objects that a constraint protects from a use, such as opening."""
+    """Return the objects for which a constraint forbids some use, such as opening."""
     found: set[str] = set()
     for atom, variables in _never(constraint, {}):
         if not atom.args:
@@ -78,7 +78,7 @@ _Variables = dict[str, tuple[str, ...]]
 
 
 def _never(formula: Expression, variables: _Variables) -> Iterator[tuple[Atom, _Variables]]:
-    """Yield the atoms that must never be true, each with the types of its variables."""
+    """Yield the atoms that a formula forbids at all times, each with the types of its variables."""
     match formula:
         case Trajectory("always", _, (body,)):
             yield from _never(body, variables)
@@ -105,7 +105,7 @@ def _never(formula: Expression, variables: _Variables) -> Iterator[tuple[Atom, _
 
 @dataclass(frozen=True)
 class Relevant:
-    """The chosen objects with the reason for each, in the order of their choice."""
+    """The selected objects in order of selection, each with the reason."""
 
     reasons: dict[str, str]
 
@@ -121,13 +121,13 @@ def relevant_objects(
     constraints: Iterable[Expression] = (),
     changing: Collection[str] = (),
 ) -> Relevant:
-    """Choose the objects for goals and constraints.
+    """Select the objects for goals and constraints.
 
     Args:
         goals: The goals, without preferred final conditions.
-        constraints: Trajectory constraints. Their objects are chosen as well, and so are
+        constraints: Trajectory constraints. Their objects are selected as well, and so are
             replacements for forbidden objects.
-        changing: Predicates that actions change, for constraints on all things of a kind.
+        changing: Predicates that actions change, for constraints on all objects of a class.
     """
     goals, constraints = tuple(goals), tuple(constraints)
     kept = [name for one in constraints for name in constrained_objects(one, inventory, changing)]
@@ -146,7 +146,7 @@ def with_others(
     inventory: Inventory,
     reason: str = "without it there is no plan",
 ) -> Relevant:
-    """Return a choice extended by objects and their dependencies, all added for a `reason`."""
+    """Return a selection with more objects and their dependencies, added for a `reason`."""
     chooser = _Chooser(inventory)
     for name, known in chosen.reasons.items():
         chooser.chosen.add(name, known)
@@ -158,10 +158,10 @@ def with_others(
 
 
 def one_of_each(chosen: Relevant, inventory: Inventory) -> Relevant:
-    """Add one object of every kind in every situation.
+    """Add one object of every class in every situation.
 
-    Objects of one class in the same situation are interchangeable in a plan, apart from the robot's
-    way to them. One therefore stands for all those that the goal does not need.
+    Objects of one class in the same situation are interchangeable in a plan, except for their
+    distance. One object therefore represents all those that the goal does not need.
     """
     spare: dict[object, str] = {}
     for name in inventory.of("PhysicalObject"):
@@ -226,14 +226,14 @@ class _Chooser:
                     self.chosen.add(inner, f"to be taken from {name}")
 
     def all_of(self, classes: tuple[str, ...]) -> None:
-        """Choose all objects of some classes, except pieces, most of which do not exist yet."""
+        """Select all objects of some classes, except pieces, most of which do not exist yet."""
         for object_class in classes:
             for name in self.inventory.of(object_class):
                 if not self.chosen.is_piece(name):
                     self.chosen.add(name, "all of them are requested")
 
     def named(self, name: str) -> None:
-        """Choose a named object and, for a future piece, the object to cut."""
+        """Select a named object and, for a future piece, the object to cut."""
         self.chosen.add(name, "named in the goal")
         if self.inventory.true("present", name):
             return
@@ -279,7 +279,7 @@ def walk(formula: Expression, positive: bool) -> Iterator[tuple[str, Any]]:
     """Yield the literals, quantified variables and object names of a formula, in order.
 
     They have the forms `("literal", (atom, positive))`, `("variable", (name, types, for all))` and
-    `("object", name)`. Below an odd number of negations, `positive` must be False.
+    `("object", name)`. `positive` is False for a formula inside an odd number of negations.
     """
     match formula:
         case Atom(_, args):
@@ -306,7 +306,7 @@ def walk(formula: Expression, positive: bool) -> Iterator[tuple[str, Any]]:
 
 
 def alternatives(formula: Expression) -> Iterator[tuple[str, frozenset[str]]]:
-    """Yield each variable that is restricted to certain objects, as by `(or (= ?x a) (= ?x b))`."""
+    """Yield each variable that is restricted to certain objects, as in `(or (= ?x a) (= ?x b))`."""
     match formula:
         case Or(operands) if operands and all(isinstance(o, Equal) for o in operands):
             sides = [(o.left, o.right) for o in operands if isinstance(o, Equal)]
@@ -328,10 +328,10 @@ def alternatives(formula: Expression) -> Iterator[tuple[str, frozenset[str]]]:
 def allow_all_places(
     problem: Problem, ontology: Ontology, did_not_fit: Collection[tuple[str, str]] = ()
 ) -> Problem:
-    """Allow any portable object to be put anywhere, like AI2-THOR's forced actions.
+    """Allow any portable object to be put anywhere, as AI2-THOR's forced actions do.
 
-    Places that take one thing at a time (a burner, a toaster, a coffee machine) keep AI2-THOR's
-    placement table, which force does not override. Pairs that did not fit before are left out.
+    Places for one object at a time (a burner, a toaster, a coffee machine) keep AI2-THOR's
+    placement table, which force does not override. Pairs that did not fit before stay forbidden.
     """
     having: dict[str, set[str]] = {}
     for atom in problem.init:
@@ -349,7 +349,7 @@ def allow_all_places(
 
 
 def forbid_objects(problem: Problem, names: Collection[str]) -> Problem:
-    """Forbid switching some objects and putting anything on or in them; taking stays allowed."""
+    """Forbid switching some objects and putting anything on or in them, but not taking objects."""
     if not names:
         return problem
     kept = (
@@ -364,8 +364,9 @@ def forbid_objects(problem: Problem, names: Collection[str]) -> Problem:
 def forbid_untidy_places(problem: Problem, wanted: Expression, inventory: Inventory) -> Problem:
     """Forbid putting anything but food on or in dishes, and anything in a bin.
 
-    Placements that the goal requires stay allowed. A knife is thus not put down on the plate that
-    will be served. Every plan of the restricted problem is also a plan of the original one.
+    Placements that the goal requires stay allowed. For example, a knife is not put down on the
+    plate that will be served. Every plan of the restricted problem is also a plan of the original
+    problem.
     """
     roles = inventory.roles
     asked = _asked(wanted, inventory)
@@ -383,7 +384,7 @@ def forbid_untidy_places(problem: Problem, wanted: Expression, inventory: Invent
 
 
 def _asked(wanted: Expression, inventory: Inventory) -> set[tuple[str, str]]:
-    """Return the pairs of classes for which the goal requires one on or in the other."""
+    """Return the pairs of classes for which the goal requires an object on or in another object."""
     classes: dict[str, set[str]] = {}
     pairs = []
     for kind, node in walk(wanted, True):

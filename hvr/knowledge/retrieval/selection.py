@@ -1,4 +1,4 @@
-"""The selection of objects by names from a model's answer (paper, section 3.3, KG-RAG)."""
+"""The selection of objects by the names in a model's answer (paper, section 3.3, KG-RAG)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _NUMBERED = re.compile(r"[-_ #]*\d+\s*$")
 
 
 def default_threshold(embedder: Embedder) -> float:
-    """Return the minimum cosine for a match; an unknown model uses the value for minilm."""
+    """Return the minimum cosine for a match; for an unknown model, that of minilm."""
     return THRESHOLDS.get(embedder.name, THRESHOLDS["minilm"])
 
 
@@ -59,7 +59,7 @@ class SelectedObjects:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The objects, in the order of choice."""
+        """The objects, in order of selection."""
         return tuple(self.reasons)
 
 
@@ -74,9 +74,9 @@ def select(
     """Select the objects to which some names refer.
 
     A name is an object (`mug-2`) or a class by one of its names in the ontology (`Mug`, "the coffee
-    cup", "knives"). Failing both, the class with the nearest name by cosine is used. For a class,
-    the nearest object in each situation is selected: a free burner and one with a pan. A thing
-    comes with its first `per_class` existing or future pieces.
+    cup", "knives"). Otherwise, the class with the most similar name is used. For a class, the
+    nearest object in each situation is selected: a free burner and one with a pan. An object comes
+    with its first `per_class` existing or future pieces.
 
     Args:
         per_class: Maximum number of objects per class, not counting those named individually.
@@ -101,7 +101,7 @@ def select(
 
 
 def mentioned(text: str, inventory: Inventory) -> tuple[str, ...]:
-    """Return the objects and kinds of the scene that a sentence mentions, in order."""
+    """Return the phrases of a sentence that name objects or classes in the scene, in order."""
     return tuple(phrase for phrase, _ in kinds_mentioned(text, inventory))
 
 
@@ -133,7 +133,7 @@ def kinds_mentioned(text: str, inventory: Inventory) -> tuple[tuple[str, frozens
 
 
 class Matcher:
-    """Matches names with objects and classes of a scene, comparing unknown names by embedding."""
+    """Matches names with objects and classes of a scene; compares unknown names by embedding."""
 
     def __init__(self, inventory: Inventory, embedder: Embedder, threshold: float) -> None:
         self._inventory = inventory
@@ -148,7 +148,7 @@ class Matcher:
     def match(self, name: str) -> tuple[tuple[str, ...], tuple[str, ...], str]:
         """Return the objects or classes that a name refers to, and the reason.
 
-        A known class without objects in the scene is not replaced by a similar one: without a
+        A known class without objects in the scene is not replaced by a similar class: without a
         toaster, no toaster can be used.
         """
         # From exact to vague, so that similarity never overrides a known name.
@@ -231,7 +231,7 @@ class _Chooser:
         self._of_sources([n for n in objects if n in self._source], reason, limit)
 
     def _of_sources(self, pieces: list[str], reason: str, limit: int) -> None:
-        """Add the first pieces with their sources; existing pieces come first."""
+        """Add the first `limit` pieces with their sources, existing pieces first."""
         rank = {
             n: i
             for c in {self._inventory.classes[self._source[p]] for p in pieces}
@@ -257,7 +257,7 @@ def _texts(ontology: Ontology, cls: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4)
 def _names(ontology: Ontology) -> Mapping[str, Sequence[str]]:
-    """Return the classes that each name of a kind may mean, by `_key`."""
+    """Return the classes that each name in the ontology may mean; `_key` normalises names."""
     # Object types precede their superclasses, and labels precede class names: "table" is a
     # DiningTable before any Table, "sink" is a SinkBasin before the Sink around it.
     known: dict[str, list[str]] = {}
@@ -291,14 +291,14 @@ Additions = Iterator[tuple[str, str]]
 
 
 def expand(names: Iterable[str], inventory: Inventory) -> dict[str, str]:
-    """Yield the objects on which some objects depend, with the reasons."""
+    """Return the objects on which some objects depend, with the reasons."""
     expander = _Expander(names, inventory)
     expander.run()
     return expander.added
 
 
 class _Expander:
-    """Applies rules until they add nothing; they terminate because they only add scene objects."""
+    """Applies rules until they add nothing. They terminate, because they only add scene objects."""
 
     def __init__(self, names: Iterable[str], inventory: Inventory) -> None:
         self.added: dict[str, str] = {}
@@ -320,7 +320,7 @@ class _Expander:
             things.sort(key=rank.__getitem__)
 
     def run(self) -> None:
-        """Apply all rules, one group at a time, each group until its fixed point."""
+        """Apply all rules, one group at a time, each group until it adds nothing."""
         # A rule that tests whether a kind is chosen must run after the rules that choose it. A
         # burner for a chosen pan precedes other heat sources, and both precede knobs, places and
         # contents. The work surface comes last, since any other rule may provide one.
@@ -345,7 +345,7 @@ class _Expander:
     # --- uses -------------------------------------------------------------------------------
 
     def _sources(self) -> Additions:
-        """Yield the source of a piece that does not exist yet, and one piece of a thing to cut."""
+        """Yield the source of each future piece, and one piece of each object to cut."""
         for name in self._chosen:
             source = self._source.get(name)
             if source is not None and not self._true("present", name):
@@ -375,7 +375,7 @@ class _Expander:
             )  # an appliance that needs no dish is simpler
 
     def _dish(self) -> Additions:
-        """Yield a dish for the contents of a cracked thing, preferably one to fry in."""
+        """Yield a dish for the contents of a cracked object, preferably one to fry in."""
         for name in self._with(CRACKABLE):
             made = [p for p, s in self._source.items() if s == name]
             heats = [h for h in self._all(APPARATUS) if any(self._treats(h, p) for p in made)]
@@ -387,7 +387,7 @@ class _Expander:
                 yield dishes[0], f"for {name} when it is cracked"
 
     def _under(self) -> Additions:
-        """Yield a heat source with a single slot for a chosen dish that fits there."""
+        """Yield a heat source with a single place for a selected dish that fits there."""
         slots = [h for h in self._all(APPARATUS) if self._plays(h, SLOT)]
         for name in [n for n in self._chosen if self._true("pickupable", n)]:
             below = [h for h in slots if name in self._takes[h]]
@@ -407,7 +407,7 @@ class _Expander:
                     break
 
     def _carriers(self) -> Additions:
-        """Yield a dish for an object that cannot be put on a heat source without one."""
+        """Yield a dish for an object that cannot be put on a heat source without a dish."""
         for heat in self._with(APPARATUS):
             for name in list(self._chosen):
                 if not self._treats(heat, name) or self._true("fits", name, heat):
@@ -417,7 +417,7 @@ class _Expander:
                     yield dishes[0], f"carries {name} on {heat}"
 
     def _drinks(self) -> Additions:
-        """Yield a filler for cups, such as a coffee machine or faucet, unless one is chosen."""
+        """Yield a source of drinks for cups, such as a coffee machine, unless one is selected."""
         if self._with(FILLED, FILLER) or self._with_pair(RUNS_INTO):
             return
         for name in list(self._chosen):
@@ -455,7 +455,7 @@ class _Expander:
                 yield parent, f"where {name} is"
 
     def _occupants(self) -> Additions:
-        """Yield the contents of slots, which must be removed, and of portable dishes."""
+        """Yield the objects in places for a single object, which must be removed, and in dishes."""
         for name in list(self._chosen):
             if self._plays(name, SLOT) or self._true("pickupable", name):
                 for inner in self._inventory.contents.get(name, ()):

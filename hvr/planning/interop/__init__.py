@@ -15,15 +15,15 @@ __all__ = ["InteropError", "register"]
 def register(environment: Any = None) -> None:
     """Register hvr in unified-planning as the plan validator `hvr`.
 
-    Afterwards, `PlanValidator(name="hvr")` returns it. unified-planning does not discover engines
-    (it has no entry points), but a file `up.ini` can do the same:
+    Afterwards, `PlanValidator(name="hvr")` of unified-planning is hvr's validator. unified-planning
+    does not discover engines (it has no entry points), but a file `up.ini` has the same effect:
 
         [engine hvr]
         module_name: hvr.planning.interop.engine
         class_name: HvrPlanValidator
 
     Args:
-        environment: The unified-planning environment, by default the global one.
+        environment: The environment of unified-planning, by default the global environment.
     """
     from unified_planning.environment import get_environment
 

@@ -42,8 +42,8 @@ class JudgedStep(Value):
     """A step of a plan to be judged.
 
     Attributes:
-        owner: The index of the step in the plan, or of the step to which a companion belongs, or
-            None if it belongs to the whole plan.
+        owner: The index of the original step, also for a companion of it, or None for a companion
+            of the whole plan.
     """
 
     step: Step
@@ -53,8 +53,8 @@ class JudgedStep(Value):
 def plan_from_unified(plan: Any, problem: Any) -> tuple[Step, ...]:
     """Return the steps of a plan for a `unified_planning.model.Problem`.
 
-    A partial order is converted to one of its total orders, a temporal network to the earliest
-    times.
+    A partial order becomes one of its total orders; the steps of a temporal network get their
+    earliest times.
 
     Raises:
         InteropError: The plan is of an unsupported kind, or its steps do not belong to the problem.
@@ -79,7 +79,7 @@ def in_order(plan: Any, problem: Any) -> Any:
 
 
 def plan_numbers(plan: Any) -> tuple[Fraction, ...]:
-    """Return the numbers among the arguments of a plan."""
+    """Return the numbers among the arguments of a plan's steps."""
     values: dict[Fraction, None] = {}
     for instance in instances_of(plan):
         for node in instance.actual_parameters:
@@ -89,7 +89,7 @@ def plan_numbers(plan: Any) -> tuple[Fraction, ...]:
 
 
 def instances_of(plan: Any) -> tuple[Any, ...]:
-    """Return the action instances of a sequential or time-triggered plan in order."""
+    """Return the action instances of a sequential or time-triggered plan, in order."""
     from unified_planning.plans import TimeTriggeredPlan
 
     if isinstance(plan, TimeTriggeredPlan):
@@ -98,7 +98,7 @@ def instances_of(plan: Any) -> tuple[Any, ...]:
 
 
 def steps_of(plan: Any, translation: Translation) -> tuple[Step, ...]:
-    """Return the steps of a sequential or time-triggered plan of a translated problem."""
+    """Return the steps of a sequential or time-triggered plan for a translated problem."""
     from unified_planning.plans import TimeTriggeredPlan
 
     if isinstance(plan, TimeTriggeredPlan):
@@ -130,7 +130,7 @@ def steps_from_unified(plan: Any, names: UnifiedNames) -> tuple[Step, ...]:
 
 
 def with_companions(steps: tuple[Step, ...], translation: Translation) -> tuple[JudgedStep, ...]:
-    """Return the steps of a plan, followed by the companions that it needs."""
+    """Return the steps of a plan, followed by the companions that the translation adds to them."""
     judged = [JudgedStep(step, index) for index, step in enumerate(steps)]
     timed = [(i, step) for i, step in enumerate(steps) if isinstance(step, TimedAction)]
     for index, step in timed:
@@ -175,12 +175,11 @@ def plan_to_unified(steps: Iterable[Step], problem: Any, names: UnifiedNames | N
     """Convert steps to a plan for a `unified_planning.model.Problem`.
 
     Args:
-        problem: The problem as returned by `to_unified` or `convert`.
-        names: The names of the problem (`Conversion.names`), by default the PDDL names.
+        problem: The result of `to_unified` or `convert`.
+        names: The `Conversion.names` of the problem, by default the PDDL names.
 
-    Returns:
-        A TimeTriggeredPlan if the steps are timed, else a SequentialPlan. An empty plan is timed if
-        the problem is temporal.
+    Returns: A TimeTriggeredPlan if the steps are timed, else a SequentialPlan. An empty plan is
+    timed if the problem is temporal.
 
     Raises:
         InteropError: A step or object does not belong to the problem.
@@ -226,7 +225,7 @@ def _instance(action: GroundAction, problem: Any, names: UnifiedNames | None) ->
 
 @dataclass(slots=True)
 class _Writes:
-    """The atoms (as a mask) and the indices of numbers that an event sets."""
+    """The atoms (as a mask) and the numbers (by index) that an event sets."""
 
     owner: int | None
     atoms: int = 0
@@ -237,9 +236,9 @@ class _Writes:
 class UnifiedRun(TemporalRun):
     """Judges a timed plan by the rules of unified-planning.
 
-    They differ from PDDL for simultaneous steps: a step may change what another reads, but no two
-    may set the same fluent, even to the same value. The validator's epsilon and tolerance should be
-    0.
+    Its rules for simultaneous steps differ from PDDL's: a step may change what another step reads,
+    but two steps must not set the same fluent, even to the same value. The validator's epsilon and
+    tolerance should be 0.
     """
 
     def __init__(self, validator: Validator, steps: tuple[JudgedStep, ...]) -> None:
@@ -251,7 +250,6 @@ class UnifiedRun(TemporalRun):
         return self.run(OnFailure.STOP)
 
     def check_interference(self, time: Fraction, events: list[TimedEvent]) -> None:
-        """Report fluents that two steps set at the same time."""
         writes = [self._writes(event, self.bits, self.values) for event in events]
         for (event, one), (other, two) in combinations(zip(events, writes, strict=True), 2):
             if event.number is None and other.number is None:
@@ -327,7 +325,7 @@ _KINDS = (
 class HvrPlanValidator(Engine, PlanValidatorMixin):  # type: ignore[misc]
     """Validates plans of unified-planning and explains their failures.
 
-    Plans for problems that hvr cannot translate get the status UNKNOWN; the log says why.
+    Plans for problems that hvr cannot translate get the status UNKNOWN, with the reason in the log.
     """
 
     def __init__(self, **_options: Any) -> None:
@@ -344,17 +342,14 @@ class HvrPlanValidator(Engine, PlanValidatorMixin):  # type: ignore[misc]
 
     @staticmethod
     def supported_kind() -> ProblemKind:
-        """Return the kinds of problems that hvr can judge."""
         return ProblemKind(_FEATURES.split(), LATEST_PROBLEM_KIND_VERSION)
 
     @staticmethod
     def supports(problem_kind: ProblemKind) -> bool:
-        """Return whether hvr can judge problems of a kind."""
         return bool(problem_kind <= HvrPlanValidator.supported_kind())
 
     @staticmethod
     def supports_plan(plan_kind: PlanKind) -> bool:
-        """Return whether hvr can judge plans of a kind."""
         return plan_kind in _KINDS
 
     def _validate(self, problem: Any, plan: Any) -> ValidationResult:

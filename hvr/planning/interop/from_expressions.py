@@ -1,6 +1,6 @@
 """Translate expressions and effects of unified-planning to PDDL.
 
-An argument that is an object-valued fluent, a number or a truth value becomes a variable in PDDL:
+An object-valued fluent, a number or a truth value that is an argument becomes a variable in PDDL:
 `(exists (?v) (and (f x ?v) (p ?v)))` means p(f(x)).
 """
 
@@ -43,7 +43,7 @@ FALSE = Or(())
 
 
 class Lifted:
-    """Variables that represent the values of terms, with conditions on them."""
+    """Variables that represent the values of terms, and the conditions that define them."""
 
     def __init__(self) -> None:
         self.variables: list[TypedName] = []
@@ -51,7 +51,7 @@ class Lifted:
 
 
 class UnifiedExpressionReader:
-    """A translator for the expressions of an action, or of the rest of the problem."""
+    """A translator for the expressions of an action, or of the other parts of a problem."""
 
     def __init__(self, vocabulary: Vocabulary, where: str = "", parameters: Any = ()) -> None:
         self.vocabulary = vocabulary
@@ -68,7 +68,7 @@ class UnifiedExpressionReader:
     # Formulas -------------------------------------------------------------------------------
 
     def condition(self, node: Any) -> Formula:
-        """Translate a condition, which is false if it mentions any undefined fluent."""
+        """Translate a condition, which is false if a fluent in it is undefined."""
         return conjunction(self.formula(node), self._defined(node))
 
     def formula(self, node: Any) -> Formula:
@@ -158,7 +158,7 @@ class UnifiedExpressionReader:
         return TypedName(f"?{name}", self.vocabulary.types(variable.type))
 
     def term(self, node: Any, lifted: Lifted) -> str:
-        """Return the name, variable or object that represents the value of an expression."""
+        """Return the name or variable for the value of an expression; add variables to `lifted`."""
         return run_trampoline(self._term(node, lifted))
 
     def _term(self, node: Any, lifted: Lifted) -> Steps[str]:
@@ -193,7 +193,7 @@ class UnifiedExpressionReader:
         raise self._unsupported("this term", node)
 
     def number(self, node: Any, lifted: Lifted | None = None) -> NumericExpression:
-        """Translate a numeric expression; without `lifted`, no variable may represent a term."""
+        """Translate a numeric expression; without `lifted`, it must not need new variables."""
         return run_trampoline(self._number(node, lifted))
 
     def _number(self, node: Any, lifted: Lifted | None = None) -> Steps[NumericExpression]:
@@ -257,7 +257,6 @@ class UnifiedExpressionReader:
         return changes[0] if len(changes) == 1 else And(tuple(changes))
 
     def increase(self, function: str, amount: Any, when: TimeSpecifier | None) -> Effect:
-        """Return the increase of a function without parameters."""
         lifted = Lifted()
         change = NumericEffect("increase", FunctionTerm(function), self.number(amount, lifted))
         return timed_effect(change, conjunction(*lifted.guards), lifted.variables, when)
@@ -291,7 +290,7 @@ class UnifiedExpressionReader:
             yield TRUE, lifted, And((clear, Atom(name, (*args, chosen))))
 
     def _need(self, effect: Any, variables: list[TypedName], when: TimeSpecifier | None) -> None:
-        """Add the condition that all fluents read by an effect are defined."""
+        """Require that all fluents which an effect reads are defined."""
         condition, value = self._defined(effect.condition), self._defined(effect.value)
         if value != TRUE and effect.is_conditional():
             value = Imply(self.formula(effect.condition), value)
@@ -353,7 +352,6 @@ def timed_effect(
 
 
 def conjunction(*parts: Formula) -> Formula:
-    """Return the conjunction of formulas, or a single formula unchanged."""
     some = [part for part in parts if part != TRUE]
     return some[0] if len(some) == 1 else And(tuple(some))
 

@@ -1,9 +1,9 @@
 """Translate problems of unified-planning to PDDL.
 
 A feature that PDDL cannot express raises an InteropError that names it. A translation for judging a
-single plan (`following`) can express more. Effects and conditions in the middle of an action, goals
+single plan (`following`) can express more: effects and conditions in the middle of an action, goals
 at a time and similar features become separate actions, `companions`, which are added to the judged
-plan beside their step.
+plan together with their step.
 """
 
 from __future__ import annotations
@@ -61,16 +61,16 @@ TOTAL_TIME = FunctionTerm("total-time")
 
 
 class Moment(Value):
-    """A time in a plan: a delay after the start (or end) of a step or of the whole plan."""
+    """A time in a plan: a delay after the start (or end) of a step, or of the whole plan."""
 
     from_end: bool
     delay: Fraction
 
 
 class Companion(Value):
-    """An additional action in a judged plan, which belongs to a step or to the whole plan.
+    """An action added to a judged plan together with a step, or once for the whole plan.
 
-    `left_open` excludes the state at its beginning.
+    If `left_open`, the action does not include the state at its beginning.
     """
 
     action: str
@@ -83,8 +83,8 @@ class Translation(Value):
     """A problem of unified-planning in PDDL.
 
     Attributes:
-        names: The names on both sides, by kind: type, fluent, action, object.
-        companions: The companions by action; "" is the key for the whole plan.
+        names: The names of the problem and in PDDL, by kind: type, fluent, action, object.
+        companions: The companions by the name of their action, or "" for those of the whole plan.
     """
 
     domain: Domain
@@ -93,7 +93,6 @@ class Translation(Value):
     companions: dict[str, tuple[Companion, ...]]
 
     def argument(self, node: Any) -> str:
-        """Return the object that represents an argument of a step."""
         if node.is_object_exp():
             return self.names.new("object", node.object().name)
         if node.is_bool_constant():
@@ -104,8 +103,8 @@ class Translation(Value):
 def from_unified(problem: Any) -> tuple[Domain, Problem]:
     """Translate a `unified_planning.model.Problem` to PDDL.
 
-    Object-valued fluents become predicates with an additional argument. Numbers and truth values
-    that are used as arguments become objects.
+    Object-valued fluents become predicates with an additional argument. Numbers and truth values as
+    arguments become objects.
 
     Raises:
         InteropError: PDDL cannot express the problem; the message names the feature.
@@ -117,11 +116,11 @@ def from_unified(problem: Any) -> tuple[Domain, Problem]:
 def translate(
     problem: Any, *, following: Iterable[Fraction] | None = None, metric: int = 0
 ) -> Translation:
-    """Translate a problem.
+    """Translate a problem of unified-planning.
 
     Args:
-        following: The numbers among the arguments of the one plan to judge, or None for a
-            translation that is valid for every plan.
+        following: The numbers among the arguments of the plan to judge; the translation is then
+            valid for this plan only. None gives a translation for all plans.
 
     Raises:
         InteropError: PDDL cannot express the problem.
@@ -380,7 +379,7 @@ class _Translator:
     # Values ---------------------------------------------------------------------------------
 
     def _bounds(self) -> None:
-        """Add constraints that keep numbers within the bounds of their types."""
+        """Require that numeric fluents stay within the bounds of their types."""
         for fluent in self.source.fluents:
             kind = fluent.type
             if not (kind.is_int_type() or kind.is_real_type()):
@@ -396,7 +395,7 @@ class _Translator:
                 self._always(reader.parameters, conjunction(*tests))
 
     def _single_values(self) -> None:
-        """Constrain fluents to one value if an action may assign two objects to them at once."""
+        """Forbid two values of an object-valued fluent if an action may assign both."""
         for fluent in self.source.fluents:
             if not fluent.type.is_user_type():
                 continue

@@ -18,8 +18,8 @@ class InteropError(HvrError):
     """A problem or plan uses a feature that the other library cannot express.
 
     Args:
-        feature: The feature, named as in its own library (a sentence if `where` is "").
-        where: The action, fluent or other part that uses it, or "".
+        feature: The feature in its library's words, or a whole sentence if `where` is "".
+        where: The action, fluent or other part that uses the feature, or "".
     """
 
     def __init__(self, feature: str, where: str = "") -> None:
@@ -53,7 +53,7 @@ class UnifiedNames:
         self._old: dict[tuple[str, str], str] = {}
 
     def add(self, kind: str, name: str) -> str:
-        """Return the new name of an item of a kind (`type`, `object`, …), adding it if needed."""
+        """Return the new name of an item of a kind, such as `object`, creating it on first use."""
         given = self._new.get((kind, name))
         if given is None:
             given = self.fresh(name)
@@ -62,7 +62,7 @@ class UnifiedNames:
         return given
 
     def fresh(self, proposal: str) -> str:
-        """Return an unused name similar to `proposal` and reserve it."""
+        """Reserve and return an unused name similar to `proposal`."""
         first = free = self._clean(proposal)
         number = 2
         while free in self._taken:
@@ -72,21 +72,19 @@ class UnifiedNames:
         return free
 
     def new(self, kind: str, name: str) -> str:
-        """Return the new name of an item."""
         try:
             return self._new[kind, name]
         except KeyError:
             raise InteropError(f"the problem has no {kind} {name!r}") from None
 
     def old(self, kind: str, name: str) -> str:
-        """Return the original name for a new name."""
         try:
             return self._old[kind, name]
         except KeyError:
             raise InteropError(f"the problem has no {kind} {name!r}") from None
 
     def local(self) -> UnifiedNames:
-        """Return an empty mapping for the parameters of an action."""
+        """Return a new empty mapping for the parameters of an action."""
         return UnifiedNames(self._clean)
 
 
@@ -115,8 +113,7 @@ class Vocabulary:
 
     Args:
         costs: Whether `total-cost` is needed for action costs.
-        further: Numbers that plans use for unbounded parameters, or None to forbid these
-            parameters.
+        further: Numbers that plans use for unbounded parameters; None forbids such parameters.
     """
 
     def __init__(self, problem: Any, costs: bool, further: Iterable[Fraction] | None) -> None:
@@ -153,7 +150,6 @@ class Vocabulary:
     # Types and objects ----------------------------------------------------------------------
 
     def types(self, kind: Any) -> tuple[str, ...]:
-        """Return the PDDL type for a type of unified-planning."""
         if kind is self._root:
             return (OBJECT,)
         if kind.is_user_type():
@@ -168,20 +164,18 @@ class Vocabulary:
         raise InteropError(f"the type {kind} is not supported")
 
     def wide_types(self, kind: Any) -> tuple[str, ...]:
-        """Return the type of a fluent's parameter, which for numbers is the type of all numbers."""
+        """Return the type of a fluent's parameter; for numbers, it includes all numbers."""
         if kind.is_int_type() or kind.is_real_type():
             self._number_type(kind)
             return (self.names.add("type", "number-value"),)
         return self.types(kind)
 
     def number(self, value: Fraction | int) -> str:
-        """Return the object that represents a number."""
         value = Fraction(value)
         self._values.setdefault(value)
         return self.names.add("object", number_name(value))
 
     def truth(self, value: bool) -> str:
-        """Return the object that represents a truth value."""
         self._booleans = True
         self.names.add("type", "bool")
         self.names.add("object", "true")
@@ -189,7 +183,6 @@ class Vocabulary:
         return self.names.new("object", "true" if value else "false")
 
     def value_of(self, name: str) -> FunctionTerm:
-        """Return the numeric value of an object or variable that represents a number."""
         return FunctionTerm(self.names.add("fluent", "number-value"), (name,))
 
     def declared_types(self) -> dict[str, tuple[str, ...]]:
@@ -208,7 +201,7 @@ class Vocabulary:
         return result
 
     def declared_objects(self) -> Iterator[TypedName]:
-        """Yield the objects; objects that represent values come last."""
+        """Yield the objects, with those that represent values last."""
         for thing in self.problem.all_objects:
             yield TypedName(self.names.new("object", thing.name), self.types(thing.type))
         if self._booleans:
@@ -222,7 +215,6 @@ class Vocabulary:
             yield TypedName(self.number(number), tuple(kinds))
 
     def number_values(self) -> Iterator[tuple[FunctionTerm, Decimal]]:
-        """Yield the value of each object that represents a number."""
         for value in sorted(self._values):
             yield self.value_of(self.number(value)), decimal(value)
 
@@ -254,7 +246,7 @@ class Vocabulary:
     # Fluents --------------------------------------------------------------------------------
 
     def fluent(self, fluent: Any) -> str:
-        """Return the predicate or function for a fluent."""
+        """Return the name of the predicate or function for a fluent."""
         return self.names.new("fluent", fluent.name)
 
     def instances(self, fluent: Any) -> Iterator[Any]:
@@ -273,12 +265,11 @@ class Vocabulary:
         return self._unknown
 
     def unknown_atom(self, predicate: str, args: tuple[str, ...]) -> Atom:
-        """Return the atom for an undefined Boolean fluent."""
+        """Return the atom that marks a Boolean fluent as undefined."""
         return Atom(self.names.add("fluent", f"unknown {predicate}"), args)
 
 
 def decimal(value: Fraction | int) -> Decimal:
-    """Convert a number to a decimal."""
     value = Fraction(value)
     rest = value.denominator
     for prime in (2, 5):

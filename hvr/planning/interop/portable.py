@@ -1,4 +1,4 @@
-"""Rewrite models for other planners: for the strictest parsers, or without types."""
+"""Rewrite models for other planners: for strict parsers, or without types."""
 
 from __future__ import annotations
 
@@ -196,9 +196,9 @@ def formulas_of(domain: Domain, problem: Problem) -> list[Expression]:
 
 
 def without_vacuous_quantifiers(domain: Domain, problem: Problem) -> tuple[Domain, Problem]:
-    """Replace every quantifier over a type without objects by its value.
+    """Replace every quantifier over a type without objects by its truth value.
 
-    The domain must have no processes or events. Models without such quantifiers are returned
+    The domain must have no processes or events. A model without such quantifiers is returned
     unchanged.
     """
     every = (*domain.constants, *problem.objects)
@@ -251,7 +251,7 @@ _MOST_VALUES = 20_000
 
 
 def without_types(domain: Domain, problem: Problem) -> tuple[Domain, Problem]:
-    """Return an equivalent domain and problem in which every object has the type `object`.
+    """Return an equivalent domain and problem without types; predicates replace them.
 
     The domain must have no derived predicates, processes or events.
     """
@@ -296,10 +296,10 @@ def _bare(names: Iterable[TypedName]) -> tuple[TypedName, ...]:
 
 
 def with_all_values(domain: Domain, problem: Problem) -> Problem:
-    """Return the problem with undefined functions set to 0.
+    """Return the problem with undefined functions set to 0, because some engines crash on them.
 
-    Some engines crash on undefined values. A plan that reads such a value is invalid for the
-    original problem. A function with more than 20,000 possible instances is left unchanged.
+    A plan that reads such a value is invalid for the original problem. A function with more than
+    20,000 possible instances is left unchanged.
     """
     every = (*domain.constants, *problem.objects)
     values: dict[FunctionTerm, Decimal] = {}
@@ -315,7 +315,7 @@ def with_all_values(domain: Domain, problem: Problem) -> Problem:
 
 
 class _Untyped:
-    """Rewrites expressions; `names` maps each type in them to its predicate."""
+    """Rewrites expressions without types; `names` maps each type to its predicate."""
 
     def __init__(self, domain: Domain) -> None:
         self.names: dict[str, str] = {}
@@ -392,7 +392,6 @@ class _Untyped:
         return When(And(guard), effect) if guard else effect
 
     def _typed(self, variables: Iterable[TypedName]) -> list[Expression]:
-        """Return one condition per variable with a type other than `object`."""
         parts: list[Expression] = []
         for variable in variables:
             if OBJECT in variable.types:

@@ -42,7 +42,7 @@ from hvr.planning.interop.names import InteropError, UnifiedNames
 
 
 class ExpressionWriter:
-    """A translator for the expressions of an action, or of the rest of the problem."""
+    """A translator for the expressions of an action, or of the other parts of a problem."""
 
     def __init__(
         self,
@@ -106,7 +106,7 @@ class ExpressionWriter:
     def variables(
         self, variables: tuple[TypedName, ...], scope: Mapping[str, Any]
     ) -> list[tuple[list[Any], dict[str, Any]]]:
-        """Return the possible typings of quantified variables: several for `(either …)`.
+        """Return the possible typings of quantified variables; `(either …)` gives several.
 
         Returns:
             Pairs of the translated variables and the extended scope.
@@ -124,7 +124,6 @@ class ExpressionWriter:
         return result
 
     def term(self, name: str, scope: Mapping[str, Any]) -> Any:
-        """Translate a variable, parameter or object."""
         if name in scope:
             return self.manager.VariableExp(scope[name])
         if name in self.parameters:
@@ -134,7 +133,6 @@ class ExpressionWriter:
         raise InteropError(f"the unknown name {name!r}", self.where)
 
     def number(self, number: NumericExpression, scope: Mapping[str, Any] | None = None) -> Any:
-        """Translate a numeric expression."""
         return run_trampoline(self._number(number, scope or {}))
 
     def _number(self, number: NumericExpression, scope: Mapping[str, Any]) -> Steps[Any]:
@@ -246,7 +244,6 @@ class Types:
         return self._made[name]
 
     def common(self, types: tuple[str, ...]) -> Any:
-        """Return the least common supertype."""
         return self._made[self._common(types)]
 
     def all(self) -> list[Any]:
@@ -345,7 +342,7 @@ def timed_parts(
 def one_time(
     condition: Expression, change: Expression, where: str
 ) -> tuple[TimeSpecifier, Expression, Expression]:
-    """Return the time of an effect, its condition at that time, and the change."""
+    """Return the time of an effect, the part of its condition at that time, and the change."""
     if not isinstance(change, Timed):
         raise InteropError(f"an effect without a time: {change}", where)
     parts: list[Expression] = []

@@ -52,7 +52,7 @@ from hvr.values import Value
 
 
 def action_costs(domain: Domain, problem: Problem) -> dict[str, NumericExpression] | None:
-    """Return the cost of each action, or None if `total-cost` has another use."""
+    """Return the cost of each action, or None if `total-cost` is used for anything else."""
     total = FunctionTerm(TOTAL_COST)
     metric = problem.metric
     function = domain.functions.get(TOTAL_COST)
@@ -168,7 +168,7 @@ def _value(number: NumericExpression) -> Steps[Fraction | None]:
 
 
 class Conversion(Value):
-    """A PDDL problem in unified-planning, with the names on both sides by kind."""
+    """A PDDL problem in unified-planning, with the corresponding names of both, by kind."""
 
     unified: Any
     names: UnifiedNames
@@ -186,7 +186,7 @@ def to_unified(domain: Domain, problem: Problem) -> Any:
 
 
 def convert(domain: Domain, problem: Problem, environment: Any = None) -> Conversion:
-    """Translate a problem, and keep the names for translating its plans.
+    """Translate a problem, and return it with the names needed to translate its plans.
 
     Raises:
         InteropError: unified-planning cannot express the problem.

@@ -38,7 +38,7 @@ def natural_key(name: str) -> tuple[str, int, str]:
 
 
 def object_types(task: Task) -> dict[str, str]:
-    """Return the PDDL types of a task's objects, without the constants of the domain."""
+    """Return the PDDL types of a task's objects, except the constants of the domain."""
     constants = {c.name for c in task.domain.constants}
     return {n: kinds[0] for n, kinds in task.objects.items() if n not in constants}
 
@@ -47,8 +47,9 @@ def object_types(task: Task) -> dict[str, str]:
 class Mention:
     """A mention of an object in a text.
 
-    `classes` are its possible classes (empty for a variable); `name` is the object or variable, if
-    named.
+    Attributes:
+        classes: The possible classes of the object; empty for a variable.
+        name: The name of the object or variable, or "" if only a class is named.
     """
 
     start: int
@@ -65,7 +66,7 @@ class NameReading:
         mentions: The mentions in order, without repetitions.
         spans: All mentions, including repetitions.
         verb: The predicates of the verb's effect with their truth values, from the ontology.
-        frame: The remaining words, without articles.
+        frame: The words outside mentions, without articles.
     """
 
     text: str
@@ -76,7 +77,7 @@ class NameReading:
     frame: tuple[str, ...]
 
     def contradicts(self, other: NameReading) -> bool:
-        """Return whether the names contain opposites, such as "on" and "off"."""
+        """Return whether two names contain opposites, such as "on" and "off"."""
         mine, theirs = set(self.frame), set(other.frame)
         return any(
             (a in mine and a not in theirs and b in theirs and b not in mine)
@@ -85,7 +86,7 @@ class NameReading:
         )
 
     def rewritten(self, names: Mapping[Mention, str]) -> str:
-        """Return the text with mentions replaced by other names."""
+        """Return the text with some mentions replaced by the given names."""
         parts: list[str] = []
         place = 0
         for span in self.spans:
@@ -119,8 +120,8 @@ def read_words(
     """Read the name of a macro action, such as `Put tomatosliced-1 on the plate`.
 
     Args:
-        objects: The PDDL types of objects that may be named.
-        types: The PDDL types of variables that may occur in the text.
+        objects: The PDDL types of the objects that the name may contain.
+        types: The PDDL types of the variables that the name may contain.
     """
     lexicon = _lexicon(ontology)
     tokens = [(m.start(), m.end(), m[0].lower()) for m in _TOKEN.finditer(text)]
@@ -212,7 +213,7 @@ def _demands(verb: Verb) -> frozenset[tuple[str, bool]]:
 def _noun_at(
     lexicon: Lexicon, ontology: Ontology, tokens: tuple[str, ...], place: int
 ) -> tuple[int, frozenset[str], str] | None:
-    """Return the length, classes and liquid of the longest noun at a position, if any."""
+    """Return the length, classes and liquid of the longest noun at a position, or None."""
     for length, entries in lexicon.matches(tokens, place):
         liquid = next((e.liquid for e in entries if isinstance(e, Dish) and e.liquid), None)
         if liquid is not None and length == 1:
@@ -254,8 +255,9 @@ class Query:
     """A macro action to look up in the library.
 
     Args:
-        agent: The querying agent, whose own entries win ties.
-        request: The enclosing task; entries learnt for it win ties.
+        agent: The robot that asks. Its own entries win ties.
+        request: The task of which the macro action is a part. Entries learnt for this task win
+            ties.
         postcondition: PDDL conditions over the task's objects that must hold after the block. If
             empty, the entry's own postcondition must hold.
     """
@@ -271,9 +273,9 @@ class Candidate:
     """A library entry that may match a query.
 
     Args:
-        roles: Possible interpretations of the name: the objects that variables may denote.
+        roles: Possible interpretations of the name: the objects that the variables may denote.
         score: The similarity of the names, from 0 to 1.
-        generalised: Whether some variable accepts more classes than in the learnt entry.
+        generalised: Whether a variable accepts more classes than in the learnt entry.
     """
 
     entry: Entry
@@ -284,7 +286,7 @@ class Candidate:
 
 
 class _Proposal(NamedTuple):
-    """A candidate with the two texts to compare; its score is the factor from `_comparable`."""
+    """A candidate with the two texts to compare. The score of the candidate is a factor."""
 
     candidate: Candidate
     asked: NameReading
@@ -294,7 +296,7 @@ class _Proposal(NamedTuple):
 def candidates(
     library: Library, query: Query, types: Mapping[str, str], embedder: Embedder, ontology: Ontology
 ) -> list[Candidate]:
-    """Return the entries that may match a query, in the order in which to try them."""
+    """Return the entries that may match a query, the most promising first."""
     asked = read_words(query.name, ontology, types)
     proposals = list(_proposals(library, asked, types, ontology, bool(query.postcondition)))
     kept: dict[tuple[str, bool], Candidate] = {}
@@ -344,7 +346,7 @@ def _proposals(
 def _variants(
     library: Library, ontology: Ontology
 ) -> Iterator[tuple[Entry, Mapping[str, str | None], bool]]:
-    """Yield each entry as learnt, and again if its cluster lets a variable accept more classes."""
+    """Yield each entry as learnt, and again if its cluster lets variables accept more classes."""
     own: dict[str, dict[str, str | None]] = {}
     for entry in library:
         own[entry.id] = {v: ontology.class_of_pddl_type(t) for v, t in entry.types.items()}
@@ -380,7 +382,7 @@ def _assignments(
     classes: Mapping[str, str | None],
     ontology: Ontology,
 ) -> Iterator[dict[Mention, str]]:
-    """Yield injective assignments of the query's mentions to parameters of an entry."""
+    """Yield assignments of the query's mentions to different parameters of an entry."""
     # Parameters in the entry's name come first, then others of its steps. Parameters that occur
     # only in conditions are excluded: "put it on the table" does not refer to the former place.
     # Only variables have names here, because the entry's name was read without objects.
@@ -433,7 +435,7 @@ def _roles(way: Mapping[Mention, str], types: Mapping[str, str], ontology: Ontol
 def _comparable(
     asked: NameReading, words: NameReading, way: Mapping[Mention, str], ontology: Ontology
 ) -> tuple[tuple[NameReading, NameReading], float]:
-    """Return both texts with the same names for shared objects, to compare the rest."""
+    """Name shared objects alike in both texts; return the texts and a factor for the score."""
     # Things that only the entry mentions are removed from its name: "brew coffee" does not say into
     # what. Each removal reduces the score, except for tools and for a bottle of a mentioned liquid.
     # Returns the texts and the remaining score.

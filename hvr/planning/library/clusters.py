@@ -31,8 +31,8 @@ _STOP_WORDS = frozenset(["the", "a", "an", "of", "with", "and", "then", "to", "f
 class Signature:
     """The features by which macro actions are compared.
 
-    They are the predicates of its postcondition with their argument types, and the predicates that
-    it makes true and false with constants.
+    They are the predicates of the postcondition with their argument types, the predicates that
+    become true and false with the constants among their arguments, and the words of the name.
     """
 
     typed: tuple[tuple[str, bool, tuple[str, ...]], ...]
@@ -97,7 +97,7 @@ class GeneralForm(JsonObject):
     """The common form of the members of a cluster.
 
     Args:
-        name: The words that all names share, with `…` where they differ.
+        name: The words that all names share, with `…` for the others.
         parameters: The variables with their ontology classes.
         roles: For each member's id, the general variable of each of its variables.
     """
@@ -111,7 +111,7 @@ class GeneralForm(JsonObject):
     json_shape = "name parameters precondition postcondition"
 
     def class_of(self, entry: Entry, variable: str) -> str | None:
-        """Return the class that a member's variable accepts in the general form, or None."""
+        """Return the class that a variable of a member accepts in the general form, or None."""
         part = self.roles.get(entry.id, {}).get(variable)
         return dict(self.parameters).get(part) if part else None
 
@@ -142,9 +142,9 @@ def generalise(members: Sequence[Entry], ontology: Ontology) -> GeneralForm:
 
 
 def least_common_class(pddl_types: Sequence[str], ontology: Ontology) -> str:
-    """Return the most specific ontology class above all of some PDDL types.
+    """Return the most specific ontology class that contains all of some PDDL types.
 
-    With multiple inheritance (an apple is food and sliceable) there may be several such classes;
+    With multiple inheritance (an apple is food and sliceable) several classes may be most specific;
     the one with the fewest object types below it is chosen.
     """
     classes = [ontology.class_of_pddl_type(t) for t in pddl_types]
@@ -162,7 +162,6 @@ def least_common_class(pddl_types: Sequence[str], ontology: Ontology) -> str:
 
 
 def _alignment(base: Entry, other: Entry) -> dict[str, str]:
-    """Map the variables of one entry to corresponding variables of the base."""
     # Variables correspond by their position in equal names, then by shared effects, then by shared
     # needs; the first consistent pair is taken. Finding the best alignment is a hard problem, so
     # this is greedy, with the strongest evidence first.
@@ -248,7 +247,7 @@ def _common(
 
 
 def _name(members: Sequence[Entry], roles: Mapping[str, Mapping[str, str]]) -> str:
-    """Return a common pattern of the first names; differing words become `…`."""
+    """Return the common pattern of the members' first names, with `…` for words that differ."""
     names = [
         [roles[m.id].get(w, "…") if is_variable(w) else w.lower() for w in m.name.split()]
         for m in members
@@ -260,7 +259,7 @@ def _name(members: Sequence[Entry], roles: Mapping[str, Mapping[str, str]]) -> s
 
 
 def _pattern(one: Sequence[str], other: Sequence[str]) -> list[str]:
-    """Return a longest common subsequence, with `…` for omitted words."""
+    """Return a longest common subsequence of two names, with `…` for omitted words."""
     rows, columns = len(one), len(other)
     # length[i][j] is the number of common words of one[i:] and other[j:], without gaps.
     length = [[0] * (columns + 1) for _ in range(rows + 1)]
@@ -299,7 +298,7 @@ MIN_SIMILARITY = 0.8
 
 @dataclass(frozen=True)
 class Cluster(JsonObject):
-    """Equivalent macro actions, in order of id; each agent's blocks are its variants."""
+    """Equivalent macro actions, in order of id."""
 
     members: tuple[Entry, ...]
     general: GeneralForm
@@ -308,12 +307,12 @@ class Cluster(JsonObject):
 
     @property
     def id(self) -> str:
-        """The id of its first member."""
+        """The id of the first member."""
         return self.members[0].id
 
     @property
     def agents(self) -> tuple[str, ...]:
-        """The agents with a variant, sorted."""
+        """The agents that have learnt a member, sorted."""
         return tuple(sorted({entry.agent for entry in self.members}))
 
     @property
@@ -328,9 +327,9 @@ class Cluster(JsonObject):
 def find_clusters(
     library: Library, ontology: Ontology, minimum: float = MIN_SIMILARITY
 ) -> tuple[Cluster, ...]:
-    """Return the clusters of a library, largest first, as a partition of its macro actions.
+    """Partition the macro actions of a library into clusters, the largest first.
 
-    The similarity of members of a cluster is at least `minimum`, from 0 to 1.
+    The similarity of any two members of a cluster is at least `minimum`, from 0 to 1.
     """
     # Entries with equal signatures are similar anyway; grouping them first makes the search fast.
     groups: dict[Signature, list[Entry]] = defaultdict(list)

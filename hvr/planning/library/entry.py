@@ -38,7 +38,6 @@ def parse_literal(text: str) -> Literal:
 
 
 def is_literal(text: str) -> bool:
-    """Return whether `parse_literal` accepts a text."""
     try:
         parse_literal(text)
     except PddlSyntaxError:
@@ -63,19 +62,16 @@ def _call(text: str, shown: str, expected: str) -> tuple[str, tuple[str, ...]]:
 
 
 def literal_text(literal: Literal) -> str:
-    """Return a literal as PDDL."""
     atom, positive = literal
     return str(atom) if positive else f"(not {atom})"
 
 
 def bind_literal(literal: Literal, binding: Mapping[str, str]) -> Literal:
-    """Replace names in a literal."""
     atom, positive = literal
     return Atom(atom.predicate, tuple(binding.get(a, a) for a in atom.args)), positive
 
 
 def bind_step(step: GroundAction, binding: Mapping[str, str]) -> GroundAction:
-    """Replace arguments of an action."""
     return GroundAction(step.name, tuple(binding.get(a, a) for a in step.args))
 
 
@@ -84,7 +80,7 @@ def variables_of(literals: Iterable[Literal]) -> set[str]:
 
 
 def joinable(literals: Iterable[Literal]) -> list[tuple[Atom | Equal, bool]]:
-    """Return the literals with the type that `hvr.pddl.facts.bindings` requires."""
+    """Return literals in the form that `hvr.pddl.facts.bindings` requires."""
     return list(literals)
 
 
@@ -128,7 +124,7 @@ class Origin(JsonObject):
 
 @dataclass(frozen=True, order=True)
 class Use(JsonObject):
-    """The uses of a macro action in one run, and how many of them were valid.
+    """The number of times that a macro action was used in a run, and how often it was valid.
 
     Counts are kept per run, so that merging two libraries does not count a run twice.
     """
@@ -142,13 +138,13 @@ class Use(JsonObject):
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """A macro action of the library; create it with `make`, which normalises it.
+    """A macro action of the library; `make` creates it in canonical form.
 
     Args:
         names: Names of the macro action, with variables for objects: `put ?mug1 on ?plate1`.
         parameters: The variables, starting with those in the steps.
-        precondition: PDDL literals that must hold before, including static ones.
-        uses: Number of uses by run.
+        precondition: PDDL literals that must hold before the steps, including static literals.
+        uses: The uses by run.
     """
 
     names: tuple[str, ...]
@@ -162,7 +158,6 @@ class Entry:
 
     @property
     def name(self) -> str:
-        """The first of its names."""
         return self.names[0] if self.names else ""
 
     @cached_property
@@ -189,24 +184,21 @@ class Entry:
 
     @cached_property
     def types(self) -> dict[str, str]:
-        """The PDDL type of each variable."""
         return {p.variable: p.type for p in self.parameters}
 
     @property
     def used(self) -> int:
-        """The total number of uses."""
         return sum(u.used for u in self.uses)
 
     @property
     def validated(self) -> int:
-        """The total number of valid uses."""
         return sum(u.validated for u in self.uses)
 
     def merge(self, other: Entry) -> Entry:
         """Return the macro action with the names, origins and uses of both entries.
 
         Raises:
-            ValueError: The entries are different macro actions.
+            ValueError: The entries differ in more than names, origins and uses.
         """
         if other.id != self.id:
             raise ValueError(f"{self.id} and {other.id} are different macro actions")
@@ -227,13 +219,12 @@ class Entry:
         )
 
     def with_use(self, run: str, *, validated: bool = True) -> Entry:
-        """Return the entry with another use counted for a run."""
+        """Return the entry with one more use in a run."""
         known = next((u for u in self.uses if u.run == run), Use(run, 0, 0))
         more = Use(run, known.used + 1, known.validated + int(validated))
         return make(replace(self, uses=(*(u for u in self.uses if u.run != run), more)))
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
         return {
             "id": self.id,
             "names": list(self.names),

@@ -34,10 +34,8 @@ FORMAT = "hvr-library-1"
 class Library:
     """An immutable set of macro actions, in order of id.
 
-    Merging is a set union: commutative, associative and idempotent.
-
-    Args:
-        entries: The macro actions; entries with the same id are merged.
+    Merging is a set union: commutative, associative and idempotent. Entries with equal ids are
+    merged.
     """
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
@@ -73,7 +71,6 @@ class Library:
         return f"<Library of {len(self)} macro actions>"
 
     def merge(self, *others: Library) -> Library:
-        """Return the union of this library and other libraries."""
         return Library(entry for library in (self, *others) for entry in library)
 
     def add(self, entries: Iterable[Entry]) -> Library:
@@ -83,7 +80,7 @@ class Library:
         return Library(entry for entry in self.entries if entry.agent == agent)
 
     def with_use(self, entry_id: str, run: str, *, validated: bool = True) -> Library:
-        """Return the library with another use of an entry counted for a run.
+        """Return the library with one more use of an entry in a run.
 
         Raises:
             UsageError: No entry has this id.
@@ -110,7 +107,7 @@ class Library:
         return next(c for c in self.clusters(ontology) if entry in c.members)
 
     def find(self, start: str) -> Entry:
-        """Return the entry whose id is or begins with a text.
+        """Return the entry whose id begins with a text.
 
         Raises:
             UsageError: No entry or several entries match.
@@ -130,7 +127,6 @@ class Library:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
         return {"format": FORMAT, "entries": [entry.to_json() for entry in self.entries]}
 
 
@@ -304,10 +300,9 @@ def read_library(path: Path, *, missing_ok: bool = False) -> Library:
 
 
 def write_library(library: Library, path: Path) -> None:
-    """Write a library atomically, replacing the file.
+    """Write a library atomically: as JSON if the file name ends in `.json`, else as Turtle.
 
-    Args:
-        path: The file: JSON if its name ends in `.json`, else Turtle. Missing folders are created.
+    Missing folders are created.
 
     Raises:
         DataFileError: The file cannot be written.
@@ -323,10 +318,9 @@ def write_library(library: Library, path: Path) -> None:
 
 
 def update_library(path: Path, more: Library) -> Library:
-    """Merge a library into a file, which need not exist, without losing concurrent updates.
+    """Merge a library into a file without losing concurrent updates; return the merged library.
 
-    Returns:
-        The new contents of the file.
+    The file need not exist.
 
     Raises:
         DataFileError: The file is corrupt (and left unchanged) or cannot be written.

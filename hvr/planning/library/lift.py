@@ -1,4 +1,7 @@
-"""Lift blocks of a successful plan to library entries, with conditions derived from execution."""
+"""Lift blocks of a successful plan to library entries, with conditions derived from execution.
+
+The *support* of a literal or formula is a set of literals that together make it true.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +62,7 @@ Binding = Mapping[str, str]
 
 
 class Situation:
-    """The facts in a state of a task, including static ones."""
+    """A state of a task as a set of facts, including static facts."""
 
     def __init__(self, task: Task, facts: frozenset[Atom]) -> None:
         self.task = task
@@ -69,11 +72,11 @@ class Situation:
     def support_of(
         self, formula: Expression, binding: Binding, value: bool = True
     ) -> Support | None:
-        """Return literals that explain a formula's truth value, or None if it has the other value.
+        """Return literals that explain why a formula has the truth value, or None if it has not.
 
         A negation inverts `value`, which turns a conjunction into a disjunction and vice versa. A
         disjunction is explained by its first true part, and an existential quantifier by its first
-        object. Numeric conditions are skipped, because the validator checks them.
+        instance. Numeric conditions are skipped, because the validator checks them.
         """
         match formula:
             case Atom(predicate, args):
@@ -98,7 +101,7 @@ class Situation:
                 return _NONE
 
     def effects(self, effect: Expression, binding: Binding) -> Iterator[tuple[Literal, Support]]:
-        """Yield the literals that an effect achieves, each with the support of its condition."""
+        """Yield the literals that an effect makes true, each with the support of its condition."""
         match effect:
             case Atom(predicate, args):
                 yield (Atom(predicate, tuple(binding.get(a, a) for a in args)), True), _NONE
@@ -166,7 +169,7 @@ class Situation:
 
 
 class BlockTrace:
-    """An executed block with the situations that it passed through, static facts included."""
+    """An executed block with the facts before each action, including static facts."""
 
     def __init__(
         self, task: Task, facts: frozenset[Atom], actions: tuple[GroundAction, ...]
@@ -198,7 +201,7 @@ class BlockTrace:
         return self._regress(_NONE, preconditions=True)
 
     def causes(self, literal: Literal) -> Support:
-        """Return the literals besides `needs` from which the block derives a literal."""
+        """Return the literals, other than `needs`, from which the block derives a literal."""
         return self._regress(frozenset({literal}), preconditions=False)
 
     def _regress(self, goal: Support, *, preconditions: bool) -> Support:
@@ -223,7 +226,7 @@ class _Step:
     Attributes:
         facts: The true facts before the action.
         needs: The literals that satisfy the precondition.
-        does: The effects, each with the literals that trigger it.
+        does: The literals that the action makes true, each with the support of its condition.
     """
 
     facts: frozenset[Atom]
@@ -231,7 +234,7 @@ class _Step:
     does: Mapping[Literal, Support]
 
     def brings_about(self, literal: Literal) -> Support | None:
-        """Return the support of a literal's achiever, or None if the literal must hold before."""
+        """Return the support of a literal that the action achieves, or None for other literals."""
         atom, positive = literal
         support = self.does.get(literal)
         # A deletion is ineffective if the action also adds the atom.
@@ -259,9 +262,9 @@ class BlockConditions:
     """The ground conditions of a block.
 
     Args:
-        needs: Literals that must hold before, including static facts.
-        effects: Literals that the block changes permanently.
-        objects: The objects of the block's steps, then further objects in its conditions.
+        needs: Literals that must hold before the block, including static literals.
+        effects: Literals that the block makes true permanently.
+        objects: The objects in the block's steps, then the other objects in its conditions.
         fluent: The predicates that can change.
     """
 
@@ -271,7 +274,7 @@ class BlockConditions:
     fluent: frozenset[str]
 
     def precondition(self) -> tuple[str, ...]:
-        """Return the precondition as PDDL, without static facts."""
+        """Return the precondition as PDDL, without static literals."""
         return tuple(literal_text(n) for n in self.needs if n[0].predicate in self.fluent)
 
     def postcondition(self) -> tuple[str, ...]:
@@ -281,10 +284,10 @@ class BlockConditions:
 def conditions_of(
     task: Task, facts: frozenset[Atom], actions: Sequence[GroundAction], named: Iterable[str] = ()
 ) -> BlockConditions:
-    """Return the conditions of a block, derived from its execution in a situation.
+    """Return the conditions of a block, derived from its execution in a state.
 
     Args:
-        facts: The facts before the block, including static ones.
+        facts: The facts before the block, including static facts.
         actions: The block, which must be applicable.
         named: Objects that the block concerns although no step mentions them, such as the food in a
             microwave that is switched on.
@@ -330,7 +333,7 @@ def _is_relevant(literal: Literal, core: set[str], known: set[str]) -> bool:
 def _tied(
     task: Task, changes: Iterable[Literal], causes: dict[Literal, Support], about: set[str]
 ) -> set[str]:
-    """Return objects that static facts tie to the block's own, such as the pieces of a tomato."""
+    """Return objects that static facts tie to the block's objects: the pieces of a tomato."""
     tied: set[str] = set()
     for change in changes:
         for other in set(change[0].args) - about:
@@ -349,7 +352,7 @@ def _tied(
 def _representatives(
     task: Task, tied: set[str], changes: Sequence[Literal], about: set[str]
 ) -> set[str]:
-    """Return one tied object for each kind of change that the block's own objects do not have."""
+    """Return one tied object per kind of change, except changes of the block's own objects."""
 
     # Slicing creates all pieces of a tomato. The block needs one of them, and their number differs
     # between kitchens.
@@ -396,10 +399,10 @@ def lift(
 ) -> Entry:
     """Lift a block to variables.
 
-    Its conditions are derived again from its execution in the state, including static facts: facts
-    such as `faucet_of` or `piece_of` tie parameters together and determine them elsewhere.
-    Variables are named by PDDL type in the order of the steps, so that blocks which differ only in
-    object names become the same entry.
+    The conditions are derived from the block's execution in the state, including static facts:
+    facts such as `faucet_of` or `piece_of` relate the parameters, and determine them in other
+    scenes. Variables are named by PDDL type in the order of the steps, so that blocks which differ
+    only in object names become the same entry.
 
     Raises:
         UsageError: An action is not applicable in the state, or there are no actions.
@@ -443,7 +446,7 @@ def _named(
 
 
 def means(mention: Mention, pddl_type: str, ontology: Ontology) -> bool:
-    """Return whether a mention may refer to objects of a PDDL type."""
+    """Return whether a mention may refer to an object of a PDDL type."""
     object_class = ontology.class_of_pddl_type(pddl_type)
     return object_class is not None and any(ontology.is_a(object_class, c) for c in mention.classes)
 
@@ -455,7 +458,6 @@ def _lifted_name(
     types: dict[str, str],
     ontology: Ontology,
 ) -> str:
-    """Return the name, with variables for the mentioned objects."""
     # A mentioned class is replaced only if the object is unambiguous: one object of the steps fits,
     # or none of them and one of the others. Otherwise the word is kept.
     used = dict.fromkeys(a for action in actions for a in action.args)
@@ -498,7 +500,7 @@ def _ordered(
     literals: Sequence[Literal],
     types: dict[str, str],
 ) -> dict[str, str]:
-    """Assign variables to objects that occur only in conditions."""
+    """Assign variables to the objects in `rest`, which occur only in conditions."""
     # Object names must not affect the order, or the same block learnt in two kitchens would become
     # two entries. This is canonical labelling: the next object is the one whose literals, with its
     # name masked, have the smallest text. Ties are all tried, and the assignment with the smallest

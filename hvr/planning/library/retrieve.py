@@ -1,9 +1,9 @@
 """Retrieve a macro action from the library by its name, and prove it in the current state.
 
-There are three filters, each cheaper than the next. First, the names must be similar, mentions must
-match the entry's parameters, and the verb must not contradict its effects. Second, a join over the
-current facts binds parameters to objects. Third, the validator executes the bound block in the
-current state and in the querying agent's domain.
+Three filters follow each other, the cheapest first. First, the names must be similar, mentions must
+match the entry's parameters, and the verb must not contradict the entry's effects. Second, a join
+over the current facts binds parameters to objects. Third, the validator executes the bound block in
+the current state and in the domain of the robot that asks.
 
 The search is deterministic and bounded (`MAX_ENTRIES` entries, `MAX_BINDINGS` bindings per entry),
 because it runs for every macro action and a miss only costs a call to the language model.
@@ -61,7 +61,8 @@ class Slots:
     """The objects that the variables of an entry may denote.
 
     Args:
-        classes: The ontology class that each variable accepts, by default its PDDL type.
+        classes: The ontology class that each variable accepts, by default the class of its PDDL
+            type.
         distance: A function that returns the distance of an object in metres.
     """
 
@@ -91,13 +92,13 @@ class Slots:
 def bound_blocks(
     entry: Entry, allowed: Mapping[str, frozenset[str]], facts: frozenset[Atom], slots: Slots
 ) -> Iterator[tuple[dict[str, str], Block]]:
-    """Yield bindings of an entry, first with all its conditions, then with the static ones only.
+    """Yield bindings of an entry's variables that may work.
 
-    The block may work even if an object is not where it was when the block was learnt. The
-    validator decides.
+    Bindings that satisfy all conditions come first, then those that satisfy only the static
+    conditions: an object need not be where it was when the block was learnt. The validator decides.
 
     Args:
-        allowed: Objects that certain variables may denote.
+        allowed: The only objects that certain variables may denote.
         slots: The objects that the other variables may denote.
     """
     used = {a for step in entry.steps for a in step.args if is_variable(a)}
@@ -153,8 +154,8 @@ class MacroMatch:
     Args:
         block: The block bound to objects, with its conditions in this state and the query's name.
         score: The similarity of the names, from 0 to 1.
-        generalised: Whether the entry was learnt with other classes, and accepts the present ones
-            because of its cluster.
+        generalised: Whether the entry was learnt with other classes, and matches because its
+            cluster accepts more classes.
     """
 
     entry: Entry
@@ -174,19 +175,15 @@ def retrieve(
     distances: Mapping[str, float] | None = None,
     ontology: Ontology | None = None,
 ) -> MacroMatch | None:
-    """Return the best macro action of a library that works in the current state.
+    """Return the best macro action of a library that works in the current state, or None.
 
-    Entries are ordered by the similarity of their names. Ties are broken in favour of entries
-    learnt for the same request, then of the agent's own entries; entries as learnt come before
-    generalised ones. The first entry whose block is valid and achieves the postcondition is
-    returned.
+    Entries are tried in the order of name similarity. Ties are broken in favour of entries learnt
+    for the same request, then of the agent's own entries; entries as learnt come before generalised
+    entries. The first entry whose block is valid and achieves the postcondition is returned.
 
     Args:
-        task: The problem in the querying agent's domain.
+        task: The problem in the domain of the robot that asks.
         distances: The distances of objects in metres; near objects are preferred.
-
-    Returns:
-        The match, or None if no entry works.
 
     Raises:
         PddlError: A postcondition is not a condition over the task's objects.
@@ -207,8 +204,8 @@ def retrieve(
 class _Postcondition:
     """The conditions that must hold after the block.
 
-    All of them are checked as formulas. Literals are also unified with an entry's effects, which
-    binds variables before anything is tried.
+    All conditions are checked as formulas. Conditions that are literals are first unified with an
+    entry's effects, which binds variables early.
     """
 
     def __init__(self, task: Task, texts: tuple[str, ...]) -> None:

@@ -28,7 +28,7 @@ _TIMED = " Begin each line with its start time, such as 0.0: (action object) [du
 
 
 class Draft(Value):
-    """A problem about which nothing has been proven yet, with its initial facts and values."""
+    """A problem about which nothing is proven yet, with its initial facts and values."""
 
     objects: str
     init: tuple[str, ...]
@@ -309,7 +309,7 @@ class Cellar:
 
     @classmethod
     def drawn(cls, rng: Random, level: int, *, solvable: bool) -> Cellar:
-        """Draw 1 to 5 fuses, and matches that suffice if and only if `solvable` is set."""
+        """Draw 1 to 5 fuses and matches, which suffice if and only if `solvable`."""
         while True:
             fuses = [rng.randint(2, 6) for _ in range(level)]
             matches = [rng.randint(4, 9) for _ in range(rng.randint(1, level))]
@@ -351,7 +351,7 @@ class Cellar:
         return Draft(objects, tuple(init), tuple([f"(mended {f})" for f in fuses]))
 
     def proven(self) -> Proven:
-        """Return a shortest plan, or a proof that there is none."""
+        """Return a plan with as few steps as possible, or a proof that no plan exists."""
         given = self.assignment()
         if given is None:
             return Proven(
@@ -387,7 +387,7 @@ _State: TypeAlias = tuple[int, Values]
 
 
 def shortest(task: Task, most: int) -> Proven | None:
-    """Return a shortest plan of a classical task, a proof of none, or None after `most` states."""
+    """Return a shortest plan, a proof that there is none, or None after `most` states."""
     start: _State = (task.initial.bits, task.initial.values)
     if task.goal.holds(*start):
         return Proven((), "the goal holds at the start")
@@ -462,7 +462,7 @@ def graded(family: str, level: int, seed: int, *, solvable: bool = True) -> Grad
     """Return the problem with a family, level and seed.
 
     Args:
-        level: The level, from 1 to 5. Higher levels have more objects and longer plans.
+        level: The difficulty, from 1 to 5. Higher levels have more objects and longer plans.
         seed: Any integer; equal seeds give equal problems.
         solvable: Whether the problem has a plan.
 
@@ -507,7 +507,7 @@ def series(
     """Yield problems, cycling through the families and levels.
 
     Args:
-        seed: The seed of the first problem; the others use the following integers.
+        seed: The seed of the first problem; each further problem uses the next integer.
         unsolvable: The proportion of problems without a plan, from 0 to 1.
 
     Raises:

@@ -37,10 +37,9 @@ NAME = "hvr A*"
 
 
 def cheap_plan(task: Task, seconds: float) -> SearchResult:
-    """Return a plan of low cost. In a domain without `total-cost`, each action costs 1.
+    """Return a plan of low cost, found within a wall time limit in seconds.
 
-    Args:
-        seconds: The wall time limit.
+    In a domain without `total-cost`, each action costs 1.
 
     Raises:
         PlannerError: The time is up, or the task has derived predicates.
@@ -75,7 +74,7 @@ def _costs(task: Task, problem: SearchProblem) -> list[float]:
 
 
 class _Space:
-    """Operators over masks in which each fluent has a bit for true and one for false."""
+    """Operators over masks with two bits for each fluent: one for true and one for false."""
 
     def __init__(self, problem: SearchProblem, costs: list[float]) -> None:
         fluents = problem.initial
@@ -212,11 +211,12 @@ class _Space:
 
 
 def relevant_problem(domain: Domain, problem: Problem) -> Problem:
-    """Return a problem without objects that its goal is unlikely to need.
+    """Return a problem without the objects that its goal is unlikely to need.
 
-    It keeps the objects that the goal can mean, and objects tied to them by a static fact that an
-    action reads. Examples are the door before a room and the key that fits the door. Other objects
-    are needed in rare cases, so callers must try the whole problem if the reduced one has no plan.
+    The remaining objects are those that the goal may mean, and those tied to them by a static fact
+    that an action reads, such as the door of a room and the key that fits the door. In rare cases a
+    plan needs other objects, so callers must try the whole problem if the reduced problem has no
+    plan.
     """
     kept = _Relevance(domain, problem).kept()
     inside = kept | {constant.name for constant in domain.constants}
@@ -253,7 +253,7 @@ class _Relevance:
         return frozenset(names)
 
     def _tie(self, predicate: str, *, both: bool, first: int = 0) -> None:
-        """Tie the objects of static facts: the one at `first` needs the other."""
+        """Record that argument `first` of each binary static fact needs the other argument."""
         if not self.task.is_static(predicate):
             return
         for atom in self.facts[predicate]:
@@ -264,7 +264,7 @@ class _Relevance:
                     self._ties[other].add(one)
 
     def _tie_effects(self, effect: Expression) -> None:
-        """Link an object that an effect changes to the main object of the action."""
+        """Record that an object changed by a conditional effect needs those in its condition."""
         for part in _parts(effect):
             if not isinstance(part, When):
                 continue

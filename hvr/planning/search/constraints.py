@@ -51,8 +51,8 @@ class Compiled(Value):
     """A task with its trajectory constraints compiled into operators and goal.
 
     Args:
-        initial: The mask of fluents that are true initially.
-        memory: The mask of fluents that remember the past.
+        initial: The mask of the initially true fluents.
+        memory: The mask of the fluents that record the past for constraints.
     """
 
     operators: dict[GroundAction, Operator]
@@ -215,7 +215,7 @@ def _goal_part(ground: _GroundConstraint, memory: int) -> Conjunction:
 
 
 def after(condition: Conjunction, operator: Operator) -> Conjunction:
-    """Regress a condition: return the condition before an operator that ensures it afterwards."""
+    """Regress a condition: return the condition that an operator turns into it."""
     return run_trampoline(_after(condition, operator))
 
 
@@ -239,7 +239,6 @@ def _literals_after(positive: int, negative: int, operator: Operator) -> Iterato
 
 
 def _true_after(fluent: int, operator: Operator) -> Conjunction:
-    """Return the condition under which an operator adds or keeps a fluent."""
     if operator.add & fluent:
         return TRUE
     added = [condition for condition, add, _ in operator.conditional if add & fluent]
@@ -281,10 +280,7 @@ def _writes(operator: Operator) -> int:
 def with_stages(
     domain: Domain, problem: Problem, stages: Sequence[Formula]
 ) -> tuple[Domain, Problem]:
-    """Extend a domain and a problem so that conditions are reached in order.
-
-    The new goal is the problem's goal, after each stage has held in the given order.
-    """
+    """Extend a domain and a problem: a plan must satisfy the stages in order, then the goal."""
     if not stages:
         return domain, problem
     marks = [Atom(f"stage-{number}-reached") for number in range(1, len(stages) + 1)]

@@ -36,7 +36,7 @@ Effect = tuple[Facts, int, int]
 
 
 def to_sas(problem: SearchProblem) -> str:
-    """Print a search problem as SAS+; operators are named by their index in the problem."""
+    """Return a search problem as SAS+ text; operators are named by their indexes."""
     return "\n".join(_Writer(problem).lines()) + "\n"
 
 
@@ -226,7 +226,7 @@ class SearchResult:
 
     Args:
         optimal: Whether the plan is proven shortest, or its absence is proven.
-        planner: The planner and the configuration that won.
+        planner: The planner and the configuration that found the plan.
         operators: The number of ground operators of the search problem.
         lower_bound: A proven lower bound on the number of actions.
     """
@@ -245,7 +245,7 @@ def solve(task: Task, seconds: float, *, patience: float = 0.0) -> SearchResult:
     Args:
         seconds: The wall time limit; proving a plan shortest ends the search earlier.
         patience: Seconds without a better plan after which the search stops, or 0 to search for a
-            proof until the time is up. Waiting for a processor on a busy machine counts only in
+            proof until the time is up. On a busy machine, waiting for a processor counts only in
             part.
 
     Raises:
@@ -292,7 +292,7 @@ def solve(task: Task, seconds: float, *, patience: float = 0.0) -> SearchResult:
 
 
 def _race(prover: _Search, anytime: _Search, deadline: float, patience: float) -> None:
-    """Wait for a proof, until the plan stops improving, or until the time is up."""
+    """Wait until a proof is found, the plan stops improving, or the time is up."""
     # Poll for plan files: a running Fast Downward has no other way to report plans.
     length: int | None = None
     improved, worked = time.perf_counter(), 0.0
@@ -326,8 +326,6 @@ def _without_plan(searches: Sequence[_Search], seconds: float) -> PlannerError:
 
 
 class _Search:
-    """A running search process, ended when its context exits."""
-
     def __init__(self, command: str, search: str, text: str, folder: Path) -> None:
         self.folder = folder
         source = folder / "output.sas"
@@ -354,7 +352,7 @@ class _Search:
         self._process.end()
 
     def finished(self) -> bool:
-        """Return whether the process has ended; raise if it failed."""
+        """Return whether the process has ended; raise an error if it failed."""
         code = self._process.code
         if code is not None and code not in _KNOWN:
             _check_space(self.folder)

@@ -46,10 +46,10 @@ are tested clause by clause (`_Clauses`).
 
 
 class SearchProblem(Value):
-    """Operators, goal alternatives and variables of a task.
+    """The operators, goal alternatives and variables of a task.
 
     Args:
-        initial: The relevant fluents that are true initially.
+        initial: The mask of the relevant fluents that are true initially.
         goals: Alternative goals; if empty, the goal is unreachable.
         variables: Groups of mutually exclusive fluents.
     """
@@ -63,9 +63,9 @@ class SearchProblem(Value):
 
 
 def build(task: Task, *, reduce: bool = True, seconds: float = math.inf) -> SearchProblem:
-    """Translate a task into a search problem.
+    """Translate a task into a search problem within a time limit in seconds.
 
-    Reductions, if requested, keep the length of a shortest plan. Grounding ends after `seconds`.
+    If `reduce`, reductions that keep the length of a shortest plan are applied.
 
     Raises:
         PlannerError: The task has derived predicates, or takes too long to translate.
@@ -139,7 +139,7 @@ def _possible_goal(goal: Literals, variables: Iterable[Sequence[int]]) -> bool:
 
 
 def plan_actions(problem: SearchProblem, numbers: Iterable[int]) -> Iterator[GroundAction]:
-    """Yield the actions of a plan, given as indices of operators."""
+    """Yield the actions of a plan that is given by the indexes of its operators."""
     # Follow the task's states: the search merges interchangeable objects, so only the state tells
     # which one is meant.
     state = problem.compiled.initial
@@ -158,8 +158,7 @@ def explore(
 ) -> tuple[list[Operator], Literals]:
     """Explore the delete relaxation: a fluent that was ever true (or false) stays possible.
 
-    Args:
-        check_time: A function that raises an error when the time is up.
+    `check_time` is called regularly and may raise an error.
 
     Returns:
         The reached operators, and masks of the fluents that may be true and false.
@@ -195,7 +194,7 @@ def reachable(operators: Iterable[Operator], initial: int) -> tuple[list[Operato
 def _spread(
     waiting: list[Operator], reached: list[Operator], true: int, false: int
 ) -> tuple[list[Operator], int, int]:
-    """Append operators that become possible to `reached`; return the rest and the new masks."""
+    """Move the operators that become possible to `reached`; return the others and new masks."""
     changed = True
     while changed:
         start = true, false
@@ -218,7 +217,7 @@ def _spread(
 
 
 def _candidates(task: Task, true: int) -> Iterator[GroundAction]:
-    """Yield actions whose necessary literals are static and hold, or are true fluents."""
+    """Yield actions whose necessary literals hold if they are static, or may be true."""
     fluents = Facts(task.atoms_in(true))
 
     def relation(predicate: str) -> Relation:
@@ -238,8 +237,7 @@ def _candidates(task: Task, true: int) -> Iterator[GroundAction]:
 def disjuncts(condition: Conjunction, can: Literals) -> list[Literals]:
     """Return the disjunctive normal form of a condition (empty if it is unsatisfiable).
 
-    Args:
-        can: Masks of the fluents that may be true and false; impossible literals are dropped.
+    `can` contains masks of the fluents that may be true and false; impossible literals are dropped.
 
     Raises:
         TooManyDisjunctsError: The result is too large.
@@ -298,7 +296,7 @@ def _goals(condition: Conjunction, can: Literals, clauses: _Clauses) -> GoalAlte
 def _expand(
     reached: Sequence[Operator], can: Literals, clauses: _Clauses, check_time: Callable[[], None]
 ) -> list[GroundOperator]:
-    """Create operators with conjunctive preconditions, dropping effects without consequences."""
+    """Split operators until their preconditions are conjunctions, dropping effects without use."""
     operators = []
     todo = [*reversed(reached)]
     while todo:
@@ -329,7 +327,7 @@ def _expand(
 
 
 def _by_cases(operator: Operator, can: Literals) -> Iterator[Operator]:
-    """Yield an operator whose first large effect condition holds, and one where it does not."""
+    """Yield an operator for a true first large effect condition, and one for a false one."""
     for number, (formula, more, less) in enumerate(operator.conditional):
         try:
             disjuncts(formula, can)
@@ -346,10 +344,10 @@ def _by_cases(operator: Operator, can: Literals) -> Iterator[Operator]:
 class _Clauses:
     """Auxiliary operators of cost 0 that test the clauses of large conditions in sequence.
 
-    The normal form of "each of n objects is in one of m places" has m ** n conjunctions; one
-    operator for each object and place tests the same. The first operator of a test blocks all
-    actions and the last one admits them again, so the state cannot change in between, and shortest
-    plans keep their length.
+    The normal form of "each of n objects is in one of m places" has m ** n conjunctions, but one
+    operator for each object and place suffices for a test. The first operator of a test blocks all
+    actions and the last one admits them again, so the state cannot change during a test, and
+    shortest plans keep their length.
     """
 
     def __init__(self, task: Task, can: Literals) -> None:
@@ -358,7 +356,7 @@ class _Clauses:
         self.operators: list[GroundOperator] = []
 
     def joined(self, operators: list[GroundOperator]) -> list[GroundOperator]:
-        """Return all operators, with the given ones made inapplicable during a test."""
+        """Return all operators, after making the given ones inapplicable during a test."""
         if not self._busy:
             return operators
         idle = Literals(0, self._busy)
@@ -369,7 +367,7 @@ class _Clauses:
         return blocked + self.operators
 
     def tested(self, condition: Conjunction) -> GoalAlternatives:
-        """Add the test of a condition; return the alternatives after it (empty if impossible)."""
+        """Add the test of a condition; return the alternatives that hold after the test, if any."""
         fixed = _fixed(condition, self._can)
         if fixed is None:
             return ()
@@ -398,7 +396,6 @@ class _Clauses:
         return (fixed & Literals(end),)
 
     def leaving(self, operator: GroundOperator) -> GroundOperator:
-        """Return the operator that ends a test and admits all actions again."""
         tests = operator.precondition.true & self._fluents
         delete = operator.delete | tests | self._busy
         return GroundOperator(
@@ -421,11 +418,7 @@ class _Clauses:
 def relevant(
     operators: Sequence[GroundOperator], goals: GoalAlternatives
 ) -> tuple[list[GroundOperator], int]:
-    """Return the operators and effects that the goal can depend on.
-
-    Returns:
-        The operators, and the mask of relevant fluents.
-    """
+    """Return the operators and effects that the goal can depend on, and a mask of the fluents."""
     # A backward fixpoint: an effect is useful if it achieves a needed literal, and makes the
     # literals of its condition needed.
     needed = Literals()

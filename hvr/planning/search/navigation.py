@@ -20,8 +20,6 @@ _MOST_ROUNDS = 10
 
 
 class Navigation(Value):
-    """The navigation actions of a domain, each with the nearness predicate that it sets."""
-
     moves: tuple[tuple[str, str], ...]
 
     @property
@@ -44,7 +42,7 @@ def find_navigation(domain: Domain) -> Navigation | None:
 
 
 def _nearness(schema: ActionSchema) -> str | None:
-    """Return the predicate that an action makes true of its parameter and false of all others."""
+    """Return the predicate that an action makes true of its parameter only, if any."""
     if len(schema.parameters) != 1:
         return None
     parameter = schema.parameters[0].name
@@ -72,9 +70,9 @@ def insert_navigation(
     """Return the navigation action needed before an action, or None if none helps.
 
     Arguments are tried from last to first, because the last one usually names the place. Then the
-    objects that hold them are tried, because some things cannot be approached themselves. If no
-    move makes the action applicable, the result is a move that reduces the unmet literals and
-    leaves none about nearness: the remaining problem is not navigation.
+    objects on or in which they are are tried, because some things cannot be approached themselves.
+    If no move makes the action applicable, the result is a move after which fewer literals are
+    unmet, none of them about nearness: the other unmet literals are no matter of navigation.
     """
     navigation = navigation or find_navigation(task.domain)
     operator = task.try_ground(action)
@@ -148,7 +146,7 @@ def drop_useless(
 ) -> tuple[GroundAction, ...]:
     """Drop redundant navigation from a block.
 
-    Navigation is redundant if the robot is already there, or if everything up to the next
+    Navigation is redundant if the robot is already at the object, or if everything up to the next
     navigation is applicable without it. All other applicable actions stay applicable, and the block
     ends in the same state. Navigation before an inapplicable action is kept, because it may be
     meant for that action.
@@ -176,7 +174,7 @@ def drop_useless(
 def _useless(
     task: Task, before: State, after: State, rest: Sequence[GroundAction], navigation: Navigation
 ) -> bool:
-    """Return whether a block has the same result without a move."""
+    """Return whether a block (`rest`) has the same result without the move before it."""
     if after == before:
         return True
     without_move, with_move = before, after
@@ -201,7 +199,7 @@ def repair_navigation(
 ) -> tuple[GroundAction, ...]:
     """Insert missing navigation into a block and drop redundant navigation.
 
-    Actions that navigation cannot make applicable are kept but not executed.
+    Actions that stay inapplicable are kept, but not executed.
     """
     navigation = navigation or find_navigation(task.domain)
     block = tuple(actions)

@@ -14,14 +14,13 @@ from hvr.pddl.state import Conjunction, set_bits
 
 @dataclass(frozen=True, slots=True)
 class Literals:
-    """A conjunction: masks of fluents that must be true and fluents that must be false."""
+    """A conjunction, as masks of the fluents that must be true and that must be false."""
 
     true: int = 0
     false: int = 0
 
     @property
     def all(self) -> int:
-        """The mentioned fluents."""
         return self.true | self.false
 
     def holds(self, state: int) -> bool:
@@ -37,7 +36,7 @@ class Literals:
 
 @dataclass(frozen=True, slots=True)
 class ActionChoice:
-    """An alternative for a step of an operator, usable where its precondition holds."""
+    """An action that an operator's step may stand for where `precondition` holds."""
 
     action: GroundAction
     precondition: Literals | Conjunction
@@ -58,7 +57,7 @@ class GroundOperator:
     """One action or a sequence of actions as an operator with a conjunctive precondition.
 
     Args:
-        steps: The alternatives for each action in the sequence; at least one is applicable.
+        steps: For each action in the sequence, alternatives of which at least one is applicable.
             Auxiliary operators have no steps.
         add, delete: Unconditional effects, as disjoint masks.
         conditional: Conditional effects; a fluent both deleted and added is true afterwards.
@@ -72,12 +71,10 @@ class GroundOperator:
 
     @property
     def cost(self) -> int:
-        """The number of actions."""
         return len(self.steps)
 
     @property
     def reads(self) -> int:
-        """The fluents in the operator's conditions."""
         mask = self.precondition.all
         for condition, _, _ in self.conditional:
             mask |= condition.all
@@ -103,7 +100,7 @@ GoalAlternatives = tuple[Literals, ...]
 
 
 def minimal(conjunctions: Iterable[Literals]) -> list[Literals]:
-    """Drop conjunctions that imply another; to save time, drop only duplicates from long lists."""
+    """Drop conjunctions that another one makes redundant. From long lists, drop only duplicates."""
     # Shortest first: a conjunction implies only conjunctions with at most as many literals.
     ordered = sorted(dict.fromkeys(conjunctions), key=lambda c: c.all.bit_count())
     if len(ordered) > _COMPARED:
@@ -126,7 +123,7 @@ CompatibleFluents = dict[int, int]
 
 
 def mutexes(initial: int, operators: Sequence[GroundOperator], fluents: int) -> CompatibleFluents:
-    """Compute, for each fluent, the fluents that may be true at the same time.
+    """Return, for each fluent, the mask of the fluents that may be true at the same time.
 
     This is the h2 fixpoint over positive preconditions (Haslum & Geffner 2000). Pairs that it does
     not reach are mutually exclusive in every reachable state.
@@ -186,7 +183,7 @@ def simplify(
 ) -> list[GroundOperator]:
     """Drop operators and literals that mutexes prove impossible, implied or without effect.
 
-    Operators with equal effects and cost are reduced to the ones with minimal preconditions, which
+    Of operators with equal effects and cost, only those with minimal preconditions are kept, which
     can replace the others in every plan.
     """
     groups: dict[object, dict[Literals, GroundOperator]] = {}
@@ -246,11 +243,11 @@ def groups(
     fluents: int,
     together: CompatibleFluents,
 ) -> tuple[tuple[int, ...], ...]:
-    """Cover the fluents greedily by groups of mutually exclusive ones.
+    """Cover the fluents greedily by groups of mutually exclusive fluents.
 
     Each group becomes a variable of the search. Few large groups shorten states and inform
     landmarks and heuristics; an optimal cover is not worth its cost. A fluent with a negative
-    condition stays alone, because SAS+ cannot express "not this value" of a larger variable.
+    condition stays alone, because SAS+ cannot express that a larger variable does not have a value.
     """
     alone = 0
     for goal in goals:
@@ -292,10 +289,10 @@ def merge_twins(
 ) -> tuple[list[GroundOperator], GoalAlternatives, int]:
     """Keep one of several fluents with equal initial values that every effect changes equally.
 
-    Such fluents have equal values in every reachable state, so one can be read for the other.
+    Such fluents have equal values in every reachable state, so each can replace the others.
 
     Returns:
-        The operators, the goals and the remaining fluents.
+        The operators, the goals and the mask of the remaining fluents.
     """
     # By induction over the steps. A fluent's history lists the effects that change it, and
     # whether they add.
@@ -366,7 +363,7 @@ def forget_dead(
 def _dead_fluents(
     operators: Sequence[GroundOperator], goals: GoalAlternatives, together: CompatibleFluents
 ) -> dict[int, int]:
-    """For each f, by its bit, return the mask of the fluents g that make it dead, if any."""
+    """Return, for each fluent (as a bit), the mask of the fluents that make it dead, if any."""
     # For each f, the candidates g; initially all fluents compatible with it.
     fluents = sum(1 << bit for bit, others in together.items() if others)
     dead = {bit: together[bit] & fluents & ~(1 << bit) for bit in bits(fluents)}
@@ -408,10 +405,10 @@ def merge_interchangeable(
     """Merge mutually exclusive fluents if it does not matter which of them is true.
 
     Fluents of a class are interchangeable if every operator that reads one of them has a twin for
-    each other one: it reads that fluent instead, and is otherwise equal up to the classes. For
-    example, it does not matter on which worktop a knife lies unless the goal says so. The classes
-    are the coarsest such partition within the groups, found by refinement. States that are equal
-    up to the classes are bisimilar (Milner 1990), so one fluent can represent a class.
+    each of the others: it reads that fluent instead, and is otherwise equal up to the classes. For
+    example, it does not matter on which worktop a knife lies unless the goal names the worktop. The
+    classes are the coarsest such partition within the groups, found by refinement. States that are
+    equal up to the classes are bisimilar (Milner 1990), so one fluent can represent a class.
 
     Args:
         groups: Groups of mutually exclusive fluents that cover all fluents.
@@ -445,7 +442,7 @@ def merge_interchangeable(
 def _roles(
     operators: Sequence[GroundOperator], goals: GoalAlternatives, classes: Fluents
 ) -> dict[int, set[Hashable]]:
-    """Return the roles of each fluent: literal conditions, and effects up to the classes."""
+    """Return the roles of each fluent: its conditions, and its effects up to the classes."""
     # Roles in preconditions do not identify the operator, because another fluent's twin is
     # another operator. A fluent that is only deleted, or read by a conditional effect, has no
     # twin: the same operator must treat the whole class equally. Negative conditions need no role,
@@ -484,9 +481,9 @@ def fuse(
 
     Let R be the operators of one action such that, for all r and r' in R, r; r' has the effects of
     r', and no effect of R is part of a goal; for example, navigation. No shortest plan has two
-    operators of R in a row or ends with one. An r before an operator that neither depends on it nor
-    interferes with it can be moved behind that operator. So each r can be fused with the operators
-    that it enables into macro operators with the cost of both, and R itself can be dropped.
+    operators of R in a row or ends with one. An operator r that neither enables the next operator
+    nor interferes with it can be moved behind it. So each r can be fused with the operators that it
+    enables into macro operators with the cost of both, and R itself can be dropped.
     """
     by_action: dict[str, list[GroundOperator]] = {}
     for operator in operators:

@@ -34,7 +34,7 @@ class Planner(Protocol):
     """A classical planner."""
 
     def solve(self, task: Task) -> SearchResult:
-        """Return a plan, or a proof that there is none.
+        """Return a plan, or a proof that no plan exists.
 
         Raises:
             PlannerError: Neither was found in time.
@@ -56,7 +56,6 @@ class FastDownward(Value):
 
     @classmethod
     def open(cls, engine: str, seconds: float) -> FastDownward:
-        """Create the planner for `PLANNERS`."""
         if engine:
             raise UsageError(f"the planner {DEFAULT!r} has no engine {engine!r}")
         return cls(seconds)
@@ -86,7 +85,6 @@ class UnifiedPlanning(Value):
 
     @classmethod
     def open(cls, engine: str, seconds: float) -> UnifiedPlanning:
-        """Create the planner for `PLANNERS`."""
         if not engine:
             raise UsageError("name an engine of unified-planning, such as 'up:fast-downward'")
         return cls(engine, seconds)
@@ -111,7 +109,7 @@ PLANNERS = Registry(
 
 
 def make_planner(name: str, seconds: float) -> Planner:
-    """Return a planner by name: an entry of `PLANNERS`, with `:ENGINE` if it has engines.
+    """Return the planner with a name in `PLANNERS`, followed by `:ENGINE` if it needs an engine.
 
     Raises:
         UsageError: The name or the time is invalid.
@@ -138,9 +136,9 @@ class RecordedPlanner:
 
     Args:
         planner: The planner for problems without a recorded result.
-        path: The file to which results are appended as they arrive. Results of an interrupted
-            attempt of the same run are replayed.
-        earlier: A further file of results to replay, if any.
+        path: The file to which results are appended. If an attempt of the same run was interrupted,
+            its results in the file are replayed.
+        earlier: Another file with results to replay, if any.
 
     Raises:
         DataFileError: A file cannot be read.
@@ -223,7 +221,7 @@ Search = Callable[[Task, float], SearchResult]
 
 
 def conditions_of(goal: Expression) -> tuple[Expression, ...]:
-    """Return the conjuncts of a goal, even below its quantifier, each with the quantifier."""
+    """Split a goal into conjuncts; those inside an existential quantifier keep the quantifier."""
     match goal:
         case And(operands):
             return tuple(part for operand in operands for part in conditions_of(operand))
@@ -234,7 +232,7 @@ def conditions_of(goal: Expression) -> tuple[Expression, ...]:
 
 
 def joined(conditions: Sequence[Expression]) -> And:
-    """Return a conjunction in which conditions with equal quantifiers share one."""
+    """Return the conjunction of conditions, in which equal existential quantifiers are merged."""
     shared: dict[tuple[TypedName, ...], list[Expression]] = {}
     parts: list[Expression] = []
     for condition in conditions:
@@ -247,14 +245,11 @@ def joined(conditions: Sequence[Expression]) -> And:
 
 
 def solve_in_stages(task: Task, search: Search, seconds: float) -> SearchResult:
-    """Find a plan in stages.
-
-    Args:
-        seconds: Wall time limit of all stages.
+    """Find a plan in stages, within a wall time limit for all of them.
 
     Raises:
-        PlannerError: No plan was found for a stage with a single further condition, or the goal has
-            no stages.
+        PlannerError: No plan was found for a stage that adds a single condition, or the goal has a
+            single condition.
     """
     started = time.perf_counter()
     conditions = conditions_of(task.problem.goal)

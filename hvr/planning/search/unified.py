@@ -2,9 +2,9 @@
 
 The engine receives the search problem as a ground problem. Each variable is a unary predicate that
 is true of its value; each operator is an action without parameters. Any engine for classical
-planning with negative preconditions and conditional effects can solve it. (One nullary predicate
-per fluent would be simpler, but Fast Downward's translator then takes many times longer to find the
-variables.)
+planning with negative preconditions and conditional effects can solve it. One nullary predicate per
+fluent would be simpler, but Fast Downward's translator then takes many times longer to find the
+variables.
 """
 
 from __future__ import annotations
@@ -116,7 +116,6 @@ def _answer(problem: GroundProblem, engine: str, seconds: float) -> dict[str, An
 
 
 def main(engine: str, seconds: str) -> int:
-    """Solve the problem in the current folder and write the answer there."""
     from unified_planning.environment import get_environment
     from unified_planning.exceptions import UPException
 

@@ -46,14 +46,13 @@ S = TypeVar("S")
 class SearchSpace(Protocol[S]):
     """States and the transitions between them; a step is a number."""
 
-    def key(self, state: S) -> object:
-        """Return a key that identifies a state."""
+    def key(self, state: S) -> object: ...
 
     def satisfied(self, state: S) -> bool:
         """Return whether a state is a goal state."""
 
     def estimate(self, state: S) -> Distance | None:
-        """Return a goal distance estimate and the helpful actions, or None for a dead end."""
+        """Return a goal distance estimate with helpful actions, or None for a dead end."""
 
     def choices(self, state: S) -> Iterable[int]:
         """Return the steps that may be applicable."""
@@ -172,7 +171,7 @@ _State = tuple[int, Values]
 
 @dataclass(frozen=True)
 class ForwardOutcome:
-    """The result of a forward search: a plan, a proof that there is none, or why it gave up."""
+    """A plan, a proof that none exists, or the reason why the search gave up."""
 
     plan: tuple[GroundAction, ...] | None
     proven: bool
@@ -203,7 +202,7 @@ TOO_LARGE = "the problem has too many ground actions for the forward search"
 
 
 class _Steps:
-    """The search space of a non-temporal task; implements `SearchSpace`."""
+    """The search space of a non-temporal task."""
 
     def __init__(self, task: Task, relaxation: Relaxation, numeric: frozenset[str]) -> None:
         self.task = task
@@ -231,7 +230,7 @@ class _Steps:
 
 
 class NumericKey:
-    """Keys of states, without numbers that no condition reads, such as costs."""
+    """Creates keys of states, without numbers that no condition reads, such as costs."""
 
     def __init__(self, task: Task, functions: frozenset[str]) -> None:
         self._task = task
@@ -257,7 +256,7 @@ def holds(condition: Conjunction, bits: int, values: Values) -> bool:
 
 
 def main(arguments: list[str]) -> int:
-    """Write the plan, if any; return Fast Downward's exit code for the outcome."""
+    """Write the plan, if any; return the exit code that Fast Downward has for the outcome."""
     domain_file, problem_file, seconds = arguments[:3]
     try:
         domain = parse_domain(Path(domain_file))

@@ -1,4 +1,4 @@
-"""Planners as programs: the features that a problem requires, and the planners with them."""
+"""Planners as programs: the features that problems require, and the planners that have them."""
 
 from __future__ import annotations
 
@@ -173,7 +173,8 @@ class PlannerJob:
         domain, problem: PDDL files.
         seconds: The wall time limit.
         optimal: Whether to search for a plan that is proven cheapest.
-        shared: Whether several programs run at the same time, possibly more than processors.
+        shared: Whether several programs run at the same time, possibly more than the machine has
+            processors.
         memory: Bytes that each planner may use, including its subprocesses, or 0 for no limit.
         downward: Options of Fast Downward that replace hvr's: `--alias NAME`, `--search TEXT`.
     """
@@ -190,7 +191,7 @@ class PlannerJob:
 
 @dataclass(frozen=True)
 class Program:
-    """A planner.
+    """A planner that runs as a program.
 
     Args:
         lacks: The features that the planner does not support.
@@ -204,7 +205,7 @@ class Program:
     engine: str = ""
 
     def command(self, job: PlannerJob) -> list[str]:
-        """Return the command line, to be run in the folder for the plans."""
+        """Return the command line, to be run in the folder for the plan files."""
         files = [str(job.domain.resolve()), str(job.problem.resolve())]
         if self.module:
             words = [
@@ -252,7 +253,7 @@ TEMPORAL = Program(
 
 
 def unified(engine: str) -> Program:
-    """Return an engine of unified-planning, which receives the whole problem."""
+    """Return the program for an engine of unified-planning, which receives the whole problem."""
     return Program(
         f"up:{engine}", _ALL_LACK | {Feature.DERIVED}, "hvr.planning.solving.unified", engine
     )
@@ -283,7 +284,7 @@ class Running:
         self._process.end()
 
     def pause(self) -> bool:
-        """Suspend the planner; return whether that is possible."""
+        """Suspend the planner; return whether the system supports it."""
         return self._process.pause()
 
     def resume(self) -> None:
@@ -291,7 +292,6 @@ class Running:
 
     @property
     def code(self) -> int | None:
-        """The exit code, or None while the planner runs."""
         return self._process.code
 
     @property
@@ -305,7 +305,7 @@ class Running:
         return self.code in NO_PLAN
 
     def new_plans(self) -> Iterator[str]:
-        """Yield the texts of plans completed since the last call."""
+        """Yield the texts of the plans completed since the last call."""
         while True:
             path = self.folder / f"plan.{self._seen + 1}"
             # A single search does not number its only plan.
@@ -344,7 +344,7 @@ class Running:
         return next(said, "")
 
     def explanation(self) -> str:
-        """Explain why the planner ended without a plan."""
+        """Return the reason why the planner ended without a plan."""
         outcome = self.outcome
         if outcome not in (PlannerEnd.UNABLE, PlannerEnd.CRASHED, PlannerEnd.GAVE_UP):
             return outcome
@@ -366,8 +366,8 @@ class Portfolio:
     """The planners for a problem.
 
     Args:
-        excluded: The other planners, with the reason why they are not started.
-        asks_engines: Whether to also ask the engines of unified-planning.
+        excluded: The planners that are not started, with the reasons.
+        asks_engines: Whether the engines of unified-planning may support the problem.
         reserve: Planners to run if all others fail.
     """
 
@@ -381,7 +381,7 @@ def portfolio(features: frozenset[Feature]) -> Portfolio:
     """Return the planners for a problem with the given features.
 
     Raises:
-        UsageError: Neither hvr's planners nor the engines of unified-planning support them.
+        UsageError: No planner supports them, not even the engines of unified-planning.
     """
     # Downward first: it usually finds the first plan (docs/how-to/solve.md).
     able = tuple(p for p in (DOWNWARD, GROUNDED) if not p.lacks & features)
@@ -445,7 +445,7 @@ class Scout:
             self._process = ProcessTree([*command, str(problem.resolve())], folder, log)
 
     def programs(self) -> Sequence[Program] | None:
-        """Return the engines that support the problem, or None until they have answered."""
+        """Return the engines that support the problem, or None while the answer is pending."""
         if self._process.code is None:
             return None
         try:
@@ -536,9 +536,9 @@ def turns(
     races: Sequence[RecordedRace],
     spent: Mapping[str, float],
 ) -> Iterator[WorkSlice]:
-    """Yield an endless sequence of turns, the planners with the best records first.
+    """Yield an endless sequence of turns, starting with the planners that have the best records.
 
-    `spent`, the seconds that each planner has worked, may change between turns.
+    The values of `spent`, the seconds that each planner has worked, may change between turns.
     """
     rows = _similar_races(features, objects, races)
     without = list(planners)
@@ -562,7 +562,7 @@ def turns(
 def _similar_races(
     features: frozenset[Feature], objects: int, races: Sequence[RecordedRace]
 ) -> list[RecordedRace]:
-    """Return the rows of the most specific class of the problem that has enough rows."""
+    """Return the races of the most specific class of problems that has enough races."""
     timed = bool(features & _TIME)
     same_time = [race for race in races if bool(race.features & _TIME) == timed]
     numeric = Feature.NUMERIC in features

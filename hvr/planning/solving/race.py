@@ -48,7 +48,7 @@ class _Event:
 def retimed(validator: Validator, steps: Sequence[Step]) -> tuple[Step, ...] | None:
     """Return the steps of a timed plan at the earliest times, or None if they cannot be computed.
 
-    The result may be invalid if the plan has other faults besides its times.
+    The result is invalid if the plan has other faults besides its times.
     """
     plan = [step for step in steps if isinstance(step, TimedAction)]
     if len(plan) != len(steps) or 2 * len(plan) > _MOST_EVENTS:
@@ -91,7 +91,7 @@ def _events(task: Task, plan: Sequence[TimedAction]) -> Iterator[_Event]:
 
 
 def _parts(durative: DurativeOperator, when: str) -> StepParts:
-    """Return the parts of an action at its start or end; both read the invariant."""
+    """Return the parts of an action at its start or end; the invariant belongs to both."""
     template = durative.template
     condition: Expression = And((template.conditions[when], template.conditions["over all"]))
     further: list[tuple[Expression, Expression, Binding]] = [
@@ -106,7 +106,7 @@ def _parts(durative: DurativeOperator, when: str) -> StepParts:
 
 
 def _ordered(task: Task, events: list[_Event]) -> list[tuple[_Event, Access]]:
-    """Return the events in order, each with the facts that it reads and changes."""
+    """Return the events in order, each with the facts that it reads and writes."""
     # Among simultaneous events, the next one is an applicable event that leaves most others
     # applicable.
     state = task.initial.bits, task.initial.values
@@ -134,7 +134,7 @@ def _ordered(task: Task, events: list[_Event]) -> list[tuple[_Event, Access]]:
 def _earliest(
     task: Task, plan: Sequence[TimedAction], ordered: Sequence[tuple[_Event, Access]], gap: Fraction
 ) -> list[Fraction] | None:
-    """Return the earliest times of the events, or None if the constraints are inconsistent."""
+    """Return the earliest times of the events, or None if the time constraints are inconsistent."""
     least: list[tuple[int, int, Fraction]] = []
     partner: dict[int, int] = {}
     accesses = [one for _, one in ordered]
@@ -231,9 +231,9 @@ class RaceResult:
     """The result of a race.
 
     Args:
-        proven: The planner that proved the plan best or the problem unsolvable, or "" without a
+        proven: The planner that proved the plan optimal or the problem unsolvable, or "" without a
             proof.
-        ends: The outcome of each planner without a valid plan, by name, as a value and in words.
+        ends: For each planner without a valid plan, its outcome as a value and in words.
     """
 
     best: FoundPlan | None
@@ -251,7 +251,7 @@ class RaceField:
         turns: A function that yields work slices endlessly, given the planners and the seconds that
             each has worked.
         slots: The number of planners that run at the same time.
-        more: A function that returns further planners, or None until they are known.
+        more: A function that returns additional planners, or None while they are unknown.
     """
 
     programs: Sequence[Program]
@@ -285,7 +285,7 @@ class _Referee:
         self.first = self.last = self.started
 
     def look(self, running: Running) -> bool:
-        """Validate a planner's new plans; return whether one of them is the best so far."""
+        """Validate a planner's new plans; return whether one of them is the best plan so far."""
         better = False
         for text in running.new_plans():
             steps, report = self._best_timed(read_plan(text, file=running.program.name).steps)
@@ -357,7 +357,7 @@ class _Race:
         )
 
     def take_turns(self, now: float) -> None:
-        """Pause planners whose turn is over and start the next ones."""
+        """Pause planners whose turn is over, and start or resume the next ones."""
         for runner in self.working():
             self.spent[runner.running.program.name] = runner.total(now)
             if runner.running.code is not None:
@@ -422,8 +422,8 @@ class RaceSettings:
     """The conditions under which a race ends, and the listener for its plans.
 
     Args:
-        patience: Seconds without a better plan after which the race ends, but at least the time to
-            the first plan, or 0 to wait for a proof.
+        patience: Seconds without a better plan after which the race ends (but not less than the
+            first plan took), or 0 to wait for a proof.
         listen: A function to call with each plan that is better than the previous ones.
         stopped: A function, called several times a second, that returns whether to end the race.
     """
@@ -442,11 +442,11 @@ def race(
     *,
     proves: Callable[[Program], bool],
 ) -> RaceResult:
-    """Run planners in parallel, as many as the machine allows.
+    """Run planners in parallel, as many as `entry.slots`, and return the best plan.
 
     Args:
         folder: An existing folder for the planners' files.
-        proves: Whether a planner that searched to the end has proven its plan best.
+        proves: Whether a planner that has searched everything has proven its plan optimal.
     """
     judge, patience = _Referee(*judged, settings.listen), settings.patience
     deadline = judge.started + job.seconds

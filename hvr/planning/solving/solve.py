@@ -304,7 +304,7 @@ def _rejection(candidate: FoundPlan) -> str:
 def _for_planners(
     folder: Path, files: tuple[Path, Path], domain: Domain, problem: Problem
 ) -> tuple[Path, Path]:
-    """Return the files, or copies that avoid constructs which planners misread."""
+    """Return the files, or rewritten copies if planners would misread a construct in them."""
     new_domain, new_problem = without_vacuous_quantifiers(domain, problem)
     if new_problem is problem and problem.domain_name == domain.name:
         return files
@@ -348,12 +348,11 @@ class SetProblem:
 
     @property
     def key(self) -> str:
-        """The name of the problem in a set."""
         return f"{self.domain} {self.problem}"
 
 
 def digest_of(asked: SetProblem) -> str:
-    """Return a digest of a problem's two files, or "" if one cannot be read."""
+    """Return a digest of a problem's two files, or "" if a file cannot be read."""
     try:
         texts = [read_bytes(Path(name)) for name in (asked.domain, asked.problem)]
     except DataFileError:
@@ -400,11 +399,9 @@ class SetRow:
 
     @property
     def key(self) -> str:
-        """The name of the problem in a set."""
         return f"{self.domain} {self.problem}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
         return {
             **self.__dict__,
             "cost": None if self.cost is None else decimal_text(self.cost),
@@ -423,16 +420,13 @@ class SetRow:
         return cls(**{**data, "cost": cost})
 
     def quality(self, best: Fraction | None) -> float | None:
-        """Return the score of the satisficing tracks of the planning competitions.
+        """Return the score of the satisficing tracks of the planning competitions, if defined.
 
         The score is the reference cost divided by the plan's cost, 0 without a plan, and 1 for a
-        proof that there is none (IPC 2008 and later).
+        proof that no plan exists (IPC 2008 and later). It is undefined without a reference cost,
+        and for a metric to be maximised.
 
-        Args:
-            best: The best cost known from elsewhere, if any.
-
-        Returns:
-            The score, or None without a reference cost or for a metric to be maximised.
+        `best` is the best cost known from elsewhere.
         """
         if self.outcome == NO_PLAN:
             return 1.0
@@ -449,7 +443,7 @@ class SetRow:
     def agility(self, limit: float) -> float:
         """Return the score of the agile tracks: 1 within a second, 0 at the time limit.
 
-        In between it is 1 - log t / log limit, where t is the time to the first plan (IPC 2014 and
+        For longer times t to the first plan, the score is 1 - log t / log limit (IPC 2014 and
         later, with a limit of 300 seconds).
         """
         taken = self.first if self.outcome == PLAN else self.seconds
@@ -461,7 +455,7 @@ class SetRow:
 
 
 def solve_cell(cell: SetCell) -> SetRow:
-    """Solve a problem of a set; expected errors become part of the row."""
+    """Solve a problem of a set; an expected error becomes the message of the row."""
     asked, options = cell.asked, cell.options
     firsts: list[FoundPlan] = []
     row = SetRow(asked.domain, asked.problem, digest_of(asked), UNUSABLE)
@@ -492,7 +486,7 @@ def _row_of(row: SetRow, solution: Solution, firsts: Sequence[FoundPlan]) -> Set
 
 
 def find_set(name: str, domain: str | None = None) -> tuple[list[SetProblem], list[Left]]:
-    """Return the problems of a folder or a manifest, and the files without a match.
+    """Return the problems of a folder or a manifest, and the files that could not be matched.
 
     Args:
         name: A folder, or a JSON lines file with `domain`, `problem` and optionally `best`, the

@@ -36,7 +36,7 @@ _MOST_REPEATS = 1000
 
 @dataclass
 class _Supporter:
-    """An action, a conditional effect or a rule; `operator` is -1 if it costs nothing."""
+    """An action, a conditional effect or a rule (with `operator` -1, because it costs nothing)."""
 
     operator: int
     needs: tuple[int, ...]
@@ -49,7 +49,7 @@ class _Comparison:
     """A comparison `excess >= 0`, or `excess > 0` if it is strict.
 
     Args:
-        sign: 1 if the left side must be larger, -1 if the right side must be.
+        sign: 1 if the left side must be larger, -1 if the right side must be larger.
         strict: Whether equality is insufficient.
         varies: Whether some action changes the excess by a state-dependent amount.
     """
@@ -74,8 +74,6 @@ class _Comparison:
 
 
 class _Reads:
-    """Numeric values that record which of them are read."""
-
     def __init__(self, values: Values) -> None:
         self.values = values
         self.indexes: set[int] = set()
@@ -103,7 +101,7 @@ def _reads(test: NumericTest, values: Values) -> set[int]:
 class Distance:
     """The estimated distance of a state to the goal, as the number of steps of a relaxed plan.
 
-    `helpful` are its applicable actions, each with its number of repetitions.
+    `helpful` lists the applicable actions of this plan, each with its number of repetitions.
     """
 
     steps: float
@@ -111,7 +109,10 @@ class Distance:
 
 
 class Subgoals:
-    """An estimator of the distance to a condition; rules are pairs of a body and a derived bit."""
+    """An estimator of the distance to a condition.
+
+    Each rule is a pair of a body and the bit of the derived atom.
+    """
 
     def __init__(
         self,

@@ -64,12 +64,12 @@ from hvr.validation.validator import Validator
 
 @dataclass(frozen=True)
 class Snapped:
-    """A domain with starts and ends in addition to its durative actions.
+    """A domain in which separate actions start and end each durative action.
 
     Args:
         starts, ends: Names of durative actions by the names of their starts and ends.
-        running: The predicate that is true while an action runs, by its name.
-        literals: Indices of timed initial literals by the names of the actions that represent them.
+        running: For each durative action, the predicate that is true while it runs.
+        literals: Indexes of timed initial literals by the names of the actions that represent them.
     """
 
     domain: Domain
@@ -80,7 +80,7 @@ class Snapped:
 
 
 def snapped(domain: Domain, problem: Problem) -> Snapped:
-    """Return a domain with a start and an end for each durative action.
+    """Add a start and an end action for each durative action of a domain.
 
     Timed initial literals become actions without conditions.
     """
@@ -127,7 +127,7 @@ def _end_of(schema: DurativeActionSchema, name: str, when: str, running_atom: At
 
 
 def _bound(schema: DurativeActionSchema) -> NumericExpression:
-    """Return an expression for the duration: its lower bound if it has one, else another bound."""
+    """Return an expression for the duration: its lower bound if any, else its upper bound."""
     for symbols in (("=",), (">=", ">"), ("<=", "<")):
         for part in conjuncts(schema.duration):
             test = part.body if isinstance(part, Timed) else part
@@ -163,11 +163,11 @@ _MARGIN = Fraction(1, 100)
 
 @dataclass(frozen=True)
 class _Pending:
-    """A running action or a future timed literal.
+    """The end of a running action, or a future timed literal.
 
     Args:
-        order: The rank of its start, after all literals.
-        number: The index of its start among the operators, or -1 for a literal.
+        order: The rank of the action's start, after all literals.
+        number: The index of the start among the operators, or -1 for a literal.
     """
 
     end: Rational
@@ -179,7 +179,7 @@ class _Pending:
 
 @dataclass(frozen=True)
 class _Instant:
-    """A search state with its time; the plan is a linked list (earlier steps, step)."""
+    """A search state with its time; `plan` is a linked list (earlier steps, step)."""
 
     bits: int
     values: Values
@@ -193,7 +193,7 @@ _Started: TypeAlias = "tuple[()] | tuple[_Started, TimedAction]"
 
 
 class _Happenings:
-    """The search space of a temporal task, with starts and ends; implements `SearchSpace`."""
+    """The search space of a temporal task, whose steps are starts, ends and timed literals."""
 
     def __init__(
         self, task: Task, names: Snapped, relaxation: Relaxation, validator: Validator
@@ -344,7 +344,7 @@ def _in_durations(task: Task) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class TemporalOutcome:
-    """A plan, or the reason why there is none."""
+    """A plan, or the reason why the search found none."""
 
     plan: tuple[Step, ...] | None
     reason: str
@@ -353,7 +353,7 @@ class TemporalOutcome:
 def temporal(domain: Domain, problem: Problem, seconds: float) -> TemporalOutcome:
     """Search for a timed plan of a task without continuous effects.
 
-    Constraints and preferences are checked only when a plan is validated.
+    The search ignores constraints and preferences; only the validation of the plan checks them.
     """
     clock = Deadline(seconds)
     names = snapped(domain, problem)

@@ -80,7 +80,7 @@ def _read(domain_file: str, problem_file: str) -> tuple[Domain, Problem]:
 
 @dataclass(frozen=True)
 class _Form:
-    """A form of a problem that an engine may support; `measured` if it includes the metric."""
+    """A form of a problem that an engine may support; `measured` means with its metric."""
 
     conversion: Conversion
     measured: bool
@@ -159,7 +159,7 @@ def read_more_plans(planner: Any) -> None:
 
 
 def support(domain: Domain, problem: Problem, engines: Sequence[str]) -> dict[str, str]:
-    """Return the reason why each engine does not support a problem, or "" if it does."""
+    """Return, for each engine, the reason why it does not support a problem, or "" if it does."""
     from unified_planning.environment import get_environment
 
     factory = get_environment().factory
@@ -182,7 +182,7 @@ def _lacking(engine: Any, kind: Any) -> str:
 
 
 def _forms(domain: Domain, problem: Problem) -> Iterator[_Form]:
-    """Yield the problem with and without its metric, then both without types if that may help."""
+    """Yield the problem with and without its metric, and both without types if that may help."""
     posed = [(domain, problem)]
     if domain.types:
         posed.append(without_types(domain, problem))
