@@ -1,7 +1,7 @@
 """The operations of `hvr.doors.schema`, carried out in this process.
 
-A request has been checked and its files have been read, so it contains texts, and the names to show
-for them. Each function imports the modules it needs, since a worker answers only a few kinds of
+Requests have been checked and their files read, so they contain texts and the names to show for
+them. Each function imports the modules that it needs, since a worker answers only a few kinds of
 requests.
 """
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from hvr.worlds.faults import Schedule
 
 SOURCES = ("domain", "problem", "plan", "tools")
-"""Members given as a text or, with `_file` after the name, as a file."""
+"""Members of a request that can be given as a text or, with `_file` after the name, as a file."""
 
 
 def answer(name: str, request: Any) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def check_sources(request: Any) -> None:
     """Check that a request contains each needed text exactly once.
 
     Raises:
-        UsageError: A text is missing, or is given both as a text and as a file.
+        UsageError: A text is missing, or is given both directly and as a file.
     """
     for name in SOURCES:
         text, file = (getattr(request, key, None) for key in (name, f"{name}_file"))
@@ -289,7 +289,7 @@ def _lint(request: schema.LintRequest) -> schema.LintAnswer:
 
 
 def _renamed(finding: Finding, names: Mapping[str, str]) -> Finding:
-    """Return a finding in which texts have the names used by the request."""
+    """Return a finding that calls texts by the names in the request."""
     from hvr.pddl import Location
 
     place, message = finding.location, finding.message
@@ -370,7 +370,7 @@ def _untimed(steps: Sequence[Step]) -> Sequence[Step]:
 
 
 def _parts(stepper: Stepper, action: GroundAction) -> Iterator[Expression]:
-    """Yield the conjuncts of a step's ground precondition; none if the task has no such step."""
+    """Yield the conjuncts of a step's ground precondition; none if the step does not exist."""
     from hvr.pddl.formulas import substitute
     from hvr.pddl.task import binding_of
 
@@ -394,11 +394,11 @@ def conjuncts(condition: Expression) -> Iterator[Expression]:
 
 
 Makers: TypeAlias = "dict[tuple[Expression, bool], int]"
-"""The step that last made each fact true or false."""
+"""For each fact and truth value: the step that last gave the fact this value."""
 
 
 def keep_changes(makers: Makers, report: StepReport) -> None:
-    """Record which facts a step has made true or false."""
+    """Record the facts that a step has made true or false."""
     makers.update(dict.fromkeys(((fact, True) for fact in report.added), report.step))
     makers.update(dict.fromkeys(((fact, False) for fact in report.deleted), report.step))
 
@@ -406,7 +406,7 @@ def keep_changes(makers: Makers, report: StepReport) -> None:
 def condition_states(
     stepper: Stepper, action: GroundAction, makers: Makers
 ) -> Iterator[schema.ConditionState]:
-    """Yield the parts of a step's precondition before the step is applied."""
+    """Yield the conjuncts of a step's precondition, before the step is executed."""
     from hvr.pddl.formulas import Atom, Not
 
     for part in _parts(stepper, action):
@@ -451,13 +451,12 @@ def facts_of(stepper: Stepper) -> tuple[str, ...]:
 
 
 class SessionState(schema.ModelRequest):
-    """A session as stored by its entry point: the model, and the actions so far.
+    """A session as the server stores it: the model, and the actions executed so far.
 
     Attributes:
         session: Id of the session.
         steps: The actions executed so far.
-        action: The action to execute now.
-        limit, mentions: See `ApplicableRequest`.
+        action: The action to execute now. limit, mentions: See `ApplicableRequest`.
     """
 
     session: str = ""

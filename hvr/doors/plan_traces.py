@@ -105,7 +105,7 @@ def _timed(
 def _needs(
     task: Task, action: GroundAction, makers: Makers, begins: bool
 ) -> Iterator[schema.ConditionState]:
-    """Yield the conditions of the start or end of an executed action."""
+    """Yield the conditions of an executed action's start (`begins`) or end."""
     from hvr.pddl.durative import part_at
     from hvr.pddl.formulas import Atom, Not, substitute
     from hvr.pddl.task import binding_of
@@ -142,7 +142,7 @@ def _trace(
 
 
 def _decomposition(plan: HierarchicalPlan) -> tuple[schema.TaskNode, ...]:
-    """Return the nodes of a plan, root first, without unreachable and repeated ones."""
+    """Return the nodes of a decomposition, root first, without unreachable and repeated nodes."""
     from hvr.pddl.hierarchy.plan import DecompositionTree
 
     tree = DecompositionTree(plan)

@@ -61,7 +61,7 @@ def solve(
         DataFileError: A file cannot be read.
         PddlError: A text cannot be parsed; the message gives the position and the reason.
         UsageError: The planner is unknown or does not support the problem.
-        PlannerError: The time limit passed without a plan or a proof that none exists.
+        PlannerError: Within the time limit, neither a plan nor a proof that none exists was found.
     """
     options = SolveOptions(planner, seconds, optimal)
     return solve_sources(domain, problem, options, anytime=anytime, listen=listen)
@@ -79,8 +79,8 @@ def solve_sources(
     """Find a plan for a problem; see `solve`.
 
     Args:
-        stopped: Function that tells whether to end the search now with the best plan so far. It is
-            called several times per second.
+        stopped: Returns whether to end the search now with the best plan so far; called several
+            times per second.
     """
     with temporary_folder("hvr-solve-") as folder:
         files = (
@@ -171,11 +171,11 @@ async def aplan(
 ) -> Run:
     """Plan a request in another thread; see `plan`.
 
-    If the task is cancelled, the run stops before its next event; `hvr plan --resume` can continue
-    it.
+    If the asyncio task is cancelled, the run stops before its next event; `hvr plan --resume` can
+    continue it.
 
     Args:
-        listen: Callback that receives each event, in the event loop.
+        listen: Callback that receives events in the event loop.
 
     Raises:
         HvrError: See `plan`.
@@ -208,10 +208,10 @@ async def asolve(
 ) -> Solution:
     """Find a plan in another thread; see `solve`.
 
-    If the task is cancelled, the planners are stopped first.
+    If the asyncio task is cancelled, the planners are stopped first.
 
     Args:
-        listen: Callback that receives each plan that is better than all before, in the event loop.
+        listen: Callback that receives, in the event loop, each plan that is better than all before.
 
     Raises:
         HvrError: See `solve`.
@@ -240,11 +240,12 @@ async def avalidate_many(
     """Yield the verdicts on plans in order, computed in another thread; see `stream`.
 
     Args:
-        rows: Texts of a domain, a problem and a plan for each verdict, read in the other thread.
-        engine: The engine that judges plans; None for this process.
+        rows: The texts of a domain, a problem and a plan for each verdict; read in the other
+            thread.
+        engine: The engine that validates plans; None for this process.
 
     Raises:
-        UsageError: A row is not three texts.
+        UsageError: A row does not consist of three texts.
     """
     from hvr.validation.streaming import stream
 
@@ -257,7 +258,7 @@ async def avalidate_many(
 
 
 async def _in_thread(work: Callable[[], _Result], stop: Callable[[], object] = int) -> _Result:
-    """Return the result of work in another thread; if cancelled, stop it and wait for its end."""
+    """Run a function in another thread and return its result; if cancelled, stop it and wait."""
     running = asyncio.ensure_future(asyncio.to_thread(work))
     try:
         return await asyncio.shield(running)

@@ -5,8 +5,8 @@ other packages (`Judged`, `Finding`, `Solution`, `PlanVerdict`, `Run`) declare t
 `hvr.base.declared` derives the JSON Schemas and checks requests.
 
 A request contains texts, or names files instead: `domain` is PDDL text, `domain_file` is the name
-of a file. A text is never interpreted as a file name. The entry point reads the named files, and
-passes on both text and name.
+of a file. A text is never interpreted as a file name. The server reads the named files, and passes
+on both text and name.
 """
 
 from __future__ import annotations
@@ -133,11 +133,11 @@ class PlanRequest(Value):
     Attributes:
         request: The request, such as "put two slices of tomato on a plate".
         scene: Name of a scene; empty for the default one.
-        execute: Whether to execute the plan in the simulated scene; false plans and proves it.
-        run: Name of the new folder of the run, below runs/: letters, digits, "-" and "_"; empty to
-            number it.
-        faults: Kinds of faults to inject once each, such as "drop" or "blocked", at the first
-            action that they can affect.
+        execute: Whether to execute the plan in the simulated scene; false to only plan and prove.
+        run: Name of the new folder of the run, below runs/: letters, digits, "-" and "_"; empty for
+            a number.
+        faults: Kinds of faults to inject, such as "drop" or "blocked"; each occurs once, at the
+            first action that it can affect.
         sight: What the robot sees: "omniscient", "doors" (nothing behind closed doors) or
             "visible"; empty for the default.
         seconds: Time limit in seconds.
@@ -157,10 +157,10 @@ class PlanToolsRequest(Value):
 
     Attributes:
         request: The request in words; or use goals.
-        tools: The tools: a JSON list of function schemas (OpenAI, Anthropic), an MCP tool list,
-            or an OpenAPI 3 document; or use tools_file.
+        tools: The tools: a JSON list of function schemas (OpenAI, Anthropic), an MCP tool list, or
+            an OpenAPI 3 document; or use tools_file.
         tools_file: Path of the tools file, below the served folder.
-        goals: Tools to call, or parameters whose value to find.
+        goals: Tools to call, or parameters whose values to find.
         given: Values that the user has stated, by parameter.
         seconds: Time limit in seconds.
     """
@@ -230,17 +230,18 @@ class ConditionState(Value):
 
 
 class TracedStep(Value):
-    """A step of a plan with what it changes.
+    """A step of a plan, with its conditions and changes.
 
     Attributes:
         step: Number of the step; 0 for an event or a timed initial literal.
         action: The step, event or timed initial literal.
         time: Time of the step, in the plan's unit; null for a plan without times.
-        ok: Whether the step can be executed; the plan's execution ends with the first that cannot.
+        ok: Whether the step can be executed; execution ends at the first step that cannot be.
         needs: The parts of its precondition, with the steps that made them true. In a plan with
-            times, the start of an action has its conditions at the start, and the end the others.
-        added: The facts that it makes true.
-        deleted: The facts that it makes false.
+            times, the start of an action has the conditions at its start, and the end has all
+            others.
+        added: The facts that the step makes true.
+        deleted: The facts that the step makes false.
     """
 
     step: int
@@ -280,16 +281,16 @@ class PlanTrace(Value):
         initial: The facts of the initial state that can change.
         constants: The facts that never change.
         objects: The type of each object; several if it is declared with `either`.
-        steps: The executed steps, and the first that cannot be executed, if any. A step with a
+        steps: The executed steps, and the first step that cannot be executed, if any. A step with a
             duration occurs twice: where it starts and where it ends.
         spans: Name, start and duration of each step of a plan with times.
         missing: The unmet parts of the goal after the last step; empty for a plan with times if one
             of its steps cannot be executed.
         report: The verdict.
-        curves: The numbers over time, exactly as they were validated; in a plan without times, each
-            step takes one unit.
+        curves: The numeric fluents over time, exactly as they were validated; in a plan without
+            times, each step takes one unit.
         processes: When the processes (PDDL+) were active.
-        decomposition: The nodes of a hierarchical plan, the root first; empty for other plans.
+        decomposition: The nodes of a hierarchical plan, root first; empty for other plans.
     """
 
     initial: tuple[str, ...]
@@ -307,10 +308,10 @@ class PlanTrace(Value):
 
 
 class EffectLink(Value):
-    """An effect of a step and the steps that depend on it.
+    """An effect of a step, and the steps that depend on it.
 
     Attributes:
-        literal: The effect: a literal that the step makes true.
+        literal: A literal that the step makes true.
         needed_by: Numbers of the steps that need it; the number after the last step is the goal.
         undone_by: Number of the step that makes it false again, if any.
     """
@@ -327,12 +328,12 @@ class StepExplanation(Value):
 
     Attributes:
         step: Number of the step.
-        action: The step.
-        ok: Whether the step can be executed at its place.
+        action: The action of the step.
+        ok: Whether the step can be executed at its position.
         conditions: The parts of its precondition, with the steps that made them true.
         links: The effects of the step, with the steps that need them.
         before: The facts that hold before the step.
-        after: The facts that hold after it.
+        after: The facts that hold after the step.
         failure: Why the step cannot be executed; null if it can.
     """
 
@@ -457,7 +458,7 @@ class ApplicableAnswer(Value):
     Attributes:
         session: Id of the session.
         actions: The actions, in a fixed order.
-        complete: Whether all of them are listed.
+        complete: Whether the list contains all of them.
     """
 
     session: str
@@ -484,12 +485,12 @@ class ErrorAnswer(Value):
 
     Attributes:
         error: The kind of error, such as PddlSyntaxError.
-        message: The error, its place and the remedy.
-        rule: Id of the rule that the input breaks, such as HVR001.
-        file: The file or text that is at fault.
+        message: The error, its position and the remedy.
+        rule: Id of the rule that the input violates, such as HVR001.
+        file: The file or text that contains the error.
         line: 1-based line.
         column: 1-based column.
-        suggestion: The nearest known name.
+        suggestion: The most similar known name.
         again: Whether trying again may help.
     """
 
@@ -506,7 +507,7 @@ class ErrorAnswer(Value):
 
 
 class UnansweredError(HvrError):
-    """The request cannot be answered within its limits; `answer` gives the reason."""
+    """A request was not answered, for example because it exceeded a limit; `answer` says why."""
 
     def __init__(self, answer: ErrorAnswer) -> None:
         self.answer = answer
@@ -517,13 +518,13 @@ class UnansweredError(HvrError):
 
 
 class Operation(Value):
-    """An operation that doors offer.
+    """An operation that the servers offer.
 
     Attributes:
         summary: One sentence for those who choose an operation.
         answers: The type of the answer, as `module:name`.
         reads_only: Whether the operation changes neither files nor sessions.
-        session: Whether the operation concerns a session, which the entry point stores.
+        session: Whether the operation concerns a session, which the server stores.
     """
 
     name: str
@@ -542,11 +543,9 @@ class Operation(Value):
         return found
 
     def request_schema(self) -> dict[str, Any]:
-        """Return the JSON Schema of the request."""
         return json_schema(self.request)
 
     def answer_schema(self) -> dict[str, Any]:
-        """Return the JSON Schema of the answer, including its version."""
         schema = json_schema(self.answer)
         version = {"type": "integer", "const": SCHEMA_VERSION}
         properties = {"schema_version": version} | schema["properties"]

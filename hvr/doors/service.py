@@ -1,4 +1,4 @@
-"""Requests from other programs, answered in worker processes: the common part of all servers.
+"""Requests from other programs, answered in worker processes: the part that all servers share.
 
 Servers neither decode requests nor open files. They pass a request's JSON to `Service.call`, and
 get the answer's JSON, or an `UnansweredError` whose `answer` explains the error.
@@ -57,9 +57,9 @@ class ServedFolder:
     def read(self, name: str) -> str:
         """Return the text of a file.
 
-        Links inside the folder are followed as long as they stay inside. The parts of the resolved
-        path are then opened one by one without following links, so that a link created in the
-        meantime leads nowhere.
+        Links are followed as long as they stay inside the folder. The resolved path is then opened
+        one part at a time without following links, so that a link created in the meantime has no
+        effect.
 
         Raises:
             DataFileError: The file is outside the folder, missing, too large or not a file.
@@ -88,10 +88,10 @@ class ServedFolder:
             raise DataFileError(f"cannot read {shown}: {error.strerror}{hint}") from error
 
     def resolved(self, name: str) -> Path:
-        """Return the path below the folder to which a name leads.
+        """Return the path below the folder that a name refers to.
 
         Raises:
-            DataFileError: The name leads outside the folder.
+            DataFileError: The name refers to a path outside the folder.
         """
         try:
             return (self.path / name).resolve().relative_to(self.path)
@@ -127,12 +127,12 @@ class ServedFolder:
 MEMORY = 2 * 1024**3
 """Maximum memory of a worker together with its planners, in bytes."""
 _MOST_ANSWERS = 200
-"""Number of answers after which a worker is replaced, so that its memory stays small."""
+"""Number of answers after which a worker is replaced, so that its memory does not grow."""
 _END_SECONDS = 5.0
 
 
 class Workers:
-    """Processes that each answer one request at a time, and that start when they are needed.
+    """Worker processes, each of which answers one request at a time; they start when needed.
 
     Args:
         folder: Working folder of the processes.
@@ -156,7 +156,7 @@ class Workers:
     async def run(self, name: str, request: Mapping[str, Any], seconds: float) -> dict[str, Any]:
         """Return the answer to a request as JSON.
 
-        If the task is cancelled, its process is ended.
+        If the asyncio task is cancelled, the worker is ended.
 
         Raises:
             UnansweredError: The request cannot be answered, or not within its limits.
@@ -183,7 +183,6 @@ class Workers:
         return answer
 
     async def close(self) -> None:
-        """End all processes."""
         for worker in list(self._all):
             self._end(worker)
         self._idle.clear()
@@ -276,7 +275,7 @@ class Service:
     Args:
         root: Folder with saved runs and with the files that requests may name.
         most: Maximum number of concurrent requests.
-        clock: Function that returns the time in seconds; replaced in tests.
+        clock: Returns the time in seconds; replaced in tests.
     """
 
     def __init__(

@@ -19,7 +19,7 @@ LENGTH = 8
 
 
 def main() -> int:
-    """Answer requests until there are no more."""
+    """Answer requests from standard input until it ends."""
     # Output printed by libraries must not be mixed with the answers.
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)

@@ -1,4 +1,4 @@
-"""Command-line arguments: the parser, values with a range, and options shared by commands."""
+"""Command-line arguments: the parser, types of values, and options shared by commands."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _T = TypeVar("_T")
 
 
 class HelpFormatter(argparse.RawDescriptionHelpFormatter):
-    """A help formatter that keeps line breaks and wraps at the terminal's width."""
+    """A help formatter that keeps line breaks and wraps lines at the terminal's width."""
 
     def __init__(self, prog: str) -> None:
         # By default argparse imports shutil to find the width, even if no help is printed.
@@ -39,24 +39,23 @@ class HelpFormatter(argparse.RawDescriptionHelpFormatter):
 
 
 class ArgumentParser(argparse.ArgumentParser):
-    """The parser of a command, which raises errors instead of printing usage and exiting.
+    """The parser of a command; it raises errors instead of printing usage and exiting.
 
-    The `dest` of an option is the name of the library's field, so that errors about the field can
-    name the option.
+    The `dest` of an option is the name of the library's parameter, so that the library's errors can
+    be shown with the option's name.
     """
 
     hands_on = False
-    """Whether the command parses its arguments itself; they are then passed on as `words`."""
+    """Whether the command parses its arguments itself; it then gets them as `words`."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, formatter_class=HelpFormatter, allow_abbrev=False)
 
     def error(self, message: str) -> NoReturn:
-        """Raise a UsageError."""
         raise UsageError(f"{message} ({self.prog} --help shows options and examples)")
 
     def read(self, given: Sequence[str]) -> argparse.Namespace:
-        """Parse arguments, with options in any position; raise a UsageError if one is invalid."""
+        """Parse arguments, with options in any position; raise a UsageError for invalid ones."""
         if self.hands_on:
             return argparse.Namespace(words=list(given))
         if self.usage is None:  # argparse's default lists every option
@@ -68,11 +67,11 @@ class ArgumentParser(argparse.ArgumentParser):
         return args
 
     def listed(self) -> Sequence[argparse.Action]:
-        """Return the arguments listed in the help, in order."""
+        """Return the arguments that the help lists, in order."""
         return [action for action in self._actions if action.help is not argparse.SUPPRESS]
 
     def flag(self, field: str) -> str | None:
-        """Return the option or argument that sets a field, if any."""
+        """Return the option or argument that sets a field, or None."""
         for action in self._actions:
             if action.dest == field:
                 long = [name for name in action.option_strings if name.startswith("--")]
@@ -80,7 +79,7 @@ class ArgumentParser(argparse.ArgumentParser):
         return None
 
     def with_flags(self, error: HvrError) -> str:
-        """Return an error message in which the option's name replaces the field's.
+        """Return an error's message with the name of the option instead of the field.
 
         If the message does not mention the field, the option is appended.
         """
@@ -103,32 +102,30 @@ class ArgumentParser(argparse.ArgumentParser):
 
 
 def asks_for_help(given: Sequence[str]) -> bool:
-    """Return whether help is requested, which takes precedence over any error."""
+    """Return whether the arguments ask for help, which takes precedence over any error."""
     options = given[: given.index("--")] if "--" in given else given
     return any(word in options for word in HELP)
 
 
 def add_json(parser: argparse._ActionsContainer, text: str = "print JSON") -> None:
-    """Add the option `--json`."""
     parser.add_argument("--json", action="store_true", help=text)
 
 
 def add_path(
     parser: argparse._ActionsContainer, name: str, text: str, metavar: str = "FILE", **more: Any
 ) -> None:
-    """Add an option for a file or folder, with the help `text`."""
+    """Add an option that takes a file or folder; `text` is its help."""
     parser.add_argument(name, metavar=metavar, type=as_path, help=text, **more)
 
 
 def as_path(text: str) -> Path:
-    """Return the path of a file or folder. The import is local: `hvr --help` needs no pathlib."""
     from pathlib import Path
 
     return Path(text)
 
 
 def utf8_text(text: str) -> str:
-    """Parse a text that leaves the process, such as for a server or store, as valid UTF-8."""
+    """Parse a text that is sent to a server or store, which must be valid UTF-8."""
     try:
         # Python represents undecodable bytes as surrogates.
         return os.fsencode(text).decode("utf-8") if re.search("[\ud800-\udfff]", text) else text
@@ -137,7 +134,7 @@ def utf8_text(text: str) -> str:
 
 
 def number(text: str) -> Fraction:
-    """Parse a number from 0 to a million as an exact fraction."""
+    """Parse a number from 0 to 1,000,000 as an exact fraction."""
     _read(numbers.parse_real, text)
     from fractions import Fraction
 
@@ -145,12 +142,12 @@ def number(text: str) -> Fraction:
 
 
 def real(text: str) -> float:
-    """Parse a number from 0 to a million."""
+    """Parse a number from 0 to 1,000,000."""
     return _read(numbers.parse_real, text)
 
 
 def seconds(text: str) -> float:
-    """Parse a time in seconds: a number above 0, up to a million."""
+    """Parse a time in seconds, above 0 and at most 1,000,000."""
     value = real(text)
     if not value:
         raise argparse.ArgumentTypeError(f"a time must be positive, got {text}")
@@ -210,7 +207,7 @@ def _read(read: Callable[[str], _T], text: str) -> _T:
 
 
 def add_trust(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
-    """Add `--trust-project`, unless the parser has it already."""
+    """Add `--trust-project`, unless the parser already has it."""
     if parser.get_default("trust_project") is not None:
         return
     parser.add_argument(
@@ -238,13 +235,15 @@ def add_run(parser: argparse.ArgumentParser) -> None:
 _SECTION = "tool.hvr.engine"
 _SETTINGS = ("name", "address")
 _OWN = (None, "here", "processes")
-"""Engines that a project may choose: they run no third-party code and stay on this machine."""
+"""Engines that a project's settings may select, since they run no third-party code and no other
+machine.
+"""
 
 
 def add_engine_options(
     parser: argparse.ArgumentParser | argparse._ArgumentGroup, when: str = ""
 ) -> None:
-    """Add `--engine` and `--address`, whose help begins with `when`; commands add `--jobs`."""
+    """Add `--engine` and `--address`; `when` is the beginning of their help."""
     parser.add_argument(
         "--engine",
         metavar="NAME",
@@ -265,7 +264,7 @@ def add_engine_options(
 
 
 def engine_choice(args: argparse.Namespace) -> EngineChoice:
-    """Return the engine chosen by options, environment or pyproject.toml, in this order."""
+    """Return the engine named by an option, else by the environment, else by pyproject.toml."""
     from hvr.base.engines.registry import EngineChoice
     from hvr.doors.cli.process import prepare_worker
 
@@ -274,7 +273,7 @@ def engine_choice(args: argparse.Namespace) -> EngineChoice:
 
 
 def other_engine(args: argparse.Namespace) -> EngineChoice | None:
-    """Return the chosen engine; None means this process. See `engine_choice`."""
+    """Return the chosen engine, or None for this process; see `engine_choice`."""
     name, address = _named(args)
     if name in (None, "here") and address is None and (name == "here" or args.jobs == 1):
         return None
@@ -385,11 +384,11 @@ _LIMITS = ("calls", "tokens", "dollars")
 _LIBRARY = "HVR_LIBRARY"
 
 PLAN_FIELDS = tuple(field for field in _OPTIONS if field != "calls_per_plan")
-"""The fields for a command that makes one plan, so `max_calls` is the limit for that plan."""
+"""Model options of commands that make one plan; their `max_calls` is the limit for this plan."""
 
 
 def add_model_options(parser: argparse.ArgumentParser, fields: Sequence[str] = PLAN_FIELDS) -> None:
-    """Add the options for some fields as a group; options that are not given stay unset."""
+    """Add a group of model options, one for each field; options that are not given stay unset."""
     options = _OPTIONS | (_OF_MANY_PLANS if "calls_per_plan" in fields else {})
     group = parser.add_argument_group("language model")
     for field in fields:
@@ -402,14 +401,14 @@ def add_model_options(parser: argparse.ArgumentParser, fields: Sequence[str] = P
 
 
 def refuse_model_options(args: argparse.Namespace, why: str) -> None:
-    """Reject options that need a language model; `why` tells why there is none."""
+    """Reject options about a language model if none is used; `why` completes the message."""
     given = next((name for name in given_model_options(args) if name != "spec"), None)
     if given is not None:
         raise UsageError(f"{given} requires a language model, but {why}", field=given)
 
 
 def given_model_options(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the given options by field, without defaults from the environment."""
+    """Return the model options given on the command line, by field."""
     given = {field: value for field, value in vars(args).items() if field in _OPTIONS}
     if str(given.get("library")) == str(os.environ.get(_LIBRARY) or None):
         given.pop("library", None)
@@ -417,7 +416,7 @@ def given_model_options(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def model_choice(args: argparse.Namespace) -> ModelChoice:
-    """Return the chosen model; fields without an option keep their defaults."""
+    """Return the chosen model; fields without an option have their defaults."""
     from hvr.models.choice import ModelChoice
 
     given = vars(args)

@@ -1,4 +1,4 @@
-"""`hvr bench`: measures tasks x settings x models x seeds."""
+"""`hvr bench`: measures combinations of tasks, settings, models and seeds."""
 
 from __future__ import annotations
 
@@ -39,12 +39,11 @@ _MOST_SEEDS = 1000
 
 
 def split_list(text: str) -> list[str]:
-    """Split a text at commas, dropping empty parts."""
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def split_models(text: str) -> list[str]:
-    """Split model specs at commas, but not before an option as in `scripted:error=0,seed=1`."""
+    """Split model names at commas, but keep options together, as in `scripted:error=0,seed=1`."""
     specs: list[str] = []
     for part in split_list(text):
         if specs and ":" in specs[-1] and re.match(r"[a-z_]+=", part):
@@ -73,7 +72,6 @@ _MOST_ERRORS = 5
 
 
 def add_report_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options for reports."""
     group = parser.add_argument_group("report")
     add_json(group, "print one JSON document")
     add_path(group, "--csv", "write a CSV file with a line per cell")
@@ -89,7 +87,7 @@ def add_report_options(parser: argparse.ArgumentParser) -> None:
 
 
 def check_report(args: argparse.Namespace) -> None:
-    """Check, before hours of work, that reports can be written and comparisons read."""
+    """Check that reports can be written and compared, before hours of work."""
     from hvr.bench.tables import load_results
     from hvr.doors.cli.output import check_page, check_writable
 

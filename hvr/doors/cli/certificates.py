@@ -1,4 +1,4 @@
-"""`hvr check`, and the certificates and charts that `hvr validate` writes beside its reports."""
+"""`hvr check`, and the certificates and charts that `hvr validate` writes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def check_certificate(path: Path, suite: Suite) -> None:
 def certify(
     path: Path, results: Iterable[Judged], options: BatchOptions, suite: Suite
 ) -> Iterator[Judged]:
-    """Pass on the only result, and write its certificate or print why there is none."""
+    """Yield the only result, and write its certificate or print why there is none."""
     from hvr.validation.certificate import certificate_text
 
     job = suite.jobs[0]
@@ -107,7 +107,7 @@ SUFFIXES: Mapping[str, tuple[str, ...]] = {
 def named_pictures(
     gantt: str | None, values: str | bool | None, html: str | None
 ) -> dict[str, Path]:
-    """Return the file given for each option that draws a picture."""
+    """Return the file to draw for each option that names a picture."""
     named = {"gantt": gantt, "values": values, "html": html}
     pictures = {option: Path(file) for option, file in named.items() if isinstance(file, str)}
     for option, path in pictures.items():
@@ -120,7 +120,7 @@ def named_pictures(
 
 
 def check_pictures(pictures: Mapping[str, Path], suite: Suite) -> None:
-    """Check in advance that pictures, given by the names of their options, can be drawn."""
+    """Check in advance that the pictures can be drawn; `pictures` has their files by option."""
     for option, path in pictures.items():
         check_writable(path)
         plans = sum(len(job.plans) for job in suite.jobs)
@@ -137,7 +137,7 @@ def _is_page(path: Path) -> bool:
 def draw_charts(
     pictures: Mapping[str, Path], results: Iterable[Judged], suite: Suite
 ) -> Iterator[Judged]:
-    """Pass on the only result, and draw its pictures."""
+    """Yield the only result, and draw its pictures."""
     pages = {option: path for option, path in pictures.items() if _is_page(path)}
     drawn = {option: path for option, path in pictures.items() if option not in pages}
     for result in results:

@@ -23,7 +23,7 @@ class Option(Value):
 
 
 class Place(Value):
-    """A position on a command line: after the words of `path`."""
+    """A position on a command line, after the words in `path`, and what can follow it."""
 
     path: str
     commands: tuple[tuple[str, str], ...]
@@ -103,7 +103,6 @@ end
 
 
 def bash(places: Sequence[Place]) -> str:
-    """Return the script for bash."""
     return _BASH % {
         "paths": _alternatives(place.path for place in places[1:]),
         "choices": "\n".join(
@@ -121,8 +120,6 @@ def bash(places: Sequence[Place]) -> str:
 
 
 def zsh(places: Sequence[Place]) -> str:
-    """Return the script for zsh."""
-
     def described(items: Iterable[tuple[str, str]]) -> str:
         return " ".join(_quoted(f"{name}:{text}") for name, text in items)
 
@@ -143,7 +140,6 @@ def zsh(places: Sequence[Place]) -> str:
 
 
 def fish(places: Sequence[Place]) -> str:
-    """Return the script for fish."""
     lines = []
     for place in places:
         where = f"complete -c hvr -n {_quoted(f'__hvr_at {place.path}')}"
@@ -161,7 +157,7 @@ def fish(places: Sequence[Place]) -> str:
 
 
 SHELLS: Mapping[str, Callable[[Sequence[Place]], str]] = {"bash": bash, "zsh": zsh, "fish": fish}
-"""Script generators by name of the shell."""
+"""Functions that generate completion scripts, by shell."""
 
 
 def _choices(places: Sequence[Place]) -> list[tuple[list[str], tuple[str, ...]]]:
@@ -224,7 +220,7 @@ def run_completion(args: argparse.Namespace) -> int:
 
 
 def places(group: Group, path: str) -> Iterator[Place]:
-    """Yield the positions after the name of a group, and after each of its commands."""
+    """Yield the position after a group's name, and those after each of its commands."""
     commands = tuple((command.name, command.help) for command in group.commands)
     options = [Option(("--help",), "list the commands")]
     if group is HVR:

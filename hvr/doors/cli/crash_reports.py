@@ -1,7 +1,7 @@
 """Errors outside hvr's own hierarchy: their messages for users, and their exit codes.
 
-A system error about a file on the command line is a usage error. A full disk is a temporary error.
-Everything else is a bug in hvr, for which a full report is saved.
+An operating system error about a file on the command line is a usage error, and a full disk is a
+temporary error. Everything else is a bug in hvr, of which a full report is saved.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ def describe_crash(error: BaseException, given: Sequence[str]) -> tuple[str, int
 
 
 def report(error: BaseException, given: Sequence[str], environ: Mapping[str, str]) -> str:
-    """Save a report of an unexpected error, and return a message that names the report.
+    """Save a report of an unexpected error, and return a message with the name of the report.
 
     If the report cannot be saved, it is printed on standard error. Secrets are redacted in both.
 
     Args:
-        environ: Environment variables, with `HVR_TRACEBACK` and the secrets to redact.
+        environ: Environment variables: `HVR_TRACEBACK`, and the secrets to redact.
     """
     try:
         from hvr.base.secrets import Scrubber

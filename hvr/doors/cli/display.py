@@ -1,4 +1,4 @@
-"""Live display of a run: a tree on a terminal, plain lines elsewhere."""
+"""Live display of a run: a tree on a terminal, otherwise plain lines."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def display(kind: str) -> Iterator[Callable[[Event | PolicyEvent], None] | None]
 
 
 class Lines:
-    """Shows events as plain lines."""
+    """Prints events as plain lines."""
 
     def __init__(self, console: Console) -> None:
         self.console = console
@@ -69,7 +69,6 @@ class Lines:
         self.block = -1
 
     def take(self, event: Event | PolicyEvent) -> None:
-        """Print an event."""
         write = self.console.print
         match event:
             case Understood(stages, _, notes):
@@ -107,7 +106,7 @@ class Lines:
 
 
 def reading_lines(event: Understood) -> Iterator[str]:
-    """Yield lines with the reading of a request and its ignored words."""
+    """Yield lines that show how a request was understood and which words were ignored."""
     if event.said:
         yield f"read as: {in_order(event.said)}"
     if event.reader != "grammar":
@@ -117,7 +116,6 @@ def reading_lines(event: Understood) -> Iterator[str]:
 
 
 def policy_line(event: Event | PolicyEvent) -> str:
-    """Return an event of a language model's policy as plain lines; empty for any other event."""
     match event:
         case ObjectsChosen(request, names, unmatched):
             what = request.rpartition("Macro action: ")[2]
@@ -152,7 +150,6 @@ def policy_line(event: Event | PolicyEvent) -> str:
 
 
 def policy_style(event: Event | PolicyEvent) -> str:
-    """Return the terminal style of a `policy_line`; problems are yellow."""
     match event:
         case BlockChecked(_, problem):
             return "yellow" if problem else "green"
@@ -165,7 +162,7 @@ def policy_style(event: Event | PolicyEvent) -> str:
 
 
 def describe_plan(event: PlanReady) -> str:
-    """Return the length, proof and planning time of a plan, on one line."""
+    """Return a plan's length, proof and planning time on one line."""
     plan = event.plan
     proven = "shortest, proven; " if plan.optimal else "not proven to be shortest; "
     looking = f"{event.purpose}: " if event.purpose else ""
@@ -183,7 +180,7 @@ def timed_step(event: StepDone) -> str:
 
 
 def deviations(event: StepDone) -> str:
-    """Return the deviations of a step in parentheses; empty if there are none."""
+    """Return the deviations of a step in parentheses, or "" if there are none."""
     parts = [f"{f.kind.value}: {f.explanation}" for f in event.failures]
     if not parts and event.error:
         parts.append(event.error)
@@ -193,7 +190,7 @@ def deviations(event: StepDone) -> str:
 
 
 class LiveTree:
-    """Shows a plan as a tree whose steps are validated, executed and observed one after another."""
+    """Shows a plan as a tree, in which each step is marked as validated, executed and observed."""
 
     def __init__(self) -> None:
         self.head: list[Text] = []
@@ -203,7 +200,6 @@ class LiveTree:
         self.past: list[Tree | Text] = []
 
     def take(self, event: Event | PolicyEvent) -> None:
-        """Record an event."""
         match event:
             case Understood(_, _, notes):
                 self.head += [Text(line, style="bold") for line in reading_lines(event)]
@@ -228,7 +224,6 @@ class LiveTree:
                 pass
 
     def render(self) -> Group:
-        """Return the current view."""
         parts: list[Tree | Text] = [*self.head, *self.past]
         if self.plan is None:
             parts.append(Text("planning …", style="dim"))
@@ -237,7 +232,7 @@ class LiveTree:
         return Group(*parts)
 
     def tree(self, event: PlanReady) -> Tree:
-        """Return a plan with its marks: validated, executed, observed as expected."""
+        """Return a plan as a tree of marked steps."""
         root = Tree(Text(describe_plan(event), style="bold"), guide_style="dim")
         number = event.first_step
         for block in event.plan.blocks:
@@ -251,7 +246,7 @@ class LiveTree:
         return root
 
     def step(self, number: int, action: str) -> Text:
-        """Return one step with its marks: ✓ validated, executed, observed; ✗ where it failed."""
+        """Return a step with three marks, validated, executed and observed: ✓ for yes, ✗ for no."""
         done = self.done.get(number)
         text = Text()
         if done is None:

@@ -58,7 +58,9 @@ EXTRAS = {
     "thor": ("ai2thor",),
     "mcp": ("mcp",),
 }
-"""Packages of each extra besides `plan`; a test compares them with pyproject.toml."""
+"""Packages that each extra needs in addition to `plan`; a test compares them with
+pyproject.toml.
+"""
 
 _OLDEST = (3, 11)
 _SECONDS = 5.0
@@ -78,8 +80,8 @@ class MachineCheck(Value):
     """The check of one resource, such as a package, a planner or a key.
 
     Attributes:
-        status: `works` or `broken` if the resource was tried, `there` if it was only found,
-            otherwise `none`.
+        status: `works` or `broken` if the resource was tried, `there` if it was only found, and
+            `none` if it was not found.
         advice: The remedy; empty if none is needed.
     """
 

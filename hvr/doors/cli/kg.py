@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 
 def add_graph_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that select a graph."""
     add_path(
         parser, "--run", "folder of a run (default: the newest one under ./runs)", metavar="FOLDER"
     )
@@ -38,7 +37,6 @@ def add_graph_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_store_option(parser: argparse.ArgumentParser, text: str, *, needed: bool = False) -> None:
-    """Add the option `--store`."""
     parser.add_argument("--store", metavar="URL", required=needed, help=text)
 
 
@@ -55,7 +53,7 @@ def open_server(store: str, timeout: float = 30.0) -> Iterator[SparqlServer]:
 def open_graph(
     run: Path | None, scene: str | None, store: str | None = None
 ) -> Iterator[KnowledgeGraph]:
-    """Open the graph of a run or scene; by default, the newest run's."""
+    """Open the graph of a run or scene, by default of the newest run."""
     from hvr.knowledge.graph import KnowledgeGraph
 
     _check(run, scene)
@@ -72,7 +70,7 @@ def open_graph(
 
 
 def graph_quads(run: Path | None, scene: str | None) -> bytes:
-    """Return the graph of a run or scene as N-Quads, without loading a run's graph."""
+    """Return the graph of a run or scene as N-Quads; a run's graph is not loaded for this."""
     from hvr.knowledge.journal import read_journal
 
     _check(run, scene)
@@ -118,7 +116,7 @@ def _scene_graph(scene: str) -> KnowledgeGraph:
 
 
 def world_of_run(folder: Path) -> WorldFile:
-    """Return the world of a run; the default world if the run's status does not name it."""
+    """Return the world of a run; the default world if the run's status names none."""
     from hvr.knowledge.world_file import load_world
     from hvr.runs.folder import STATUS_FILE, read_status
 
@@ -141,7 +139,7 @@ def _run_folder(run: Path | None) -> Path:
 
 
 def value_text(value: object) -> str:
-    """Return a value of the graph as text for people."""
+    """Return a value of the graph as text for users."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

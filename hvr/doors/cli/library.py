@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 
 def add_library_option(parser: argparse.ArgumentParser) -> None:
-    """Add the option `--library`."""
     add_path(
         parser,
         "--library",
@@ -33,21 +32,20 @@ def add_library_option(parser: argparse.ArgumentParser) -> None:
 
 
 def add_agent_option(parser: argparse.ArgumentParser) -> None:
-    """Add the option `--agent`."""
     parser.add_argument(
         "--agent", help="only macro actions of this agent: single-arm, dual-arm, pusher"
     )
 
 
 def library_path(library: Path | None) -> Path:
-    """Return the path of a library; by default, the user's own library."""
+    """Return the path of a library, by default of the user's own one."""
     from hvr.planning.library.library import default_path
 
     return library if library is not None else default_path()
 
 
 def read(library: Path | None, agent: str | None = None) -> Library:
-    """Return a library, or the part that an agent learnt. The default library may be missing."""
+    """Return a library, or only the macro actions learnt by an agent; no file means it is empty."""
     from hvr.knowledge.world_file import load_agent
     from hvr.planning.library.library import read_library
 
@@ -56,7 +54,7 @@ def read(library: Path | None, agent: str | None = None) -> Library:
 
 
 def merge_in(more: Library, library: Path | None) -> None:
-    """Merge macro actions into a library, and print the number it then contains."""
+    """Merge macro actions into a library, and print how many it then contains."""
     from hvr.planning.library.library import read_library, update_library
 
     path = library_path(library)
@@ -66,7 +64,7 @@ def merge_in(more: Library, library: Path | None) -> None:
 
 
 def print_table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> None:
-    """Print a table in which ids are never truncated."""
+    """Print a table in which IDs are never truncated."""
     from rich import box
     from rich.table import Table
     from rich.text import Text

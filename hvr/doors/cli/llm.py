@@ -1,4 +1,4 @@
-"""`hvr llm`: checks that a model answers, and sums up the usage of a run."""
+"""`hvr llm`: checks that a model answers, and summarises the usage in a run."""
 
 from __future__ import annotations
 

@@ -31,10 +31,10 @@ _NOT_ANSWERED = 4
 
 
 class Command(Value):
-    """A command.
+    """A command, whose module is imported only when the command runs.
 
-    Its module is imported only when the command runs. For the command `list`, the module contains
-    `add_list_arguments(parser)` and `run_list(args) -> int`, which returns the exit code.
+    For the command `list`, the module contains `add_list_arguments(parser)` and `run_list(args)`,
+    which returns the exit code.
     """
 
     name: str
@@ -42,12 +42,10 @@ class Command(Value):
     module: str
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add the command's arguments to its parser."""
         parser.description = self.help  # a command may replace it by a longer text
         self._function("add_{}_arguments")(parser)
 
     def run(self, args: argparse.Namespace) -> int:
-        """Run the command, and return the exit code."""
         code: int = self._function("run_{}")(args)
         return code
 
@@ -57,7 +55,7 @@ class Command(Value):
 
 
 class Group(Value):
-    """Commands under one name; `usual` is the default command."""
+    """Commands under a common name; `usual` is the one that runs by default."""
 
     name: str
     help: str
@@ -183,8 +181,10 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
 class Call(Value):
     """A resolved command line.
 
-    `words` name the command, and `rest` follows them. `group` is set if the command is a group's
-    default.
+    Attributes:
+        words: The words that name the command.
+        rest: The arguments after them.
+        group: The group, if the command is its default.
     """
 
     words: tuple[str, ...]
@@ -194,7 +194,7 @@ class Call(Value):
 
 
 def run() -> None:
-    """Run this process's command line, and exit."""
+    """Run the command line of this process, and exit."""
     # Imports create many objects but hardly any garbage.
     gc.set_threshold(_OBJECTS)
     own = False
@@ -252,7 +252,7 @@ def _unforeseen(given: Sequence[str], error: BaseException) -> int:
 
 
 def resolve(given: Sequence[str]) -> Call:
-    """Return the command of a command line, or the group if no command is named."""
+    """Return the command that a command line names, or the group if it names no command."""
     words: tuple[str, ...] = (HVR.name,)
     rest = tuple(given)
     called: Command | Group = HVR
@@ -269,7 +269,6 @@ def resolve(given: Sequence[str]) -> Call:
 
 
 def command_parser(call: Call, command: Command) -> ArgumentParser:
-    """Return the parser of a command."""
     parser = ArgumentParser(" ".join(call.words))
     command.add_arguments(parser)
     if call.group is not None:

@@ -1,4 +1,4 @@
-"""Output of commands: JSON, text, files written atomically, progress, questions on a terminal."""
+"""Output of commands: JSON, text, files written atomically, progress, and questions."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ PAGE_ENDINGS = (".html", ".htm")
 
 
 def check_page(path: Path) -> None:
-    """Check early that a page can be written; devices may have any name."""
+    """Check in advance that an HTML page can be written; devices may have any name."""
     check_writable(path)
     if path.suffix.lower() not in PAGE_ENDINGS and (path.is_file() or not path.exists()):
         raise UsageError(f"--html must name a {' or '.join(PAGE_ENDINGS)} file, got {path}")
 
 
 def check_apart(outputs: Iterable[Path], inputs: Iterable[str] = ()) -> None:
-    """Reject writing two outputs to one file, or an output over an input."""
+    """Reject outputs to the same file, or to a file that is also an input."""
     written: set[object] = set()
     for path in outputs:
         place = _place(str(path))
@@ -74,7 +74,7 @@ def _place(name: str) -> object:
 
 
 def print_json(data: object, indent: int | None = None) -> None:
-    """Print values as JSON, on one line or indented, with null for NaN and infinity."""
+    """Print values as JSON, on one line or indented; NaN and infinity become null."""
     try:
         text = json.dumps(data, indent=indent, ensure_ascii=False, allow_nan=False)
     except ValueError:
@@ -86,7 +86,7 @@ def print_json(data: object, indent: int | None = None) -> None:
 def print_chunks(chunks: Iterable[str]) -> None:
     """Print text in a machine-readable format, each chunk as soon as it is available.
 
-    The encoding is UTF-8, whatever the locale, as these formats require.
+    The encoding is UTF-8 in every locale, as these formats require.
     """
     use_utf8()
     for chunk in chunks:
@@ -100,17 +100,17 @@ def print_chunks(chunks: Iterable[str]) -> None:
 # Progress -----------------------------------------------------------------------------------------
 
 Tell = Callable[[str, int, int, str], None]
-"""Receives the name of a stage, the amount done, the total amount, and a remark."""
+"""Reports progress: the stage's name, the amount done, the total amount, and a remark."""
 
 PROGRESS_INTERVAL_S = 10.0
-"""Seconds between two lines of a stage if there is no terminal."""
+"""Seconds between two progress lines of a stage if there is no terminal."""
 
 
 @contextmanager
 def show_progress(every_s: float = PROGRESS_INTERVAL_S) -> Iterator[Tell]:
     """Yield a function that shows the progress of stages on standard error.
 
-    On a terminal, each stage has a bar that disappears at the end. Elsewhere, as in a log or in CI,
+    On a terminal, each stage has a bar that disappears at the end. Otherwise, as in a log or in CI,
     a stage prints a line at its start, every `every_s` seconds, and at its end.
     """
     from rich.progress import Progress, TaskID, TextColumn
@@ -134,8 +134,6 @@ def show_progress(every_s: float = PROGRESS_INTERVAL_S) -> Iterator[Tell]:
 
 @dataclass
 class _Lines:
-    """Prints the progress of stages as lines, at intervals."""
-
     write: Callable[[str], None]
     every_s: float
     _last: dict[str, float] = field(default_factory=dict)
@@ -152,7 +150,7 @@ class _Lines:
 
 
 def on_terminal() -> bool:
-    """Return whether the user can be asked, that is, input and output are a terminal."""
+    """Return whether the user can answer questions: input and output are a terminal."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 

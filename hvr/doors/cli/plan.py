@@ -91,7 +91,6 @@ def _write_files(args: argparse.Namespace) -> None:
 
 
 def write_page(run: Path, html: Path) -> None:
-    """Write the page of a run folder."""
     from hvr.doors.cli.output import check_writable, write_whole
     from hvr.doors.studio.documents import shared_run
 
@@ -128,7 +127,7 @@ _ANEW = ("base_url", "timeout", "max_calls", "max_tokens", "max_dollars")
 
 
 def check_resumable(args: argparse.Namespace, given: Mapping[str, Any]) -> None:
-    """Check that no option contradicts the original run."""
+    """Check that no option contradicts the options of the original run."""
     from hvr.runs.folder import RunState, read_status
     from hvr.runs.request import read_request, request_from_json
 
@@ -151,7 +150,7 @@ def check_resumable(args: argparse.Namespace, given: Mapping[str, Any]) -> None:
 
 
 def resume_run(args: argparse.Namespace, given: Mapping[str, Any], listen: Listener | None) -> Run:
-    """Resume a run; `listen` receives each event as it happens."""
+    """Resume a run; `listen` receives events as they happen."""
     from hvr.runs.spine import resume
     from hvr.worlds.environment import names_executable
 
@@ -174,7 +173,7 @@ def _compare(
     now: Mapping[str, Any],
     then: Mapping[str, Any],
 ) -> None:
-    """Raise an error if a given option differs from the original run; keys are by option."""
+    """Raise an error if an option differs from the original run; `keys` are its status keys."""
     for name, key in keys.items():
         given = vars(args).get("dry_run" if name == "execute" else name)
         if given is not None and now.get(key) != then.get(key):
@@ -324,7 +323,7 @@ def run_plan(args: argparse.Namespace) -> int:
 
 
 def _posing_world(args: argparse.Namespace) -> WorldFile | None:
-    """Return the given world, if its environment generates its own requests."""
+    """Return the world in the options if its environment poses its own requests, else None."""
     if getattr(args, "world", None) is None or args.resume is not None:
         return None
     from hvr.knowledge.world_file import load_world
@@ -503,7 +502,7 @@ def _notices(options: Options | None, *, quiet: bool) -> AbstractContextManager[
 
 
 def given_options(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the given options by the fields of `Options`, without model options."""
+    """Return the options given on the command line, by field of `Options`, except model options."""
     given = vars(args)
     options = {name: given[name] for name in _FIELDS if given.get(name) is not None}
     if "dry_run" in given:

@@ -30,7 +30,7 @@ _STANDARD = ("stdin", "stdout", "stderr")
 
 
 class Outlet(io.FileIO):
-    """A standard stream that drops output which it cannot write.
+    """A standard stream that discards output if it cannot be written.
 
     Attributes:
         gone: Whether the reader has closed the stream.
@@ -41,7 +41,6 @@ class Outlet(io.FileIO):
     error: OSError | None = None
 
     def write(self, data: object, /) -> int:
-        """Write some of the bytes or drop them all; return the number of bytes consumed."""
         while not self.gone and self.error is None:
             try:
                 written = super().write(data)  # type: ignore[arg-type]
@@ -62,28 +61,25 @@ class Outlet(io.FileIO):
 
 
 class ClosedInput(io.TextIOBase):
-    """A standard input that was closed when the process started: reading is an error."""
+    """Standard input that was closed before the process started; reading it raises an error."""
 
     closed = True
 
     def isatty(self) -> bool:
-        """Return False: the user cannot be asked."""
         return False
 
     def readline(self, size: int = -1, /) -> str:  # type: ignore[override]
-        """Raise a DataFileError."""
         del size
         raise DataFileError("cannot read standard input: it is closed")
 
     def read(self, size: int | None = -1, /) -> str:
-        """Raise a DataFileError."""
         return self.readline(size or 0)
 
 
 def prepare_streams() -> None:
-    """Replace the standard streams by outlets, except those that are already redirected.
+    """Replace the standard streams by `Outlet`s, except those that are already redirected.
 
-    A stream that was closed when the process started discards its output.
+    Output to a stream that was closed before the process started is discarded.
     """
     for number, name in enumerate(_STANDARD):
         _occupy(number)
@@ -99,7 +95,7 @@ def prepare_streams() -> None:
 
 
 def flush_streams() -> None:
-    """Flush the buffered output as far as possible."""
+    """Flush buffered output as far as possible."""
     for name in _STANDARD[1:]:
         stream = getattr(sys, name)
         try:
@@ -110,19 +106,19 @@ def flush_streams() -> None:
 
 
 def write_error() -> OSError | None:
-    """Return the write error of standard output, unless its reader closed it."""
+    """Return the write error of standard output, or None if its reader closed it."""
     raw = _raw(sys.stdout)
     return raw.error if isinstance(raw, Outlet) else None
 
 
 def is_reader_gone() -> bool:
-    """Return whether standard output is a pipe whose reader has closed it."""
+    """Return whether standard output is a pipe that its reader has closed."""
     raw = _raw(sys.stdout)
     return isinstance(raw, Outlet) and raw.gone
 
 
 def use_utf8() -> None:
-    """Switch standard output to UTF-8, as JSON requires, whatever the locale."""
+    """Switch standard output to UTF-8, which JSON requires in every locale."""
     stream = sys.stdout
     encoding = getattr(stream, "encoding", None)
     if encoding and encoding.lower().replace("-", "") != "utf8" and hasattr(stream, "reconfigure"):
@@ -130,7 +126,6 @@ def use_utf8() -> None:
 
 
 def _occupy(number: int) -> None:
-    """Occupy the file descriptor of a closed stream, so that no file gets it and is overwritten."""
     try:
         os.fstat(number)
     except OSError:
@@ -167,7 +162,7 @@ _SOON_S = 0.05
 
 
 class Terminated(KeyboardInterrupt):
-    """The process was asked to end, for example by `kill` or because its terminal was closed.
+    """The process was asked to end, for example by `kill` or by closing its terminal.
 
     It derives from KeyboardInterrupt because libraries such as asyncio let interrupts through but
     swallow other exceptions.
@@ -179,7 +174,7 @@ class Terminated(KeyboardInterrupt):
 
 @contextmanager
 def signals_as_exceptions() -> Iterator[None]:
-    """Turn the first signal into an exception, and end the process at the second one."""
+    """Turn the first signal into an exception; a second signal ends the process."""
     import threading
 
     # Shells start background jobs with SIGINT ignored, which stays so.
@@ -206,7 +201,7 @@ def signals_as_exceptions() -> Iterator[None]:
 
 
 def raise_later(signalled: type[BaseException]) -> None:
-    """Raise a signal's exception again soon, because Python ignores it in destructors."""
+    """Raise a signal's exception again soon, because Python ignores exceptions in destructors."""
     import threading
 
     number = signal.SIGTERM if issubclass(signalled, Terminated) else signal.SIGINT
@@ -230,7 +225,7 @@ def raise_later(signalled: type[BaseException]) -> None:
 
 
 def saved_note(error: BaseException) -> str:
-    """Return the end of an error message, which tells where the run is saved."""
+    """Return the end of an error message, which says where the run is saved."""
     folder: Path | None = getattr(error, "folder", None)
     if folder is None:
         return ""
@@ -249,11 +244,11 @@ TERMINATED = 143
 
 
 def prepare() -> bool:
-    """Set up streams, sizes and warnings, so that nothing interferes with the command's output.
+    """Set up streams, sizes and warnings, so that nothing disturbs the command's output.
 
     Returns:
         Whether this process is hvr's own command line. In other processes, such as tests, streams
-        and signals stay unchanged.
+            and signals are not changed.
     """
     if sys.stdout is not sys.__stdout__:
         return False
@@ -271,7 +266,6 @@ def prepare() -> bool:
 
 
 def prepare_worker() -> None:
-    """Set up a worker process; see `prepare`."""
     prepare()
 
 
@@ -291,7 +285,7 @@ def finish() -> None:
 
 
 def traceback_wanted(environ: Mapping[str, str] = os.environ) -> bool:
-    """Return whether `HVR_TRACEBACK` requests tracebacks."""
+    """Return whether the variable `HVR_TRACEBACK` requests tracebacks."""
     return environ.get("HVR_TRACEBACK", "0") not in ("", "0")
 
 

@@ -1,4 +1,4 @@
-"""Reports with their destinations, and settings, shared by `hvr validate` and `hvr lint`."""
+"""Reports, their destinations and their settings, shared by `hvr validate` and `hvr lint`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hvr.validation.outcomes import FORMATS, OnFailure
 from hvr.values import Value
 
 FOR_PEOPLE = ("text", "github")
-"""Formats for people, so remarks may appear among the output."""
+"""Formats for people; other messages may appear between their lines."""
 
 _Item = TypeVar("_Item")
 
@@ -30,11 +30,11 @@ class FileReport(Value):
 
 
 class Reports(Value):
-    """The reports of one run.
+    """The reports of one command.
 
     Attributes:
         shown: The format on standard output.
-        brief: Whether to print only the summary, because a file contains the same text.
+        brief: Whether to print only the summary, because a file contains the full text.
     """
 
     shown: str
@@ -43,21 +43,18 @@ class Reports(Value):
 
     @property
     def forms(self) -> tuple[str, ...]:
-        """All formats."""
         return (self.shown, *(report.form for report in self.files))
 
     @property
     def aside(self) -> Any:
-        """The stream for remarks: standard error if a program reads standard output."""
+        """The stream for remarks: standard error if a program may read standard output."""
         return sys.stdout if self.shown in FOR_PEOPLE else sys.stderr
 
     @property
     def paths(self) -> list[Path]:
-        """The files to write."""
         return [report.path for report in self.files]
 
     def check_writable(self) -> None:
-        """Check in advance that the files can be written."""
         if self.files:
             from hvr.doors.cli.output import check_writable
 
@@ -71,14 +68,14 @@ class Reports(Value):
         *,
         shown: bool,
     ) -> None:
-        """Print one report as items arrive, then write the files.
+        """Print one report while items arrive, then write the files.
 
         Each file either gets its whole report or keeps its old content. If one file cannot be
         written, the others still are.
 
         Args:
             items: The results or findings to report.
-            render: Function that returns the chunks of a report in a format.
+            render: Returns the chunks of a report in a format.
         """
         kept: list[_Item] = []
         source = _recorded(items, kept) if self.files else iter(items)
@@ -110,7 +107,6 @@ class Reports(Value):
 def add_report_arguments(
     group: argparse._ArgumentGroup | argparse.ArgumentParser, formats: Collection[str] = FORMATS
 ) -> None:
-    """Add `--format` and `--output-file`."""
     option = group.add_argument(
         "--format",
         metavar="FORMAT[=FILE]",
@@ -191,7 +187,7 @@ LINT_SECTION = "tool.hvr.lint"
 
 
 def read_settings(folder: Path, section_name: str = SECTION) -> dict[str, Any]:
-    """Return the settings for commands that run in a folder.
+    """Return the settings for commands that run in a folder, from its pyproject.toml.
 
     Paths in the file are relative to its folder.
 
@@ -257,7 +253,7 @@ def _text(value: object, folder: Path) -> str:
 
 
 def _formats(value: object, folder: Path) -> list[str]:
-    """Return formats, each alone or with the file of its report."""
+    """Return the formats in a setting, each alone or with the file of its report."""
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list):
         raise TypeError

@@ -194,7 +194,7 @@ def _list(plan: FloorPlan) -> None:
 
 
 def add_serve_arguments(parser: ArgumentParser) -> None:
-    """Add the arguments of the command.
+    """Add the arguments of `hvr scene serve`.
 
     The process parses them itself, because it must report errors to the waiting client.
     """

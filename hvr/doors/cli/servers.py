@@ -1,4 +1,4 @@
-"""`hvr serve`, `mcp`, `lsp` and `studio`: hvr for services, agents, editors and browsers."""
+"""`hvr serve`, `mcp`, `lsp` and `studio`: servers for services, agents, editors and browsers."""
 
 from __future__ import annotations
 

@@ -42,11 +42,11 @@ class PosedProblem:
     """A problem to solve.
 
     Args:
-        problem: The parsed problem, with the given goal.
-        words: Wording of the world, or derived from the domain.
+        problem: The parsed problem, with the goal from the command line if there is one.
+        words: Wording of the world, or one derived from the domain.
         world: The world; None if domain and problem are given as files.
-        request: The goal as given; empty if none was given.
-        known: Whether the goal is known; false if a model must read it.
+        request: The goal on the command line; empty if there is none.
+        known: Whether the goal is known; False if a model must read it.
     """
 
     domain: Domain
@@ -69,7 +69,7 @@ def posed_files(args: argparse.Namespace) -> Iterator[tuple[Path, Path]]:
 
 @contextmanager
 def problem_files(asked: PosedProblem) -> Iterator[tuple[Path, Path]]:
-    """Yield temporary files with a domain and a problem."""
+    """Yield temporary files with the domain and the problem."""
     from hvr.base.files import temporary_folder, write_whole
     from hvr.pddl.printer import print_domain, print_problem
 
@@ -81,7 +81,7 @@ def problem_files(asked: PosedProblem) -> Iterator[tuple[Path, Path]]:
 
 
 def posed_problem(args: argparse.Namespace, *, by_model: bool = False) -> PosedProblem:
-    """Return the problem, and print how a goal in words was read unless a model reads it."""
+    """Return the problem; unless `by_model`, print how a goal in words was understood."""
     from hvr.execution.facts.sentences import problem_for
     from hvr.knowledge.world_file import find_world, is_trusted
     from hvr.pddl import parse_domain, parse_problem
@@ -428,7 +428,7 @@ def _solve(args: argparse.Namespace) -> int:
 
 
 def _solved_for_goal(args: argparse.Namespace) -> int:
-    """Solve for the goal that a language model writes (LLM+P)."""
+    """Solve the problem with a goal that a language model writes (LLM+P)."""
     from hvr.doors.cli.solve_execution import judged_by_own_goal, posed_with_model_goal
 
     asked, meant, meter = posed_with_model_goal(args)

@@ -43,7 +43,7 @@ from hvr.worlds.facts.timed_environment import domain_environment
 
 
 def execute_solution(args: argparse.Namespace) -> int:
-    """Run `hvr solve --execute`; return 0 if reached, 1 if out of reach, 2 if undecided."""
+    """Run `hvr solve --execute`; return 0 if the goal is reached, 1 if unreachable, else 2."""
     if args.optimal:
         raise UsageError(
             "execution replans and does not search for optimal plans; omit this option",
@@ -141,7 +141,7 @@ def _environment(
 
 
 def summary(run: WorldRun) -> str:
-    """Return the outcome of a run, on one line."""
+    """Return the outcome of a run on one line."""
     done = run.finished
     parts = [count(done.steps, "step"), count(done.replans, "new plan")]
     if run.faults:
@@ -166,7 +166,7 @@ def summary(run: WorldRun) -> str:
 # Plans by a language model ------------------------------------------------------------------------
 
 SIMULATED = "scripted"
-"""The provider of simulated models, which know the solution."""
+"""Provider of the simulated models, which know the solution."""
 
 PLANNING = "planning.json"
 """File in a saved run that records how the model wrote its plans."""
@@ -175,7 +175,7 @@ PLANNING = "planning.json"
 def model_planner(
     args: argparse.Namespace, posed: PosedProblem, listen: Callable[[Any], None] | None
 ) -> ModelPlanner:
-    """Return the language model chosen by the arguments, prompted with the goal in words."""
+    """Return the language model that the arguments name, which plans for the goal in words."""
     for name in ("planner", "optimal"):
         if getattr(args, name):
             raise UsageError("this option cannot be combined with --llm", field=name)
@@ -197,7 +197,7 @@ def _described(posed: PosedProblem) -> DescribedWorld:
 
 
 def posed_with_model_goal(args: argparse.Namespace) -> tuple[PosedProblem, PosedProblem, Meter]:
-    """Return the given problem, the problem with the model's goal, and the model's meter."""
+    """Return the given problem, the problem with the model's goal, and the model's usage meter."""
     posed = posed_problem(args, by_model=True)
     choice = model_choice(args)
     if not posed.known and str(choice.spec).partition(":")[0] == SIMULATED:
@@ -224,7 +224,7 @@ def posed_with_model_goal(args: argparse.Namespace) -> tuple[PosedProblem, Posed
 
 
 def judged_by_own_goal(posed: PosedProblem, solution: Solution, meter: Meter) -> Solution:
-    """Check the solution for a model's goal against the given goal, and add notes."""
+    """Check a solution for the model's goal against the reference goal, and add notes."""
     notes = [f"the goal was written by {meter.name} ({count(meter.totals.calls, 'question')})"]
     if meter.simulated:
         notes.append("this model is SIMULATED: it knows the goal and makes errors at given rates")
@@ -240,7 +240,7 @@ def judged_by_own_goal(posed: PosedProblem, solution: Solution, meter: Meter) ->
 
 
 def run_name(args: argparse.Namespace) -> str:
-    """Return the name of the run in the library: its folder's name, if any."""
+    """Return the run's name in the library: the name of its folder, if it has one."""
     return args.save.name if args.save is not None else "solve"
 
 
@@ -251,14 +251,13 @@ def authors(planner: FactPlanner) -> list[str]:
 
 
 def save_planning(args: argparse.Namespace, planner: ModelPlanner) -> None:
-    """Write the records of the model's planning."""
     records = [record.to_json() for record in planner.records]
     text = json.dumps(records, indent=2, ensure_ascii=False)
     write_whole(args.save / PLANNING, f"{text}\n")
 
 
 def save_model_run(args: argparse.Namespace, planner: FactPlanner, run: WorldRun) -> None:
-    """Save the records of a run with a language model, and its macro actions."""
+    """Save the planning records of a run with a language model, and its macro actions."""
     assert isinstance(planner, ModelPlanner)
     if args.save is not None:
         save_planning(args, planner)
@@ -267,7 +266,6 @@ def save_model_run(args: argparse.Namespace, planner: FactPlanner, run: WorldRun
 
 
 def solve_by_model(args: argparse.Namespace, posed: PosedProblem) -> Solution:
-    """Return the plan of a language model with hvr's verdict."""
     show = "lines" if sys.stderr.isatty() and not (args.json or args.quiet) else "none"
     with display(show) as listen:
         planner = model_planner(args, posed, listen)

@@ -1,4 +1,4 @@
-"""`hvr solve FOLDER` and `--anytime`: a table of many problems, or a stream of better plans."""
+"""`hvr solve FOLDER` and `--anytime`: a table for many problems, or a series of better plans."""
 
 from __future__ import annotations
 
@@ -54,7 +54,6 @@ _LOCK = ".lock"
 
 
 def is_problem_set(args: argparse.Namespace) -> bool:
-    """Return whether the arguments name a set of problems."""
     last = args.domain if args.file is None else args.file
     return (
         last is not None
@@ -129,7 +128,7 @@ def _solved(asked: Sequence[SetProblem], options: SolveOptions, jobs: int) -> It
 def _results(
     folder: Path | None, options: SolveOptions, asked: Sequence[SetProblem]
 ) -> Iterator[tuple[dict[str, SetRow], Callable[[SetRow], None]]]:
-    """Open the results of a set; yield the existing rows, and a function that appends one."""
+    """Open the results of a problem set; yield the existing rows, and a function to append one."""
     if folder is None:
         yield {}, lambda _: None
         return
@@ -177,7 +176,6 @@ def _check_options(folder: Path, options: SolveOptions) -> None:
 
 
 def _read(file: BinaryIO, path: Path) -> dict[str, SetRow]:
-    """Read the rows by digest, and truncate the file after the last complete row."""
     rows: dict[str, SetRow] = {}
     end = 0
     for number, line in enumerate(file, 1):
@@ -330,7 +328,6 @@ def _summary_line(figures: Mapping[str, float]) -> str:
 
 
 def _save_plans(folder: Path, rows: Sequence[SetRow]) -> None:
-    """Write each plan to the folder `plans`, named after its problem and its index in the set."""
     plans = folder / "plans"
     with writing(plans):
         plans.mkdir(exist_ok=True)
@@ -351,10 +348,10 @@ def _exit_code(rows: Sequence[SetRow]) -> int:
 
 
 class AnytimePrinter:
-    """A listener that prints each better plan and saves the latest one.
+    """A listener that prints each better plan and saves the best one so far.
 
     Args:
-        folder: Folder for `plan.pddl`, the best plan so far; None to save no plan.
+        folder: Folder for `plan.pddl`; None to save no plan.
         json_lines: Whether to print one JSON document per line.
     """
 

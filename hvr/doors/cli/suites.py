@@ -1,4 +1,4 @@
-"""The suite of a command line: files, settings, `--changed-since REV` and `--watch`."""
+"""The suite that a command line names: files, settings, `--changed-since REV` and `--watch`."""
 
 from __future__ import annotations
 
@@ -23,11 +23,10 @@ from hvr.validation.suites import FIELDS, MANIFEST_ENDING, FileKind, Job, Suite,
 def find_suite(
     given: Sequence[str], settings: dict[str, Any], skip: Sequence[str], *, extract: bool = False
 ) -> Suite:
-    """Return the suite named by files and settings.
+    """Return the suite that files and settings describe.
 
-    If the first file defines a domain, it overrides the configured domain, so that a complete
-    command line means the same everywhere. Likewise, a problem file overrides the configured
-    problem.
+    A domain file given first overrides the domain in the settings, so that a complete command line
+    means the same in every folder. Likewise, a problem file overrides the problem in the settings.
     """
     if not given and settings.get("suites"):
         return collect(settings["suites"], skip, mixed=extract)
@@ -109,9 +108,9 @@ _GIT = ("git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
 
 
 def changed_only(suite: Suite, revision: str) -> tuple[Suite, int]:
-    """Return the suite without unchanged plans, and the number of plans left out.
+    """Return the suite without plans unchanged since a revision, and the number left out.
 
-    All plans of a changed domain or problem stay. Problems without a plan stay as well, since a
+    Plans whose domain or problem has changed are kept, and so are problems without a plan, since a
     plan may have been deleted.
 
     Args:
@@ -171,13 +170,12 @@ _Stamps = dict[str, tuple[int, int, int] | None]
 
 
 def watch(work: Callable[[], object], files: Callable[[], Iterable[str]]) -> int:
-    """Do the work now and after each change, until Ctrl-C.
+    """Do the work now and after each change of a file, until Ctrl-C.
 
-    Errors of hvr are printed but do not end the watch, since the next change may fix them.
+    hvr's errors are printed but do not end the watch, since the next change may fix them.
 
     Args:
-        files: Function that returns the files to watch; called each time, since new files may
-            appear.
+        files: Returns the files to watch; called every time, since new files may appear.
 
     Returns:
         The exit code 0, after an interrupt or when the output is closed.

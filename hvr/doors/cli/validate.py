@@ -1,4 +1,4 @@
-"""`hvr validate`: checks whether plans are valid and, if not, why."""
+"""`hvr validate`: checks whether plans are valid and, if not, explains why."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`hvr validate --rows` and `--serve`: verdicts for streams of rows and requests."""
+"""`hvr validate --rows` and `--serve`: verdicts for series of rows or requests."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ def judge_rows(
     *,
     quiet: bool,
 ) -> int:
-    """Write one line of JSON per row: its number, its id, and the verdict.
+    """Write one line of JSON per row: its number, its ID, and the verdict.
 
     Args:
         name: Name of the file; see `read_rows`.
-        engine: The engine that judges plans; None for this process.
+        engine: The engine that validates plans; None for this process.
         output: The file to write, whose existing rows are kept; None for standard output.
 
     Returns:
-        0 if all plans are valid, 2 if a row could not be judged, otherwise 1; earlier rows count as
-        well.
+        0 if all plans are valid, 2 if a row could not be judged, otherwise 1. Existing rows count
+            too.
     """
     outcomes: set[str] = set()
     rows = read_rows(name)
@@ -74,7 +74,6 @@ def judge_rows(
 
 
 def _resume_lines(file: BinaryIO, outcomes: set[str], path: Path) -> int:
-    """Return the number of complete lines, and truncate the file after them."""
     done = end = 0
     for line in file:
         if not line.endswith(b"\n"):

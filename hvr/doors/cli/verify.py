@@ -1,4 +1,4 @@
-"""`hvr verify`: scores how well a plan, its steps and its links match the request."""
+"""`hvr verify`: scores how well a plan, its steps and their links match the request."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def is_json(plan: Path) -> bool:
-    """Return whether a file contains tool plans or agent logs, judged by its name or beginning."""
+    """Return whether a file contains tool plans or agent logs, by its name or beginning."""
     if not plan.is_file():
         return False
     if plan.suffix in (".json", ".jsonl", ".ndjson"):
@@ -39,12 +39,12 @@ def is_json(plan: Path) -> bool:
 def tool_verdicts(
     path: Path, request: str | None, model: Path | None, tools: Path | None, graph: Path | None
 ) -> Sequence[Verdict | NoVerdict]:
-    """Return one verdict per record of tool plans; a plan that cannot be judged gets a reason.
+    """Return a verdict for each tool plan in a file, or the reason why there is none.
 
     Args:
         model: Folder of a verifier.
         tools: The tools that the verifier must know; None to skip the check.
-        graph: The links of the tools, if they are in another file.
+        graph: File with the links between the tools, if they are not in the same file.
     """
     from hvr.judging.verifier.verdict import NoVerdict
 
@@ -73,7 +73,7 @@ def _refused(judge: Judge, plan: ToolPlan) -> str:
 
 
 def read_tool_logs(path: Path) -> Sequence[ReadPlan]:
-    """Return the records of a file with their plans, in any known format."""
+    """Return the plans in a log file of any known format."""
     from hvr.tools.logs.reading import read_log
 
     found = read_log(path)

@@ -1,4 +1,4 @@
-"""`hvr world`, `tasks`, `scenes` and `problems`: world folders, and what can be done in them."""
+"""`hvr world`, `tasks`, `scenes` and `problems`: world folders and their contents."""
 
 from __future__ import annotations
 

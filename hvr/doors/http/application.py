@@ -164,7 +164,7 @@ def _failures() -> dict[str, Any]:
 
 @lru_cache(maxsize=1)
 def overview() -> str:
-    """Return a page that lists the operations."""
+    """Return an HTML page that lists the operations."""
     rows = "\n".join(
         f"<tr><td><code>POST {path}</code></td><td>{escape(OPERATIONS[name].summary)}</td></tr>"
         for path, name in PATHS.items()
@@ -189,7 +189,7 @@ describes both. <code>POST /v1/jobs</code> accepts a request to be answered late
 
 
 class Metrics:
-    """Counts answers and their time; `jobs` returns the number of jobs by state."""
+    """Counts answers and their duration; `jobs` returns the number of jobs by state."""
 
     def __init__(self, jobs: Callable[[], Counter[str]]) -> None:
         self._jobs = jobs
@@ -197,12 +197,11 @@ class Metrics:
         self._seconds: defaultdict[str, float] = defaultdict(float)
 
     def count(self, path: str, status: int, seconds: float) -> None:
-        """Count an answer."""
         self._answers[path, status] += 1
         self._seconds[path] += seconds
 
     def text(self, pending: int) -> str:
-        """Return all metrics; `pending` is the number of requests being processed."""
+        """Return all metrics as text; `pending` is the number of requests being processed."""
         return "\n".join(self._lines(pending)) + "\n"
 
     def _lines(self, pending: int) -> Iterator[str]:
@@ -236,7 +235,7 @@ _Handler = Callable[[Request], Awaitable[Response]]
 
 
 def planning_routes(jobs: Jobs, wrapped: Callable[[str, _Handler], _Handler]) -> list[Route]:
-    """Return the routes; `wrapped` adds the behaviour that all routes share."""
+    """Return the routes for planning editors; `wrapped` adds the behaviour common to all routes."""
 
     async def packages(_: Request) -> Response:
         return JSONResponse([_package(name) for name in _names()])
@@ -278,7 +277,7 @@ def _package(name: str) -> dict[str, Any]:
 
 
 def _result(state: dict[str, Any], *, editor: bool) -> dict[str, Any]:
-    """Return a job in the format of the public service or of planning editors."""
+    """Return a job in the format of this service or, with `editor`, of planning editors."""
     if state["state"] in ("queued", "running"):
         return {"status": "PENDING"}
     answer = state.get("answer") or {}
@@ -301,7 +300,7 @@ def _result(state: dict[str, Any], *, editor: bool) -> dict[str, Any]:
 _STATUS = {"TimeLimit": 504, "MemoryLimit": 507, "WorkerLost": 503, "OtherServer": 409}
 _RETRY_SECONDS = 1
 _GONE = 499
-"""Status in the metrics for clients that disconnected; it is never sent."""
+"""Status code that metrics use for clients that disconnected; it is never sent."""
 _LOG = logging.getLogger(__name__)
 
 
@@ -320,10 +319,10 @@ def make_application(
     """Return the ASGI application of a service.
 
     Args:
-        hosts: Host names under which the service may be reached.
+        hosts: Host names by which clients may address the service.
         origins: Origins of web pages that may use the service.
         token: Bearer token that each request must carry; empty if none is required.
-        more: Further routes, which take precedence.
+        more: Additional routes, which take precedence.
     """
     return Guard(_Routes(service).application(more), hosts, origins, token)
 
@@ -473,7 +472,7 @@ async def _not_allowed(request: Request, _: Exception) -> Response:
 async def _unless_gone(
     request: Request, work: Coroutine[Any, Any, dict[str, Any]]
 ) -> dict[str, Any]:
-    """Return the result of some work, and cancel the work if the client disconnects."""
+    """Return the result of a coroutine, or cancel it if the client disconnects."""
     working, gone = asyncio.create_task(work), asyncio.create_task(_hung_up(request))
     try:
         await asyncio.wait([working, gone], return_when=asyncio.FIRST_COMPLETED)

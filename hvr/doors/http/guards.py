@@ -24,7 +24,7 @@ _OPEN = frozenset(("/healthz",))
 
 
 class RefusedError(Exception):
-    """A request is rejected, with this HTTP status and message."""
+    """A request was rejected with this HTTP status and message."""
 
     def __init__(self, status: int, kind: str, message: str) -> None:
         self.status, self.kind = status, kind
@@ -35,8 +35,8 @@ class Guard:
     """An ASGI application that passes on only acceptable requests, with their whole bodies.
 
     Args:
-        hosts: Host names under which the service may be reached. Any other name indicates DNS
-            rebinding: a web page whose name resolves to this machine.
+        hosts: Host names by which clients may address the service. Any other name indicates DNS
+            rebinding: a web page whose host name resolves to this machine.
         origins: Origins of web pages that may use the service.
         token: Bearer token that each request must carry; empty if none is required.
     """
@@ -51,7 +51,6 @@ class Guard:
         self._cookie = tuple(part.encode() for part in cookie_of(token))
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer a request, or pass it on."""
         if scope["type"] not in ("http", "websocket"):
             await self._application(scope, receive, send)
             return
@@ -137,7 +136,7 @@ class Guard:
 
 
 def document(body: bytes) -> dict[str, Any]:
-    """Return the JSON object in the body of a request; an empty body counts as an empty object.
+    """Return the JSON object in a request's body; an empty body counts as an empty object.
 
     Raises:
         ValueError: The body is not a JSON object.
@@ -150,10 +149,10 @@ def document(body: bytes) -> dict[str, Any]:
 
 
 def cookie_of(token: str) -> tuple[str, str]:
-    """Return the name and value of the cookie by which the studio's page authenticates itself.
+    """Return the name and value of the cookie with which the studio's page authenticates itself.
 
     Browsers send the cookies of a host to all its ports. The name depends on the token, so that
-    servers on one machine do not overwrite each other's cookies. The value does not reveal the
+    servers on the same machine do not overwrite each other's cookies. The value does not reveal the
     token.
     """
     digest = hashlib.sha256(f"hvr studio {token}".encode()).hexdigest()
@@ -199,18 +198,18 @@ async def _answer(
 # Listen on a port until the process is interrupted.
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-"""Names of this machine in requests."""
+"""Host names of this machine in requests."""
 _MOST_CONNECTIONS = 200
 
 
 def chosen_token(variable: str) -> tuple[str, bool]:
-    """Return a server's token, from the environment or newly made, and whether to print it."""
+    """Return a server's token, from the environment or newly generated, and whether to print it."""
     given = os.environ.get(variable, "")
     return given or secrets.token_urlsafe(24), not given
 
 
 def in_address(host: str) -> str:
-    """Return a host as part of a URL, with an IPv6 address in brackets."""
+    """Return a host in the form used in URLs, with brackets around an IPv6 address."""
     return f"[{host}]" if ":" in host else host
 
 
@@ -250,7 +249,7 @@ async def listen(
 
 @contextmanager
 def _hangup_as_termination() -> Iterator[None]:
-    """Let a closed terminal end the server like SIGTERM, which uvicorn handles."""
+    """Let closing the terminal end the server in the same way as SIGTERM, which uvicorn handles."""
     hangup = getattr(signal, "SIGHUP", None)  # not on Windows
     main = threading.current_thread() is threading.main_thread()
     if hangup is None or not main or signal.getsignal(hangup) is signal.SIG_IGN:

@@ -1,7 +1,7 @@
 """Jobs: requests that the server accepts, stores in files, and answers later.
 
-A job is a folder with `request.json` and `events.jsonl`. When the job ends, one of `answer.json`,
-`error.json` and `cancelled.json` is added. An accepted job survives a crash: the next server that
+A job is a folder with `request.json` and `events.jsonl`. When the job ends, `answer.json`,
+`error.json` or `cancelled.json` is added. An accepted job survives a crash: the next server that
 uses the folder restarts it.
 
 A server that accepts or restarts jobs locks the folder against other servers.
@@ -79,7 +79,7 @@ class Jobs:
                 self._own()
 
     async def stop(self) -> None:
-        """Stop working, leaving unfinished jobs to the next server."""
+        """Stop working, and leave unfinished jobs to the next server."""
         tasks = list(self._tasks.values())
         for task in tasks:
             task.cancel()
@@ -114,7 +114,7 @@ class Jobs:
         return job
 
     def state(self, job: str) -> dict[str, Any]:
-        """Return a job as JSON.
+        """Return a job's state, and its result if it has ended, as JSON.
 
         Raises:
             NoJobError: No job has this id.
@@ -158,10 +158,10 @@ class Jobs:
     async def events(self, job: str, after: int = 0) -> AsyncIterator[tuple[int, str]]:
         """Yield the number and text of each event of a job until the job ends.
 
-        For a request in words, these include the lines of the run's trace.
+        The events of a request in words include the lines of the run's trace.
 
         Args:
-            after: Number of the last event that the client has seen.
+            after: Number of the last event that the client has received.
 
         Raises:
             NoJobError: No job has this id.
@@ -178,7 +178,6 @@ class Jobs:
             await asyncio.sleep(_POLL_SECONDS)
 
     def _own(self) -> None:
-        """Lock the jobs for this server; the first time, restart the unfinished jobs."""
         if self._lock is not None:
             return
         path = self.folder / _LOCK

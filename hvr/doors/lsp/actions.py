@@ -1,4 +1,4 @@
-"""Actions of the editor: edits that remove the cause of a finding, and commands that take time."""
+"""Editor actions: edits that fix a finding, and commands that run hvr."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _MEMORY = 4 << 30
 
 
 class Done(NamedTuple):
-    """The result of a command.
+    """The result of an hvr command.
 
     Attributes:
-        code: The exit code of hvr.
-        text: Everything that hvr printed.
+        code: The exit code.
+        text: Everything that the command printed.
         plan: The plan found, in the format of a plan file.
     """
 
@@ -82,7 +82,7 @@ def _copies(models: Models, files: Sequence[str], folder: Path) -> list[str]:
 
 
 async def run_hvr(arguments: Sequence[str], folder: str, seconds: float = _SECONDS) -> Done:
-    """Run an hvr command in a folder, and end it with the server or after the time limit."""
+    """Run an hvr command in a folder; it ends with the server or after `seconds`."""
     process = await asyncio.create_subprocess_exec(
         *supervised([sys.executable, "-m", "hvr", *arguments], memory=_MEMORY),
         cwd=folder,
@@ -116,7 +116,7 @@ class NoAnalysisError(Exception):
 
 
 class Analyst:
-    """The process that answers requests one at a time, each within a time limit."""
+    """The process that answers analysis requests, one at a time and each within a time limit."""
 
     def __init__(self, seconds: float = 30.0) -> None:
         self._seconds = seconds
@@ -166,7 +166,6 @@ class Analyst:
         return self._process
 
     async def end(self) -> None:
-        """End the process."""
         process, self._process = self._process, None
         if process is not None and process.returncode is None:
             with suppress(ProcessLookupError):
@@ -199,7 +198,7 @@ class Edit(NamedTuple):
 
 
 class Fix(NamedTuple):
-    """An edit with its title; `preferred` if it is the obvious one."""
+    """A titled edit; `preferred` if it is the obvious one."""
 
     title: str
     edits: tuple[Edit, ...]
@@ -209,7 +208,7 @@ class Fix(NamedTuple):
 def fixes(
     models: Models, file: str, rule: str, message: str, line: int, column: int, about: str = ""
 ) -> Iterator[Fix]:
-    """Yield the fixes for a finding on a 0-based line, whose subject is `about`."""
+    """Yield the fixes for a finding at a 0-based position; `about` is the name that it concerns."""
     names = models.names(file)
     tree = names.tree
     word = _word_at(tree, line, column)
@@ -274,7 +273,7 @@ def _declaration_removed(names: Symbols, kind: Kind, name: str) -> Iterator[Fix]
 
 
 def _keeps_types(node: List | None, line: int, start: int) -> bool:
-    """Return whether cutting a name from a typed list leaves the types of other names unchanged."""
+    """Return whether removing a name from a typed list keeps the types of the other names."""
     items = [] if node is None else node.items
     for number, item in enumerate(items):
         if isinstance(item, Leaf) and (item.line, item.start) == (line, start):
@@ -289,7 +288,7 @@ def _keeps_types(node: List | None, line: int, start: int) -> bool:
 
 
 def _cut(tree: Tree, line: int, start: int, end_line: int, end: int) -> Edit:
-    """Return the edit that removes a range with the blanks before it, or its whole line."""
+    """Return an edit that removes a range with the blanks before it, or its whole line."""
     before, after = tree.lines[line][:start], tree.lines[end_line][end:]
     if not before.strip() and not after.strip() and end_line + 1 < len(tree.lines):
         return Edit(line, 0, end_line + 1, 0, "")
@@ -307,7 +306,6 @@ def _find(tree: Tree, head: str) -> List | None:
 
 
 def _word_at(tree: Tree, line: int, column: int) -> Leaf | None:
-    """Return the word at a position, or the first word of the list that begins there."""
     items = list(tree.items)
     path = tree.path(line, column + 1)
     if path:
@@ -329,9 +327,10 @@ _BLANKS = re.compile(r"[ \t]+")
 
 
 def formatted(text: str, *, indent: int = _INDENT) -> str:
-    """Return a text with each line indented by `indent` blanks per level of nesting.
+    """Return a text in which each line is indented by `indent` blanks per level of nesting.
 
-    Words and comments keep their order and lines; only blanks change. Formatting is idempotent.
+    Words and comments keep their order and lines; only blanks change. Formatting twice has no
+    further effect.
     """
     lines: list[str] = []
     depth = 0
@@ -349,7 +348,7 @@ def formatted(text: str, *, indent: int = _INDENT) -> str:
 
 
 def _tidy(line: str) -> str:
-    """Return a line without redundant blanks, keeping the gap before a trailing comment."""
+    """Return a line without redundant blanks, except those before a trailing comment."""
     code = _COMMENT.match(line)
     assert code is not None
     words = _BLANKS.sub(" ", code.group().strip())
@@ -360,7 +359,6 @@ def _tidy(line: str) -> str:
 
 
 def _few_blank(lines: list[str]) -> list[str]:
-    """Return the lines with at most one consecutive blank line, and none at the beginning."""
     kept: list[str] = []
     for line in lines:
         if line or (kept and kept[-1]):

@@ -1,7 +1,7 @@
 """The process that lints and validates the texts of an editor.
 
-It reads requests as JSON, one per line, from standard input, and writes one line with the result of
-each. It has no state except a cache, so the server can kill and restart it at any time.
+It reads one JSON request per line from standard input, and writes one line with the result of each.
+It has no state except a cache, so the server can kill and restart it at any time.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def analyse(request: Mapping[str, Any]) -> dict[str, Any]:
             and `texts` of open files by path.
 
     Returns:
-        `findings`, each with its file; and `steps` by plan, with the line, number and change of
-        each step.
+        `findings`, each with its file; and `steps` by plan, with the line, number and effect of
+            each step.
     """
     texts: dict[str, str] = request["texts"]
     pairs = tuple([(domain, problem) for domain, problem in request["pairs"]])
@@ -46,11 +46,11 @@ def analyse(request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def repair(request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the repair of a plan suggested by `hvr validate --advise`, or why there is none.
+    """Return the repair of a plan that `hvr validate --advise` suggests, or why there is none.
 
     Returns:
         `explanation`; and either the steps to `insert` before step `before` (None to append them),
-        or the whole repaired `plan`.
+            or the whole repaired `plan`.
     """
     domain, problem, plan = request["plan"]
     judged = _judged(request["texts"], domain, problem, plan, _ADVICE)

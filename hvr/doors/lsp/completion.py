@@ -1,4 +1,4 @@
-"""Completion: the names that fit at a position, starting with those of the expected type."""
+"""Completion: the names that can be inserted at a position, those of the expected type first."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _NETWORKS = frozenset(":subtasks :ordered-subtasks :tasks :ordered-tasks :task".
 
 
 class Proposal(NamedTuple):
-    """A name to insert.
+    """A name that can be inserted.
 
     Attributes:
         noun: The kind of name, such as "predicate", which also determines the icon.
@@ -63,7 +63,7 @@ class Proposal(NamedTuple):
 
 
 def proposals(models: Models, file: str, line: int, column: int) -> list[Proposal]:
-    """Return the names that may stand at a position, best matches first."""
+    """Return the names that can be inserted at a position, best matches first."""
     names = models.names(file)
     tree = names.tree
     path = tree.path(line, column)
@@ -170,7 +170,7 @@ def _in_plan(
 
 
 def signature(one: Declaration) -> str:
-    """Return the parameters of a declaration as in PDDL: `?x - block ?y - block`."""
+    """Return the parameters of a declaration as in PDDL, such as `?x - block ?y - block`."""
     parts = []
     for name, types in one.parameters:
         of = f"(either {' '.join(types)})" if len(types) > 1 else "".join(types)
@@ -233,7 +233,7 @@ def _typed(node: List) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _section(path: Sequence[List]) -> str:
-    """Return the section, or the part of a schema, that contains the innermost list."""
+    """Return the section or the part of a schema that the innermost list belongs to."""
     for node, inner in zip(reversed(path[:-1]), reversed(path[1:]), strict=False):
         if node.head in (*SCHEMAS, ":htn"):
             place = node.items.index(inner)
@@ -273,7 +273,7 @@ _USES = (
 
 
 def describe(models: Models, file: str, found: Occurrence) -> str:
-    """Return the description of a name as Markdown; empty if the name is not declared."""
+    """Describe a name in Markdown; empty if the name is not declared."""
     place = models.declaration(file, found)
     if place is None:
         return ""
@@ -381,5 +381,4 @@ def _code(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    """Return a text from a file as plain text in Markdown."""
     return "".join(f"\\{c}" if c in "\\`*_{}[]<>()#+-.!|" else c for c in one_line(text))

@@ -1,4 +1,4 @@
-"""Groups of domains, problems and plans that belong together, and the names in them."""
+"""Domains, problems and plans that belong together, and the names in them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from hvr.doors.lsp.symbols import Declaration, Kind, Names, Occurrence, PlanSymb
 from hvr.validation.suites import ClassifiedFile, FileKind, classify, give_domains, pair
 
 _MOST_FILES = 2_000
-"""Maximum number of files in a folder; of larger folders, only files beside an open one count."""
+"""Maximum number of files in a folder; in larger folders, only files next to an open one are
+used.
+"""
 
 
 class ModelFiles(NamedTuple):
-    """A domain with the plans of each of its problems, as paths."""
+    """The path of a domain, and the paths of its problems, each with its plans."""
 
     domain: str
     problems: Mapping[str, Sequence[str]]
@@ -30,7 +32,7 @@ class NamePlace(NamedTuple):
 
 
 class Models:
-    """The files of a workspace; texts open in the editor replace files on disk."""
+    """The files of a workspace; texts open in the editor replace the files on disk."""
 
     def __init__(self, roots: Sequence[str] = ()) -> None:
         self.roots = list(roots)
@@ -39,11 +41,10 @@ class Models:
     # Texts and names
 
     def text(self, file: str) -> str:
-        """Return the text of a file; empty if it cannot be read."""
+        """Return the text of a file, or "" if it cannot be read."""
         return self.texts[file] if file in self.texts else _on_disk(file, *_stamp(file))
 
     def names(self, file: str) -> Names:
-        """Return the names in a file."""
         return _names(self.text(file), self.kind(file) is not FileKind.PLAN)
 
     def kind(self, file: str) -> FileKind:
@@ -62,7 +63,7 @@ class Models:
     # Models
 
     def all(self, file: str) -> list[ModelFiles]:
-        """Return the models of the folder of a file."""
+        """Return all models in the folder of a file."""
         seen = [self._classified(name) for name in self._files(file)]
         domains = [one for one in seen if one.kind is FileKind.DOMAIN]
         problems = [one for one in seen if one.kind is FileKind.PROBLEM]
@@ -78,7 +79,7 @@ class Models:
         return [ModelFiles(domain, problems) for domain, problems in found.items()]
 
     def of(self, file: str) -> ModelFiles | None:
-        """Return the model to which a file belongs."""
+        """Return the model that a file belongs to, or None."""
         for model in self.all(file):
             plans = (plan for plans in model.problems.values() for plan in plans)
             if file == model.domain or file in model.problems or file in plans:
@@ -86,7 +87,7 @@ class Models:
         return None
 
     def problem_of(self, plan: str) -> tuple[str, str] | None:
-        """Return the domain and the problem of a plan."""
+        """Return the domain and the problem of a plan, or None."""
         model = self.of(plan)
         for problem, plans in (model.problems if model else {}).items():
             if plan in plans and model is not None:
@@ -104,7 +105,7 @@ class Models:
     # Names across files
 
     def scope(self, file: str, found: Occurrence) -> list[str]:
-        """Return the files in which a name has the same meaning."""
+        """Return the files in which an occurrence's name has the same meaning."""
         if found.scope or found.kind is Kind.LABEL:
             return [file]
         model = self.of(file)
@@ -122,7 +123,7 @@ class Models:
         return found.identity in self.names(file).declarations
 
     def declaration(self, file: str, found: Occurrence) -> tuple[str, Declaration] | None:
-        """Return the file that declares a name, and the declaration."""
+        """Return the file that declares a name, and the declaration; None if it is not declared."""
         for other in self.scope(file, found):
             declared = self.names(other).declarations.get(found.identity)
             if declared is not None:
@@ -130,14 +131,14 @@ class Models:
         return None
 
     def places(self, file: str, found: Occurrence) -> Iterator[NamePlace]:
-        """Yield all occurrences of a name."""
+        """Yield all occurrences of the name in all files."""
         for other in self.scope(file, found):
             for one in self.names(other).occurrences:
                 if one.identity == found.identity:
                     yield NamePlace(other, one)
 
     def declared(self, file: str, kind: Kind) -> list[tuple[str, Declaration]]:
-        """Return all names of a kind that a file can use."""
+        """Return all names of a kind that a file can use, each with the file that declares it."""
         model = self.of(file)
         files = [file] if model is None else [model.domain]
         if model is not None:
@@ -150,7 +151,7 @@ class Models:
         return found
 
     def supertypes(self, file: str) -> dict[str, set[str]]:
-        """Return each type with its supertypes, including itself."""
+        """Return the supertypes of each type, including the type itself."""
         parents = {d.occurrence.name: d.types for _, d in self.declared(file, Kind.TYPE)}
         result: dict[str, set[str]] = {}
         for name in parents:

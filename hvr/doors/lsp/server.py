@@ -1,4 +1,4 @@
-"""The language server: open texts, places in them, diagnostics, and the features of editors."""
+"""The language server: open texts, positions in them, diagnostics, and editor features."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ from hvr.validation.suites import FileKind
 # The server: texts that are open in an editor, places in them, and their diagnostics.
 
 _PAUSE = 0.05
-"""Seconds without a change before an analysis begins."""
+"""Seconds without a change after which an analysis begins."""
 _STALE = 1.0
-"""Seconds after which the analysis of an outdated text is abandoned."""
+"""Seconds after which the analysis of a text that has changed since is cancelled."""
 _SEVERITY = {
     "error": lsp.DiagnosticSeverity.Error,
     "warning": lsp.DiagnosticSeverity.Warning,
@@ -57,7 +57,7 @@ _UNUSED = frozenset("HVR301 HVR304 HVR305 HVR306 HVR307 HVR308 HVR316".split())
 
 
 class PddlServer(LanguageServer):
-    """The server with the texts of its editor."""
+    """The language server of one editor, with the texts that are open in it."""
 
     def __init__(self) -> None:
         super().__init__("hvr", version("hvr"))
@@ -72,27 +72,26 @@ class PddlServer(LanguageServer):
     # Positions
 
     def file(self, uri: str) -> str:
-        """Return the path of a document."""
         return to_fs_path(uri) or uri
 
     @property
     def encoding(self) -> str:
-        """The code units in which the editor counts columns."""
+        """The encoding in whose code units the editor counts columns."""
         found = self.workspace.position_encoding or "utf-16"
         return str(getattr(found, "value", found))
 
     def column(self, file: str, line: int, column: int) -> int:
-        """Return a column in the editor's units."""
+        """Convert a column in characters to the editor's units."""
         return units(self._line(file, line)[:column], self.encoding)
 
     def place(self, uri: str, position: lsp.Position) -> tuple[str, int, int]:
-        """Return the file, line and column (in characters) of a position."""
+        """Return the file, line and column (in characters) of an editor's position."""
         file = self.file(uri)
         text = self._line(file, position.line)
         return file, position.line, column(text, position.character, self.encoding)
 
     def change(self, uri: str, changes: Iterable[lsp.TextDocumentContentChangeEvent]) -> None:
-        """Apply changes to an open text."""
+        """Apply the editor's changes to an open text."""
         file = self.file(uri)
         text = self.models.texts.get(file, "")
         for one in changes:
@@ -106,7 +105,7 @@ class PddlServer(LanguageServer):
         self.schedule()
 
     def range(self, file: str, line: int, start: int, end_line: int, end: int) -> lsp.Range:
-        """Return a range in the editor's units."""
+        """Convert a range in characters to the editor's units."""
         return lsp.Range(
             lsp.Position(line, self.column(file, line, start)),
             lsp.Position(end_line, self.column(file, end_line, end)),
@@ -117,12 +116,10 @@ class PddlServer(LanguageServer):
         return lines[line] if line < len(lines) else ""
 
     def location(self, file: str, one: Occurrence) -> lsp.Location:
-        """Return the location of a name."""
         where = self.range(file, one.line, one.start, one.line, one.end)
         return lsp.Location(from_fs_path(file) or file, where)
 
     def edit(self, file: str, edits: Iterable[Edit]) -> lsp.WorkspaceEdit:
-        """Return edits of one file."""
         uri = from_fs_path(file) or file
         changes = [lsp.TextEdit(self.range(file, *edit[:4]), edit.text) for edit in edits]
         return lsp.WorkspaceEdit(changes={uri: changes})
@@ -130,7 +127,6 @@ class PddlServer(LanguageServer):
     # Analysis
 
     def schedule(self) -> None:
-        """Schedule an analysis of the open texts."""
         self._changed += 1
         if self._waiting is None or self._waiting.done():
             self._waiting = asyncio.ensure_future(self._analyse_all())
@@ -164,7 +160,6 @@ class PddlServer(LanguageServer):
                 self._publish(answer)
 
     def _request(self) -> dict[str, Any]:
-        """Return the request for all open texts, with the other files of their models."""
         pairs: dict[tuple[str, str | None], None] = {}
         plans: list[tuple[str, str, str]] = []
         models = self.models
@@ -234,7 +229,7 @@ class PddlServer(LanguageServer):
         )
 
     def _where(self, file: str, place: Sequence[int] | None) -> lsp.Range:
-        """Return the range of the word or list at a place, at most to the end of its line."""
+        """Return the range of the word or list at a position, at most to the end of the line."""
         tree = self.models.names(file).tree
         line, start = place or (0, 0)
         line = min(line, len(tree.lines) - 1)
@@ -278,7 +273,6 @@ _SYMBOLS = {
 
 
 def make_server() -> PddlServer:
-    """Return a server with all features."""
     server = PddlServer()
     _add_texts(server)
     _add_navigation(server)
@@ -391,7 +385,7 @@ def _add_renaming(server: PddlServer) -> None:
 
 
 def _new_name(ls: PddlServer, file: str, found: Occurrence, name: str) -> str:
-    """Return a new name as it will stand in the text; reject taken and invalid names."""
+    """Check a new name and return it as it will be written; reject invalid or used names."""
     variable = found.kind is Kind.VARIABLE
     if not _NAME.fullmatch(name.removeprefix("?") if variable else name):
         raise JsonRpcInvalidParams(
@@ -572,7 +566,7 @@ async def _execute(ls: PddlServer, command: str, file: str) -> dict[str, Any]:
 
 
 async def _write_plan(ls: PddlServer, problem: str, text: str) -> str:
-    """Ask the editor to create a plan beside its problem; return its path, or an empty text."""
+    """Ask the editor to create a plan next to its problem; return the plan's path, or ""."""
     path = Path(problem)
     target = path.with_suffix(".plan")
     number = 2

@@ -1,4 +1,4 @@
-"""A fault-tolerant reader of PDDL texts: where each name is declared, read and changed."""
+"""A fault-tolerant parser of PDDL texts: where each name is declared, read and changed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 def split_lines(text: str) -> list[str]:
-    """Return the lines of a text without their ends; the protocol allows three kinds of ends."""
+    """Split a text into lines at any of the three line ends that the protocol allows."""
     return _LINE_END.split(text)
 
 
@@ -36,7 +36,7 @@ def units(text: str, encoding: str) -> int:
 
 
 def column(line: str, position: int, encoding: str) -> int:
-    """Return the number of characters before a position in code units, at most the whole line."""
+    """Convert a position in code units to characters, at most the line's length."""
     if encoding == "utf-32" or line.isascii():
         return min(position, len(line))
     passed = count = 0
@@ -49,7 +49,7 @@ def column(line: str, position: int, encoding: str) -> int:
 
 
 def offset(text: str, line: int, position: int, encoding: str) -> int:
-    """Return the offset of a position; a position after the last line is the end of the text."""
+    """Return the index of a position in a text; positions after the last line mean its end."""
     start = 0
     for _ in range(line):
         end = _LINE_END.search(text, start)
@@ -90,7 +90,7 @@ class Leaf:
 
 
 class List:
-    """A parenthesised list; if it is not `closed`, it extends to the end of the text."""
+    """A list in parentheses; if it is not `closed`, it extends to the end of the text."""
 
     __slots__ = ("closed", "end", "end_line", "items", "line", "start")
 
@@ -104,7 +104,7 @@ class List:
 
     @property
     def head(self) -> str:
-        """The first word; empty if the list does not begin with a word."""
+        """The first word of the list; empty if the list does not begin with a word."""
         first = self.items[0] if self.items else None
         return first.text if isinstance(first, Leaf) else ""
 
@@ -154,7 +154,7 @@ class Tree:
             left.end_line, left.end = len(self.lines) - 1, len(self.lines[-1])
 
     def path(self, line: int, column: int) -> list[List]:
-        """Return the lists around a position, from the outermost to the innermost."""
+        """Return the lists that contain a position, from the outermost to the innermost."""
         path: list[List] = []
         items = self.items
         while True:
@@ -165,7 +165,7 @@ class Tree:
             items = around[-1].items
 
     def comment_above(self, line: int) -> str:
-        """Return the comment lines directly above a line, without semicolons."""
+        """Return the comment directly above a line, without semicolons."""
         found: list[str] = []
         while line > 0 and (text := self.lines[line - 1].strip()).startswith(";"):
             found.append(text.lstrip("; ").rstrip("; "))
@@ -174,7 +174,7 @@ class Tree:
 
 
 def line_tokens(line: str) -> Iterator[tuple[str, int, int]]:
-    """Yield the parentheses and words of a line with their columns, skipping comments."""
+    """Yield the parentheses and words of a line with their start and end columns; skip comments."""
     yield from _tokens(line)
 
 
@@ -194,7 +194,7 @@ def _tokens(line: str) -> tuple[tuple[str, int, int], ...]:
 
 
 class Kind(StrEnum):
-    """The kind of a name; names of different kinds may be equal."""
+    """The kind of a name; two names of different kinds may be equal."""
 
     DOMAIN = "domain"
     PROBLEM = "problem"
@@ -211,16 +211,16 @@ class Kind(StrEnum):
 
 
 class Role(StrEnum):
-    """The role of one occurrence of a name."""
+    """The role of a name at one position."""
 
     DECLARED = "declared"
     READ = "read"
     ADDED = "added"
     DELETED = "deleted"
     CHANGED = "changed"
-    """A number is assigned, increased or decreased."""
+    """The assigned, increased or decreased function."""
     GIVEN = "given"
-    """A fact or number of the initial state."""
+    """A fact or number in the initial state."""
 
 
 class Occurrence(NamedTuple):
@@ -228,7 +228,7 @@ class Occurrence(NamedTuple):
 
     Attributes:
         scope: Number of the list that declares a variable or label; 0 for other kinds.
-        schema: The enclosing action, method or other schema; empty if there is none.
+        schema: The surrounding action, method or other schema; empty if there is none.
     """
 
     kind: Kind
@@ -242,7 +242,7 @@ class Occurrence(NamedTuple):
 
     @property
     def identity(self) -> tuple[Kind, str, int]:
-        """Key that is equal for all occurrences of the same name."""
+        """Key shared by all occurrences of the same name."""
         return self.kind, self.name, self.scope
 
 
@@ -280,7 +280,7 @@ _ORDERINGS = frozenset((":ordering", ":order"))
 
 
 class _Scope(NamedTuple):
-    """Variables or labels declared by a list, with the enclosing scope."""
+    """The variables or labels that a list declares, and the surrounding scope."""
 
     number: int
     names: frozenset[str]
@@ -288,13 +288,13 @@ class _Scope(NamedTuple):
 
 
 class Symbols:
-    """All names of a domain or problem.
+    """All names in a domain or problem.
 
     Attributes:
         occurrences: All occurrences, in the order of the text.
         declarations: Declarations by kind, name and scope.
         kind: Whether the text defines a domain or a problem; None if it defines neither.
-        domain: The domain to which a problem refers.
+        domain: The name of the domain to which a problem refers.
     """
 
     def __init__(self, tree: Tree) -> None:
@@ -311,7 +311,6 @@ class Symbols:
         self.occurrences.sort(key=lambda found: (found.line, found.start))
 
     def declared(self, kind: Kind) -> list[Declaration]:
-        """Return all declarations of a kind, in the order of the text."""
         return [found for key, found in self.declarations.items() if key[0] is kind]
 
     # Sections
@@ -468,7 +467,6 @@ class Symbols:
     # Formulas
 
     def _walk(self, item: Item, role: Role, scope: _Scope | None) -> None:
-        """Index a condition, an effect or the initial state, without recursion."""
         stack: list[tuple[Item, Role, _Scope | None]] = [(item, role, scope)]
         while stack:
             node, role, scope = stack.pop()
@@ -573,7 +571,7 @@ class PlanSymbols:
             )
 
     def _line(self, words: Sequence[Leaf]) -> None:
-        """Index `7 deliver p1 l1 -> m-deliver 8 9` or `3 pick p1`."""
+        """Index a line of a plan, such as `7 deliver p1 l1 -> m-deliver 8 9` or `3 pick p1`."""
         if len(words) < 2 or not words[0].text.isdigit():
             return
         arrow = next((n for n, word in enumerate(words) if word.text == "->"), len(words))
@@ -585,7 +583,7 @@ Names = Symbols | PlanSymbols
 
 
 def name_at(names: Names, line: int, column: int) -> Occurrence | None:
-    """Return the name at or directly before a position."""
+    """Return the name at a position, or directly before it."""
     for found in names.occurrences:
         if found.line == line and found.start <= column <= found.end:
             return found
@@ -593,7 +591,7 @@ def name_at(names: Names, line: int, column: int) -> Occurrence | None:
 
 
 def _typed_list(items: Sequence[Item]) -> Iterator[tuple[list[Leaf], list[Leaf]]]:
-    """Yield the names of a typed list with their types; the types are empty if not given."""
+    """Yield names of a typed list with their types, which are empty if none are given."""
     names: list[Leaf] = []
     rest = iter(items)
     for item in rest:

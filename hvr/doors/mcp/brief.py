@@ -21,7 +21,7 @@ def brief(name: str, answer: _Json) -> str:
 
 
 def brief_error(error: _Json) -> str:
-    """Return an error as text: what is wrong, where, and the nearest name."""
+    """Return an error as text: what is wrong, where, and the most similar known name."""
     rule = f" [{error['rule']}]" if error["rule"] else ""
     place = f"{error['file']}:{error['line']}:{error['column']}" if error["line"] else ""
     message = str(error["message"])

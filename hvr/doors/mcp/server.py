@@ -57,13 +57,12 @@ TEMPLATES = (
 
 
 class Resources:
-    """The resources of the server; runs are below `runs` of the served folder."""
+    """The resources of the server; saved runs are in the folder `runs` of the served folder."""
 
     def __init__(self, folder: ServedFolder) -> None:
         self._folder = folder
 
     def listed(self) -> Iterator[ListedResource]:
-        """Yield the resources, ending with the saved runs."""
         yield ListedResource(f"{SCHEME}pddl", "pddl", "The parts of PDDL that hvr reads", _PAGE)
         yield ListedResource(f"{SCHEME}rules", "rules", "All rules of hvr", _PAGE)
         yield ListedResource(f"{SCHEME}scenes", "scenes", "Names of the household scenes", _DATA)
@@ -165,7 +164,7 @@ def _scene(name: str) -> str:
 
 
 class PromptText(Value):
-    """A prompt with the name and meaning of each argument."""
+    """A prompt template, with the meaning of each argument by its name."""
 
     name: str
     description: str
@@ -173,7 +172,7 @@ class PromptText(Value):
     text: str
 
     def filled(self, given: Mapping[str, str]) -> str:
-        """Return the prompt with its arguments filled in, each marked as data.
+        """Return the prompt with its arguments filled in and marked as data.
 
         Raises:
             UsageError: An argument is missing or unknown.
@@ -241,7 +240,6 @@ _TICK_SECONDS = 1.0
 
 
 def mcp_server(service: Service) -> Any:
-    """Return the SDK's server object for a service."""
     return _Handlers(service).server()
 
 
@@ -391,7 +389,7 @@ _MOST_BYTES = 20_000_000
 
 
 async def serve_stdio(server: Any) -> None:
-    """Serve one client until it disconnects."""
+    """Serve one client over stdio until it disconnects."""
     from mcp.server.stdio import stdio_server
 
     async with stdio_server() as (reads, writes):
@@ -400,7 +398,7 @@ async def serve_stdio(server: Any) -> None:
 
 
 class _AnsweringReader:
-    """Messages of a client; each line that is not a message is answered by an error."""
+    """Reads a client's messages, and answers each line that is not a message by an error."""
 
     def __init__(self, reads: Any, writes: Any) -> None:
         self._reads, self._writes = reads, writes

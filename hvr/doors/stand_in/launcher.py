@@ -18,7 +18,7 @@ from hvr.errors import MissingExtraError
 def command(*, seed: int = 0, profile: str = "5") -> str:
     """Return the command line for `Controller(local_executable_path=...)`.
 
-    `profile` selects the version of AI2-THOR that the kitchen imitates: 5 or 2.1.0.
+    `profile` is the version of AI2-THOR that the kitchen simulates: 5 or 2.1.0.
     """
     words = [sys.executable, "-P", "-m", "hvr.doors.stand_in"]
     if seed:
@@ -38,13 +38,13 @@ def controller_arguments(
 ) -> dict[str, Any]:
     """Return the arguments with which `ai2thor.controller.Controller` starts the stand-in.
 
-    The client requires a value for `x_display`, but no display is contacted. The time limits let
-    the client notice at once that the process has ended.
+    The client requires a value for `x_display`, but no display is contacted. The time limits make
+    the client notice at once if the process has ended.
 
     Args:
         wsgi: Whether to use HTTP instead of pipes.
         headless: Whether to send no images.
-        profile: Version of AI2-THOR that the kitchen imitates: `5` or `2.1.0`.
+        profile: Version of AI2-THOR that the kitchen simulates: `5` or `2.1.0`.
 
     Raises:
         MissingExtraError: The package ai2thor is not installed (only with `wsgi`).
@@ -84,7 +84,7 @@ It ends when the client stops or goes away.
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the process, and the supported options of Unity."""
+    """Add the options of the process, and the options of Unity that it supports."""
     parser.add_argument("--port", type=_port, help="port of a listening client")
     parser.add_argument("--host", default="127.0.0.1", help="host of the client (%(default)s)")
     parser.add_argument(

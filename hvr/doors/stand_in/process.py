@@ -33,15 +33,15 @@ from hvr.worlds.scenes import scene_names
 
 
 Draw = Callable[[Mapping[str, Any], int, int], bytes]
-"""Draws metadata at a width and height in pixels as RGB bytes, bottom row first."""
+"""Draws metadata at a width and height in pixels, as RGB bytes from the bottom row up."""
 
 
 class SceneRenderer:
     """Draws a scene, and reuses the image while nothing changes.
 
     Args:
-        draw: The drawing function; by default hvr's top view. If numpy or Pillow is missing, there
-            are no images, and one message on standard error reports this.
+        draw: The drawing function; by default hvr's top view. If numpy or Pillow is missing, no
+            images are drawn, and a message on standard error says so.
     """
 
     def __init__(self, draw: Draw | None = None) -> None:
@@ -79,11 +79,11 @@ def _same(before: list[dict[str, Any]], now: list[dict[str, Any]]) -> bool:
 # Doors --------------------------------------------------------------------------------------------
 
 _HINGED = frozenset({"Cabinet", "Fridge", "Microwave", "Safe"})
-"""Types whose box is extended by the door that swings open in front of them."""
+"""Types whose bounding box also contains their open door."""
 
 
 def with_open_door(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the metadata of an object whose box includes its open door.
+    """Return the metadata of an object with its open door inside its bounding box.
 
     The door is as wide as the object, and hinged on one side of its front.
     """
@@ -118,7 +118,7 @@ _OF_THE_CONNECTION = frozenset({"action", "sequenceId", "agentId", "renderImage"
 
 
 class RefusedActionError(Exception):
-    """A rejected action; the codes InvalidArgument and InvalidAction become ValueError."""
+    """A rejected action; the client raises ValueError for InvalidArgument and InvalidAction."""
 
     def __init__(self, message: str, code: str = "InvalidArgument") -> None:
         super().__init__(message)
@@ -127,10 +127,10 @@ class RefusedActionError(Exception):
 
 
 def arguments(action: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of an action, without those about agents and images.
+    """Return an action's arguments, except those about agents and images.
 
     Raises:
-        RefusedActionError: The action needs a second agent or a non-RGB image.
+        RefusedActionError: The action needs a second agent or an image other than RGB.
     """
     for image in _IMAGES:
         if action.get(image):
@@ -146,11 +146,6 @@ def arguments(action: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_initialize(args: Mapping[str, Any]) -> None:
-    """Check the arguments of `Initialize`.
-
-    Raises:
-        RefusedActionError: The arguments request several agents or an unsupported kind.
-    """
     count = args.get("agentCount", 1)
     if count != 1:
         raise RefusedActionError(f"agentCount {count}: the stand-in has one agent")
@@ -167,12 +162,12 @@ _FAST = QUERIES | {"TestActionReflectParam", "TestFastEmit"}
 
 
 class ClientDialogue:
-    """Answers actions: those about the connection directly, all others through the kitchen.
+    """Answers a client: actions about the connection directly, all others through the kitchen.
 
     Args:
         width: Width of images in pixels.
         height: Height of images in pixels.
-        camera: Function that draws the images; None to send none.
+        camera: Draws the images; None to send none.
     """
 
     def __init__(
@@ -202,11 +197,10 @@ class ClientDialogue:
         }
 
     def hello(self) -> Reply:
-        """Return the event that opens the conversation."""
         return self._reply(self._kitchen.last_event.metadata, 0, image=True)
 
     def answer(self, action: Mapping[str, Any]) -> Reply:
-        """Execute an action and return its event; errors become the event's message."""
+        """Execute an action and return its event, which also reports errors."""
         name = action.get("action")
         try:
             args = arguments(action)
@@ -267,7 +261,6 @@ class ClientDialogue:
         return Reply(seen, sequence_id, picture, fast)
 
     def _with_door(self, entry: dict[str, Any]) -> dict[str, Any]:
-        """Return an object as it is sent; the same dict while the object is unchanged."""
         if not entry["isOpen"] or entry["objectType"] not in _HINGED:
             return entry
         known = self._doors.get(entry["objectId"])
@@ -297,7 +290,7 @@ class ClientDialogue:
         self._width, self._height = width, height
 
     def _change_quality(self, _args: dict[str, Any]) -> None:
-        """Accept any quality, since there is only one."""
+        """Accept any image quality; it has no effect."""
 
     def _set_filter(self, args: dict[str, Any]) -> None:
         ids = args.get("objectIds")
@@ -306,7 +299,7 @@ class ClientDialogue:
         self._shown = frozenset(ids)
 
     def _reflect(self, args: dict[str, Any]) -> Any:
-        """Return the argument, by which AI2-THOR's own tests check the connection."""
+        """Return the argument; AI2-THOR's own tests check the connection in this way."""
         return args.get("rvalue")
 
     def _reset_filter(self, _args: dict[str, Any]) -> None:
@@ -314,7 +307,6 @@ class ClientDialogue:
 
 
 def converse(conversation: ClientDialogue, link: Link) -> None:
-    """Answer a client until it stops or disconnects."""
     action = link.exchange(conversation.hello())
     while action is not None:
         action = link.exchange(conversation.answer(action))
@@ -341,8 +333,8 @@ def main(given: Sequence[str], environ: Mapping[str, str] = os.environ) -> int:
         The exit code 0, after the client has stopped or disconnected.
 
     Raises:
-        UsageError: Neither the client's variables nor `--port` are given, an option is invalid,
-            or the client cannot be reached.
+        UsageError: Neither the client's variables nor `--port` are given, an option is invalid, or
+            the client cannot be reached.
         ProtocolError: The client violates AI2-THOR's protocol.
         MissingExtraError: msgpack is not installed.
         SceneError: The scenes are not installed.

@@ -1,4 +1,4 @@
-"""The protocol of AI2-THOR's client and the stand-in for Unity, over named pipes or HTTP."""
+"""The protocol between AI2-THOR's client and the stand-in for Unity, over named pipes or HTTP."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class Reply:
     Args:
         metadata: Metadata of the agent in AI2-THOR's schema. Unchanged objects are the same dicts
             as in earlier replies.
-        image: RGB bytes of size `screenWidth` x `screenHeight` (from the metadata), bottom row
-            first; None for no image. An unchanged image is the same object as before.
+        image: RGB bytes for `screenWidth` x `screenHeight` pixels, from the bottom row up; None for
+            no image. An unchanged image is the same object as before.
         fast: Whether the client may keep its lists of objects and images if they are unchanged, as
             after AI2-THOR's queries.
     """
@@ -49,7 +49,7 @@ class Reply:
 
 
 class Link(Protocol):
-    """A transport to the client."""
+    """A connection to the client."""
 
     def exchange(self, reply: Reply) -> dict[str, Any] | None:
         """Send an event, and wait for the next action.
@@ -131,11 +131,11 @@ def action_from(text: bytes) -> dict[str, Any]:
 _BOUNDARY = b"hvr-stand-in-7c1f3a0e5b9d42868f26d0c4a1e7b953"
 
 CONTENT_TYPE = f"multipart/form-data; boundary={_BOUNDARY.decode('ascii')}"
-"""The content type of a post."""
+"""Content type of the HTTP requests to the client."""
 
 
 def body(metadata: bytes, token: str, image: bytes | None) -> bytes:
-    """Return the multipart body of one event.
+    """Return the multipart body with one event.
 
     The client's parser requires the spelling `Content-disposition` and a `Content-Type` in every
     part.
@@ -171,20 +171,20 @@ _json = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class MetadataEncoder(ABC):
-    """Encodes the envelope that the client reads, and by default caches unchanged objects."""
+    """Encodes events in the format that the client reads; encoded objects are cached."""
 
     def __init__(self, reuse: bool = True) -> None:
         self._reuse = reuse
         self._known: dict[str, tuple[_Fields, bytes, bytes]] = {}
 
     def envelope(self, reply: Reply) -> bytes:
-        """Return the whole message for one agent."""
+        """Return the whole message with the event of one agent."""
         outer = {"thirdPartyCameras": [], "activeAgentId": 0, "sequenceId": reply.sequence_id}
         agents = self._list([self._agent(reply.metadata)])
         return self._map(4, [self._fields(outer), self._member("agents", agents)])
 
     def without_objects(self, reply: Reply) -> bytes:
-        """Return the agent's map without `objects`."""
+        """Return the encoded metadata of the agent without `objects`."""
         fields = {k: v for k, v in reply.metadata.items() if k != "objects"}
         return self._map(len(fields), [self._fields(fields)])
 
@@ -206,7 +206,7 @@ class MetadataEncoder(ABC):
     def _object(
         self, entry: _Fields, before: tuple[_Fields, bytes, bytes] | None
     ) -> tuple[_Fields, bytes, bytes]:
-        """Return the object, its bytes without the fields of the view, and all its bytes."""
+        """Return an object, its encoded fields that do not depend on the view, and all bytes."""
         if before is not None and before[0] is entry:
             return before
         view = {name: entry[name] for name in _OF_THE_VIEW}
@@ -234,10 +234,10 @@ class MetadataEncoder(ABC):
 
 
 class MsgpackEncoder(MetadataEncoder):
-    """Encodes as msgpack, for the pipes.
+    """Encodes messages as msgpack, for named pipes.
 
     Raises:
-        MissingExtraError: msgpack, which comes with AI2-THOR's client, is not installed.
+        MissingExtraError: msgpack, which AI2-THOR's client requires, is not installed.
     """
 
     def __init__(self, reuse: bool = True) -> None:
@@ -266,7 +266,7 @@ class MsgpackEncoder(MetadataEncoder):
 
 
 class JsonEncoder(MetadataEncoder):
-    """Encodes as JSON, for HTTP."""
+    """Encodes messages as JSON, for HTTP."""
 
     def _fields(self, fields: _Fields) -> bytes:
         return _json(fields)[1:-1].encode("ascii")
@@ -290,7 +290,7 @@ _PIPE_SIZE = 1 << 20
 
 
 class FifoLink:
-    """A transport over the named pipes created by the client.
+    """A connection over the named pipes that the client has created.
 
     Opening a pipe blocks until the other side opens it, but the client may have died. Each pipe is
     therefore opened with a time limit and a check that the client is alive.
@@ -313,7 +313,6 @@ class FifoLink:
         self._sent: Reply | None = None
 
     def exchange(self, reply: Reply) -> dict[str, Any] | None:
-        """Send an event and wait for the next action; None if the client has disconnected."""
         try:
             self._send(reply)
             if self._reader is None:
@@ -352,9 +351,9 @@ class FifoLink:
 
 
 def refuse(server_pipe: Path, patience: float = 10.0) -> None:
-    """Send an empty message, which makes a client that waits for the first event give up.
+    """Send an empty message, which makes a client stop waiting for the first event.
 
-    Without it, the client would wait forever for the pipe to be opened.
+    Otherwise, the client would wait forever for the pipe to be opened.
     """
     try:
         writer = _open_writer(server_pipe, patience)
@@ -366,7 +365,7 @@ def refuse(server_pipe: Path, patience: float = 10.0) -> None:
 
 
 def _looks_the_same(before: Reply, now: Reply) -> bool:
-    """Return whether the client already has these objects and this image."""
+    """Return whether the client already has the same objects and image."""
     old, new = before.metadata["objects"], now.metadata["objects"]
     return (
         now.image is before.image
@@ -407,14 +406,14 @@ _HTTP_PAUSE = 0.05
 
 
 class HttpLink:
-    """A persistent HTTP connection to a listening client: posts are events, responses are actions.
+    """An HTTP connection to a listening client: requests carry events, responses carry actions.
 
     Args:
         token: Token of the client; empty if it did not start this process.
         patience: Seconds to wait for the client to listen.
 
     Raises:
-        UsageError: No client listens there.
+        UsageError: No client listens at the address.
     """
 
     def __init__(
@@ -425,7 +424,6 @@ class HttpLink:
         self._connection = _connect(host, port, patience)
 
     def exchange(self, reply: Reply) -> dict[str, Any] | None:
-        """Send an event and wait for the next action; None if the client has stopped."""
         content = body(self._encoder.envelope(reply), self._token, reply.image)
         headers = {"Content-Type": CONTENT_TYPE}
         try:

@@ -1,5 +1,3 @@
-"""The routes of the studio."""
-
 from __future__ import annotations
 
 import asyncio
@@ -64,7 +62,7 @@ def make_studio(service: Service, *, hosts: Iterable[str], token: str) -> Any:
 
 
 class _Entrance:
-    """Turns the token in the URL of the first request into a cookie."""
+    """Accepts the token in the URL of the first request and stores it in a cookie."""
 
     def __init__(self, application: Any, token: str) -> None:
         self._application, self._token = application, token
@@ -177,7 +175,7 @@ class _Studio:
     # Runs
 
     async def _run(self, request: Request) -> Response:
-        """Answer with a run; without a body if it is unchanged since the page last saw it."""
+        """Answer with a run, or without a body if it is unchanged since the last request."""
         name, seen = (request.query_params.get(key, "") for key in ("name", "seen"))
         with suppress(HvrError):
             if seen and seen == _version(self._folder.path / self._folder.resolved(f"runs/{name}")):
@@ -218,7 +216,7 @@ class _Studio:
         return _saved(page, name)
 
     async def _share(self, request: Request) -> Response:
-        """Answer with a document of the page, such as an edited plan, as one file."""
+        """Answer with a document from the page, such as an edited plan, as one file."""
         try:
             data = json.loads(await request.body())
             title, shown = str(data["title"]), data["document"]
@@ -267,7 +265,7 @@ class _Studio:
     # Language server
 
     async def _language_server(self, socket: WebSocket) -> None:
-        """Pass messages between the page and its own language server process."""
+        """Pass messages between the page and a language server process of its own."""
         await socket.accept()
         server = await asyncio.create_subprocess_exec(
             *supervised([sys.executable, "-m", "hvr", "lsp"]),
@@ -324,7 +322,7 @@ def _refused(error: HvrError) -> Response:
 
 
 def _saved(page: str, name: str) -> Response:
-    """Return a page as a file to save, under a name that every system accepts."""
+    """Return a page as a download, under a file name that every system accepts."""
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:60] or "hvr"
     headers = {
         "content-disposition": f'attachment; filename="{plain}.html"',

@@ -1,4 +1,4 @@
-"""Documents that the studio shows: runs, plans, benches, tool graphs, also as one offline file."""
+"""Documents of the studio: runs, plans, benches and tool graphs, also as single offline files."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def plan_document(
         side: The view to show first: `steps`, `picture`, `tasks`, `numbers` or `drawing`.
 
     Raises:
-        HvrError: A file cannot be read, or there is no plan whose states can be shown.
+        HvrError: A file cannot be read, or it contains no plan whose states can be shown.
     """
     from hvr.doors.operations import answer
     from hvr.doors.schema import PlanTextRequest
@@ -124,7 +124,7 @@ def plan_document(
 
 
 def judged_document(judged: Iterable[tuple[str, str, PlanVerdict]]) -> Document:
-    """Return the findings of `hvr judge`, for plans given as names, goals and verdicts."""
+    """Return a document with the results of `hvr judge`, given as names, goals and verdicts."""
     from hvr.judging.reports import suggestion, summary
     from hvr.runs.report.sections import report, section, table
 
@@ -262,7 +262,7 @@ def _board(
 
 
 def _seconds_left(folder: Path, began: str, cells: int) -> float | None:
-    """Return the estimated time for the remaining cells, from the mean speed; None if unknown."""
+    """Estimate the time for the cells still to do from the mean speed; None if unknown."""
     try:
         start = datetime.fromisoformat(began).timestamp()
     except ValueError:
@@ -403,7 +403,6 @@ def shared_page(document: Mapping[str, Any], title: str) -> str:
 
     Args:
         document: A result of `hvr.doors.studio.documents` or of `hvr.runs.report.sections.report`.
-        title: Title of the page.
     """
     # The room's library is as large as everything else together, and only scenes need it.
     names = ["room.js"] if document.get("before") is not None else []
@@ -430,7 +429,7 @@ def shared_run(folder: Path) -> str:
 
 
 def _data(document: Mapping[str, Any]) -> str:
-    """Return JSON that cannot end its enclosing element, whatever texts it contains."""
+    """Encode a document as JSON that cannot end the HTML element around it."""
     text = json.dumps(document, ensure_ascii=True)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 

@@ -1,1 +1,1 @@
-"""`hvr tools`: plan and run requests to tool worlds; find the tools for a plan."""
+"""`hvr tools`: plans and executes requests in tool worlds, and finds tools for plans."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def add_tool_graph_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options for catalogues, logs and meanings."""
+    """Add the options for tool catalogues, logs and parameter meanings."""
     parser.add_argument(
         "files",
         metavar="FILE",
@@ -57,7 +57,7 @@ def add_tool_graph_options(parser: argparse.ArgumentParser) -> None:
 
 
 def meaning_names(args: argparse.Namespace) -> MeaningNames:
-    """Return the names of the slots of the catalogue."""
+    """Return the names of the meanings of the catalogue's parameters."""
     from hvr.tools.catalogue.schema import Catalogue
     from hvr.tools.navigation.graph_log import MeaningNames
 
@@ -76,7 +76,7 @@ def meaning_names(args: argparse.Namespace) -> MeaningNames:
 
 
 def described_tools(names: Sequence[str]) -> tuple[Catalogue, Path | None]:
-    """Return the tools of files or of one world, and the world's file of meanings."""
+    """Return the tools described in files or in one world, and the world's file of meanings."""
     from hvr.knowledge.world_file import FILE
     from hvr.tools.catalogue.reading import read_catalogue
 
@@ -99,7 +99,7 @@ def described_tools(names: Sequence[str]) -> tuple[Catalogue, Path | None]:
 
 
 def open_graph_of_tools(args: argparse.Namespace) -> OpenedGraph:
-    """Return the graph of the tools, updated by the logged calls."""
+    """Return the graph of the tools, with statistics from the logged calls."""
     from hvr.tools.navigation.graph_log import open_graph
 
     return open_graph(meaning_names(args), args.log, args.look)
@@ -180,7 +180,6 @@ def add_serve_stats_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_serve_stats(args: argparse.Namespace) -> int:
-    """Run the command until it is interrupted."""
     from hvr.runs.report.graphs import ADDRESS, loopback_server, tool_graph_page
     from hvr.tools.navigation.graph_log import graph_record, open_graph
 

@@ -169,7 +169,7 @@ def _opened(args: argparse.Namespace) -> tuple[str, ToolEnvironment]:
 
 
 class _Readers:
-    """An environment in which the user declares some tools to be read-only."""
+    """A tool environment in which the user declares some tools to be read-only."""
 
     def __init__(self, inner: ToolEnvironment, reads: list[str]) -> None:
         from dataclasses import replace
@@ -226,10 +226,10 @@ class Approvals:
 
     Args:
         writes: Whether writing calls are approved.
-        destroys: Whether calls that destroy or have an unknown effect are approved.
-        repeats: Whether to repeat calls that were or may have been made before.
-        terminal: Whether the user can be asked on a terminal.
-        ask: Function that shows a prompt and returns the answer.
+        destroys: Whether calls that destroy data or have an unknown effect are approved.
+        repeats: Whether to repeat calls that were made before, or may have been.
+        terminal: Whether the user can be asked.
+        ask: Shows a prompt and returns the user's answer.
     """
 
     writes: bool = False
@@ -239,7 +239,7 @@ class Approvals:
     ask: Callable[[str], str] = input
 
     def __call__(self, proposed: ProposedCall) -> bool | None:
-        """Return whether to make a call; None if there is no terminal to ask on."""
+        """Return whether to make a call; None if the user would have to be asked but cannot be."""
         allowed = self.writes if proposed.effect is Effect.WRITES else self.destroys
         if allowed and (self.repeats or proposed.before is None):
             return True
@@ -254,7 +254,7 @@ class Approvals:
 
 
 def proposal_text(proposed: ProposedCall) -> str:
-    """Return a proposed call with its arguments and their sources, on several lines."""
+    """Describe a proposed call with its arguments and where they come from, on several lines."""
     from hvr.tools.calling.calls import ToolCall, leaf_values, place_text, source_of
     from hvr.tools.calling.log import redacted
 
@@ -282,10 +282,10 @@ def approvals(*, writes: bool, destroys: bool, repeats: bool, silent: bool) -> A
 def ledger_path(
     world: WorldFile, tools: ToolEnvironment, chosen: Path | None, folder: Path | None
 ) -> Path | None:
-    """Return the path of the ledger; None to keep the ledger in memory.
+    """Return the path of the ledger of calls; None to keep it in memory.
 
-    A world with an observable state restarts in each process, so its ledger belongs to the run. Any
-    other ledger lies beside the world file.
+    A world whose state can be observed starts anew in each process, so its ledger belongs to the
+    run. Any other ledger is stored next to the world file.
 
     Args:
         chosen: The file named by the user, if any.
@@ -299,7 +299,6 @@ def ledger_path(
 
 
 def warn_malformed_tools(left_out: Sequence[str]) -> None:
-    """Print the tools that were left out because of malformed descriptions."""
     if left_out:
         named = "; ".join(short(one_line(text), _SHOWN) for text in left_out[:_NAMED])
         more = f"; and {len(left_out) - _NAMED} more" if len(left_out) > _NAMED else ""
@@ -307,7 +306,7 @@ def warn_malformed_tools(left_out: Sequence[str]) -> None:
 
 
 def warn_unknown_effects(unknown: list[str]) -> None:
-    """Print the tools that were not used for queries because their effect is unknown."""
+    """Print which tools were not used for queries because their effect is unknown."""
     if unknown:
         names = short(one_line(", ".join(unknown)), _SHOWN)
         print(
@@ -328,7 +327,7 @@ _LETTERS = {"r": Effect.READS, "w": Effect.WRITES, "d": Effect.DESTROYS}
 
 
 def ask_effects(world: WorldFile, tools: Sequence[ToolSchema]) -> bool:
-    """Ask on the terminal for the unknown effects of tools, and save the answers.
+    """Ask the user about tools with unknown effects, and save the answers.
 
     Tools are grouped by the effect that their names suggest. The user can confirm a whole group, or
     answer for each tool separately.

@@ -49,7 +49,7 @@ class OpenedRequest:
 
     Args:
         tools: The open tools; the caller closes them.
-        wanted: The goal calls and stated values; None if options and tasks do not give them.
+        wanted: The goal calls and stated values; None if options and tasks do not specify them.
     """
 
     world: WorldFile
@@ -61,14 +61,13 @@ class OpenedRequest:
 
     @property
     def matcher(self) -> ParameterMatcher:
-        """Matches parameters by meaning and name, without learnt flows of values."""
+        """Matches parameters by meaning and name, without flows of values learnt from logs."""
         from hvr.tools.navigation.known_values import ParameterMatcher
 
         return ParameterMatcher(None, self.meanings)
 
 
 def add_request_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments for the world and the request."""
     parser.add_argument(
         "world",
         metavar="WORLD",
@@ -129,7 +128,7 @@ def _add_learnt_options(parser: argparse.ArgumentParser) -> None:
 
 
 def open_request(args: argparse.Namespace) -> OpenedRequest:
-    """Open the world, and read the goals."""
+    """Open the world, and read the goals from the options."""
     from hvr.knowledge.retrieval.embedders import TextVectors
     from hvr.knowledge.world_file import load_world
     from hvr.tools.calling.worlds import meanings_file, open_tools
@@ -162,10 +161,10 @@ def open_request(args: argparse.Namespace) -> OpenedRequest:
 
 
 def load_experience(opened: OpenedRequest, graph: Path | None, *, write: bool = False) -> Learnt:
-    """Return the experience and the conditions of earlier runs.
+    """Return the calls and the learnt conditions of earlier runs.
 
     Args:
-        graph: Log of a graph, if any.
+        graph: Log of a tool graph, if any.
         write: Whether to append this run to the log.
     """
     from hvr.tools.navigation.experience import opened_experience
@@ -239,7 +238,6 @@ def _value(text: str) -> Any:
 
 
 def add_reader(parser: argparse.ArgumentParser) -> None:
-    """Add the options for the model that reads requests."""
     add_model_options(
         parser,
         (
@@ -256,7 +254,7 @@ def add_reader(parser: argparse.ArgumentParser) -> None:
 
 
 def connect_model(args: argparse.Namespace, transcript: Path | None = None) -> Meter | None:
-    """Return the model named by the options, if any."""
+    """Return the model that the options name, or None."""
     if not hasattr(args, "spec"):
         refuse_model_options(args, "none is used: name one with --llm")
         return None
@@ -268,10 +266,10 @@ def connect_model(args: argparse.Namespace, transcript: Path | None = None) -> M
 def read_request_in_words(
     args: argparse.Namespace, opened: OpenedRequest, model: Meter | None
 ) -> WeighedRequest:
-    """Return the reading of a request in words.
+    """Return the interpretation of a request in words.
 
     Args:
-        args: The options, including the values that the user gives besides the words.
+        args: The options, including values that the user gives in addition to the words.
         model: The model that reads the request; None to read it by rules.
     """
     from hvr.tools.navigation.model_reader import ModelRequestReader
@@ -294,7 +292,6 @@ def read_request_in_words(
 def report_without_calls(
     args: argparse.Namespace, opened: OpenedRequest, read: ReadRequest, more: Mapping[str, Any]
 ) -> int:
-    """Report why no call is made, and return the exit code."""
     from hvr.tools.navigation.chains import NextMove
 
     assert read.move is not None
@@ -323,14 +320,12 @@ def report_without_calls(
 
 
 def model_json(model: Meter | None) -> dict[str, Any]:
-    """Return the JSON entries about the model."""
     if model is None:
         return {"model": None, "simulated": False}
     return {"model": model.name, "simulated": model.simulated}
 
 
 def question_json(one: UserQuestion) -> dict[str, Any]:
-    """Return a question to the user as JSON values, with secrets redacted."""
     from hvr.tools.calling.log import redacted
 
     choices = [{"value": redacted(value), "told": told} for value, told in one.choices]
@@ -338,7 +333,7 @@ def question_json(one: UserQuestion) -> dict[str, Any]:
 
 
 def _by_rules(opened: OpenedRequest, beside: Mapping[str, Any], tool: str = "") -> ReadRequest:
-    """Read the request by rules, completed by the values given besides the words."""
+    """Read the request by rules, and add the values that options give."""
     from hvr.tools.navigation.tasks import with_answers
     from hvr.tools.navigation.words.request_reader import RequestReader
 
@@ -350,7 +345,7 @@ def _by_rules(opened: OpenedRequest, beside: Mapping[str, Any], tool: str = "") 
 
 
 def _opinion(opened: OpenedRequest, decisions: Path | None) -> TurnDecision | None:
-    """Return the opinion of judged dialogues; None without a file that is better than chance."""
+    """Return the decision learnt from judged dialogues; None if it is no better than chance."""
     named = opened.world.tools.get("decisions")
     path = opened.world.folder / named if decisions is None and named else decisions
     if path is None:

@@ -1,4 +1,4 @@
-"""`hvr tools run`: carries out a request by calling tools, with monitoring and repair."""
+"""`hvr tools run`: executes a request by calling tools, with monitoring and repair."""
 
 from __future__ import annotations
 
@@ -60,13 +60,13 @@ _TRACE = "trace.jsonl"
 
 @dataclass(frozen=True)
 class ToolRunFolder:
-    """A folder that records a run while it happens."""
+    """A folder that records a run of `hvr tools run` while it happens."""
 
     folder: Path
     about: Mapping[str, Any]
 
     def begin(self) -> None:
-        """Record the start of the run, removing the events of an earlier run."""
+        """Record the start of the run, and remove the events of an earlier run."""
         with writing(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
             (self.folder / _TRACE).unlink(missing_ok=True)
@@ -98,7 +98,7 @@ class ToolRunFolder:
 
 @contextmanager
 def keep_run(folder: Path | None, about: Mapping[str, Any]) -> Iterator[ToolRunFolder | None]:
-    """Record a run in a folder, even if the run is aborted; without a folder, record nothing."""
+    """Record a run in a folder, even if it is aborted; without a folder, record nothing."""
     if folder is None:
         yield None
         return
@@ -149,11 +149,11 @@ _ENDED = {0: "goal reached", 1: "impossible", 2: "asked", 4: "not reached", 5: "
 
 @dataclass(frozen=True)
 class RequestOutcome:
-    """The result of a request, with the writing calls that are still open.
+    """The result of a request, and the writing calls whose outcome is open.
 
     Args:
-        waiting: Calls that wait for the user's approval.
-        uncertain: Calls that may have taken effect.
+        waiting: Calls that the user has not approved yet.
+        uncertain: Calls of which it is unknown whether they took effect.
     """
 
     run: ToolRun
@@ -169,7 +169,7 @@ class RequestOutcome:
 
     @property
     def why(self) -> str:
-        """The reason, as a sentence for people."""
+        """Why the run ended, as a sentence."""
         if self.uncertain:
             return "A call may have been done: check, and use --repeat to make it again."
         if not self.waiting:
