@@ -22,7 +22,6 @@ class Registry:
     Args:
         kind: Noun for an implementation in messages, such as `policy`.
         entries: hvr's own implementations by name, as `module:attribute`.
-        group: Entry point group for other packages.
         members: Attributes that every implementation must have.
     """
 

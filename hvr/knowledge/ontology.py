@@ -245,7 +245,6 @@ class Ontology:
         return short(labels[0]) if labels else name.removeprefix("k:")
 
     def labels(self, name: str) -> tuple[str, ...]:
-        """Return the label and all synonyms."""
         node = k(name)
         nodes = (*self._objects(node, LABEL), *self._objects(node, ALT_LABEL))
         return tuple(short(n) for n in nodes)
@@ -290,7 +289,6 @@ class Ontology:
         ]
 
     def predicates(self, term: str) -> tuple[str, ...]:
-        """Return the PDDL predicates of a class, property or individual."""
         return tuple(str(v) for v in self.annotation(term, "pddlPredicate"))
 
     def domain_of(self, prop: str) -> str | None:
@@ -350,7 +348,6 @@ class Ontology:
 
     @cached_property
     def store(self) -> Store:
-        """The closure as an in-memory store."""
         store = Store()
         store.bulk_extend(self.quads)
         return store

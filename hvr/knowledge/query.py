@@ -220,7 +220,6 @@ class QueryLimits:
 
     Args:
         timeout: Time limit for the whole query in seconds; above 0.
-        rows: Maximum number of rows in the result.
         memory: Maximum memory of the process in bytes, of which the result may take 1/32. Ignored
             on macOS and Windows.
 

@@ -29,7 +29,6 @@ class SceneObject:
         parents: Names of the receptacles that the object is directly on or in, innermost first.
             Empty if it stands alone or is held.
         in_reach: Whether the robot can interact with the object from its current position.
-        extent: Bounding box of the object; None if unknown.
     """
 
     name: str

@@ -223,7 +223,6 @@ class SparqlServer:
         """Run a query with the prefixes of `terms.PREFIXES`.
 
         Args:
-            rows: Maximum number of rows; None for all.
             graphs: IRIs of the graphs to query together, by default the server's default graph.
             allow_service: Whether SERVICE may open network connections from the server.
         """

@@ -65,7 +65,6 @@ class SceneReader:
         """The properties of the triples from `states`."""
 
     def class_of(self, o: SceneObject) -> str | None:
-        """Return the class of an object, or None if the ontology does not know its type."""
         return self.ontology.class_of_thor_type(o.object_type)
 
     def types(self, o: SceneObject) -> frozenset[str]:
@@ -87,7 +86,6 @@ class SceneReader:
         return frozenset({cls, *own})
 
     def known(self, scene: SceneGraph) -> list[SceneObject]:
-        """Return the objects of a scene whose type the ontology knows."""
         return [o for o in scene.objects.values() if self.class_of(o) is not None]
 
     def static(self, o: SceneObject, scene: str) -> Iterator[Triple]:
@@ -145,7 +143,6 @@ class SceneReader:
                 yield a, k("beside"), b
 
     def observed(self, scene: SceneGraph, known: Mapping[str, frozenset[str]]) -> Iterator[Triple]:
-        """Yield the triples about what is visible: the places and states of objects."""
         yield from self.states(self.known(scene), known)
         yield from self.places(scene, known)
 
@@ -167,7 +164,6 @@ class SceneReader:
                 yield from self._place(o, known)
 
     def is_present(self, o: SceneObject, classes: frozenset[str]) -> bool:
-        """Return whether an object exists and is in one piece."""
         if o.attributes.get("isSliced"):
             return False
         shatters = not self._shattering.isdisjoint(classes)
@@ -258,7 +254,6 @@ class ActionEvent(Value):
 
     Args:
         action: PDDL name of the action, such as `put_on`.
-        success: Whether the environment reported success.
         time: Time in ISO 8601; if empty, the current time.
     """
 
@@ -273,7 +268,6 @@ class ActionEvent(Value):
 
 
 def statements_of(triples: Iterable[Triple]) -> tuple[Statement, ...]:
-    """Return triples as sorted statements."""
     plain = []
     for s, p, o in triples:
         v = value(o)

@@ -226,7 +226,6 @@ class ActionAnnotations:
         walks: Actions that only move the robot to an object.
         idle: Redundant steps that a careless model may write, each with the affordance that it
             requires.
-        uses: Block titles, most informative first.
         needs: Required affordance by action or predicate and argument index.
         sorts: Names of groups of classes in prompts.
         invented: Names of objects that a careless model may invent.

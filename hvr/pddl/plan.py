@@ -49,7 +49,6 @@ class PlanText(Value):
     Attributes:
         steps: The steps in file order; either all or none are timed.
         notation: `pddl` for `(action object …)`, `call` for `action(object, …)`, or `json`.
-        warnings: Errors that a lenient reader ignored.
     """
 
     steps: tuple[Step, ...]
@@ -352,7 +351,6 @@ class PlainPlan(Value):
     Attributes:
         steps: The action and objects of each step, in lower case.
         read: A function that reads the step with a 1-based number, with its location.
-        calls: Whether the steps have the form `action(object, …)`.
     """
 
     steps: list[str]
@@ -391,10 +389,7 @@ def plain_plan(source: SourceText, epsilon: Fraction) -> PlainPlan | None:
 
     The text may contain only steps of one notation, white space and comments. Notations are steps
     in parentheses, with or without times, calls, and a JSON list of strings. The order in the file
-    must be the order of execution.
-
-    Args:
-        epsilon: The distance that consecutive times must exceed.
+    must be the order of execution, and consecutive times must differ by more than `epsilon`.
     """
     text = source.text
     if "\0" in text:

@@ -54,12 +54,7 @@ _UNCERTAIN = {
 
 
 class ProblemParser(ListReader):
-    """A parser of one problem.
-
-    Attributes:
-        known: The sections that the parser accepts.
-        needed: The required sections.
-    """
+    """A parser of one problem."""
 
     known: tuple[str, ...] = _PROBLEM_SECTIONS
     needed: tuple[str, ...] = (":domain", ":init", ":goal")
@@ -222,7 +217,6 @@ class _InitReader:
         return word
 
     def _overlook_unknown(self) -> None:
-        """Warn about values of undeclared functions; raise if the name may be a typo."""
         if not self._unknown:
             return
         functions = self.reader.domain.functions
@@ -364,8 +358,7 @@ def parse_domain(
 ) -> Domain:
     """Parse a domain from a text, or from the file at a path.
 
-    Args:
-        lenient: Whether to accept errors that leave the meaning clear, such as repetitions.
+    If `lenient`, errors that leave the meaning clear, such as repetitions, only give warnings.
 
     Raises:
         DataFileError: The file cannot be read.
@@ -404,8 +397,7 @@ def parse_formula(
 ) -> Formula:
     """Parse a single formula, such as the goal of a task.
 
-    Args:
-        objects: Objects that the formula may mention, besides the domain's constants.
+    It may mention the constants of the domain and the given `objects`.
 
     Raises:
         PddlSyntaxError, PddlSemanticError: The text is not a formula over these names.

@@ -392,12 +392,10 @@ class Group:
     """A parenthesised list, split into items on first access.
 
     Attributes:
-        offset: The offset of the opening parenthesis.
         text: The text between the parentheses, or None if it contains lists.
         inside: The text between the parentheses, if it contains lists and is not yet split.
         tokens: The unconverted items, if both `text` and `inside` are None; deeply nested lists are
             groups.
-        places: The offset of each token.
     """
 
     __slots__ = ("inside", "items", "offset", "places", "text", "tokens")

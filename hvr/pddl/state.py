@@ -201,7 +201,6 @@ class Operator:
         delete: The atoms that the operator deletes unconditionally, before adding.
         conditional: Triples (condition, add, delete); conditions are evaluated before the action.
         numeric: Pairs (condition, change) of the numeric effects.
-        preferences: The preferences in the precondition, which may be violated.
     """
 
     __slots__ = (

@@ -81,7 +81,6 @@ class Task:
     A task caches its compiled parts and is not thread-safe.
 
     Args:
-        problem: A problem of this domain.
         instance_limit: The maximum number of quantifier instances in one action or formula.
         tolerance: The accepted error in numeric comparisons; VAL uses 0.0001.
     """
@@ -422,7 +421,6 @@ class Task:
         action: GroundAction,
         duration: Rational | None = None,
     ) -> tuple[tuple[Conjunction, NumericChange], ...]:
-        """Compile the unconditional numeric effects of an action."""
         schema = self.domain.schema(action.name)
         assert schema is not None
         compiler, into = Compiler(self, duration), Effects()

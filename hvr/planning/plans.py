@@ -203,12 +203,10 @@ class PolicyContext:
         prompts: The folder of the world's prompt templates, by default that of the default world.
         about: Request, task, scene and seed, with their names in transcripts.
         folder: The run folder, or None to save nothing.
-        transcript: The file for prompts and answers, if any.
         header: Further fields of the transcript's first line (empty in a replay of the run).
         ledger: The file of model costs, for a budget shared by several processes.
         embedder: An existing embedder, or None to create the embedder that `model` names.
         compile_task: A function that creates tasks, for callers that cache them.
-        listen: A function to call with each planning event.
         reader: The name of a reader in `hvr.language.grammar.READERS`, by default the best
             installed reader.
         reading: The 1-based number of the intended reading of an ambiguous request.
@@ -501,7 +499,6 @@ def _titled(action: GroundAction_pddl) -> str:
 
 
 def _used(tool: str, gained: Sequence[Atom], uses: Sequence[BlockTitle]) -> str:
-    """Return a title for the most important change caused by using an appliance, or ""."""
     for use in uses:
         names = [
             a.args[0] for a in gained if a.predicate == use.predicate and a.args[1:] == use.rest
@@ -594,7 +591,6 @@ def _ends(lasting: Sequence[int], landmarks: int) -> list[int]:
 
 
 def _landmarks(operators: Sequence[Operator], initial: int, goal: Literals) -> int:
-    """Return the mask of facts without which the operators cannot achieve `goal`."""
     added = 0
     for operator in operators:
         added |= operator.add

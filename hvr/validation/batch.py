@@ -40,9 +40,7 @@ class BatchOptions(Value):
         epsilon: The largest time difference between simultaneous steps, by default a tenth of the
             tolerance.
         until: The time at which processes and events stop, by default the end of the plan.
-        minimise: Whether to search valid plans for redundant steps.
         state_at: Report the state after the step with this number.
-        timeline: Whether to record the timeline, for pictures.
         values: Whether to report the numeric fluents over time. None reports them only if they
             change continuously.
         extract: Whether to search texts for plans that nothing marks as such.

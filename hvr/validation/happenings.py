@@ -114,7 +114,6 @@ class Calendar:
         self._unit = self._look()
 
     def _look(self) -> int | None:
-        """Return the unit of time, if not too small, and record whether the steps are in order."""
         units = {self._epsilon.denominator}
         units.update(timed.time.as_integer_ratio()[1] for timed in self._task.problem.timed_init)
         if self._until is not None:

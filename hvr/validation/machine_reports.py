@@ -55,11 +55,8 @@ def fingerprint(finding: Finding, base: str, seen: Counter[str]) -> str:
 class Baseline:
     """The accepted findings of a file, compared with the findings of a run.
 
-    Args:
-        file: The file; paths of findings are relative to its folder.
-
-    Attributes:
-        met: The number of accepted findings that the run repeats.
+    Paths of findings are relative to the folder of the file. `met` counts the accepted findings
+    that the run repeats.
     """
 
     def __init__(self, file: Path, known: Iterable[str] = ()) -> None:

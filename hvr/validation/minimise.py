@@ -29,14 +29,10 @@ _Cannot = (UndefinedValueError, InconsistentEffectError, NumberTooLargeError)
 def minimise(
     validator: Validator, plan: Sequence[Step]
 ) -> tuple[tuple[Step, ...], tuple[int, ...]]:
-    """Remove redundant steps from a valid plan.
+    """Remove redundant steps from a valid plan; return the plan and the 1-based numbers removed.
 
     A step stays if the plan without it is invalid or has a worse metric value, because it may
-    violate a preference.
-
-    Returns:
-        A valid plan from which no single step can be removed, and the 1-based numbers of the
-        removed steps.
+    violate a preference. No single step of the result can be removed.
 
     Raises:
         UsageError: The plan is not valid.

@@ -58,12 +58,9 @@ class _LimitError(Exception):
 class Reachable:
     """The actions that may be applicable in a task, and the atoms that may become true.
 
-    Args:
-        seconds: A time limit in addition to the limits on instances and lookups.
-
-    Attributes:
-        complete: Whether the exploration finished, or found every action applicable and every goal
-            atom reachable. If not, more actions and atoms may be reachable.
+    `seconds` limits the exploration, in addition to the limits on instances and lookups. `complete`
+    says whether it finished, or found every action applicable and every goal atom reachable. If
+    not, more actions and atoms may be reachable.
     """
 
     def __init__(self, task: Task, seconds: float = math.inf) -> None:

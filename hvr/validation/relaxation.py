@@ -126,7 +126,6 @@ class Relaxation:
             for all.
 
     Attributes:
-        operators: The relevant actions, in a fixed order.
         rules: Instances of the rules of derived predicates, each as a body and the derived bit.
         complete: Whether no relevant action was omitted.
     """

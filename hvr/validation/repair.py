@@ -62,11 +62,8 @@ def find_repair(
 ) -> tuple[Repair | None, str]:
     """Search for steps to insert before the first failing step of a sequence, or at its end.
 
-    The shortest insertion found is returned. Among insertions of equal length, one that makes the
-    whole plan valid is preferred.
-
-    Returns:
-        The repair, and the reason if none was found (else "").
+    The shortest insertion found is returned; among insertions of equal length, preferably one that
+    makes the whole plan valid. If none was found, the second result is the reason.
     """
     failure = report.failure
     if failure is None:

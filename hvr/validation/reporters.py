@@ -45,7 +45,6 @@ class ReportOptions(Value):
         warnings: The findings about the domain and the problem themselves.
         limit: The maximum number of unmet literals to show, or None for no limit.
         base: The folder to which paths are relative, in formats with relative paths.
-        rules_url: The address of the page of rules, or "".
         failures_only: Whether reports for people omit valid plans, which are still counted.
         problems: Whether to show the problem of each plan, because there are several.
     """
@@ -173,12 +172,7 @@ def summary(outcomes: Counter[Outcome]) -> str:
 
 
 def render_report(report: ValidationReport, *, name: str = "plan", limit: int | None = 20) -> str:
-    """Return a report as text, without excerpts and without a final newline.
-
-    Args:
-        name: The name of the plan, such as its file name.
-        limit: The maximum number of literals to show, or None for no limit.
-    """
+    """Return a report as text, without excerpts and without a final newline."""
     return "\n".join(_verdict(report, name, limit, None, ids=False))
 
 
@@ -193,7 +187,6 @@ def render_result(
 
     Args:
         sources: The source of excerpts, or None to show none.
-        limit: The maximum number of literals to show, or None for no limit.
     """
     judged = result.result
     of = f" for {one_line(judged.problem)}" if problem and judged.problem and judged.plan else ""

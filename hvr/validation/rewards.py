@@ -139,7 +139,6 @@ class Bounds(Value):
 
     Attributes:
         characters: The maximum length of a completion; longer ones count as having no plan.
-        steps: The maximum number of steps of a plan to judge.
         seconds: The time limit for judging, enforced only in the main thread and not on Windows.
             The other limits hold everywhere.
         problems: The number of problems to keep in memory.

@@ -33,7 +33,6 @@ class SearchOutcome:
 
     Attributes:
         answers: Action sequences of equal length, in the order found.
-        why: The reason why the search found none.
         hopeless: Whether it is proven that no sequence exists.
     """
 

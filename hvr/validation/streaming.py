@@ -107,7 +107,6 @@ def stream(
 
     Args:
         rows: Triples of texts: a domain, a problem and a plan.
-        engine: The engine that judges plans, by default this process.
 
     Raises:
         UsageError: A row is not three texts; the message contains its number.
@@ -366,7 +365,6 @@ class PlanRow(Value):
     Attributes:
         id: The id given in the file, any JSON value, or None if the row has no id.
         texts: The domain, the problem and the plan (empty if the row is unusable).
-        error: The reason why the row is unusable, or "".
     """
 
     number: int

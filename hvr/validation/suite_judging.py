@@ -176,10 +176,8 @@ def judge_on(
 ) -> Generator[JudgedFiles, None, None]:
     """Judge plan files on an engine; yield the results in the order of the plans, in chunks.
 
-    The files must exist where the engine works. This process judges standard input itself.
-
-    Args:
-        problems: The names of domain and problem, and of their plans.
+    Each problem is a triple of domain, problem and plans. The files must exist where the engine
+    works. This process judges standard input itself.
     """
     problems = list(problems)
     plans = sum(len(files) for *_, files in problems)

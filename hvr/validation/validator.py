@@ -120,11 +120,8 @@ class Validator(Stepper):
 
         A plan is judged over time if it has durative actions or the task depends on time. Any other
         plan is a sequence, whose numbering continues from `step_number`. The validator stays
-        unchanged.
-
-        Args:
-            on_failure: Whether to stop at the first failure, or to continue (up to MOST_FAILURES)
-                with the failing step skipped or executed anyway.
+        unchanged. After a failure, `on_failure` decides whether to stop or to continue (up to
+        MOST_FAILURES) with the failing step skipped or executed anyway.
         """
         plan = tuple(plan)
         try:

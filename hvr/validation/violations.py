@@ -454,7 +454,6 @@ class _Blamer:
         return best, any_
 
     def _impossible(self, formula: Forall | Exists, binding: Binding) -> bool:
-        """Return whether a static literal that is equal in all instances makes a part false."""
         literals = self._outer_literals.get(id(formula))
         if literals is None:
             inner = {variable.name for variable in formula.variables}

@@ -25,12 +25,11 @@ class LostCellError(Exception):
 
 @dataclass(frozen=True)
 class DoneCell(Generic[R]):
-    """Result of a cell.
+    """The result of one cell.
 
     Args:
         number: 0-based index of the cell.
-        value: Result of the function, or None if the cell was lost.
-        lost: Reason why the cell was lost, or "".
+        value: Return value of the function, or None if the cell was lost.
     """
 
     number: int

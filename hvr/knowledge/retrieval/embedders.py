@@ -183,11 +183,7 @@ class Embedder(Protocol):
 
 
 def make_embedder(name: str, options: ModelOptions | None = None) -> Embedder:
-    """Return an embedder by name.
-
-    Args:
-        options: Connection options for a provider, by default its usual address and the key from
-            the environment.
+    """Return an embedder by name; `options` say how to connect to a provider.
 
     Raises:
         UsageError: The name is unknown, the model cannot be loaded, or the provider cannot be used,

@@ -183,7 +183,6 @@ class Inventory:
         return parent is not None and self.true("openable", parent) and not self.plays(parent, OPEN)
 
     def pairs(self, predicate: str) -> tuple[tuple[str, str], ...]:
-        """Return the sorted argument pairs of a binary predicate."""
         return tuple(sorted((a.args[0], a.args[1]) for a in self.facts if a.predicate == predicate))
 
     @cached_property

@@ -70,7 +70,6 @@ class Supplies:
         of_contents: Predicates that a vessel gets when its contents are heated.
         carriers: Classes for carrying a liquid to immovable objects, preferred classes first.
         put_down: Classes of places to put objects down, preferred classes first.
-        liquid: The liquid that is heated in vessels.
     """
 
     by_achieved: Mapping[str, Supply]
@@ -241,7 +240,6 @@ class Means:
                 self.chosen.add(best, f"carries a {object_class} into the {place}")
 
     def _heat(self, classes: tuple[str, ...], marks: Set[str], predicate: str) -> None:
-        """Select every appliance that heats (or otherwise treats) objects of the first class."""
         # Choose nothing if the goal names the appliance, whose mark brings its own means.
         if any(supply.achieves in marks for supply in self._supplies.heating):
             return
@@ -315,7 +313,6 @@ class Means:
                     self._switched(supply, (self.inventory.classes[vessel],))
 
     def _source(self, reason: str) -> None:
-        """Select the first source of running liquid, and its basin."""
         joined = self.inventory.joined(RUNS_INTO)
         for kind in filter(
             None, map(self.inventory.ontology.domain_of, self._roles.players(RUNS_INTO))

@@ -75,11 +75,9 @@ def select(
 
     A name is an object (`mug-2`) or a class by one of its names in the ontology (`Mug`, "the coffee
     cup", "knives"). Otherwise, the class with the most similar name is used. For a class, the
-    nearest object in each situation is selected: a free burner and one with a pan. An object comes
-    with its first `per_class` existing or future pieces.
-
-    Args:
-        per_class: Maximum number of objects per class, not counting those named individually.
+    nearest object in each situation is selected: a free burner and one with a pan, at most
+    `per_class` objects in all. An object comes with its first `per_class` existing or future
+    pieces.
 
     Raises:
         LLMError: An embedding provider did not answer.

@@ -136,8 +136,6 @@ class HierarchicalPlan(Value):
 
     Attributes:
         root: The identifiers of the initial tasks, or None if no line lists them.
-        root_line: The line number of the initial tasks.
-        end: The number of the last line.
         closed: Whether the text marks the end of the plan.
         ignored: The number of nonempty lines before `==>` and after `<==`.
     """

@@ -21,9 +21,6 @@ def register(environment: Any = None) -> None:
         [engine hvr]
         module_name: hvr.planning.interop.engine
         class_name: HvrPlanValidator
-
-    Args:
-        environment: The environment of unified-planning, by default the global environment.
     """
     from unified_planning.environment import get_environment
 

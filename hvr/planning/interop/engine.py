@@ -175,7 +175,6 @@ def plan_to_unified(steps: Iterable[Step], problem: Any, names: UnifiedNames | N
     """Convert steps to a plan for a `unified_planning.model.Problem`.
 
     Args:
-        problem: The result of `to_unified` or `convert`.
         names: The `Conversion.names` of the problem, by default the PDDL names.
 
     Returns: A TimeTriggeredPlan if the steps are timed, else a SequentialPlan. An empty plan is

@@ -290,7 +290,6 @@ class UnifiedExpressionReader:
             yield TRUE, lifted, And((clear, Atom(name, (*args, chosen))))
 
     def _need(self, effect: Any, variables: list[TypedName], when: TimeSpecifier | None) -> None:
-        """Require that all fluents which an effect reads are defined."""
         condition, value = self._defined(effect.condition), self._defined(effect.value)
         if value != TRUE and effect.is_conditional():
             value = Imply(self.formula(effect.condition), value)

@@ -379,7 +379,6 @@ class _Translator:
     # Values ---------------------------------------------------------------------------------
 
     def _bounds(self) -> None:
-        """Require that numeric fluents stay within the bounds of their types."""
         for fluent in self.source.fluents:
             kind = fluent.type
             if not (kind.is_int_type() or kind.is_real_type()):

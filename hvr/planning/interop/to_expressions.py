@@ -106,10 +106,9 @@ class ExpressionWriter:
     def variables(
         self, variables: tuple[TypedName, ...], scope: Mapping[str, Any]
     ) -> list[tuple[list[Any], dict[str, Any]]]:
-        """Return the possible typings of quantified variables; `(either …)` gives several.
+        """Return the possible typings of quantified variables as (variables, extended scope).
 
-        Returns:
-            Pairs of the translated variables and the extended scope.
+        `(either …)` gives several typings.
         """
         from unified_planning.model import Variable
 

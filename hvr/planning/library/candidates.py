@@ -346,7 +346,6 @@ def _proposals(
 def _variants(
     library: Library, ontology: Ontology
 ) -> Iterator[tuple[Entry, Mapping[str, str | None], bool]]:
-    """Yield each entry as learnt, and again if its cluster lets variables accept more classes."""
     own: dict[str, dict[str, str | None]] = {}
     for entry in library:
         own[entry.id] = {v: ontology.class_of_pddl_type(t) for v, t in entry.types.items()}
@@ -382,7 +381,6 @@ def _assignments(
     classes: Mapping[str, str | None],
     ontology: Ontology,
 ) -> Iterator[dict[Mention, str]]:
-    """Yield assignments of the query's mentions to different parameters of an entry."""
     # Parameters in the entry's name come first, then others of its steps. Parameters that occur
     # only in conditions are excluded: "put it on the table" does not refer to the former place.
     # Only variables have names here, because the entry's name was read without objects.

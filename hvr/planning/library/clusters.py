@@ -247,7 +247,6 @@ def _common(
 
 
 def _name(members: Sequence[Entry], roles: Mapping[str, Mapping[str, str]]) -> str:
-    """Return the common pattern of the members' first names, with `…` for words that differ."""
     names = [
         [roles[m.id].get(w, "…") if is_variable(w) else w.lower() for w in m.name.split()]
         for m in members
@@ -312,7 +311,6 @@ class Cluster(JsonObject):
 
     @property
     def agents(self) -> tuple[str, ...]:
-        """The agents that have learnt a member, sorted."""
         return tuple(sorted({entry.agent for entry in self.members}))
 
     @property
@@ -320,7 +318,6 @@ class Cluster(JsonObject):
         return [entry.id for entry in self.members]
 
     def variants(self, agent: str) -> tuple[Entry, ...]:
-        """Return the members that an agent has learnt."""
         return tuple(entry for entry in self.members if entry.agent == agent)
 
 

@@ -174,12 +174,10 @@ class Entry:
 
     @cached_property
     def needs(self) -> tuple[Literal, ...]:
-        """The parsed precondition."""
         return tuple(parse_literal(t) for t in self.precondition)
 
     @cached_property
     def effects(self) -> tuple[Literal, ...]:
-        """The parsed postcondition."""
         return tuple(parse_literal(t) for t in self.postcondition)
 
     @cached_property

@@ -288,8 +288,7 @@ def default_path() -> Path:
 def read_library(path: Path, *, missing_ok: bool = False) -> Library:
     """Read a library: JSON if the file name ends in `.json`, else Turtle.
 
-    Args:
-        missing_ok: Whether a missing file is an empty library.
+    If `missing_ok`, a missing file is an empty library.
 
     Raises:
         DataFileError: The file is missing, unreadable or corrupt; the message says where.

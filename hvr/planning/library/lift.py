@@ -500,7 +500,6 @@ def _ordered(
     literals: Sequence[Literal],
     types: dict[str, str],
 ) -> dict[str, str]:
-    """Assign variables to the objects in `rest`, which occur only in conditions."""
     # Object names must not affect the order, or the same block learnt in two kitchens would become
     # two entries. This is canonical labelling: the next object is the one whose literals, with its
     # name masked, have the smallest text. Ties are all tried, and the assignment with the smallest

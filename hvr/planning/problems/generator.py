@@ -40,7 +40,6 @@ class Proven(Value):
 
     Attributes:
         plan: The steps of a shortest plan, or None if the problem is unsolvable.
-        proof: The reason in one sentence.
         states: The number of states examined, or 0 if the proof needs none.
     """
 
@@ -464,7 +463,6 @@ def graded(family: str, level: int, seed: int, *, solvable: bool = True) -> Grad
     Args:
         level: The difficulty, from 1 to 5. Higher levels have more objects and longer plans.
         seed: Any integer; equal seeds give equal problems.
-        solvable: Whether the problem has a plan.
 
     Raises:
         UsageError: The family or level is unknown.

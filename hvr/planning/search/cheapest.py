@@ -276,7 +276,6 @@ class _Relevance:
                             self._tie(literal.predicate, both=False, first=place)
 
     def _meant(self, goal: Expression) -> Iterator[str]:
-        """Yield the objects that a goal names or describes."""
         if isinstance(goal, Exists | Forall):
             literals = list(necessary_literals(goal.body))
             for variable in goal.variables:

@@ -184,7 +184,6 @@ def _change(ground: _GroundConstraint, operator: Operator, memory: int) -> _Chan
 
 
 def _start(ground: _GroundConstraint, state: int) -> tuple[bool, bool]:
-    """Return whether the initial state violates a constraint, and whether it sets the memory."""
     first, second = ground.first.holds(state), ground.second.holds(state)
     match ground.operator:
         case "always":

@@ -227,7 +227,6 @@ class SearchResult:
     Args:
         optimal: Whether the plan is proven shortest, or its absence is proven.
         planner: The planner and the configuration that found the plan.
-        operators: The number of ground operators of the search problem.
         lower_bound: A proven lower bound on the number of actions.
     """
 
@@ -292,7 +291,6 @@ def solve(task: Task, seconds: float, *, patience: float = 0.0) -> SearchResult:
 
 
 def _race(prover: _Search, anytime: _Search, deadline: float, patience: float) -> None:
-    """Wait until a proof is found, the plan stops improving, or the time is up."""
     # Poll for plan files: a running Fast Downward has no other way to report plans.
     length: int | None = None
     improved, worked = time.perf_counter(), 0.0
@@ -352,7 +350,6 @@ class _Search:
         self._process.end()
 
     def finished(self) -> bool:
-        """Return whether the process has ended; raise an error if it failed."""
         code = self._process.code
         if code is not None and code not in _KNOWN:
             _check_space(self.folder)

@@ -118,7 +118,6 @@ def build(task: Task, *, reduce: bool = True, seconds: float = math.inf) -> Sear
 
 
 def _deadline(seconds: float) -> Callable[[], None]:
-    """Return a function that raises `PlannerError` once the time is up."""
     deadline = time.perf_counter() + seconds
 
     def check_time() -> None:
@@ -194,7 +193,6 @@ def reachable(operators: Iterable[Operator], initial: int) -> tuple[list[Operato
 def _spread(
     waiting: list[Operator], reached: list[Operator], true: int, false: int
 ) -> tuple[list[Operator], int, int]:
-    """Move the operators that become possible to `reached`; return the others and new masks."""
     changed = True
     while changed:
         start = true, false
@@ -217,7 +215,6 @@ def _spread(
 
 
 def _candidates(task: Task, true: int) -> Iterator[GroundAction]:
-    """Yield actions whose necessary literals hold if they are static, or may be true."""
     fluents = Facts(task.atoms_in(true))
 
     def relation(predicate: str) -> Relation:
@@ -327,7 +324,6 @@ def _expand(
 
 
 def _by_cases(operator: Operator, can: Literals) -> Iterator[Operator]:
-    """Yield an operator for a true first large effect condition, and one for a false one."""
     for number, (formula, more, less) in enumerate(operator.conditional):
         try:
             disjuncts(formula, can)

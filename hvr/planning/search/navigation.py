@@ -174,7 +174,6 @@ def drop_useless(
 def _useless(
     task: Task, before: State, after: State, rest: Sequence[GroundAction], navigation: Navigation
 ) -> bool:
-    """Return whether a block (`rest`) has the same result without the move before it."""
     if after == before:
         return True
     without_move, with_move = before, after

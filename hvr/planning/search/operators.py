@@ -27,7 +27,6 @@ class Literals:
         return not (self.true & ~state or self.false & state)
 
     def implies(self, other: Literals) -> bool:
-        """Return whether this conjunction contains all literals of `other`."""
         return not (other.true & ~self.true or other.false & ~self.false)
 
     def __and__(self, other: Literals) -> Literals:
@@ -82,7 +81,6 @@ class GroundOperator:
 
     @property
     def writes(self) -> int:
-        """The fluents that the operator may change."""
         mask = self.add | self.delete
         for _, add, delete in self.conditional:
             mask |= add | delete
@@ -363,7 +361,6 @@ def forget_dead(
 def _dead_fluents(
     operators: Sequence[GroundOperator], goals: GoalAlternatives, together: CompatibleFluents
 ) -> dict[int, int]:
-    """Return, for each fluent (as a bit), the mask of the fluents that make it dead, if any."""
     # For each f, the candidates g; initially all fluents compatible with it.
     fluents = sum(1 << bit for bit, others in together.items() if others)
     dead = {bit: together[bit] & fluents & ~(1 << bit) for bit in bits(fluents)}
@@ -442,7 +439,6 @@ def merge_interchangeable(
 def _roles(
     operators: Sequence[GroundOperator], goals: GoalAlternatives, classes: Fluents
 ) -> dict[int, set[Hashable]]:
-    """Return the roles of each fluent: its conditions, and its effects up to the classes."""
     # Roles in preconditions do not identify the operator, because another fluent's twin is
     # another operator. A fluent that is only deleted, or read by a conditional effect, has no
     # twin: the same operator must treat the whole class equally. Negative conditions need no role,

@@ -45,7 +45,6 @@ class FastDownward(Value):
     """Fast Downward on hvr's grounding.
 
     Args:
-        seconds: The wall time limit.
         patience: Seconds without a shorter plan after which the search stops.
         prove: Whether to search until the plan is proven shortest or the time is up.
     """

@@ -53,7 +53,6 @@ def solve_with(task: Task, engine: str, seconds: float) -> SearchResult:
 
     Args:
         engine: The engine's name in unified-planning, such as `fast-downward`.
-        seconds: The wall time limit of the engine.
 
     Raises:
         UsageError: The engine is not installed.

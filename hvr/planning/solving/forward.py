@@ -48,14 +48,12 @@ class SearchSpace(Protocol[S]):
 
     def key(self, state: S) -> object: ...
 
-    def satisfied(self, state: S) -> bool:
-        """Return whether a state is a goal state."""
+    def satisfied(self, state: S) -> bool: ...
 
     def estimate(self, state: S) -> Distance | None:
         """Return a goal distance estimate with helpful actions, or None for a dead end."""
 
-    def choices(self, state: S) -> Iterable[int]:
-        """Return the steps that may be applicable."""
+    def choices(self, state: S) -> Iterable[int]: ...
 
     def after(self, state: S, step: int) -> S | None:
         """Return the state after a step, or None if it is not applicable."""

@@ -170,8 +170,6 @@ class PlannerJob:
     """The problem and settings with which a program is started.
 
     Args:
-        domain, problem: PDDL files.
-        seconds: The wall time limit.
         optimal: Whether to search for a plan that is proven cheapest.
         shared: Whether several programs run at the same time, possibly more than the machine has
             processors.
@@ -284,7 +282,6 @@ class Running:
         self._process.end()
 
     def pause(self) -> bool:
-        """Suspend the planner; return whether the system supports it."""
         return self._process.pause()
 
     def resume(self) -> None:
@@ -344,7 +341,6 @@ class Running:
         return next(said, "")
 
     def explanation(self) -> str:
-        """Return the reason why the planner ended without a plan."""
         outcome = self.outcome
         if outcome not in (PlannerEnd.UNABLE, PlannerEnd.CRASHED, PlannerEnd.GAVE_UP):
             return outcome

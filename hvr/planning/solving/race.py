@@ -106,7 +106,6 @@ def _parts(durative: DurativeOperator, when: str) -> StepParts:
 
 
 def _ordered(task: Task, events: list[_Event]) -> list[tuple[_Event, Access]]:
-    """Return the events in order, each with the facts that it reads and writes."""
     # Among simultaneous events, the next one is an applicable event that leaves most others
     # applicable.
     state = task.initial.bits, task.initial.values
@@ -134,7 +133,6 @@ def _ordered(task: Task, events: list[_Event]) -> list[tuple[_Event, Access]]:
 def _earliest(
     task: Task, plan: Sequence[TimedAction], ordered: Sequence[tuple[_Event, Access]], gap: Fraction
 ) -> list[Fraction] | None:
-    """Return the earliest times of the events, or None if the time constraints are inconsistent."""
     least: list[tuple[int, int, Fraction]] = []
     partner: dict[int, int] = {}
     accesses = [one for _, one in ordered]
@@ -357,7 +355,6 @@ class _Race:
         )
 
     def take_turns(self, now: float) -> None:
-        """Pause planners whose turn is over, and start or resume the next ones."""
         for runner in self.working():
             self.spent[runner.running.program.name] = runner.total(now)
             if runner.running.code is not None:

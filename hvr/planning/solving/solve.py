@@ -156,8 +156,6 @@ def solve(
     """Find a valid plan for a problem.
 
     Args:
-        domain, problem: PDDL files.
-        options: Options of the search.
         anytime: Whether to search for better plans until one is proven optimal or the time is up.
         cores: The number of planners that run at the same time, by default as many as possible.
         listen: A function to call with each plan that is better than the previous ones.
@@ -376,10 +374,8 @@ class SetRow:
     Args:
         outcome: `plan`, `no plan`, `undecided`, `unusable` or `lost`.
         proven: Whether the plan is proven optimal, or its absence is proven.
-        cost: The value of the metric, or the number of steps.
         maximise: Whether the metric is to be maximised, so that no quality is defined.
         first: Seconds until the first valid plan.
-        planner: The planner that found the plan or the proof.
         message: The reason why there is neither a plan nor a proof.
     """
 
@@ -539,9 +535,7 @@ def _entry(line: Any, place: str, folder: Path) -> SetProblem:
 def summary(rows: Iterable[SetRow], best: Mapping[str, Fraction], limit: float) -> dict[str, Any]:
     """Return aggregate figures of a set.
 
-    Args:
-        best: The best known costs by the keys of the problems.
-        limit: The time limit per problem in seconds.
+    `best` contains the best known costs by the keys of the problems.
     """
     rows = list(rows)
     qualities = [row.quality(best.get(row.key)) for row in rows]

@@ -44,8 +44,7 @@ _MOST_DERIVATIVES = 12
 class Enclosure:
     """A function of time that can be enclosed over intervals of time.
 
-    Args:
-        original: A multiple of `function` that `Crossing.reduce` subtracts, by default `function`.
+    `original` is a multiple of `function` that `Crossing.reduce` subtracts.
     """
 
     def __init__(self, function: Quantity, original: Quantity | None = None) -> None:

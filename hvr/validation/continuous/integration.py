@@ -376,7 +376,6 @@ def _replaced(number: Quantity, solved: Mapping[StateVariable, Quantity]) -> Qua
 
 
 def _groups(rates: Mapping[StateVariable, Quantity]) -> list[list[StateVariable]]:
-    """Return the groups of mutually dependent variables, each after the groups it depends on."""
     needs = {variable: variables_of([rate]) for variable, rate in rates.items()}
     order: list[StateVariable] = []
     seen: set[StateVariable] = set()

@@ -226,7 +226,6 @@ class MovingState:
 
     Args:
         name: A function that returns the name of a fluent from its index, for error messages.
-        origin: The time of moment 0, for error messages.
     """
 
     def __init__(

@@ -297,7 +297,6 @@ def roots(polynomial: Polynomial, end: Rational) -> list[Root]:
 
 
 def _by_formula(polynomial: Polynomial) -> list[Rational] | None:
-    """Return the real roots of a quadratic, or None if they are irrational."""
     c, b, a = polynomial.coefficients
     discriminant = Fraction(b * b - 4 * a * c)
     if discriminant < 0:

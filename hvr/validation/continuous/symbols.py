@@ -219,12 +219,7 @@ TIME = _Time()
 
 
 class StateVariable(Symbol):
-    """A number whose rate is a function of the state variables.
-
-    Attributes:
-        flow: The system of equations that determines the number.
-        place: The index of the number in this system.
-    """
+    """A number whose rate is a function of the state variables."""
 
     __slots__ = ("flow", "index", "name", "place")
 

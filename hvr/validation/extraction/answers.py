@@ -643,7 +643,6 @@ def _is_annotated(text: str, found: Sequence[re.Match[str]], *, numbered: bool) 
 
 
 def _without_remarks(run: list[tuple[int, _Kinded]]) -> list[tuple[int, _Kinded]]:
-    """Remove last lines that only repeat earlier steps in words."""
     while len(run) > 1 and run[-1][1].kind == "weak" and not run[-1][1].bullet:
         before = {step for _, line in run[:-1] for step in line.steps}
         if not before.issuperset(run[-1][1].steps):

@@ -230,7 +230,6 @@ class _Node(Value):
     Attributes:
         name: The name of the task or action, or _TEST for a precondition.
         args: Names and variables. A precondition has the variables of all parameters.
-        before: The numbers of the nodes that must be completed first.
     """
 
     number: int

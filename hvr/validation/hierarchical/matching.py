@@ -45,7 +45,6 @@ class SubtaskMatch(Value):
 
     Attributes:
         children: The tree node for each subtask, in the order of the method.
-        binding: The values of the known parameters.
     """
 
     children: tuple[int, ...]
@@ -498,10 +497,7 @@ class PlanStates(Sequence[State]):
     """The states before and after each action of a plan, up to the first inapplicable action.
 
     A state has a bit for each fluent, so only every 32nd state is kept; the others are recomputed
-    on access.
-
-    Args:
-        operator_of: A function that returns the operator of the action with a given index.
+    on access. `operator_of` returns the operator of the action with a given index.
     """
 
     def __init__(

@@ -154,7 +154,6 @@ class Scheduler:
         return self._placement
 
     def _advance(self, task: _Open) -> int:
-        """Advance a task until a child must be placed first; return the child, or -1 at the end."""
         while True:
             if task.position == FAILED and not self._next_way(task):
                 return -1
