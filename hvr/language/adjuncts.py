@@ -36,11 +36,11 @@ from hvr.language.syntax import Adjunct, NounPhrase
 def holder(
     draft: MeaningDraft, candidates: Sequence[int], adjunct: Adjunct, *, at_work: bool = False
 ) -> int | None:
-    """Return the entity that holds the things of an adjunct, or None for tools and companions.
+    """Return the entity that holds the things of a 'with' phrase; None if it names tools.
 
     Args:
         candidates: Possible holders, the nearest to the adjunct first.
-        at_work: Whether the verb changes its object, so that a knife is its tool.
+        at_work: Whether the verb changes its object, so that 'with a knife' names a tool.
     """
     tools = (TOOL, INSTRUMENT) if at_work else (TOOL,)
     if not adjunct.inside and any(
@@ -57,7 +57,7 @@ def holder(
 
 
 def stands_on(draft: MeaningDraft, place: int, things: Iterable[int], adjunct: Adjunct) -> bool:
-    """Return whether 'with' describes the surface at the destination, not the moved things.
+    """Return whether 'with' describes the surface at the destination instead of the moved things.
 
     Examples are 'the pan on the table with the lettuce' and 'to the counter with a loaf on it'.
     """
@@ -80,7 +80,7 @@ def _relations(draft: MeaningDraft, number: int) -> set[str]:
 
 
 def _fit(draft: MeaningDraft, number: int, things: Iterable[NounPhrase]) -> bool:
-    """Return whether things, or pieces of them, may be put on or in an entity."""
+    """Return whether all things, or pieces of them, may be put in or on an entity."""
     classes = draft.entities[number].classes
     places = draft.taxonomy.places
     return not any(
@@ -99,7 +99,7 @@ def _fit(draft: MeaningDraft, number: int, things: Iterable[NounPhrase]) -> bool
 # Adjuncts -----------------------------------------------------------------------------------------
 
 STATIC = frozenset({"in", "on", "at", "inside", "inside of", "within", "on top of", "upon"})
-"""Prepositions of location; others ('into', 'to') give a direction."""
+"""Prepositions that state a location; others ('into', 'to') state a direction."""
 
 _BESIDE = frozenset({"at", "end", "edge", "corner"})
 
@@ -119,13 +119,12 @@ class Adjuncts:
         self.referents = referents
 
     def means(self, verb: Verb, things: list[int], adjunct: Adjunct) -> None:
-        """Apply the means that an adjunct names."""
         for thing in adjunct.things:
             for number in self.referents.of(thing, ReferentReading()):
                 self.method(verb, things, number)
 
     def method(self, verb: Verb, things: list[int], number: int) -> None:
-        """Apply a means to an action: 'in the microwave', 'on the stove', 'with a knife'."""
+        """Apply a means of an action: 'in the microwave', 'on the stove', 'with a knife'."""
         draft = self.draft
         taxonomy, entity = self.taxonomy, draft.entities[number]
         mark = next(
@@ -150,7 +149,7 @@ class Adjuncts:
             draft.demand(thing, str(mark), verb.word)
 
     def _only_with(self, tools: tuple[str, ...]) -> None:
-        """Forbid tools with a more general name: "with a butter knife" excludes the knife."""
+        """Forbid a tool with a less specific name: 'with a butter knife' excludes the knife."""
         label = self.taxonomy.label
         for tool in tools:
             others = tuple(
@@ -162,14 +161,14 @@ class Adjuncts:
                 self.draft.less_exact.append(Ban("(holding ?x)", others))
 
     def forget_means(self, number: int) -> None:
-        """Drop an entity that was only a means."""
+        """Drop an entity that the request mentions only as a means."""
         if not self.draft.is_goal(number):
             self.draft.forget(number)
 
     def take(
         self, verb: Verb, things: list[int], adjuncts: Sequence[Adjunct]
     ) -> list[tuple[int, str]]:
-        """Apply sources, means and contents; return the other places with their prepositions."""
+        """Apply sources, means and contents; return the remaining places and their prepositions."""
         places: list[tuple[int, str]] = []
         for adjunct in adjuncts:
             if adjunct.kind == "from":
@@ -195,7 +194,7 @@ class Adjuncts:
         )
 
     def source(self, things: Iterable[int], adjunct: Adjunct) -> None:
-        """Restrict things to a place of origin; 'from the tap' has no effect."""
+        """Restrict things to those at a source; 'from the tap' restricts nothing."""
         reading = ReferentReading(requires=self.taxonomy.roles.class_of(PLACE))
         place = self.referents.of(adjunct.things[0], reading)[0]
         if self.draft.plays(place, PLACE):
@@ -206,7 +205,7 @@ class Adjuncts:
     def where_they_are(
         self, things: list[int], places: list[tuple[int, str]]
     ) -> list[tuple[int, str]]:
-        """Read 'in' and 'on' as initial locations; return the other places."""
+        """Read static prepositions such as 'in' as current locations; return the other places."""
         going = [(n, word) for n, word in places if word not in STATIC]
         for number, word in places:
             if word in STATIC:
@@ -214,11 +213,11 @@ class Adjuncts:
         return going
 
     def settle(self, things: list[int], places: list[tuple[int, str]]) -> bool:
-        """Put things at the last place; return whether there was one.
+        """Put things at the last of several places; return False if there is no place.
 
-        Earlier places are moved to the last place ('the egg on the plate on the table'), select
-        the thing ('the knife on the counter in the drawer'), or are described by the last place
-        ('in the bin at the end of the counter').
+        An earlier place moves to the last place with the things ('the egg on the plate on the
+        table'), selects the things ('the knife on the counter in the drawer'), or is described by
+        the last place ('in the bin at the end of the counter').
         """
         draft = self.draft
         current = list(things)
@@ -252,7 +251,6 @@ class Adjuncts:
         return word not in STATIC or bool(self.draft.brackets.take(2))
 
     def _describe(self, place: int, other: int, word: str) -> None:
-        """Restrict the candidates for a place to those at another place."""
         draft, entity = self.draft, self.draft.entities[other]
         if not _is_beside(word):
             draft.come_from([place], other, firm=True)
@@ -262,7 +260,7 @@ class Adjuncts:
         self.forget_means(other)
 
     def _not_above(self, place: int, word: str) -> None:
-        """Refuse the top of a thing that only holds things inside."""
+        """Reject 'on' or 'on top of' for a place that holds objects only inside."""
         opens = self.taxonomy.roles.bearer(OPEN)
         holds_inside = (
             opens is not None
@@ -277,14 +275,14 @@ class Adjuncts:
             self.draft.note(f"read '{word} the {entity.text}' as in it: things can only be in it")
 
     def goes_on(self, inner: int, outer: int) -> bool:
-        """Return whether something can be carried to a place."""
+        """Return whether an entity is portable and may be put in or on another entity."""
         outers = self.draft.entities[outer].classes
         return self.draft.plays(inner, PORTABLE) and any(
             o in self.taxonomy.places(i) for i in self.draft.entities[inner].classes for o in outers
         )
 
     def default_place(self, verb: Verb, number: int) -> int:
-        """Return the default place of a verb: the first class where the thing may be put."""
+        """Return the verb's default place: the first of its classes where the thing may be put."""
         classes = self.taxonomy.concrete_of(verb.places)
         allowed = {p for c in self.draft.entities[number].classes for p in self.taxonomy.places(c)}
         avoid = self.draft.entities[number].place_from
@@ -298,7 +296,7 @@ class Adjuncts:
         return self.draft.new(entity)
 
     def contents(self, things: list[int], adjunct: Adjunct, *, at_work: bool = False) -> bool:
-        """Interpret 'with …' as contents of one of the things, nearest first, if possible."""
+        """Read 'with …' as the contents of one of the things, the nearest first; return success."""
         outer = holder(self.draft, things, adjunct, at_work=at_work)
         if outer is None:
             return False
@@ -314,7 +312,7 @@ class Adjuncts:
         return [number for number in beside if self.draft.plays(number, PORTABLE)]
 
     def describes(self, places: Iterable[int], adjunct: Adjunct) -> bool:
-        """Select furniture by its contents: 'open the drawer with the knife in it'."""
+        """Select furniture by its contents, as in 'open the drawer with the knife in it'."""
         classes = self.taxonomy.concrete_of(adjunct.classes)
         furniture = [n for n in places if not self.draft.plays(n, PORTABLE)]
         if not (furniture and classes):
@@ -325,11 +323,11 @@ class Adjuncts:
         return True
 
     def is_tool(self, adjunct: Adjunct) -> bool:
-        """Return whether an adjunct names only sources of the filling, not the filling itself."""
+        """Return whether 'with …' names only sources such as a tap, not the liquid to fill in."""
         return all(self.taxonomy.any_plays(t.classes, SOURCE) for t in adjunct.things)
 
     def without_effect(self, adjunct: Adjunct) -> None:
-        """Ignore means that do not affect the goal: 'from the tap'."""
+        """Ignore a means that does not affect the goal, such as 'from the tap'."""
         for thing in adjunct.things:
             for number in self.referents.of(thing, ReferentReading()):
                 self.forget_means(number)

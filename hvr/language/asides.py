@@ -1,8 +1,7 @@
 """Asides: words around a request that ask for nothing, and retractions.
 
-after a long day, wash the mug            a circumstance
-could you wash the mug? i am late         a comment
-wash the mug, no wait, the cup            a retraction: 'wash the cup'
+    after a long day, wash the mug            a circumstance could you wash the mug? i am late
+        a comment wash the mug, no wait, the cup            a retraction: 'wash the cup'
 
 An aside is a phrase between pauses that begins like a circumstance or a comment, or the end of a
 phrase that gives a reason. A phrase that asks for an action on a known thing is never an aside.
@@ -29,7 +28,9 @@ from hvr.language.noun_phrases import read_thing
 from hvr.values import Value
 
 _STATES = frozenset("is are was were has have had looks look seems seem smells feels".split())
-"""Verbs of statements about the world; 'should be' asks for something."""
+"""Verbs of statements about the world. 'Should be' is none of them, because it asks for
+something.
+"""
 
 _OWNERS = frozenset({"my", "your", "our", "his", "her", "their"})
 
@@ -61,7 +62,7 @@ _PERSONS = frozenset(
 
 
 _STATED = frozenset({"as you", "as your", "despite", "in spite of", "even with", "speaking of"})
-"""Openings of circumstances that never ask for what they say: 'as you clear the table, …'."""
+"""Beginnings of circumstances that never request their contents: 'as you clear the table, …'."""
 
 
 _BINDING = (
@@ -115,7 +116,7 @@ def pruned(text: str, tokens: tuple[str, ...], lexicon: Lexicon) -> Pruned:
 
 
 def _praised(cursor: Cursor, number: int, phrases: Sequence[tuple[int, int]]) -> int:
-    """Return where the praise of the only request starts, or 0."""
+    """Return where praise after the only request begins, or 0."""
     # In 'putting the keys on the shelf helps you find them', the subject is the request.
     start, end = phrases[number]
     at = next((n for n in range(start + 1, end) if cursor.word(n) in _FINITE), 0)
@@ -133,7 +134,7 @@ def _locates(cursor: Cursor, number: int, phrases: Sequence[tuple[int, int]]) ->
 
 
 def _phrases(cursor: Cursor) -> Iterator[tuple[int, int]]:
-    """Yield the start and end of each run of words between pauses, or 'so' before a verb."""
+    """Yield start and end of each phrase between pauses; 'so' before a verb is also a pause."""
     tokens, start = cursor.tokens, 0
     for at in range(len(tokens) + 1):
         ends = at == len(tokens) or tokens[at] in PAUSES
@@ -186,7 +187,7 @@ def _opens(cursor: Cursor, start: int, end: int) -> bool:
 
 
 def _is_about_known(cursor: Cursor, start: int, end: int) -> bool:
-    """Return whether words name a thing or a state, or refer to one: 'I should like it filled'."""
+    """Return whether words name a thing or a state, or refer to one ('I should like it filled')."""
     return any(
         cursor.named(at)
         or cursor.kind(Adjective, at)
@@ -196,7 +197,7 @@ def _is_about_known(cursor: Cursor, start: int, end: int) -> bool:
 
 
 def _is_chat(cursor: Cursor, start: int, end: int) -> bool:
-    """Return whether an opening names and forbids nothing: 'brb, …', 'you know what, …'."""
+    """Return whether an introductory phrase names no thing and forbids nothing: 'brb, …'."""
     if not _has_unknown(cursor, start, end) or cursor.function("det", "number", at=start):
         return False
     after = end + 1 + (cursor.word(end + 1) in {"and", "but", "so"})
@@ -224,13 +225,13 @@ def _is_remark(cursor: Cursor, start: int, end: int) -> bool:
 
 
 def _is_past(cursor: Cursor, at: int) -> bool:
-    """Return whether an unknown past tense follows a thing: 'the pan stayed on the stove'."""
+    """Return whether an unknown verb in the past tense follows a thing: 'the pan stayed …'."""
     known = cursor.longest(at) or not cursor.word(at).endswith("ed")
     return not known and any(cursor.named(n) == at - n for n in range(max(0, at - 3), at))
 
 
 def _is_question(cursor: Cursor, start: int, end: int) -> bool:
-    """Return whether a question comes before a request: 'where is the mug? bring it'."""
+    """Return whether a question precedes a request: 'where is the mug? bring it'."""
     asked = cursor.word(start) in {"where", "where's", "who", "who's", "whose", "why"}
     return asked and any(_asks(cursor, n, len(cursor.tokens)) for n in range(end, end + 1))
 
@@ -238,9 +239,9 @@ def _is_question(cursor: Cursor, start: int, end: int) -> bool:
 def with_referent(
     tokens: tuple[str, ...], asides: Sequence[str], lexicon: Lexicon
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Replace the first pronoun by the only thing that the asides are about; return the notes.
+    """Replace the first pronoun by the only thing that the asides mention; also return notes.
 
-    In 'I left my watch on the sofa, bring it', 'it' is the watch, since the sofa is only its place.
+    In 'I left my watch on the sofa, bring it', 'it' is the watch; the sofa is only its place.
     """
     told = Cursor(" ".join(asides), tuple(" , ".join(asides).split()), lexicon)
     things, places = _mentioned(told)
@@ -266,7 +267,7 @@ def with_referent(
 
 
 def _mentioned(told: Cursor) -> tuple[list[str], list[str]]:
-    """Return the things that asides are about, and the places with their prepositions."""
+    """Return the things that asides mention, and the places with their prepositions."""
     found: list[tuple[bool, bool, str]] = []
     places: list[str] = []
     opened, at = 0, 0
@@ -292,7 +293,7 @@ def _mentioned(told: Cursor) -> tuple[list[str], list[str]]:
 
 
 def _is_own_affair(cursor: Cursor, at: int, end: int) -> bool:
-    """Return whether words say what a person does with their own things: 'sorting your music'."""
+    """Return whether words say what people do with their own things: 'sorting your music'."""
     doing = cursor.word(at).endswith("ing") and at + 1 < end
     return doing and any(cursor.word(n) in _OWNERS for n in range(at + 1, min(at + 3, end)))
 
@@ -312,7 +313,7 @@ def _is_courtesy(cursor: Cursor, start: int, end: int) -> bool:
 
 
 def _is_about_unknown(cursor: Cursor, start: int, end: int) -> bool:
-    """Return whether a phrase states something about an unknown thing: 'the guests are here'."""
+    """Return whether a phrase states something about an unknown thing: 'the guests have come'."""
     match = cursor.function("det", at=start)
     at = start + (match.length if match else 0)
     if match is None or cursor.named(at) or cursor.kind(Adjective, at) or cursor.kind(Verb, at):
@@ -331,7 +332,7 @@ def _is_adverb(cursor: Cursor, at: int) -> bool:
 
 
 def _is_label(cursor: Cursor, at: int) -> bool:
-    """Return whether a number only tells furniture apart: 'burner 3', 'drawer two'."""
+    """Return whether a number only labels a piece of furniture: 'burner 3', 'drawer two'."""
     if not (cursor.word(at).isdecimal() or cursor.function("number", at=at)):
         return False
     fixed = any(
@@ -343,9 +344,9 @@ def _is_label(cursor: Cursor, at: int) -> bool:
 
 
 def _describes(cursor: Cursor, at: int) -> bool:
-    """Return whether an unknown adjective stands before a known thing: 'a transparent bowl'.
+    """Return whether an unknown adjective precedes a known noun: 'a transparent bowl'.
 
-    Before tableware, an unknown noun states its use: 'an ice cream bowl'.
+    Before tableware, this includes an unknown noun: 'an ice cream bowl'.
     """
     if not cursor.longest(at) and cursor.word(at).endswith("'s"):
         return bool(cursor.named(at + 1))  # 'yesterday's paper'
@@ -384,7 +385,7 @@ def _asks(cursor: Cursor, start: int, end: int) -> bool:
 
 
 def _has_object(cursor: Cursor, at: int, end: int) -> bool:
-    """Return whether a known thing follows directly, after determiners and adjectives."""
+    """Return whether a known noun follows after nothing but determiners and adjectives."""
     while at < end:
         if cursor.named(at) or cursor.function("pronoun", at=at):
             return True
@@ -398,7 +399,7 @@ def _has_object(cursor: Cursor, at: int, end: int) -> bool:
 def _is_unknown_landmark(cursor: Cursor, start: int, at: int, end: int) -> bool:
     """Return whether a phrase ends with a place near an unknown thing: '… next to the vault'.
 
-    Another place must come before, so that only the landmark is left out.
+    It must also name a known place, so that only the landmark is ignored.
     """
     near = cursor.function("unplaced", at=at)
     if near is None or at + near.length >= end or cursor.longest(end - 1):
@@ -410,7 +411,7 @@ def _is_unknown_landmark(cursor: Cursor, start: int, at: int, end: int) -> bool:
 
 
 def _is_occasion(cursor: Cursor, at: int, end: int) -> bool:
-    """Return whether an occasion of unknown words ends a phrase: 'before my meeting at nine'."""
+    """Return whether a phrase ends with an unknown occasion: 'before my meeting at nine'."""
     opened = cursor.function("occasion", at=at)
     if opened is None:
         return False
@@ -422,10 +423,10 @@ def _is_occasion(cursor: Cursor, at: int, end: int) -> bool:
 def corrected(
     text: str, tokens: tuple[str, ...], lexicon: Lexicon
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Replace retracted words ('wash the mug, no wait, the cup'); return the words and notes.
+    """Carry out retractions ('wash the mug, no wait, the cup'); return the words and notes.
 
     Raises:
-        LanguageError: The replaced words are unclear.
+        LanguageError: It is unclear which words are replaced.
     """
     cursor = Cursor(text, tokens, lexicon)
     for at in range(1, len(tokens)):
@@ -467,7 +468,7 @@ def _replaced(before: Cursor, after: Cursor, at: int) -> int:
 
 
 def _thing_at(cursor: Cursor, at: int) -> bool:
-    """Return whether a noun phrase with a determiner, or a bare noun, starts here."""
+    """Return whether a noun phrase begins at a position, with or without a determiner."""
     if cursor.starts_exactly(at) and not cursor.function("pronoun", at=at):
         cursor.at = at
         try:
@@ -487,7 +488,7 @@ def _thing_at(cursor: Cursor, at: int) -> bool:
 # lasting features (`k:feature`) have them all.
 
 _BEFORE, _AFTER = 3, 5
-"""Numbers of words before and after a general word that can name its purpose."""
+"""Numbers of words before and after a general noun in which its purpose is searched."""
 
 
 _GENERAL = frozenset(
@@ -496,18 +497,18 @@ _GENERAL = frozenset(
     "things fabric material fixture source collection volume volumes devices tools objects "
     "containers utensils vegetable fruit place spot seat leaf".split()
 )
-"""General words for things and places."""
+"""Nouns that name no class, such as 'something' and 'container'."""
 
 _PLACES = frozenset({"place", "spot"})
-"""General words that need a purpose after them: 'the place where you sleep'."""
+"""General nouns whose purpose must follow: 'the place where you sleep'."""
 
 _OF = frozenset({"collection", "volume", "volumes", "source"})
-"""General words whose purpose or content may follow 'of'."""
+"""General nouns whose purpose or content may follow 'of'."""
 
 _SETS = (("set", "of"), ("sets", "of"))
 
 _MOST_KINDS = 6
-"""Largest number of kinds that a description may leave open."""
+"""Maximum number of classes that a description may leave open."""
 
 _PRONOUNS = frozenset({"something", "anything"})
 """General words without an article."""
@@ -516,7 +517,7 @@ _PRONOUNS = frozenset({"something", "anything"})
 def with_names(
     text: str, tokens: tuple[str, ...], lexicon: Lexicon
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Replace the things that a purpose describes by their names; return the words and notes."""
+    """Replace things described by a purpose by their names; return the words and notes."""
     notes: list[str] = []
     at = 0
     while at < len(tokens):
@@ -556,7 +557,7 @@ def _described(cursor: Cursor, at: int) -> tuple[int, int, tuple[str, ...]] | No
 
 
 def _modifies(cursor: Cursor, at: int) -> bool:
-    """Return whether a word can belong to the description of the thing after it."""
+    """Return whether a word can belong to the description of the noun after it."""
     if stem(cursor.word(at)) in cursor.lexicon.descriptive:
         return True
     little = (e.role for n, e in cursor.entries(FunctionWord, at) if n == 1)
@@ -564,7 +565,7 @@ def _modifies(cursor: Cursor, at: int) -> bool:
 
 
 def _with_features(lexicon: Lexicon, words: frozenset[str], head: str) -> tuple[str, ...]:
-    """Return the names of the classes that have all features of a description, if they are few."""
+    """Return the names of the classes that have all features of a description, if only a few do."""
     found = [
         name
         for name, features in lexicon.features.items()
@@ -575,7 +576,7 @@ def _with_features(lexicon: Lexicon, words: frozenset[str], head: str) -> tuple[
 
 
 def _complements(cursor: Cursor, at: int) -> Iterator[tuple[int, frozenset[str]]]:
-    """Yield the ends and words of the phrases of purpose after a general word, longest first."""
+    """Yield ends and words of the phrases of purpose after a general noun, longest first."""
     link = cursor.function("serving", *("of",) * (cursor.word(at - 1) in _OF), at=at)
     phrases: list[tuple[int, frozenset[str]]] = [(at, frozenset())]
     words: frozenset[str] = frozenset()

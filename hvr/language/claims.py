@@ -1,11 +1,11 @@
-"""Check whether a goal accounts for the words of its request.
+"""Checks whether a goal accounts for the words of its request.
 
 The grammar consumes every word by a rule. The learnt reader reads a sentence as a whole, so each
 content word is compared with its frame:
 
-slice the apple pie            the head of a compound is unknown       no reading
-forget it, slice the potato    a thing or a state is missing           no reading
-the pot near the stove         a place that only describes is missing  named as ignored
+    slice the apple pie            the head of a compound is unknown       no reading forget it,
+        slice the potato    a thing or a state is missing           no reading the pot near the
+        stove         a descriptive place is missing          named as ignored
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from hvr.language.taxonomy import Taxonomy, literals
 from hvr.values import Value
 
 _ON_THE_WAY = frozenset({"put", "hold", "set", "discard", "drop"})
-"""Frames of verbs that every request to put or take something may use."""
+"""Frames of verbs that every request to put or take an object may contain."""
 
 _PLACING = _ON_THE_WAY - {"hold"}
-"""Frames of verbs whose object ends somewhere."""
+"""Frames of verbs that put their object somewhere."""
 
 _DESCRIBES = frozenset({"from", "unplaced"})
 """Roles of prepositions whose complement only identifies the object."""
@@ -44,9 +44,9 @@ class Coverage(Value):
 
     Args:
         against: Words that contradict the goal and rule it out.
-        ignored: Words that only describe.
+        ignored: Words that only describe an object.
         unsaid: Whether no verb or adjective names the states of the goal.
-        baseless: Whether the request names nothing that brings these states about, either.
+        baseless: Whether, in addition, nothing named in the request brings these states about.
     """
 
     against: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ class Coverage(Value):
 
 
 class Gate:
-    """Compares the words of a request with the subjects of a goal."""
+    """Compares the words of a request with the classes and states of a goal."""
 
     def __init__(self, lexicon: Lexicon, taxonomy: Taxonomy) -> None:
         self.lexicon = lexicon
@@ -75,11 +75,11 @@ class Gate:
         predicates: Collection[str],
         count: int,
     ) -> Coverage:
-        """Return the words that a goal leaves out.
+        """Return the words that a goal does not account for.
 
         Args:
             predicates: States that the goal requires.
-            count: Largest number of things of a kind in the goal.
+            count: Maximum number of objects of one class in the goal.
         """
         against, ignored, places = list[str](), list[str](), list[str]()
         means = self._means(predicates)
@@ -128,7 +128,7 @@ class Gate:
         )
 
     def _is_place(self, spans: Sequence[tuple[int, int, tuple[Entry, ...]]], index: int) -> bool:
-        """Return whether the word of a verb names an unknown place: 'in the study'."""
+        """Return whether a word that can be a verb is used as an unknown place: 'in the study'."""
         before = [entries for _, _, entries in spans[max(0, index - 2) : index]]
         return (
             len(before) == 2
@@ -141,7 +141,7 @@ class Gate:
     def _is_listed(
         self, spans: Sequence[tuple[int, int, tuple[Entry, ...]]], index: int, known: set[str]
     ) -> bool:
-        """Return whether 'and' joins a noun to the noun for a thing of the goal."""
+        """Return whether 'and' joins a noun to a noun for an object of the goal."""
         for side in (spans[index + 1 :], spans[:index][::-1]):
             joined = False
             for _, _, entries in side:
@@ -179,7 +179,6 @@ class Gate:
         return False
 
     def _modifies(self, spans: Sequence[tuple[int, int, tuple[Entry, ...]]], index: int) -> bool:
-        """Return whether a noun phrase continues after an unknown word."""
         if index and self._names(spans[index - 1][2]):
             return False
         after = spans[index + 1][2] if index + 1 < len(spans) else ()
@@ -234,7 +233,7 @@ class Gate:
         return any(isinstance(entry, FunctionWord | Verb | Adjective) for entry in entries)
 
     def _governor(self, spans: Sequence[tuple[int, int, tuple[Entry, ...]]], index: int) -> str:
-        """Return the role of the preposition before a noun and its modifiers, or ''."""
+        """Return the role of the preposition that governs a noun, or ''."""
         for _, _, entries in reversed(spans[:index]):
             roles = {e.role for e in entries if isinstance(e, FunctionWord)}
             for role in ("unplaced", "from", "prep"):
@@ -246,7 +245,7 @@ class Gate:
         return ""
 
     def _is_reached(self, entries: Sequence[Entry], predicates: Collection[str]) -> bool:
-        """Return whether a goal has the state of a verb or an adjective, under any reading."""
+        """Return whether the goal contains the state of a verb or adjective, in any sense."""
         if not any(isinstance(e, Verb | Adjective) for e in entries):
             return True
         for entry in entries:

@@ -1,9 +1,9 @@
 """The choice of classes in a scene for the entities of a request.
 
-There are two passes over all entities. First, a condition that an object cannot satisfy as a whole
-is moved to its pieces or its liquid (`_adapt`). Then each entity gets classes that exist in the
-scene and fit the requested places (`_choose`). Whether a class fits depends on the classes of the
-other entities, so the passes cannot be merged.
+Two passes run over all entities. First, a condition that an object cannot satisfy as a whole is
+moved to its pieces or its liquid (`_adapt`). Then each entity gets classes that exist in the scene
+and fit the requested places (`_choose`). Whether a class fits depends on the classes of the other
+entities, so the passes cannot be merged.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from hvr.values import Value
 def with_remainders(
     meaning: Meaning, taxonomy: Taxonomy, inventory: Inventory
 ) -> tuple[Entity, ...]:
-    """Return the entities of a request, with pieces in place of the only whole thing that is cut.
+    """Return the entities of a request; an object that is cut is replaced by its pieces.
 
-    Pieces that the request puts elsewhere do not count.
+    Pieces that the request puts somewhere else are excluded.
     """
     entities = list(meaning.entities)
     for number, entity in enumerate(entities):
@@ -42,7 +42,7 @@ def with_remainders(
 def _pieces_of(
     entity: Entity, entities: list[Entity], taxonomy: Taxonomy, inventory: Inventory
 ) -> tuple[str, ...]:
-    """Return the classes of the pieces that an entity means, if it means all of them."""
+    """Return the classes of the pieces that an entity consists of, if it means all of them."""
     if entity.group or entity.liquid or len(entity.classes) != 1:
         return ()
     kind = entity.classes[0]
@@ -93,7 +93,7 @@ class ClassChoice:
 
     @property
     def numbers(self) -> list[int]:
-        """The entities that have not been merged into others or dropped."""
+        """Indices of the entities that have not been dropped or merged into others."""
         return [n for n, entity in enumerate(self.entities) if entity.classes]
 
     def note(self, text: str) -> None:
@@ -103,29 +103,26 @@ class ClassChoice:
     # --- queries -------------------------------------------------------------------------
 
     def any_is(self, classes: Iterable[str], wanted: str) -> bool:
-        """Return whether any of the classes equals or is a subclass of another."""
         return any(self.taxonomy.is_a(c, wanted) for c in classes)
 
     def label(self, number: int) -> str:
-        """Return the everyday name of an entity."""
         classes = self.classes[number] or self.entities[number].classes
         return self.taxonomy.label(classes[0]) if classes else self.entities[number].text
 
     def fits(self, inner: str, outer: str) -> bool:
-        """Return whether one class may be put on or in another."""
         return outer in self.taxonomy.places(inner)
 
     def is_piece(self, number: int) -> bool:
         return any(self.taxonomy.source(c) for c in self.classes[number])
 
     def available(self, number: int) -> tuple[str, ...]:
-        """Return all objects of the classes of an entity, preferred first."""
+        """Return all objects that an entity can mean, preferred objects first."""
         return tuple(n for c in self.classes[number] for n in self.inventory.of(c))
 
     # --- classes -------------------------------------------------------------------------
 
     def _adapt(self, number: int) -> Entity:
-        """Move conditions to pieces, or to the liquid, if the whole cannot satisfy them."""
+        """Move conditions that the whole object cannot satisfy to its pieces or its liquid."""
         # Eggs are cooked after cracking and bread is toasted in slices. Hot water is warm, but its
         # cup is not.
         entity = self._asked[number]
@@ -167,7 +164,7 @@ class ClassChoice:
         return entity.replace(classes=classes, conditions=conditions)
 
     def _loosely(self, number: int, classes: tuple[str, ...]) -> tuple[str, ...]:
-        """Substitute an often confused class if only that fits: a mug for 'a cup' in a machine."""
+        """Substitute a class that is often confused if only that one fits: a mug for 'a cup'."""
         single = [
             self._asked[r.outer].classes
             for r in self.relations
@@ -186,7 +183,7 @@ class ClassChoice:
         return others[:1] or classes
 
     def _more_exactly(self, number: int, classes: tuple[str, ...]) -> tuple[str, ...]:
-        """Substitute a more specific class if only that fits the place."""
+        """Substitute a more specific class if only that one fits the place."""
         # A butter knife is a knife, and only it goes into a cup. AI2-THOR's table of usual places
         # decides even if any placement is allowed.
         usual = self.taxonomy.usual_places
@@ -207,7 +204,7 @@ class ClassChoice:
         return classes
 
     def _for_places(self, number: int, classes: tuple[str, ...]) -> tuple[str, ...]:
-        """Substitute the pieces if only they fit the place: bread in a toaster."""
+        """Substitute the class of pieces if only pieces fit the place: bread in a toaster."""
         for relation in self.relations:
             # `self.entities` is still under construction here.
             outers = self._asked[relation.outer].classes
@@ -258,9 +255,9 @@ class ClassChoice:
         return (best,)
 
     def _carrying(self, classes: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-        """Return the things that furniture is named after, and the furniture that carries them.
+        """Return the classes of the things that furniture is named after, and of this furniture.
 
-        Both are classes; the furniture is what carries these things in this scene.
+        In a scene with books on a shelf, 'the book shelf' means the shelf.
         """
         things = [t for c in classes for t in self.taxonomy.ontology.related("standsUnder", c)]
         parents = {self.inventory.parents.get(n) for t in things for n in self.inventory.of(t)}
@@ -274,7 +271,7 @@ class ClassChoice:
         self.entities[number] = entity.replace(classes=kinds, holding=things)
 
     def _kinds_of(self, classes: Iterable[str]) -> tuple[str, ...]:
-        """Return the more exact kinds in the scene: a spray bottle is a bottle."""
+        """Return the scene's classes with a more specific name: a spray bottle is a bottle."""
         exact = (e for c in classes for e in self.taxonomy.more_exact(c))
         return tuple(dict.fromkeys(e for e in exact if self.inventory.of(e)))
 
@@ -282,7 +279,7 @@ class ClassChoice:
         return " and ".join(f"the {self.taxonomy.label(c)}" for c in classes)
 
     def _also_called(self, object_class: str, count: int) -> tuple[str, ...]:
-        """Return further classes that share the name if they make up the count: butter knives."""
+        """Return other classes with the same name if they complete the count: butter knives."""
         label = f" {self.taxonomy.label(object_class)}"
         here = dict.fromkeys(self.inventory.classes.values())
         kinds = tuple(
@@ -297,7 +294,7 @@ class ClassChoice:
         return kinds
 
     def _fitting(self, number: int) -> list[str]:
-        """Return the suitable classes; for 'all', note the unsuitable ones."""
+        """Return the classes that fit the request; for 'all', note those that do not."""
         # If none is suitable, all classes are returned, and `checks` explains why.
         entity = self.entities[number]
         classes = list(entity.classes)
@@ -345,15 +342,15 @@ class ClassChoice:
 
 
 class Substitute(Value):
-    """A replacement for a condition.
+    """A replacement for a condition that some objects cannot satisfy.
 
     Args:
         condition: The part of a condition to replace.
-        requires: Affordance class that the things must have.
-        lacking: Affordance class that they must lack; empty for none.
-        among: Quantity of objects that must already satisfy the condition: `all`, `some` or
-            `none`; empty for any. `all` applies to things that are put somewhere.
-        note: Note for the user, after the name of the thing; empty for none.
+        requires: Affordance class that the objects must have.
+        lacking: Affordance class that the objects must lack; empty for none.
+        among: Quantity of objects that must already satisfy the condition: `all`, `some` or `none`;
+            empty for any. `all` applies to objects that are put somewhere.
+        note: Note for the user, which follows the name of the object; empty for none.
     """
 
     condition: str
@@ -398,9 +395,9 @@ def possible(
 def instead(
     condition: Condition, classes: Sequence[str], taxonomy: Taxonomy, among: Callable[[str], str]
 ) -> tuple[Condition, str]:
-    """Return the condition to require of some classes, and a note, after substitution.
+    """Return a condition after substitution for some classes, and a note.
 
-    `among` is the quantity of objects that satisfy a condition: `all`, `some` or `none`.
+    `among` returns the quantity of objects that satisfy a condition: `all`, `some` or `none`.
     """
     for other in substitutes(taxonomy.ontology):
         if other.condition not in condition.template:

@@ -1,7 +1,7 @@
 """The grammar of clauses and their order.
 
-request := clause ((then | and | , | .) clause)*
-clause  := verb (and verb)* group ((and | ,) group)*
+request := clause ((then | and | , | .) clause)* clause  := verb (and verb)* group ((and | ,)
+    group)*
          | ('I want' | 'there should be') group …
          | ('make sure')? things (is | should be | contains) predicate
 """
@@ -51,7 +51,7 @@ from hvr.language.syntax import (
 
 
 def fetch_only(cursor: Cursor, clauses: list[Clause]) -> list[Clause]:
-    """Make the last clause fetch if the next one places: 'gather the forks to place them …'."""
+    """Turn the last clause into fetching if the next one places: 'gather the forks to place …'."""
     if not clauses or clauses[-1].verb is None or clauses[-1].verb.frame != "put":
         return clauses
     if goes_somewhere(clauses[-1]):
@@ -103,7 +103,7 @@ def _none(cursor: Cursor) -> Clause:
 
 
 def _stated(cursor: Cursor, group: NounGroup) -> NounGroup:
-    """Add the statement about a group: 'is clean', 'should contain water', 'needs washing'."""
+    """Read the statement after a group: 'is clean', 'should contain water', 'needs washing'."""
     adjuncts = list(group.adjuncts)
     stated: Predication | None = None
     while cursor.states(cursor.at) or _to_be(cursor):
@@ -154,7 +154,7 @@ def _to_be(cursor: Cursor) -> bool:
 
 
 def read_passive(cursor: Cursor) -> Predication:
-    """Read a predicate without a form of 'be', such as 'should stand on the table'."""
+    """Read a predicate without a form of 'be', as in 'should stand on the table'."""
     predicate = read_predicate(cursor)
     if not predicate:
         raise LanguageError(
@@ -167,11 +167,11 @@ def read_passive(cursor: Cursor) -> Predication:
 # Clauses ------------------------------------------------------------------------------------------
 
 _LISTING = frozenset({"make", "serve", "hold"})
-"""Frames after which a list of things continues instead of a new clause."""
+"""Frames of verbs after which a list of things continues instead of a new clause."""
 
 
 def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition, ...]]:
-    """Read all clauses of a request in the order of their goals, and its prohibitions."""
+    """Read all clauses of a request in the order of their goals, and all prohibitions."""
     clauses, prohibitions, then = list[Clause](), list[Prohibition](), False
     while not cursor.done:
         if cursor.word() in PAUSES:
@@ -238,7 +238,7 @@ def _sort_in(
 
 
 def _skip_to_ban(cursor: Cursor) -> None:
-    """Skip the meaningless words before a prohibition: 'and please do not …'."""
+    """Skip the filler words before a prohibition: 'and please do not …'."""
     at = cursor.at
     while (passed := cursor.function("filler", "and", at=at)) and not cursor.verb(at):
         at += passed.length
@@ -249,7 +249,7 @@ def _skip_to_ban(cursor: Cursor) -> None:
 def _as_before(
     read: list[Clause], clauses: Sequence[Clause], dismissed: Sequence[Prohibition] = ()
 ) -> list[Clause]:
-    """Add the verb and the places of the clause before to one that only names things."""
+    """Complete clauses that only name things by the verb and places of the previous clause."""
     # 'put the mug in the fridge, then the cup', 'no need to wash the mug, just the plate'
     if len(read) != 1 or not read[0].bare:
         return read
@@ -277,7 +277,7 @@ def _about_banned(read: list[Clause], banned: Sequence[Prohibition]) -> list[Cla
 
 
 def _but_first(cursor: Cursor, clauses: list[Clause]) -> list[Clause]:
-    """Read an earlier action: 'make coffee, but first wash the mug', 'but the mug first'."""
+    """Read an action to do before the others: 'make coffee, but first wash the mug'."""
     cursor.at += 1
     if clauses and cursor.take("first"):
         return insert_before_last(read_clause(cursor), clauses)
@@ -296,7 +296,7 @@ def _same_first(cursor: Cursor, before: Clause) -> list[Clause]:
 
 
 def _linked(cursor: Cursor, clauses: list[Clause], then: bool) -> bool:
-    """Read a place after 'and' or 'then'; return whether 'then' is still pending."""
+    """Read a place after 'and' or 'then'; return whether 'then' still applies."""
     place, late = cursor.function("prep", "from"), cursor.function("then")
     if late and place and late.length > place.length:
         return True  # 'and in the end wash it'
@@ -331,7 +331,7 @@ def _separate_clauses(cursor: Cursor, before: Sequence[Clause], start: int) -> l
 
 
 def _describes_state(cursor: Cursor, start: int) -> bool:
-    """Return whether the words describe the initial state: 'the mug is dirty', not 'should be'."""
+    """Return whether words describe the initial state ('the mug is dirty'), not a goal."""
     described = any(
         cursor.word(at) in {"is", "are", "was", "were"} for at in range(start, cursor.at)
     )
@@ -355,7 +355,7 @@ def _until(cursor: Cursor) -> Clause | None:
 
 
 def _read_instead(cursor: Cursor) -> list[Prohibition]:
-    """Read an excluded alternative: 'instead of the fridge'."""
+    """Read the alternative to exclude: 'instead of the fridge'."""
     cursor.take("instead")
     cursor.take("prep")
     if cursor.verb():
@@ -391,7 +391,7 @@ def _with_it(cursor: Cursor) -> Adjunct | None:
 
 
 def _choice_of_clauses(cursor: Cursor) -> list[Clause]:
-    """Read a clause, or one of several: 'wash the mug or slice the apple'."""
+    """Read a clause, or several joined by 'or': 'wash the mug or slice the apple'."""
     cursor.take("either")
     read = read_clause(cursor)
     while (at := cursor.after_or()) is not None:
@@ -429,7 +429,7 @@ def _after(cursor: Cursor, before: list[Clause]) -> list[Clause]:
 
 
 def _before(cursor: Cursor, before: list[Clause]) -> list[Clause]:
-    """Move a clause that follows 'before' to the end: 'before serving it, wash the mug'."""
+    """Move a clause after 'before' to the end: 'before serving it, wash the mug'."""
     cursor.take("before")
     late = _as_before(read_clause(cursor), before)
     late = ordered(late, True)
@@ -469,7 +469,7 @@ def _read_report(cursor: Cursor) -> Clause:
 
 
 def read_dismissed(cursor: Cursor) -> Prohibition | Clause:
-    """Read an unwanted action or thing: 'forget the apple', 'no need to wash the mug'."""
+    """Read an action or thing that is not wanted: 'forget the apple', 'no need to wash the mug'."""
     start = cursor.at
     cursor.take("dismiss")
     verb = cursor.verb()
@@ -490,7 +490,7 @@ def read_dismissed(cursor: Cursor) -> Prohibition | Clause:
 
 
 def _returns(cursor: Cursor) -> bool:
-    """Return whether only a place follows to which things go back: 'back in the sink'."""
+    """Return whether 'back' and a place follow, as in 'back in the sink'."""
     place = cursor.function("prep") if cursor.word() == "back" else None
     return place is not None and cursor.starts_thing(cursor.at + place.length)
 
@@ -500,7 +500,7 @@ def _elliptic(cursor: Cursor, before: Clause) -> Clause:
 
 
 def read_clause(cursor: Cursor) -> list[Clause]:
-    """Read one clause, or several with shared objects ('wash and slice the tomato')."""
+    """Read a clause, or several with the same objects: 'wash and slice the tomato'."""
     cursor.clause_at = cursor.at
     cursor.skip_fillers()
     if cursor.word() == "do" and cursor.verb(cursor.at + 1):
@@ -623,7 +623,7 @@ def _another_verb(cursor: Cursor, at: int) -> bool:
 
 
 def _verb_clause(cursor: Cursor) -> list[Clause]:
-    """Read a verb with its objects; two clauses for 'turn the tap on and off'."""
+    """Read a verb with its objects; 'turn the tap on and off' gives two clauses."""
     match = cursor.verb() or cursor.last_verb()
     # A contiguous two-word verb ('turn on') already has its particle.
     apart = cursor.particles() if match is None or match.length == 1 else {}
@@ -669,7 +669,7 @@ def _verb_clause(cursor: Cursor) -> list[Clause]:
 
 
 def _also(cursor: Cursor, apart: Mapping[str, Verb]) -> list[Clause]:
-    """Read further particles as further verbs: '… on and off', '… on and then off'."""
+    """Read further particles of the same verb: '… on and off', '… on and then off'."""
     clauses: list[Clause] = []
     while True:
         saved = cursor.at

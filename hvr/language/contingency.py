@@ -1,10 +1,11 @@
 """Conditions in requests: 'if the mug is dirty, wash it, otherwise put it away'.
 
-hvr decides a known condition at once, with a note. A condition that only a look can decide becomes
-a goal with two branches. hvr does not wait for events: 'when' needs a condition that holds.
+If hvr knows whether the condition holds, it decides at once, with a note. Otherwise, the goal has
+two branches, and an observation decides. hvr does not wait for events, so the condition of 'when'
+must already hold.
 
-    request     := sentence (. sentence)*
-    sentence    := before? IF condition (, | then) clauses (otherwise clauses)?
+    request     := sentence (. sentence)* sentence    := before? IF condition (, | then) clauses
+        (otherwise clauses)?
                  | before? clause IF condition (otherwise clauses)?
 """
 
@@ -34,15 +35,15 @@ _IF = {
     "provided that": False,
     "only if": False,
 }
-"""Words before a condition, with whether they deny it."""
+"""Words before a condition, with whether they negate it."""
 
 _EVENTS = frozenset({"when"})
 _ELSE = (("otherwise",), ("or", "else"), ("else",), ("if", "not"))
 _SUBJECT = 2
-"""Number of words at the beginning of a condition in which a pronoun is its subject."""
+"""Number of words at the beginning of a condition in which a pronoun is the subject."""
 
 _OWN = re.compile(r"if (.+?), then: (.+?); otherwise: (.+)", re.IGNORECASE)
-"""The paraphrase of a goal with two branches."""
+"""hvr's paraphrase of a goal with two branches."""
 
 _LINKS = frozenset({"and", "then", "but", ",", "also"})
 _PRONOUNS = frozenset({"it", "they", "them", "that", "this"})
@@ -155,7 +156,7 @@ def _only_forbids(text: str, reader: Reader) -> bool:
 def _with_names(
     text: str, statement: SceneStatement, truth: bool, judge: StatementJudge
 ) -> Iterator[str]:
-    """Yield a branch with the pronouns for the things of the condition replaced by their names."""
+    """Yield a branch with object names instead of pronouns for the things in the condition."""
     fits = [
         name
         for part in statement.parts
@@ -183,7 +184,7 @@ def _fits(name: str, statement: SceneStatement, judge: StatementJudge) -> bool |
 
 
 def standing_alone(condition: str, then: str, reader: Reader, inventory: Inventory) -> str:
-    """Replace the pronoun of a condition by the thing that the request names: 'if it is open'."""
+    """Replace the pronoun in a condition ('if it is open') by the thing that the request names."""
     words = condition.split()
     at = next((n for n, word in enumerate(words) if word in {"it", "they", "them"}), None)
     if at is None or not then:

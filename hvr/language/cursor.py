@@ -15,20 +15,19 @@ from hvr.language.lexicon import PARTICLES, Adjective, Dish, FunctionWord, Lexic
 # alternatives and counts them; `explore` then enumerates the other combinations.
 
 MOST = 16
-"""Largest number of combinations of choices in one request."""
+"""Maximum number of combinations of choices in one request."""
 
 _T = TypeVar("_T")
 
 
 class Picks:
-    """Indices of the alternatives selected in one reading; later choices take the first one."""
+    """Indices of the alternatives in one reading; choices without an index use the first one."""
 
     def __init__(self, picks: tuple[int, ...] = ()) -> None:
         self.picks = picks
         self.sizes: list[int] = []
 
     def take(self, size: int) -> int:
-        """Return the index of the selected alternative out of `size`."""
         number = self.picks[len(self.sizes)] if len(self.sizes) < len(self.picks) else 0
         self.sizes.append(size)
         return number
@@ -60,7 +59,7 @@ STOPS = frozenset(".;!?")
 PAUSES = STOPS | {","}
 
 _LITTLE = ("prep", "filler", "first", "det", "of", "from", "slice", "with")
-"""Roles of words that can also be verbs: 'light', 'set', 'start by'."""
+"""Roles of words that can also be verbs, such as 'light', 'set' and 'start by'."""
 
 _NO_PARTICLES: Mapping[str, Verb] = {}
 
@@ -68,9 +67,9 @@ _MATERIALS = frozenset({"glass"})
 """Materials whose names can modify a noun."""
 
 _COPULA_WITHIN = 7
-"""Number of words after the start of a subject to search for 'is' or 'should'.
+"""Number of words after the start of a subject in which 'is' or 'should' is searched.
 
-It bounds a lookahead that runs at every word.
+It limits a lookahead that runs at every word.
 """
 
 _Kind = TypeVar("_Kind", FunctionWord, Verb)
@@ -114,12 +113,12 @@ class Cursor:
         return self.at >= len(self.tokens)
 
     def word(self, at: int | None = None) -> str:
-        """Return the word at a position; empty after the end."""
+        """Return the word at a position, by default the current one; empty after the end."""
         at = self.at if at is None else at
         return self.tokens[at] if at < len(self.tokens) else ""
 
     def between(self, start: int) -> str:
-        """Return the words from a position up to here."""
+        """Return the words from a position to the cursor."""
         return " ".join(self.tokens[start : self.at])
 
     def parse_error(self) -> LanguageError:
@@ -172,7 +171,7 @@ class Cursor:
         return next(self.lexicon.matches(self.tokens, at), (0, ()))[0]
 
     def take(self, *roles: str) -> FunctionWord | None:
-        """Consume a phrase that has one of the roles, if one starts here."""
+        """Consume and return the phrase at the cursor if it has one of the roles, else None."""
         match = self.function(*roles)
         if match is None:
             return None
@@ -192,7 +191,7 @@ class Cursor:
         return None if match is None else at + match.length
 
     def skip_fillers(self) -> None:
-        """Skip words without effect; note ignored words that carry meaning."""
+        """Skip words without effect; words that carry a meaning are recorded as ignored."""
         while not self.done and self.verb() is None:
             filler = self.function("filler", "ignored")
             # The longest phrase wins ('there' is a filler, 'there should be' starts a goal), and a
@@ -207,21 +206,19 @@ class Cursor:
             self.at += filler.length
 
     def note_ignored(self, passed: Match[FunctionWord]) -> None:
-        """Record a skipped phrase if it means something."""
         if passed.entry.role == "ignored":
             self.ignore(" ".join(self.tokens[self.at : self.at + passed.length]))
 
     def ignore(self, phrase: str) -> None:
-        """Record words that are skipped although they mean something."""
         if phrase not in self.unread:
             self.unread.append(phrase)
 
     def is_name(self, at: int | None = None) -> bool:
-        """Return whether the word is an object name, such as mug-1."""
+        """Return whether the word at a position is an object name, such as mug-1."""
         return is_name(self.word(at))
 
     def starts_exactly(self, at: int) -> bool:
-        """Return whether a thing certainly starts here: 'the …', 'two …', 'it', 'mug-1'."""
+        """Return whether a noun phrase certainly begins at a position: 'the …', 'two …', 'it'."""
         return bool(
             self.function("det", "number", "pronoun", "rest", "everything", at=at)
             or self.is_name(at)
@@ -247,15 +244,15 @@ class Cursor:
         return after if linker and self.function("ignored", at=after) else at
 
     def particles(self, at: int | None = None) -> Mapping[str, Verb]:
-        """Return the second words that can be separated from the verb here: 'turn … on'."""
+        """Return the particles that can be separated from the verb at a position: 'turn … on'."""
         return self.lexicon.separable.get(self.word(at), _NO_PARTICLES)
 
     def verb(self, at: int | None = None, *, listing: bool = False) -> Match[Verb] | None:
-        """Return the verb at a position, if the word reads as a verb there.
+        """Return the verb at a position, if the word is used as a verb.
 
-        A word with other readings ('open', 'toast', 'water') is a verb only before a thing or
-        another verb. Inside a list of things the following thing must start for certain, since
-        'coffee and warm milk' continues the list.
+        A word with other senses ('open', 'toast', 'water') is a verb only before a noun phrase or
+        another verb. In a list (`listing`), the noun phrase must be certain, since 'coffee and warm
+        milk' continues the list.
         """
         at = self.at if at is None else at
         for length, verb in self.entries(Verb, at):
@@ -287,7 +284,7 @@ class Cursor:
         return self.starts_exactly(at + 1) if self.named(at) else self.starts_thing(at + 1)
 
     def clause_starts(self, at: int, *, listing: bool = False) -> bool:
-        """Return whether a clause starts at a position, instead of another item of a list."""
+        """Return whether a clause begins at a position, rather than another item of a list."""
         while (passed := self.function("then", "first", "filler", at=at)) and not self.named(at):
             if self.verb(at):
                 break
@@ -298,7 +295,7 @@ class Cursor:
         )
 
     def copular(self, at: int) -> bool:
-        """Return whether a statement about a thing starts here: 'the fridge should be closed'."""
+        """Return whether a statement about a thing begins: 'the fridge should be closed'."""
         if not self.starts_thing(at):
             return False
         position, end = at, min(at + _COPULA_WITHIN, len(self.tokens))
@@ -323,7 +320,7 @@ class Cursor:
         return match.length if follows else 0
 
     def last_verb(self, at: int | None = None) -> Match[Verb] | None:
-        """Return the verb here if nothing follows it: 'put it in the fridge to cool'."""
+        """Return the verb at a position if its clause ends after it: 'put it out to cool'."""
         at = self.at if at is None else at
         for length, verb in self.entries(Verb, at):
             if at + length >= len(self.tokens) or self.word(at + length) in PAUSES:
@@ -331,7 +328,7 @@ class Cursor:
         return None
 
     def object_left_out(self) -> bool:
-        """Return whether a verb lacks its object: 'wash it and put on a plate'."""
+        """Return whether the verb at the cursor lacks its object: 'wash it and put on a plate'."""
         if self.done or self.word() in PAUSES:
             return True
         if self.function("then", "and") or self.purpose():
@@ -340,13 +337,13 @@ class Cursor:
         return bool(place) and not self.starts_exactly(self.at) and not self.named()
 
     def states(self, at: int) -> bool:
-        """Return whether the predicate of a statement starts here: 'is', 'contains'."""
+        """Return whether the predicate of a statement begins at a position: 'is', 'contains'."""
         return (
             self.function("modal", "be", "be not", "be never", "have", "needing", at=at) is not None
         )
 
     def particle_here(self) -> str | None:
-        """Return a verb particle that cannot belong to anything else here."""
+        """Return the verb particle at the cursor if it cannot be anything else."""
         word = self.word()
         if word not in PARTICLES:
             return None
@@ -357,7 +354,6 @@ class Cursor:
 
 
 def is_name(token: str) -> bool:
-    """Return whether a word is an object name, such as mug-1."""
     head, _, number = token.rpartition("-")
     return bool(head) and number.isdecimal()
 
@@ -367,7 +363,7 @@ def is_name(token: str) -> bool:
 
 
 def next_thing(cursor: Cursor, *, listing: bool = False, subject: bool = False) -> int | None:
-    """Return where the next item of a list starts, or None if the list ends here.
+    """Return where the next item of a list begins, or None if the list ends at the cursor.
 
     Args:
         listing: Whether only things can follow, as after 'make'.
@@ -385,7 +381,7 @@ def next_thing(cursor: Cursor, *, listing: bool = False, subject: bool = False) 
 
 
 def described(cursor: Cursor, at: int) -> bool:
-    """Return whether the words after a comma describe the thing before it: ', filled with tea'."""
+    """Return whether the words after a comma describe the noun before it: ', filled with tea'."""
     length = cursor.kind(Adjective, at)
     more = cursor.function("with", "prep", "from", "means", at=at)
     if more and more.length > max(length, cursor.named(at)):
@@ -405,7 +401,7 @@ def described(cursor: Cursor, at: int) -> bool:
 def predicate_starts(cursor: Cursor) -> bool:
     """Return whether an adjective follows its noun: 'the mug clean', 'the tap off'.
 
-    A comma before it is consumed: 'an apple, washed'.
+    A comma before the adjective is consumed: 'an apple, washed'.
     """
     if (
         cursor.word() == ","
@@ -459,8 +455,8 @@ def expand_idioms(tokens: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:
     """Replace the idioms of a request by their plain equivalents.
 
     An idiom must end its clause: 'put the kettle on', but not 'put the kettle on the stove'.
-    'While' before a verb becomes 'and'; before a verb of holding it becomes 'after', because the
-    action needs the thing in the hand: 'turn on the lamp while holding the book'.
+    'While' before a verb becomes 'and'. Before a verb of holding it becomes 'after', because the
+    action needs the object in the hand: 'turn on the lamp while holding the book'.
     """
     words: list[str] = []
     at = 0
@@ -503,9 +499,9 @@ def skip_meal(cursor: Cursor) -> None:
 
 
 def compound_dish(cursor: Cursor) -> tuple[int, Dish] | None:
-    """Read a dish named by its fillings: 'tomato and lettuce salad'.
+    """Return a dish named by its fillings ('tomato and lettuce salad') and its number of words.
 
-    Returns the number of words and the dish, without consuming them, or None.
+    Nothing is consumed. Without such a dish, the result is None.
     """
     at = cursor.at
     fillings: list[Part] = []

@@ -1,11 +1,10 @@
 """Interpretation of dialogue turns: answers to questions, and requests that need the context.
 
 A request that depends on earlier turns is rewritten as a self-contained one, with the names of the
-objects it refers to:
+objects that it refers to:
 
-    wash the mug … and now the other one        wash mug-2
-    put the apple in the fridge … put it back   put apple-1 on countertop-2
-    slice the tomato … no, the lettuce          slice the lettuce
+    wash the mug … and now the other one        wash mug-2 put the apple in the fridge … put it back
+        put apple-1 on countertop-2 slice the tomato … no, the lettuce          slice the lettuce
 """
 
 from __future__ import annotations
@@ -72,14 +71,17 @@ _PLAIN = frozenset(
 
 
 class DialogueQuestion(Value):
-    """A question with its answers in words, and the requests behind these if they differ."""
+    """A question, its possible answers, and the requests that the answers stand for.
+
+    `requests` is empty if the answers themselves are the requests.
+    """
 
     text: str
     choices: tuple[str, ...]
     requests: tuple[str, ...] = ()
 
     def meant(self, number: int) -> str:
-        """Return the request of an answer, by its 0-based number."""
+        """Return the request for the answer with a 0-based number."""
         return (self.requests or self.choices)[number]
 
 
@@ -142,7 +144,7 @@ _TALK = {told: re.compile(rf"(?:{said})$") for told, said in _SMALL_TALK.items()
 
 
 def small_talk(text: str) -> str:
-    """Return the reply to a turn that asks for nothing, such as 'thanks', or ''."""
+    """Return the reply to small talk such as 'thanks'; empty for any other text."""
     plain = " ".join(text.lower().split()).strip(" .!?,")
     rest = _INTERJECTION.sub("", plain).strip(" .!?,")
     if not rest:
@@ -161,7 +163,7 @@ class DialogueMemory(Value):
     Args:
         request: The last request or question, in self-contained form.
         things: Mentioned objects, most prominent first.
-        group: The objects mentioned last, as a group.
+        group: The group of objects mentioned last.
         places: Mentioned places, most prominent first.
         used: Objects of the last request and its repetitions.
         origins: The place of each moved object before it was moved.
@@ -241,7 +243,7 @@ _AGAIN = re.compile(
 
 
 class Rewriter:
-    """Rewrites the requests of a dialogue in self-contained form."""
+    """Rewrites requests that depend on earlier turns as self-contained ones."""
 
     def __init__(self, reader: Reader, inventory: Inventory, memory: DialogueMemory) -> None:
         self.reader = reader
@@ -249,7 +251,7 @@ class Rewriter:
         self.memory = memory
 
     def requests(self, text: str) -> Iterator[str | DialogueQuestion]:
-        """Yield the interpretations of a text, most likely first: requests or a question to ask."""
+        """Yield the interpretations of a text, most likely first: requests or a question."""
         text = _INTERJECTION.sub("", text)
         plain = _CORRECTS.sub("", text).strip(" ,")
         corrects = plain != text.strip(" ,")
@@ -277,7 +279,7 @@ class Rewriter:
     # --- parts ---------------------------------------------------------------------------
 
     def _switched(self, rest: str) -> str:
-        """Return the last request with 'on' for 'off', or the reverse: 'and off again'."""
+        """Return the last request with 'on' and 'off' exchanged, for 'and off again'."""
         match = _SWITCHED.match(rest)
         tokens = list(tokenize(self.memory.request)) if match else []
         at = [n for n, word in enumerate(tokens) if word in {"on", "off"}]
@@ -313,7 +315,7 @@ class Rewriter:
     def _like(
         self, new: PhraseSpan, spans: Sequence[PhraseSpan], *, governed: bool
     ) -> list[PhraseSpan]:
-        """Return the phrases that a new one can replace, those with the same role first."""
+        """Return the phrases that a new phrase can replace; those with the same role come first."""
         kind = self._portable(new.thing)
         fitting = [s for s in spans if (s.preposition < s.start) is governed or not governed]
         return sorted(
@@ -330,7 +332,7 @@ class Rewriter:
     def _other(
         self, tokens: Sequence[str], spans: Sequence[PhraseSpan], *, several: bool, any_one: bool
     ) -> Iterator[str | DialogueQuestion]:
-        """Yield the last request, applied to another object of the same kind."""
+        """Yield the last request with another object of the same class."""
         if not spans:
             return
         main = next((s for s in spans if s.preposition == s.start), spans[0])
@@ -361,7 +363,7 @@ class Rewriter:
         return set(self.reader.taxonomy.concrete_of(thing.classes))
 
     def _back(self, text: str) -> str:
-        """Return the request that puts things where they were before: 'put it back'."""
+        """Return a request to return objects to their earlier places, for 'put it back'."""
         match = _BACK.search(text.strip())
         returns = match and (match["before"] or match["after"] or text.lower().startswith("return"))
         if match is None or not returns:
@@ -425,7 +427,7 @@ class Rewriter:
             yield from referred
 
     def _referents(self, pronoun: str, together: re.Match[str] | None) -> Iterator[tuple[str, ...]]:
-        """Yield the objects that a pronoun can mean, most likely first."""
+        """Yield the objects that a pronoun can refer to, most likely first."""
         memory = self.memory
         if together is None and pronoun not in {"them", "they", "those", "these"}:
             yield from ((name,) for name in (*memory.group, *memory.things, *memory.places))
@@ -445,7 +447,7 @@ class Rewriter:
                 yield name, taxonomy.relation(classes[name])
 
     def _sliced(self, tokens: Sequence[str]) -> str | None:
-        """Name the source of slices: 'put a slice on the plate' after 'slice the apple'."""
+        """Name the source of slices: after 'slice the apple', 'a slice' comes from the apple."""
         at = next((n for n, word in enumerate(tokens) if word in _SLICES and n), None)
         if at is None or tokens[at + 1 : at + 2] == ["of"]:
             return None
@@ -501,7 +503,7 @@ class Rewriter:
         return Cursor(text, spelt.tokens, self.reader.lexicon)
 
     def spans(self, text: str) -> tuple[tuple[str, ...], list[PhraseSpan]]:
-        """Return the words of a text and its noun phrases."""
+        """Return the words of a text, and its noun phrases."""
         cursor = self._cursor(text)
         found: list[PhraseSpan] = []
         at = 0

@@ -30,7 +30,7 @@ from hvr.language.taxonomy import literals, negated
 
 
 class Making:
-    """Clauses that describe a result: make, serve, 'I want …'."""
+    """Reads clauses that describe a result: make, serve, 'I want …'."""
 
     def __init__(self, draft: MeaningDraft, lexicon: Lexicon, adjuncts: Adjuncts) -> None:
         self.draft = draft
@@ -40,7 +40,6 @@ class Making:
         self.referents = adjuncts.referents
 
     def make(self, verb: Verb, group: NounGroup) -> list[int]:
-        """Make or serve dishes, or things with something on or in them."""
         things = self.referents.all_of(group.things, ReferentReading(dishes=True))
         self._share_dish(things)
         serving = verb.frame == "serve"
@@ -65,7 +64,7 @@ class Making:
         return things
 
     def _share_dish(self, things: list[int]) -> None:
-        """Serve food of one clause on a shared plate if it has room."""
+        """Serve the food of one clause on a shared plate if all of it fits."""
         draft = self.draft
         plates = [
             n
@@ -81,7 +80,7 @@ class Making:
                 draft.replace_vessel(other, plates[0])
 
     def _in_vessel(self, adjunct: Adjunct) -> Adjunct:
-        """Read 'using' a vessel as the place where something is made."""
+        """Read 'using' a vessel as the place where a dish is made."""
         plays = self.taxonomy.plays
         vessels = adjunct.things and all(
             any(plays(c, VESSEL) and plays(c, PORTABLE) for c in t.classes) for t in adjunct.things
@@ -127,7 +126,7 @@ class Making:
         )
 
     def leave(self, things: Iterable[int], *, serving: bool) -> None:
-        """Choose where a result rests or is served if no place was given."""
+        """Choose where a result is left or served if the request names no place."""
         draft = self.draft
         for number in draft.live(things):
             top = draft.outermost(number)
@@ -139,7 +138,7 @@ class Making:
                 draft.change(top, rests=not draft.entities[top].serve)
 
     def _served_in(self, number: int) -> int:
-        """Return the entity to put on the table: food comes on a plate."""
+        """Return the entity to serve: the plate for food, otherwise the entity itself."""
         if not self.draft.plays(number, SERVED) or self.draft.entities[number].count == 0:
             return number
         vessels = self.taxonomy.preferred("solid food")
@@ -150,7 +149,7 @@ class Making:
         return plate
 
     def _remedy(self, condition: str) -> str:
-        """Return the verb that ends a state, or ''."""
+        """Return the verb that ends a state, such as 'wash' for 'dirty'; empty if there is none."""
         wanted = literals(negated(condition))
         verbs = (
             verb.word
@@ -194,7 +193,7 @@ class Making:
         return things
 
     def _is_means(self, things: list[int], adjunct: Adjunct) -> bool:
-        """Return whether a place is the means that heats the things: 'cooked in the microwave'."""
+        """Return whether a place is the appliance that heats things: 'cooked in the microwave'."""
         conditions = [
             c.template for n in self.draft.live(things) for c in self.draft.entities[n].conditions
         ]
@@ -206,7 +205,7 @@ class Making:
         )
 
     def _want_idle(self, number: int, *, handed: bool) -> None:
-        """Give a default goal to a thing that has no other: held, switched on, or present."""
+        """Give a thing without a goal a default one: in the hand, switched on, or present."""
         entity, draft = self.draft.entities[number], self.draft
         related = draft.placed(number) or draft.holds_something(number) or entity.liquid
         held = handed and draft.plays(number, PORTABLE)
@@ -231,11 +230,11 @@ Handler = Callable[[Verb, NounGroup], list[int]]
 
 
 class Liquids:
-    """The verbs that move liquids: fill, pour, empty.
+    """Reads the verbs that move liquids: fill, pour, empty.
 
     The domain has no liquid objects: a liquid is the content of a vessel, so every clause is
-    interpreted as one about vessels. `make` handles 'pour me a glass of wine', and `clear` handles
-    'empty the drawer'.
+    interpreted as a clause about vessels. `make` handles 'pour me a glass of wine', and `clear`
+    handles 'empty the drawer'.
     """
 
     def __init__(
@@ -261,7 +260,7 @@ class Liquids:
         return negated(self.taxonomy.state(FILLED))
 
     def fill(self, verb: Verb, group: NounGroup) -> list[int]:
-        """Fill vessels, by default with the liquid of the verb."""
+        """Fill vessels, by default with the verb's liquid."""
         full = self.taxonomy.state(FILLED)
         reading = ReferentReading(wanted=False, requires=self.vessel, condition=full)
         things = self.referents.all_of(group.things, reading)
@@ -331,7 +330,6 @@ class Liquids:
         self.referents.put_in(vessel, thing, "with")
 
     def pour(self, verb: Verb, group: NounGroup) -> list[int]:
-        """Pour liquids into a vessel, or away into a basin."""
         draft = self.draft
         targets: list[int] = []
         others: list[Adjunct] = []
@@ -384,7 +382,7 @@ class Liquids:
     def _poured(
         self, thing: NounPhrase, others: Sequence[Adjunct]
     ) -> tuple[str | None, int | None]:
-        """Return the poured liquid, and its vessel if given or known."""
+        """Return the liquid to pour and its vessel; each is None if unknown."""
         # Resolving a thing may create an entity: 'the wine' that was not mentioned before gets one
         # with its own vessel, which is then dropped because any bottle will do.
         draft = self.draft
@@ -413,7 +411,6 @@ class Liquids:
         return liquid, vessel
 
     def empty(self, verb: Verb, group: NounGroup) -> list[int]:
-        """Pour away the liquid of a vessel, or take the contents out of furniture."""
         draft = self.draft
         vessels_now: list[int] = []
         liquid_only: list[int] = []

@@ -361,11 +361,11 @@ CHAT_WORDS: Mapping[str, str] = {
     "b4": "before", "asap": "now", "kinda": "", "sorta": "", "lol": "", "umm": "", "uh": "",
     "uhm": "", "hmm": "", "ok": "", "okay": "", "yo": "", "hey": "", "yeah": "",
 }  # fmt: skip
-"""Chat abbreviations and fillers, with their replacements."""
+"""Chat abbreviations and spoken fillers, with their replacements."""
 
 ROOM_WORDS: Mapping[str, Iterable[str]] = {
     "filler": ("{0}", "the {0}", "in the {0}", "in this {0}", "in a {0}", "from the {0}",
                "of the {0}", "around the {0}", "the {0}'s"),
     "ignored": ("in the corner of the {0}",),
 }  # fmt: skip
-"""Phrases with the name of a room, by role; they add nothing, since the room is known."""
+"""Phrases with a room's name, by role. They add nothing, since the room is known."""

@@ -17,7 +17,7 @@ from hvr.values import Value
 
 
 def at_origin(choice: ObjectChoice, number: int) -> str:
-    """Return the condition on `?x` of being where it was initially; pieces follow their whole."""
+    """Return the condition on `?x` of being at its initial place; pieces count as their whole."""
     inventory = choice.inventory
     sources = dict(inventory.pairs(choice.taxonomy.piece_of))
     places: dict[str, list[str]] = {}
@@ -62,12 +62,12 @@ class Demand(Value):
     """One conjunct of the goal.
 
     Args:
-        moment: Position of the demand: twice the index of the clause, plus one for placements,
-            since 'put a hot potato in the fridge' heats first.
-        key: A later demand on the same entity with the same key, `place` or `liquid`, replaces
-            an earlier one.
+        moment: Twice the index of the clause, plus one for placements, since 'put a hot potato in
+            the fridge' heats first.
+        key: A later demand on the same entity with the same key, `place` or `liquid`, replaces an
+            earlier one.
         text: PDDL over `?x`; empty if the entity must be at `outer`.
-        outer: Index of the entity where it must be.
+        outer: Index of the entity at which it must be.
     """
 
     moment: int
@@ -78,7 +78,7 @@ class Demand(Value):
 
     @property
     def passing(self) -> bool:
-        """Whether the demand matters only as a preparation for later ones."""
+        """Whether the demand only prepares for later ones."""
         return self.text == "(near ?x)"
 
     @property
@@ -160,10 +160,10 @@ def _resting(choice: ObjectChoice, number: int) -> str:
 
 
 def stages(choice: ObjectChoice, demands: list[Demand]) -> list[list[Demand]]:
-    """Split the demands where a later one undoes an earlier one.
+    """Divide demands into stages, where a later demand undoes an earlier one.
 
-    A stage contains the demands up to its moment that are not yet undone. Picking up a thing that
-    is then put at a named place needs no stage, since it happens on the way.
+    A stage contains the demands up to its moment that are not yet undone. Picking up an object that
+    is then put at a named place needs no stage, since it happens anyway.
     """
     last = max((d.moment for d in demands), default=0)
     # Being near something is a goal only if nothing is requested afterwards.
@@ -226,7 +226,7 @@ def _washing_first(choice: ObjectChoice, demands: list[Demand]) -> Iterator[int]
 
 
 def _on_the_way(choice: ObjectChoice, demand: Demand, demands: list[Demand]) -> bool:
-    """Return whether the robot holds a thing only for its next use."""
+    """Return whether the robot only holds a thing until its next use."""
     # 'Pick it up and put it down' names no place, so there holding it is a stage.
     return demand.holds and any(
         d.moment > demand.moment
@@ -303,10 +303,10 @@ def _undoes(choice: ObjectChoice, later: Demand, earlier: Demand) -> bool:
 
 
 class Formula:
-    """The PDDL condition of one stage: each entity is a variable or one or more objects.
+    """The PDDL condition of one stage; each entity is a variable or one or more objects.
 
-    The entities in `bound` stand for their preferred objects, so that other stages refer to the
-    same ones. Only the first `most` objects of each entity count.
+    The entities in `bound` are replaced by their preferred objects, so that other stages refer to
+    the same objects. Only the first `most` objects of each entity are used.
     """
 
     def __init__(
@@ -420,9 +420,8 @@ class Stage(Value):
 
     Args:
         wanted: The requested condition.
-        ends: Preferred final conditions of the scene.
-        constraints: PDDL trajectory constraints on the way, such as
-            `(always (not (opened fridge-1)))`.
+        ends: End-state preferences of the scene.
+        constraints: PDDL trajectory constraints, such as `(always (not (opened fridge-1)))`.
     """
 
     wanted: str
@@ -442,13 +441,13 @@ def lasting_constraints(stages: Sequence[Stage]) -> tuple[tuple[str, ...], tuple
 
 
 class Contingency(Value):
-    """A condition that decides between two goals and can be settled only by looking.
+    """A condition that decides between two goals and can be decided only by observation.
 
     Args:
         condition: The condition in the user's words.
         statement: The condition as a `SceneStatement`.
-        looks: Closed places to look into, in this order, until the condition is decided.
-        then, otherwise: Goals for when the condition holds, and for when it does not.
+        looks: Closed places to look into, in this order, until the condition is decided. then,
+            otherwise: Goals if the condition holds, and if it does not.
     """
 
     condition: str
@@ -464,7 +463,7 @@ class Goal(Value):
     Args:
         stages: Conditions to reach in this order; usually one.
         notes: Assumptions, one sentence each.
-        unread: Content words of the request that did not enter the reading, in order.
+        unread: Content words of the request that the goal does not cover, in order.
         paraphrase: Paraphrase of each stage, generated from its PDDL (`hvr.language.paraphrase`).
         reader: "grammar", or `learnt` with the digest of its head.
         contingency: The condition that decides between two goals; `stages` then allow either.
@@ -519,7 +518,7 @@ def goal_of(meaning: Meaning, taxonomy: Taxonomy, inventory: Inventory, domain: 
 
 
 def _portions(choice: ObjectChoice, demands: list[Demand]) -> Iterator[int]:
-    """Yield how many objects of each entity a stage covers: large sets are reached in portions."""
+    """Yield the number of objects per entity and stage, since large sets need several stages."""
     largest = max(choice.copies(d.entity) for d in demands)
     if max(_changes(choice, d) for d in demands) > MANY:
         yield from range(MANY, largest, MANY)
@@ -539,7 +538,7 @@ def _entities(demands: Iterable[Demand]) -> set[int]:
 
 
 def _check_moved(choice: ObjectChoice, demands: list[Demand], meaning: Meaning) -> None:
-    """Reject a request that only moves objects that are already in place."""
+    """Reject a request that only moves objects that are already at the requested place."""
     if not {d.moment // 2 for d in demands} <= set(meaning.moves):
         return
     for demand in demands:
@@ -572,11 +571,11 @@ def _ends(choice: ObjectChoice, demands: list[Demand], *, last: bool) -> list[st
 
 
 def end_conditions(taxonomy: Taxonomy, exempt: set[str], *, holding: bool) -> list[str]:
-    """Return the preferred final conditions of a scene in PDDL, from the ontology.
+    """Return the end-state preferences of a scene as PDDL, from the ontology.
 
     Args:
-        exempt: Classes about which the request says otherwise.
-        holding: Whether the request ends with something in the hand.
+        exempt: Classes for which the request specifies another state.
+        holding: Whether the request ends with an object in the hand.
     """
     ontology = taxonomy.ontology
     conditions = []
@@ -599,7 +598,7 @@ def end_conditions(taxonomy: Taxonomy, exempt: set[str], *, holding: bool) -> li
 
 
 def end_predicates(taxonomy: Taxonomy) -> frozenset[str]:
-    """Return the predicates that the preferred final conditions mention."""
+    """Return the predicates in the end-state preferences."""
     ontology = taxonomy.ontology
     return frozenset(
         str(predicate)
@@ -619,10 +618,10 @@ def _end_preferences(ontology: Ontology) -> list[tuple[str, str]]:
 
 
 def one_of(goals: Sequence[Goal | ImpossibleGoalError]) -> Goal:
-    """Combine alternative goals into one that any of them satisfies.
+    """Combine alternative goals into one goal that is reached by reaching any of them.
 
-    Each alternative is a goal, or the error that rules it out. The planner then takes the shortest
-    way. If some goal has several stages, only the first possible one is kept, with a note.
+    Each alternative is a goal, or the error that rules it out. If an alternative has several
+    stages, only the first possible alternative is used, with a note.
     """
     possible = [goal for goal in goals if isinstance(goal, Goal)]
     refused = [goal for goal in goals if isinstance(goal, ImpossibleGoalError)]

@@ -56,11 +56,10 @@ if TYPE_CHECKING:
 # decide.
 
 _NOISE = frozenset({"really", "very", "quite", "just", "actually", "basically", "simply"})
-"""Words that are ignored everywhere, even within a phrase: 'I'd really like'."""
+"""Words that are ignored everywhere, even inside a phrase: 'I'd really like'."""
 
 
 def read(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> tuple[Meaning, ...]:
-    """Parse a request; return one meaning per combination of its choices."""
     return readings(text, lexicon, taxonomy)[0]
 
 
@@ -88,7 +87,7 @@ def readings(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> tuple[tuple[Mea
 
 
 def _all_of(tokens: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:
-    """Read 'every light' as 'all lights' if the plural covers more kinds than the singular."""
+    """Read 'every light' as 'all lights' if the plural names more classes than the singular."""
 
     def kinds(word: str) -> set[str]:
         entries = lexicon.entries.get((word,), ())
@@ -134,7 +133,7 @@ def _as_spelt(
 
 
 def _proposed(tokens: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:
-    """Return the requests that a need or complaint hints at: 'get me something to drink'."""
+    """Return the requests that a need or complaint suggests: 'get me something to drink'."""
     for key, requests in sorted(lexicon.proposals.items(), key=lambda item: -len(item[0])):
         for at in range(len(tokens) - len(key) + 1):
             if tokens[at : at + len(key)] == key:
@@ -257,7 +256,7 @@ def _dishes(cursor: Cursor) -> str:
 _CLAUSES = re.compile(r"[.;!?]+|,?\s+(?:and then|and|then)\s+|,", re.IGNORECASE)
 _QUOTED = re.compile(r"'([^']*)'")
 _MOST_CLAUSES = 6
-"""Largest number of clauses to read one by one after a refusal."""
+"""Maximum number of clauses that are read one by one after an error."""
 
 _CONDITION = re.compile(r"\b(if|unless|in case|when|provided that)\b", re.IGNORECASE)
 _OVER_TIME = re.compile(
@@ -272,7 +271,7 @@ _OCCASIONS = re.compile(r"(?:\b(?:when|whenever)\b|^while\b)([^,.;!?]*)", re.IGN
 
 
 class Reader:
-    """Reads requests by grammar and ontology, possibly with every placement allowed."""
+    """Reads requests by grammar and ontology; with `any_place`, all placements are allowed."""
 
     def __init__(self, ontology: Ontology, domain: Domain, *, any_place: bool = False) -> None:
         self.ontology = ontology
@@ -291,12 +290,12 @@ class Reader:
         """Return the goal of a request in a scene.
 
         Args:
-            reading: 1-based number of the reading to use if there are several.
+            reading: 1-based number of the reading to use if the request is ambiguous.
 
         Raises:
             LanguageError: The request was not understood.
-            AmbiguousError: Several readings differ in their end states, or the request is only a
-                hint, and no reading was chosen.
+            AmbiguousError: The readings differ in their end states, or the request is only a hint,
+                and `reading` is None.
             ImpossibleGoalError: The goal cannot be achieved in this scene.
         """
         try:
@@ -325,7 +324,7 @@ class Reader:
     def goals(self, request: str, inventory: Inventory) -> tuple[Goal, ...]:
         """Return the distinct goals that a request can mean in a scene.
 
-        A paraphrase that hvr itself has written means the goal that it describes.
+        hvr's own paraphrase of a goal means exactly this goal.
 
         Raises:
             LanguageError: The request was not understood.
@@ -393,7 +392,7 @@ class Reader:
             raise
 
     def _is_occasion(self, request: str) -> bool:
-        """Return whether each 'when' of a request names nothing known: 'when you have time'."""
+        """Return whether no 'when' in a request is about a known thing: 'when you have time'."""
         words = [tokenize(phrase) for phrase in _OCCASIONS.findall(request)]
         cursors = [Cursor(request, tokens, self.lexicon) for tokens in words]
         return bool(words) and not any(
@@ -447,7 +446,7 @@ READERS = ("grammar", "learnt", "both")
 """The names that `make_reader` accepts."""
 
 _PLAIN_WORDS = 5
-"""Maximum length in words of a request that the grammar may read without the learnt reader."""
+"""Maximum number of words in a request for which the grammar need not consult the learnt reader."""
 
 
 def make_reader(
@@ -456,8 +455,8 @@ def make_reader(
     """Return the reader with the given name.
 
     Args:
-        name: One of `READERS`; None for "both" if the extra `language` is installed, otherwise
-            for "grammar".
+        name: One of `READERS`. None means "both" if the extra `language` is installed, and
+            "grammar" otherwise.
 
     Raises:
         UsageError: The name is unknown.
@@ -471,7 +470,7 @@ def make_reader(
 
 
 def check_reader(name: str | None) -> None:
-    """Reject an unknown reader, or one whose extra is not installed.
+    """Check that a reader exists and that its extra is installed.
 
     Raises:
         UsageError: The name is unknown.
@@ -511,7 +510,7 @@ class LearntOnly(_WithLearnt):
 
 
 class AgreementReader(_WithLearnt):
-    """Reads requests by grammar and consults the learnt reader in case of doubt."""
+    """Reads requests by grammar, and consults the learnt reader in case of doubt."""
 
     def _read(self, request: str, inventory: Inventory) -> tuple[Goal, ...]:
         grammar: Goal | HvrError
@@ -536,5 +535,5 @@ class AgreementReader(_WithLearnt):
 
 
 def is_plain(request: str, goal: Goal) -> bool:
-    """Return whether a request is short and fully read, so that the grammar suffices."""
+    """Return whether a request is short and completely understood by the grammar."""
     return len(request.split()) <= _PLAIN_WORDS and not goal.unread and not goal.notes

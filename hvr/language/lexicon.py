@@ -35,15 +35,15 @@ _NUMBERED = re.compile(
     r"(?:^|(?<=[\s.;,:]))step\s+(?:\d{1,2}|one|two|three|four|five)\b\s*[:.,-]?",
     re.IGNORECASE,
 )
-"""Numbering of the steps of a list: '1.', '2)', 'step 3:'."""
+"""Numbers of the steps in a list: '1.', '2)', 'step 3:'."""
 _BULLETED = re.compile(r"(?:^|(?<=\s))[-*\u2022](?=\s)")
-"""Bullets before the steps of a list: '- wash the apple - slice it'."""
+"""Bullets of the steps in a list: '- wash the apple - slice it'."""
 
 PARTICLES = frozenset({"on", "off", "up", "down", "away", "out", "back", "in", "open"})
 """Second words of verbs that can follow the object."""
 
 MAX_CHARACTERS = 2000
-"""Maximum length of a request; real requests are shorter, and reading time grows with length."""
+"""Maximum number of characters in a request, since reading time grows with length."""
 
 
 class Verb(Value):
@@ -51,9 +51,9 @@ class Verb(Value):
 
     Args:
         places: Classes of the default destinations.
-        back: Whether things return to their initial place.
-        liquid: Liquid that the vessels hold by default afterwards ('boil the kettle').
-        by: Condition on the instrument, a thing of `by_class` ('read by the lamp').
+        back: Whether the objects return to their initial place.
+        liquid: Liquid that vessels contain afterwards by default ('boil the kettle').
+        by: Condition on the instrument, an object of `by_class` ('read by the lamp').
         of_dishes: Whether the verb, used with a dish, only means to make it ('cook some toast').
     """
 
@@ -70,7 +70,7 @@ class Verb(Value):
 
 
 class Adjective(Value):
-    """An adjective with its condition; with `selects`, it can only describe, never request."""
+    """An adjective with its condition; with `selects`, it describes but never requests a state."""
 
     word: str
     condition: str
@@ -79,7 +79,7 @@ class Adjective(Value):
 
 
 class Part(Value):
-    """A part of a dish: things of one class in a state."""
+    """A part of a dish: objects of one class in a state."""
 
     object_class: str
     count: int = 1
@@ -91,7 +91,7 @@ class Dish(Value):
 
     Args:
         at: Class of the place where the parts stand, for a dish without a vessel.
-        base: Parts that it has with any filling, such as the bread of a sandwich.
+        base: Parts that the dish has with any filling, such as the bread of a sandwich.
     """
 
     word: str
@@ -103,10 +103,10 @@ class Dish(Value):
 
 
 class Noun(Value):
-    """A noun that names a class of things.
+    """A noun that names a class of objects.
 
     Args:
-        collective: Whether the singular means all of them ('cutlery').
+        collective: Whether the singular means all objects of the class ('cutlery').
         loose: Label of the class if the word properly names something else ('cabbage').
     """
 
@@ -124,7 +124,7 @@ class FunctionWord(Value):
 
 
 SHORTEST_MISSPELT = 3
-"""Length of the shortest words that are searched for spelling mistakes."""
+"""Minimum number of letters in a word whose spelling is corrected."""
 
 Entry = Verb | Adjective | Dish | Noun | FunctionWord
 
@@ -134,15 +134,15 @@ class Lexicon:
     """The known phrases (tuples of words) with their possible meanings.
 
     Args:
-        words: Single words for things, actions and states, for suggestions.
-        fixed: Classes of things that cannot be moved, each with its types.
+        words: Single words for objects, actions and states, for suggestions.
+        fixed: Classes of objects that cannot be moved, each with its types.
         tableware: Classes of vessels, dishes and tools for food.
         fillings: The part that each class forms in a salad or sandwich.
         idioms: Phrases and their plain equivalents.
         examples: Examples for error messages, by topic.
-        full: Condition of holding a liquid; empty if nothing does.
-        purposes: Names of things by the words of their purposes.
-        features: Words for the lasting features of things, by name.
+        full: Condition of containing a liquid; empty if no object can.
+        purposes: Names of objects by the words of their purposes.
+        features: Words for the lasting features of objects, by name.
         proposals: Phrases that hint at requests, and the requests.
     """
 
@@ -161,7 +161,7 @@ class Lexicon:
 
     @cached_property
     def descriptive(self) -> frozenset[str]:
-        """The words, without endings, for features of any class."""
+        """The stems of all words for features of a class."""
         return frozenset[str]().union(*self.features.values())
 
     @cached_property
@@ -170,13 +170,13 @@ class Lexicon:
 
     @cached_property
     def liquids(self) -> frozenset[str]:
-        """The liquids that a dish can consist of."""
+        """The liquids that are the content of some dish."""
         dishes = (e for entries in self.entries.values() for e in entries if isinstance(e, Dish))
         return frozenset(dish.liquid for dish in dishes if dish.liquid)
 
     @cached_property
     def spellable(self) -> Mapping[str, bool]:
-        """The words that can be misspelt, each with whether it names something."""
+        """The words that can be misspelt, each with whether it names an object, action or state."""
         words: dict[str, bool] = {}
         for key, entries in self.entries.items():
             content = any(not isinstance(entry, FunctionWord) for entry in entries)
@@ -187,12 +187,12 @@ class Lexicon:
 
     @cached_property
     def idiomatic(self) -> frozenset[str]:
-        """The words of idioms that can be misspelt."""
+        """The words of idioms that are long enough for spelling correction."""
         return frozenset(w for key in self.idioms for w in key if len(w) >= SHORTEST_MISSPELT)
 
     @cached_property
     def longest(self) -> Mapping[str, int]:
-        """Number of words in the longest phrase that begins with a word, by this word."""
+        """For each first word of a phrase: the number of words in the longest such phrase."""
         found: dict[str, int] = {}
         for key in self.entries:
             found[key[0]] = max(found.get(key[0], 0), len(key))
@@ -223,7 +223,7 @@ class Lexicon:
         return verbs
 
     def nearest(self, word: str, count: int = 2) -> tuple[str, ...]:
-        """Return known words similar to an unknown one, or known phrases that contain it."""
+        """Return known words similar to an unknown word, or known phrases that contain it."""
         phrases = sorted(
             " ".join(key)
             for key, entries in self.entries.items()
@@ -240,7 +240,7 @@ class Lexicon:
 
 
 def verb_of(lexicon: Lexicon, word: str, frame: str = "") -> Verb:
-    """Return the verb for a word, or else the first verb of `frame`, by default the word itself."""
+    """Return the verb for a word; if there is none, the first verb of `frame`."""
     exact = (entry for entry in lexicon.lookup(word) if isinstance(entry, Verb))
     like = (
         entry
@@ -296,16 +296,16 @@ def plurals(phrase: str) -> tuple[str, ...]:
 PURPOSELESS = frozenset(
     "a an the my your some his her our for to with from in on into of out it them".split()
 )
-"""Words that add nothing to a purpose."""
+"""Words that contribute nothing to the description of a purpose."""
 
 
 def stems(purpose: str) -> frozenset[str]:
-    """Return the words of a purpose without endings."""
+    """Return the stems of the words that describe a purpose."""
     return frozenset(stem(word) for word in purpose.split() if word not in PURPOSELESS)
 
 
 def stem(word: str) -> str:
-    """Return a word without its ending: 'cutting' and 'cut' are the same."""
+    """Return a word without its ending; 'cutting' and 'cut' have the same stem."""
     if word.endswith("ing") and len(word) > 5:
         word = word[:-3]
         if len(word) > 2 and word[-1] == word[-2]:
@@ -327,9 +327,9 @@ def build_lexicon(
     """Build a lexicon.
 
     Args:
-        nouns: (phrase, class) pairs, the most preferred class of a phrase first; regular
-            plurals are added here.
-        collective: Classes whose singular means all of them together ('the cutlery').
+        nouns: (phrase, class) pairs, the preferred class of a phrase first; regular plurals are
+            added.
+        collective: Classes whose singular means all of their objects ('the cutlery').
         loose: (phrase, class, label) triples for phrases that have no other meaning.
         rooms: Names of the rooms of the world.
     """
@@ -385,7 +385,7 @@ def _function_words(rooms: Iterable[str]) -> Iterator[tuple[str, FunctionWord]]:
 
 
 def _gerund(phrase: str) -> str:
-    """Return the -ing form of the first word: 'make up' gives 'making up'."""
+    """Return a phrase with its first word in the -ing form: 'making up' for 'make up'."""
     first, *rest = phrase.split()
     if first.endswith("e") and not first.endswith("ee"):
         stem = first[:-1]
@@ -442,7 +442,7 @@ def load_lexicon(ontology: Ontology) -> Lexicon:
 
 
 def _fixed(ontology: Ontology, roles: Roles) -> Mapping[str, frozenset[str]]:
-    """Return types that cannot be carried, and classes of only such types, such as 'table'."""
+    """Return types that cannot be carried and classes, such as 'table', that contain only these."""
     types = frozenset(ontology.object_types)
     below = {c: types & ontology.subclasses(c, reflexive=True) for c in ontology.classes()}
     return {
@@ -477,7 +477,7 @@ def _idioms(ontology: Ontology) -> dict[tuple[str, ...], tuple[str, ...]]:
 
 
 def _fillings(ontology: Ontology) -> dict[str, Part]:
-    """Return the possible fillings of a dish, by their class and by the class they are cut from."""
+    """Return the fillings of dishes, by their class and by the class that they are cut from."""
     parts = [
         _part(ontology, name)
         for name in sorted(ontology.instances("Part"))
@@ -552,7 +552,7 @@ def _verb(ontology: Ontology, name: str, word: str) -> Verb:
 
 
 def learnt_verb(ontology: Ontology, kind: str) -> Verb | None:
-    """Return the verb for a request kind of the learnt reader, or None."""
+    """Return the verb for a kind of frame of the learnt reader, or None."""
     name = next((n for n, learnt in ontology.pairs("learntAs") if learnt == kind), None)
     return None if name is None else _verb(ontology, name, ontology.label(name))
 

@@ -11,18 +11,18 @@ from hvr.language.taxonomy import Taxonomy, asks
 from hvr.values import Value
 
 PORTION = 4
-"""Largest number of pieces that reliably fit on a plate or in a bowl."""
+"""Maximum number of pieces that certainly fit on a plate or in a bowl."""
 
 
 _ON_TOP = frozenset({"on", "onto", "upon", "at", "atop", "off"})
 
 
 class Condition(Value):
-    """A PDDL condition on `?x`, requested by a word of the sentence.
+    """A PDDL condition on `?x` that a word of the sentence requests.
 
     Args:
         template: PDDL text over `?x`.
-        clause: 0-based index of the clause that requests it; later clauses win.
+        clause: 0-based index of the clause that requests it; later clauses take precedence.
         requires: Affordance class that the entity must have, if any.
         moved: Whether the entity is also put somewhere: 'put a clean cup on the table'.
     """
@@ -35,13 +35,13 @@ class Condition(Value):
 
 
 NEXT_TO = "next to"
-"""Word of a relation between things that stand side by side."""
+"""Word of a relation between objects that stand side by side."""
 
 
 class SpatialRelation(Value):
-    """Entity `inner` is on or in entity `outer` (both by index), with `part` as part of a dish.
+    """Entity `inner` is in or on entity `outer` (both are indices).
 
-    With the word `NEXT_TO`, `inner` is beside `outer` instead.
+    With the word `NEXT_TO`, `inner` is beside `outer` instead. With `part`, it is a part of a dish.
     """
 
     inner: int
@@ -52,11 +52,11 @@ class SpatialRelation(Value):
 
 
 class Nearness(Value):
-    """An entity is near another thing at the start.
+    """The condition that an entity is near another object at the start.
 
     Args:
         word: The preposition: 'next to', 'left of'.
-        classes: Classes that the other thing may have.
+        classes: Possible classes of the other object.
         name: Name of the other object, if the request gives it.
     """
 
@@ -67,41 +67,41 @@ class Nearness(Value):
 
 
 class Entity(Value):
-    """A thing, or several of a kind, that the request mentions.
+    """One or more objects that the request mentions.
 
     Args:
-        classes: Ontology classes that it may have, most preferred first.
-        group: Whether the classes rank equally (a fruit) instead of by preference.
+        classes: Possible ontology classes, most preferred first.
+        group: Whether all classes are equally preferred, as for 'a fruit'.
         count: Number of objects; 0 for all, -1 for some (two if there are two).
         selectors: PDDL conditions on `?x` that must hold at the start.
-        place_from: Classes of the place where it stands at the start, if given.
+        place_from: Classes of the place where the object is at the start, if given.
         liquid: PDDL name of the liquid that it must contain.
         rests: Whether the object must end on any serving surface.
         serve: Whether the object must end at the preferred serving place.
         unnamed: Whether the object is an implied vessel, such as the cup of 'coffee'.
         cut_from: Index of the entity that these pieces are cut from.
-        from_name: Name of the object where it stands at the start, if given.
+        from_name: Name of the place where the object is at the start, if given.
         from_clause: Index of the clause that gives its initial place, or None.
-        from_parts: Whether a drawer or shelf of that place counts as it.
+        from_parts: Whether the drawers and shelves of the initial place count as this place.
         firm: Whether this reading requires the object to be at its initial place.
         distinct: Whether the entity differs from all other mentioned entities of its class.
         each: Whether objects placed in or on the entity are distributed over its objects.
         every: Whether the request says 'every' or 'all', so that there may be none.
-        everything: Whether no noun restricts its kind.
+        everything: Whether no noun restricts its class.
         apart: Whether each object placed in or on the entity gets a separate place.
         used: Whether the object is only a means, such as the pan in which an egg is fried.
-        likely: PDDL conditions on `?x` to prefer at the start, if any object satisfies them.
+        likely: PDDL conditions on `?x` at the start; objects that satisfy them are preferred.
         turns: Condition on `?x` that the verb achieves; objects that already satisfy it are not
             meant.
-        somewhere: Whether the entity is a place described only by its neighbourhood.
+        somewhere: Whether the entity is a place described only by what is near it.
         besides: Indices of entities whose objects are excluded.
         rest: Whether only the objects used by `besides` are excluded, not all candidates.
         spare: Number of arbitrary objects to leave out.
-        holding: Classes of a thing that is on or in it at the start, if given.
+        holding: Classes of an object that is in or on it at the start, if given.
         source: Whether the entity is mentioned only as the initial place of another one.
         returns: Index of the clause that returns it to its initial place, or None.
-        swapped: Index of the entity to whose initial place it goes instead, or None.
-        near: Entities near the object at the start; the nearest object is chosen.
+        swapped: Index of the entity whose initial place it takes instead, or None.
+        near: Conditions on nearby objects at the start; the nearest object is chosen.
     """
 
     classes: tuple[str, ...]
@@ -147,9 +147,9 @@ class Ban(Value):
 
     Args:
         condition: PDDL text over `?x`.
-        classes: Classes of the things that it covers; empty for all.
-        most: Number of things that may satisfy it at once.
-        again: Whether the condition may hold once but not twice.
+        classes: Classes of the objects that it covers; empty for all.
+        most: Number of objects that may satisfy it at once.
+        again: Whether the condition may become true once but not twice.
     """
 
     condition: str
@@ -163,11 +163,11 @@ class Meaning(Value):
     """The meaning of a whole request.
 
     Args:
-        unread: Content words that did not enter the meaning, in the order of the sentence.
+        unread: Content words that the meaning does not cover, in the order of the sentence.
         ordered: Indices of clauses that explicitly come after all earlier ones.
         bans: Conditions that must never hold.
-        moves: Indices of clauses that move objects, which must not be in place already.
-        spelt: Notes on the misspelt words that were corrected.
+        moves: Indices of clauses whose objects must not already be at the requested place.
+        spelt: Notes on misspelt words that were corrected.
     """
 
     text: str
@@ -188,8 +188,8 @@ class Meaning(Value):
 class MeaningDraft:
     """The meaning of a request under construction: entities, their conditions, and recent mentions.
 
-    Entities are identified by index. An index stays taken when its entity turns out to be only a
-    means ('in the microwave') or the same as another one ('coffee in a cup').
+    Entities are identified by index. The index is not reused if the entity is dropped as a mere
+    means ('in the microwave') or merged into another one ('coffee in a cup').
     """
 
     def __init__(self, text: str, taxonomy: Taxonomy, brackets: Picks | None = None) -> None:
@@ -245,14 +245,14 @@ class MeaningDraft:
         self.entities[number] = self.entities[number].replace(**fields)
 
     def forget(self, number: int) -> None:
-        """Drop an entity that was only a means."""
+        """Drop an entity that the request mentions only as a means."""
         # The slot stays, since other entities are referred to by index.
         self.entities[number] = Entity((), "")
         self.relations = [r for r in self.relations if number not in (r.inner, r.outer)]
         self.heated_in = [r for r in self.heated_in if number not in (r.inner, r.outer)]
 
     def live(self, things: Iterable[int]) -> list[int]:
-        """Replace entities by their successors, without dropped entities and duplicates."""
+        """Replace merged entities by their successors, and drop duplicates and dropped entities."""
         alive: list[int] = []
         for number in things:
             now = number
@@ -263,33 +263,32 @@ class MeaningDraft:
         return alive
 
     def is_a(self, number: int, *kinds: str) -> bool:
-        """Return whether any class of an entity is a subclass of one of the kinds."""
+        """Return whether any class of an entity is a subclass of any of the given ones."""
         return any(
             self.taxonomy.is_a(c, kind) for c in self.entities[number].classes for kind in kinds
         )
 
     def plays(self, number: int, *roles: str) -> bool:
-        """Return whether any class of an entity has one of the roles."""
         return self.taxonomy.any_plays(self.entities[number].classes, *roles)
 
     def fresh(self, number: int) -> bool:
-        """Return whether this clause mentions an entity for the first time."""
+        """Return whether the current clause is the first to mention an entity."""
         return self._born[number] == self.clause
 
     # --- mentions ------------------------------------------------------------------------
 
     def mention(self, things: Iterable[int]) -> None:
-        """Record that this clause mentions things, the least prominent first."""
+        """Record that the current clause mentions things, the least prominent first."""
         group = tuple(things)
         if group:
             self._now.append(group)
 
     def keep_topic(self, things: Iterable[int]) -> None:
-        """Make the referent of a pronoun the topic: in 'put bread on it', 'it' stays the topic."""
+        """Keep the referent of a pronoun as the topic, so that later pronouns mean it too."""
         self._topic = tuple(things)
 
     def end_clause(self, main: Iterable[int]) -> None:
-        """Advance to the next clause; `main` holds the main objects of this one."""
+        """Advance to the next clause; `main` are the main objects of the finished one."""
         # The last group is the most prominent: places, then objects, then the running topic. They
         # are added only now because 'it' never refers to a thing of its own clause.
         self._spoken += [*self._now, tuple(main), self._topic]
@@ -297,19 +296,20 @@ class MeaningDraft:
         self.clause += 1
 
     def spoken(self, *, now: bool = False) -> list[list[int]]:
-        """Return mentioned groups, most prominent first; `now` adds the current clause's groups."""
+        """Return the mentioned groups, most prominent first; `now` includes the current clause."""
         groups = [self.live(group) for group in (*self._spoken, *(self._now if now else ()))]
         return [group for group in reversed(groups) if group]
 
     def known(
         self, classes: Sequence[str], described: Iterable[str] = (), count: int | None = None
     ) -> int | None:
-        """Return the latest entity that 'the …' can refer to, or its pieces once it is cut.
+        """Return the last entity that a phrase with 'the' can refer to, or its pieces once it is
+        cut.
 
         Args:
-            described: Conditions that its description must name. 'The blue ball' does not refer
-                to a red ball mentioned before.
-            count: Number of things that it must mean, if given: 'the two mugs'.
+            described: Conditions that the entity's description must include. 'The blue ball' does
+                not refer to a red ball mentioned before.
+            count: Number of objects that the phrase gives, as in 'the two mugs'.
         """
         for number in range(len(self.entities) - 1, -1, -1):
             entity = self.entities[number]
@@ -349,7 +349,7 @@ class MeaningDraft:
         )
 
     def each_pieces(self, number: int, count: int) -> list[int]:
-        """Return one entity of pieces for each kind of thing that an entity covers."""
+        """Return an entity of pieces for each class of object that an entity covers."""
         entity = self.entities[number]
         if not entity.group or entity.count != 0:
             return [self.pieces(number, count)]
@@ -376,7 +376,7 @@ class MeaningDraft:
             self.change(number, conditions=(*entity.conditions, condition))
 
     def select(self, number: int, template: str) -> None:
-        """Restrict an entity to things that satisfy a condition at the start."""
+        """Restrict an entity to objects that satisfy a condition at the start."""
         self.change(number, selectors=(*self.entities[number].selectors, template))
 
     def fill(self, number: int, liquid: str) -> None:
@@ -387,7 +387,7 @@ class MeaningDraft:
     ) -> None:
         """Restrict entities to objects that are at a place at the start.
 
-        Unless the word is like 'on', this includes its drawers and shelves.
+        Unless `word` means 'on', the drawers and shelves of the place are included.
         """
         entity = self.entities[place]
         for number in things:
@@ -403,7 +403,7 @@ class MeaningDraft:
         self.change(place, source=True)
 
     def is_goal(self, number: int) -> bool:
-        """Return whether an entity is more than a place or a means."""
+        """Return whether an entity is a goal of the request, not only a place or a means."""
         entity = self.entities[number]
         relations = (*self.relations, *self.heated_in)
         related = any(number in (r.inner, r.outer) for r in relations)
@@ -426,12 +426,11 @@ class MeaningDraft:
     # --- places --------------------------------------------------------------------------
 
     def default_vessel(self, number: int) -> bool:
-        """Return whether an entity is the implied vessel of a liquid, as in 'coffee'."""
         entity = self.entities[number]
         return entity.liquid is not None and entity.unnamed
 
     def place(self, things: Iterable[int], outer: int, word: str) -> None:
-        """Require things to be on or in an entity, which replaces any implied vessel."""
+        """Require things to be in or on an entity, which replaces any implied vessel."""
         alive = self.live(things)
         # 'put a fork in a cup and put them on the table': the fork travels in the cup.
         along = {r.inner for r in self.relations if r.inner in alive and r.outer in alive}
@@ -486,19 +485,17 @@ class MeaningDraft:
         self.change(inner, rests=False, serve=False)
 
     def heat_in(self, things: Iterable[int], vessel: int, word: str) -> None:
-        """Record the vessel in which things are heated; `adapt` settles whether they stay."""
+        """Record the vessel in which things are heated; `adapt` decides whether they stay in it."""
         for number in self.live(things):
             self.heated_in.append(SpatialRelation(number, vessel, self.clause, word))
 
     def replace_vessel(self, vessel: int, outer: int) -> None:
-        """Replace an implied vessel by a named one, as in 'a salad in a bowl'."""
         self.relations = [
             r.replace(outer=outer) if r.outer == vessel else r for r in self.relations
         ]
         self._become(vessel, outer)
 
     def _pour_into(self, vessel: int, target: int) -> None:
-        """Move a liquid and its conditions to a named vessel: 'coffee in a cup'."""
         source, entity = self.entities[vessel], self.entities[target]
         self.change(
             target,
@@ -520,10 +517,11 @@ class MeaningDraft:
 
 
 def adapt(draft: MeaningDraft) -> None:
-    """Adapt relations and conditions to later clauses about the same things.
+    """Adapt relations and conditions to later clauses about the same objects.
 
-    A thing that is placed and then cut must be there in pieces. The pan in which an egg is fried
-    before it goes on a plate is only a means. The pot in which potatoes are boiled holds hot water.
+    If an object is placed and then cut, its pieces are placed. The pan in which an egg is fried
+    before it goes on a plate is only a means. The pot in which potatoes are boiled contains hot
+    water.
     """
     for relation in draft.heated_in:
         _heat_in(draft, relation)
@@ -532,7 +530,7 @@ def adapt(draft: MeaningDraft) -> None:
 
 
 def _heat_in(draft: MeaningDraft, relation: SpatialRelation) -> None:
-    """Use the named vessel, and leave things in it that go nowhere else, except pieces."""
+    """Use the named vessel; objects that go nowhere else stay in it, except pieces."""
     vessel, inner = draft.entities[relation.outer], draft.entities[relation.inner]
     means = draft.taxonomy.methods.used_with(vessel.classes)
     treated = [c for c in inner.conditions if means and asks(c.template, means.achieves)]
@@ -546,7 +544,7 @@ def _heat_in(draft: MeaningDraft, relation: SpatialRelation) -> None:
 
 
 def _move_pieces(draft: MeaningDraft, relation: SpatialRelation) -> None:
-    """Place the pieces where a thing is put last and then cut."""
+    """Put the pieces at the last place of an object that is then cut."""
     entity = draft.entities[relation.inner]
     cut = next((c for c in entity.conditions if draft.taxonomy.cuts(c.template)), None)
     last = max((r.clause for r in draft.relations if r.inner == relation.inner), default=0)

@@ -1,4 +1,4 @@
-"""The words before a noun, and fixed phrases that name nothing themselves."""
+"""The words before a noun, and fixed phrases that name no object."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hvr.values import Value
 # The words before a noun: determiners, numbers and adjectives.
 
 MOST = 20
-"""Largest number that hvr reads."""
+"""Maximum number of objects in a request."""
 
 
 def read_determiner(cursor: Cursor) -> Determiner:
@@ -65,7 +65,7 @@ def read_determiner(cursor: Cursor) -> Determiner:
 
 
 def read_adjectives(cursor: Cursor) -> tuple[Adjective, ...]:
-    """Read the adjectives before a noun, and note ignored ones."""
+    """Read the adjectives before a noun; those without effect are noted as ignored."""
     adjectives: list[Adjective] = []
     while not cursor.done:
         length = cursor.kind(Adjective)
@@ -92,14 +92,13 @@ def _slice_next(cursor: Cursor) -> bool:
 
 
 def deny(adjective: Adjective) -> Adjective:
-    """Negate an adjective: 'not dirty'."""
     return adjective.replace(
         word=f"not {adjective.word}", condition=negated(adjective.condition), selects=False
     )
 
 
 def several(determiner: Determiner, word: FunctionWord) -> Determiner:
-    """Count slices: 'slices' means some, 'the slices' all, 'a slice' one."""
+    """Apply a word for slices: 'slices' means some, 'the slices' all, 'a slice' one."""
     if determiner.count is not None:
         return determiner
     count = 2 if determiner.both else int(word.value)
@@ -113,7 +112,7 @@ def several(determiner: Determiner, word: FunctionWord) -> Determiner:
 
 
 def skip_part(cursor: Cursor) -> bool:
-    """Consume a part of a place ('the lower right of'), with a note; return whether it did."""
+    """Skip the part of a place ('the lower right of') with a note; return whether there was one."""
     start = at = cursor.at
     while (match := cursor.function("part", "ignored", at=at)) and cursor.named(at) <= match.length:
         at += match.length
@@ -195,7 +194,6 @@ def _named_again(cursor: Cursor, at: int) -> int:
 
 
 def skip_interjection(cursor: Cursor) -> None:
-    """Consume fillers between commas: 'put it, please, in the bowl'."""
     cursor.skip_fillers()
     if cursor.word() == ",":
         cursor.at += 1
@@ -211,12 +209,12 @@ def skip_interjection(cursor: Cursor) -> None:
 
 
 def asks_empty(condition: str, taxonomy: Taxonomy) -> bool:
-    """Return whether a condition is the meaning of 'empty': not filled."""
+    """Return whether a condition is that of 'empty': not filled."""
     return literals(condition) == {(taxonomy.roles.predicate(FILLED), False)}
 
 
 def emptied(draft: MeaningDraft, number: int, condition: str) -> str:
-    """Return the condition of an empty thing: no liquid, and for a place, no things either."""
+    """Return the condition of being empty: no liquid and, for a place, no objects."""
     if not draft.plays(number, PLACE):
         return condition
     nothing = nothing_at(draft, number)
@@ -224,7 +222,7 @@ def emptied(draft: MeaningDraft, number: int, condition: str) -> str:
 
 
 def nothing_at(draft: MeaningDraft, number: int, kinds: Sequence[str] = ()) -> str:
-    """Return the condition that nothing, or nothing of some kinds, is on or in an entity."""
+    """Return the condition that no object, or none of some classes, is in or on an entity."""
     relations = sorted({draft.taxonomy.relation(c) for c in draft.entities[number].classes})
     types = [draft.taxonomy.pddl_type(c) for c in kinds] or [draft.taxonomy.roles.thing_type]
     kind = types[0] if len(types) == 1 else f"(either {' '.join(types)})"
@@ -236,14 +234,14 @@ def nothing_at(draft: MeaningDraft, number: int, kinds: Sequence[str] = ()) -> s
 
 
 class AdjectiveUse(Value):
-    """The use of the adjectives before a noun.
+    """How the adjectives before a noun are to be read.
 
     Args:
-        condition: Condition that the verb achieves. In 'open the closed fridge' the verb ends the
+        condition: Condition that the verb achieves. In 'open the closed fridge', the verb ends the
             state of the adjective, so the adjective only describes.
-        definite: Whether the noun has 'the': 'the open drawer' prefers an open one.
-        moved: Whether the thing is also put somewhere.
-        every: Whether the phrase means all such things: 'put all clean dishes away' selects clean
+        definite: Whether the noun has 'the'; for 'the open drawer', an open drawer is preferred.
+        moved: Whether the object is also put somewhere.
+        every: Whether the phrase means all such objects: 'put all clean dishes away' selects clean
             ones.
     """
 
@@ -259,7 +257,7 @@ def qualify(
     adjectives: Iterable[Adjective],
     use: AdjectiveUse | None = None,
 ) -> None:
-    """Apply the adjectives before a noun: they select things or request states."""
+    """Apply the adjectives before a noun, which select objects or request states."""
     use = use or AdjectiveUse()
     adjectives = tuple(adjectives)
     check_compatible(draft.taxonomy, adjectives)
@@ -278,7 +276,7 @@ def qualify(
 
 
 def check_compatible(taxonomy: Taxonomy, adjectives: Sequence[Adjective]) -> None:
-    """Refuse adjectives that exclude each other.
+    """Reject adjectives that exclude each other.
 
     Raises:
         LanguageError: Two of the adjectives exclude each other.
@@ -291,7 +289,7 @@ def check_compatible(taxonomy: Taxonomy, adjectives: Sequence[Adjective]) -> Non
 def apply_adjective(
     draft: MeaningDraft, number: int, adjective: Adjective, *, moved: bool = False
 ) -> None:
-    """Request the state of an adjective, or select by it if it only describes."""
+    """Request the state of an adjective, or select objects by it if it only describes."""
     if adjective.selects:
         draft.select(number, adjective.condition)
         return
@@ -303,7 +301,7 @@ def apply_adjective(
 
 
 def heat_vessel(draft: MeaningDraft, number: int, condition: str) -> None:
-    """Choose the implied vessel in which a liquid is treated, such as a kettle for hot water."""
+    """Choose the implied vessel for heating or cooling a liquid, such as a kettle for hot water."""
     entity = draft.entities[number]
     vessels = draft.taxonomy.methods.vessels_for(entity.liquid, condition)
     if entity.liquid and entity.unnamed and vessels:

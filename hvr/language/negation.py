@@ -34,7 +34,7 @@ from hvr.language.taxonomy import characteristic_literal, literals, negated
 
 
 def prohibits(cursor: Cursor) -> bool:
-    """Return whether a prohibition starts here."""
+    """Return whether a prohibition begins at the cursor."""
     match, wish = cursor.function("forbid", "without"), cursor.function("ensure")
     if match is None:
         return _no_thing(cursor)
@@ -48,7 +48,7 @@ def _no_thing(cursor: Cursor) -> bool:
 
 
 def read_prohibition(cursor: Cursor) -> Prohibition | Clause:
-    """Read a prohibition; return a clause if it restricts only the final state."""
+    """Read a prohibition, or a clause if only the final state is restricted."""
     if cursor.word() == "no":
         cursor.at += 1
     while cursor.take("forbid", "without"):
@@ -91,7 +91,7 @@ def _any_of(cursor: Cursor, after: str) -> tuple[NounPhrase, ...]:
 
 
 def _limit(cursor: Cursor, at: int) -> tuple[int, int] | None:
-    """Return where the things start after 'two' or 'more than one', and the allowed number."""
+    """Return where the things after 'two' or 'more than one' begin, and the allowed number."""
     have = cursor.function("have", "goal", "be", at=at)
     at += have.length if have else 0
     more = cursor.function("more than", at=at)
@@ -114,7 +114,7 @@ def _counted(cursor: Cursor) -> tuple[NounPhrase, ...]:
 
 
 def denied(cursor: Cursor, state: Predication) -> Predication:
-    """Negate the adjectives of a predicate after 'is not'."""
+    """Negate the adjectives of a predicate that follows 'is not'."""
     if state.adjuncts or state.serve or not state.adjectives:
         raise LanguageError(
             f"hvr does not understand a place to avoid in {cursor.text.strip()!r}: "
@@ -124,7 +124,7 @@ def denied(cursor: Cursor, state: Predication) -> Predication:
 
 
 def kept(clause: Clause) -> list[Prohibition]:
-    """Return the prohibitions that preserve a state: 'keep the fridge closed'."""
+    """Return prohibitions that preserve a state, for 'keep the fridge closed'."""
     return [
         Prohibition(None, group.things, (), (deny(adjective),), keeps=True)
         for group in clause.groups
@@ -135,7 +135,7 @@ def kept(clause: Clause) -> list[Prohibition]:
 # Exceptions ---------------------------------------------------------------------------------------
 
 _SPOKEN_OF = frozenset({"it", "them", "these", "those"})
-"""Pronouns that refer to named things; others only count: 'all but one'."""
+"""Pronouns that refer to named things; in 'all but one', 'one' only counts."""
 
 
 def leave_out(
@@ -222,7 +222,7 @@ class Forbidding:
                 self.draft.bans.append(ban)
 
     def _dismiss(self, prohibition: Prohibition, thing: NounPhrase) -> None:
-        """Refuse a request for a thing that it also dismisses: 'slice it. forget the apple'."""
+        """Reject a request that also dismisses its thing: 'slice it. forget the apple'."""
         classes = set(self.taxonomy.concrete_of(thing.classes))
         liquid = thing.dish.liquid if thing.dish else None
         verb = prohibition.verb
@@ -236,7 +236,7 @@ class Forbidding:
                 )
 
     def _is_other_place(self, prohibition: Prohibition, thing: NounPhrase) -> bool:
-        """Exclude a kind of place: 'on the table, not the coffee table'."""
+        """Exclude a place of the same class: 'on the table, not the coffee table'."""
         if prohibition.adjectives or prohibition.adjuncts or prohibition.instead:
             return False
         classes = set(self.taxonomy.concrete_of(thing.classes))
@@ -250,7 +250,7 @@ class Forbidding:
         return excluded
 
     def _left_out(self, prohibition: Prohibition, thing: NounPhrase) -> bool:
-        """Leave a part out of a dish: 'a salad without tomato'."""
+        """Leave an ingredient out of a dish: 'a salad without tomato'; return whether it is one."""
         if prohibition.verb is not None or prohibition.adjectives or prohibition.adjuncts:
             return False
         classes = set(self.taxonomy.concrete_of(thing.classes))
@@ -329,7 +329,7 @@ class Forbidding:
             )
 
     def _use(self, object_class: str) -> str:
-        """Return the condition that shows that a thing is in use, or ''."""
+        """Return the condition by which an object is in use; empty if there is none."""
         taxonomy = self.taxonomy
         for role in (RUNNING, OPEN):
             able = taxonomy.roles.bearer(role)
@@ -354,7 +354,7 @@ class Forbidding:
 
 
 def constraints(choice: ObjectChoice, bans: tuple[Ban, ...]) -> tuple[str, ...]:
-    """Return prohibitions as trajectory constraints; note prohibitions already violated."""
+    """Return prohibitions as trajectory constraints; those already violated are noted."""
     return tuple(dict.fromkeys(text for ban in bans for text in _constraint(choice, ban)))
 
 

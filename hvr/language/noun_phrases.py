@@ -1,4 +1,4 @@
-"""The grammar of noun phrases, and of the adverbs and prepositional phrases that follow them."""
+"""The grammar of noun phrases, and of the adverbs and prepositional phrases after them."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ from hvr.language.syntax import (
 # predicate := (adjective | adjunct) (and …)*
 
 _ACCOMPANIED = frozenset({"with", "together with", "along with", "accompanied by", "of"})
-"""Prepositions before contents, tools or companions; 'containing' only introduces contents."""
+"""Prepositions before contents, tools or companions; 'containing' introduces only contents."""
 
 
 def read_group(
     cursor: Cursor, after: str, *, listing: bool = False, subject: bool = False
 ) -> NounGroup:
-    """Read things with the predicate and adjuncts that follow them.
+    """Read things with the predicate and adjuncts after them.
 
     Args:
         listing: Whether only things can follow, as after 'make' or 'I want'.
@@ -63,7 +63,7 @@ def read_group(
 
 
 def group_with(cursor: Cursor, things: tuple[NounPhrase, ...], predicate: Predication) -> NounGroup:
-    """Read the adjuncts after things and their predicate, and join them in a group."""
+    """Read the adjuncts after things and their predicate, and return them as a group."""
     adjuncts = (*predicate.adjuncts, *read_adjuncts(cursor))
     return NounGroup(things, adjuncts, Predication(predicate.adjectives, (), predicate.serve))
 
@@ -85,7 +85,7 @@ def read_things(
 
 
 def _like_first(thing: NounPhrase, first: NounPhrase) -> NounPhrase:
-    """Give a bare plural the determiner of the first list item: 'the forks and spoons'."""
+    """Give a bare plural in a list the determiner of the first item: 'the forks and spoons'."""
     determiner = first.determiner
     whole = determiner.count == 0 or (determiner.definite and determiner.count is None)
     bare = thing.determiner == Determiner() and thing.kind == first.kind == "noun"
@@ -95,7 +95,7 @@ def _like_first(thing: NounPhrase, first: NounPhrase) -> NounPhrase:
 
 
 def _has_own(cursor: Cursor, start: int) -> bool:
-    """Return whether the noun phrase at a position has its own 'with'."""
+    """Return whether the noun phrase at a position is followed by its own 'with'."""
     at, cursor.at = cursor.at, start
     try:
         read_thing(cursor, "with")
@@ -134,7 +134,7 @@ def _alternatives(cursor: Cursor, after: str) -> list[NounPhrase]:
 
 
 def read_one_of(cursor: Cursor, after: str) -> NounPhrase:
-    """Read one thing, or things joined by 'or', and return the selected one."""
+    """Read a thing, or things joined by 'or', and return the selected one."""
     return _chosen(cursor, [_alternatives(cursor, after)], True)[0]
 
 
@@ -199,7 +199,7 @@ def _description_after(cursor: Cursor) -> Adjective | None:
 
 
 def _ask(after: str) -> str:
-    """Return the question about a word of the request; 'want' replaces a missing verb."""
+    """Return the beginning of an error message, such as 'wash what? '; empty without a verb."""
     return "" if after == "want" else f"{after} what? "
 
 
@@ -224,7 +224,7 @@ def _rest(cursor: Cursor) -> str:
 
 
 def _pronoun(cursor: Cursor) -> NounPhrase | None:
-    """Read a pronoun; 'both', 'these' and 'the other' are pronouns only without a noun."""
+    """Read a pronoun; 'both', 'these' and 'the other' are pronouns only if no noun follows."""
     match = cursor.function("pronoun", "rest")
     if match is None:
         return None
@@ -292,7 +292,7 @@ def _head(
 
 
 def _complemented(cursor: Cursor, whole: NounPhrase) -> NounPhrase:
-    """Read the complement of 'of' after a noun, if any."""
+    """Read the complement with 'of' after a noun, if there is one."""
     nouns = whole.nouns
     of_word = cursor.function("of")
     more = cursor.function("own", "filler")
@@ -317,7 +317,7 @@ def _complemented(cursor: Cursor, whole: NounPhrase) -> NounPhrase:
 
 
 def _whole(cursor: Cursor, length: int) -> tuple[Nearby, ...]:
-    """Return the furniture before the noun for a part of it: 'the desk drawer'."""
+    """Return the furniture named before a part of it, as in 'the desk drawer'."""
     start, after = cursor.at, cursor.at + length
     nouns, parts = _nouns_at(cursor, start), _nouns_at(cursor, after)
     if not (_fixed_types(cursor, nouns) and _fixed_types(cursor, parts)):
@@ -334,7 +334,7 @@ def _nouns_at(cursor: Cursor, at: int) -> tuple[Noun, ...]:
 
 
 def _fixed_types(cursor: Cursor, nouns: tuple[Noun, ...]) -> frozenset[str]:
-    """Return the types of furniture that nouns name; empty if one names anything else."""
+    """Return the types of furniture that nouns name; empty if a noun names anything else."""
     types = [cursor.lexicon.fixed.get(noun.object_class, frozenset()) for noun in nouns]
     return frozenset().union(*types) if all(types) else frozenset()
 
@@ -354,7 +354,6 @@ def _slices(
 
 
 def _relative(cursor: Cursor) -> Predication | None:
-    """Read a relative clause: 'that is in the sink', 'standing on the table'."""
     predicate: Predication | None = None
     apart = cursor.word() == "," and cursor.function("relative", at=cursor.at + 1) is not None
     cursor.at += apart
@@ -391,7 +390,7 @@ def _another_relative(cursor: Cursor) -> bool:
 
 
 def read_adjuncts(cursor: Cursor) -> tuple[Adjunct, ...]:
-    """Read all places, sources, means and contents that follow."""
+    """Read all places, sources, means and contents at the cursor."""
     adjuncts: list[Adjunct] = []
     start = cursor.at
     while (adjunct := read_adjunct(cursor)) is not None:
@@ -404,9 +403,9 @@ def read_adjuncts(cursor: Cursor) -> tuple[Adjunct, ...]:
 
 
 def read_adjunct(cursor: Cursor) -> Adjunct | None:
-    """Read the place, source, means or contents that starts here, if any.
+    """Read the place, source, means or contents at the cursor, or return None.
 
-    Otherwise the cursor returns to before a comma, which then joins things or clauses.
+    A comma is consumed only before an adjunct; otherwise it joins things or clauses.
     """
     saved = cursor.at
     skip_interjection(cursor)
@@ -425,7 +424,7 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
 
 
 def _unplaced_adjunct(cursor: Cursor) -> Adjunct | None:
-    """Read an adjunct that names no separate place: 'anywhere', 'inside', 'from there'."""
+    """Read an adjunct that names no place of its own: 'anywhere', 'inside', 'from there'."""
     if (anywhere := _anywhere(cursor)) is not None:
         return anywhere
     if (leaving_out := _exception(cursor)) is not None:
@@ -499,7 +498,7 @@ def _adjunct_after(cursor: Cursor, length: int, role: str) -> Adjunct:
 
 
 def read_spot(cursor: Cursor) -> tuple[Adjunct, ...]:
-    """Read a place to look for: 'find a spot on the shelf to put the book'."""
+    """Read a place to be found: 'find a spot on the shelf to put the book'."""
     start = cursor.at
     found = cursor.verb()
     cursor.at += found.length if found and found.entry.frame == "hold" else 0
@@ -533,7 +532,7 @@ def _exception(cursor: Cursor) -> Adjunct | None:
 
 
 def _anywhere(cursor: Cursor) -> Adjunct | None:
-    """Read any other place: 'anywhere but the fridge', 'somewhere else'."""
+    """Read an unspecific place: 'anywhere but the fridge', 'somewhere else'."""
     match = cursor.function("anywhere")
     if match is None:
         return None
@@ -561,7 +560,7 @@ def _where(cursor: Cursor) -> Adjunct | None:
 
 
 def _for_what(cursor: Cursor) -> bool:
-    """Consume a purpose, with a note: 'for the salad', 'for serving'."""
+    """Consume a purpose such as 'for the salad' or 'for serving', with a note."""
     match = cursor.function("for")
     if match is None:
         return False
@@ -582,7 +581,8 @@ def _for_what(cursor: Cursor) -> bool:
 def read_predicate(cursor: Cursor, *, sole_place: bool = False) -> Predication:
     """Read a predicate: adjectives and adjuncts joined by 'and'.
 
-    With `sole_place`, stop after one place or after adjectives: the rest belongs to the clause.
+    With `sole_place`, it ends after one place or after the adjectives, and the rest belongs to the
+    clause.
     """
     adjectives: list[Adjective] = []
     adjuncts: list[Adjunct] = []

@@ -1,8 +1,8 @@
-"""Choice among several objects of a kind.
+"""Choice among several objects of a class.
 
-close the cabinet          the open one: closing another would change nothing
-put the fork in the open drawer    the open one, if any
-wash the mug               the dirty one, if they differ
+close the cabinet          the open one: closing another would change nothing put the fork in
+    the open drawer    the open one, if any wash the mug               the dirty one, if they
+    differ
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from hvr.pddl.problem_parser import parse_formula
 def most_plausible(
     entity: Entity, things: Sequence[str], inventory: Inventory, holds: Callable[[str, str], bool]
 ) -> tuple[str, ...]:
-    """Return the most plausible objects of an entity, or all if none stands out."""
+    """Return the most plausible objects of an entity, or all if none is more plausible."""
     chosen = tuple(things)
     for template in entity.likely:
         chosen = tuple(n for n in chosen if holds(template, n)) or chosen
@@ -68,17 +68,17 @@ def stands_at(inventory: Inventory, name: str, entity: Entity, piece_of: str) ->
 # Choice -------------------------------------------------------------------------------------------
 
 MANY = 10
-"""Largest number of things that one stage of a goal moves.
+"""Maximum number of objects that one stage of a goal moves.
 
-Each is a separate goal for the planner, whose time grows with every one.
+Each object is a separate goal for the planner, and planning time grows with each of them.
 """
 
 
 class ObjectChoice(ClassChoice):
     """The entities of a request with the classes and objects that they can be in a scene.
 
-    The classes are chosen first (`class_choice`). Descriptions such as 'the dirty one in the sink',
-    initial places and exceptions then reduce the objects.
+    Classes are chosen first (`class_choice`). Descriptions such as 'the dirty one in the sink',
+    initial places and exceptions then restrict the objects.
     """
 
     def __init__(
@@ -101,15 +101,15 @@ class ObjectChoice(ClassChoice):
             self._bind_source(number)
 
     def names(self, number: int) -> tuple[str, ...]:
-        """Return the objects an entity is restricted to; empty if it is unrestricted."""
+        """Return the objects that an entity is restricted to; empty if it is unrestricted."""
         return self._names.get(number, ())
 
     def pool(self, number: int) -> tuple[str, ...]:
-        """Return the objects an entity can be, preferred first."""
+        """Return the objects that an entity can be, preferred objects first."""
         return self.names(number) or self.available(number)
 
     def copies(self, number: int) -> int:
-        """Return the number of objects of an entity; for a count of 0, all candidates."""
+        """Return how many objects an entity means; all candidates if its count is 0."""
         wanted, every = self.entities[number].count, len(self.pool(number))
         inside = sum(self.copies(n) for n in self.inside(number)) if self.shares(number) else 0
         if inside and wanted < 0 and not self.entities[number].apart:
@@ -142,12 +142,12 @@ class ObjectChoice(ClassChoice):
     def shares(self, number: int) -> bool:
         """Return whether objects put into an entity are distributed over its objects.
 
-        They are for 'in drawers' and 'in different drawers'.
+        They are for plurals, as in 'in drawers' and 'in different drawers'.
         """
         return self.entities[number].apart or self.entities[number].count < 0
 
     def inside(self, number: int) -> list[int]:
-        """Return the entities that must be on or in another, in the order of the request."""
+        """Return the entities that must be in or on another one, in the order of the request."""
         inner = (r.inner for r in self.relations if r.outer == number)
         return [n for n in dict.fromkeys(inner) if self.entities[n].classes]
 
@@ -224,7 +224,7 @@ class ObjectChoice(ClassChoice):
         return fitting or chosen
 
     def _in_part_of_origin(self, entity: Entity, chosen: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the things in a drawer of the furniture they come from: 'from the dresser'."""
+        """Return the objects in a drawer of the furniture named as source: 'from the dresser'."""
         if not entity.from_parts or (entity.group and entity.count == 0):
             return ()
         wholes = [entity.from_name] if entity.from_name else []
@@ -239,7 +239,7 @@ class ObjectChoice(ClassChoice):
         return tuple(fitting)
 
     def _brought_there(self, number: int) -> bool:
-        """Return whether the request itself puts a thing, or its whole, at its initial place."""
+        """Return whether the request itself puts an object, or its whole, at its initial place."""
         entity = self.entities[number]
         things = {number, entity.cut_from}
         return any(
@@ -301,7 +301,7 @@ class ObjectChoice(ClassChoice):
         return left
 
     def _elsewhere_than_before(self, place: int, chosen: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the places other than the one from which the same clause takes the things."""
+        """Return the places except the one from which the same clause takes the objects."""
         left: set[str | None] = set()
         for relation in self.relations:
             inner = self.entities[relation.inner]
@@ -320,7 +320,7 @@ class ObjectChoice(ClassChoice):
         return tuple(name for name in chosen if name not in left)
 
     def _not_yet_there(self, number: int, chosen: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the things that a move changes, if there are enough: 'put a mug on the table'."""
+        """Return the objects not yet at the requested place, if there are enough of them."""
         entity = self.entities[number]
         places = [r for r in self.relations if r.inner == number]
         only_moved = len(places) == 1 and places[0].clause in self.moves
@@ -439,7 +439,7 @@ _MOST_NAMED = 8
 
 
 def check(choice: ObjectChoice) -> None:
-    """Refuse goals that the ontology shows to be impossible."""
+    """Reject goals that are impossible according to the ontology."""
     for number in choice.numbers:
         _check_entity(choice, number)
     for relation in choice.relations:
@@ -451,7 +451,7 @@ def check(choice: ObjectChoice) -> None:
 
 
 def _check_enough(choice: ObjectChoice, number: int) -> None:
-    """Refuse more distinct things than exist: 'the apple here and another one there'."""
+    """Reject a request for more different objects than exist."""
     if not choice.entities[number].distinct:
         return
     things = choice.available(number)
@@ -517,7 +517,7 @@ def _able(choice: ObjectChoice, affordance: str) -> str:
 
 
 def _check_method(choice: ObjectChoice, condition: Condition, object_class: str) -> None:
-    """Reject a condition that requires an appliance in which the class cannot be put."""
+    """Reject a condition that needs an appliance in which the class cannot be put."""
     taxonomy = choice.taxonomy
     places = taxonomy.places(object_class)
     label, a_label = taxonomy.label(object_class), taxonomy.a_label(object_class)

@@ -1,12 +1,11 @@
 """Read hvr's own paraphrases: the inverse of `hvr.language.paraphrase`.
 
-A paraphrase that the user types back, or chooses as the answer to a question, must mean the goal
-that it describes. The templates of the paraphrase parse the sentences, and a parse counts only if
-its own paraphrase equals the text. The grammar reads all other texts.
+A paraphrase that the user types, or chooses as the answer to a question, must mean the goal that it
+describes. The templates of the paraphrase parse the sentences, and a parse counts only if its own
+paraphrase equals the text. The grammar reads all other texts.
 
-    paraphrase := stage ('; then ' stage)*
-    stage      := sentence ('; ' sentence)* ('; ' constraint)*
-    sentence   := thing clause ((', ' | ' and ') clause)*
+    paraphrase := stage ('; then ' stage)* stage      := sentence ('; ' sentence)* ('; '
+        constraint)* sentence   := thing clause ((', ' | ' and ') clause)*
                 | 'either ' sentence (' or ' sentence)* | 'if ' sentence ', ' sentence
     thing      := 'the mug' | 'a mug' | 'a second mug' | 'mug-1 or mug-2' | 'every mug' | …
 """
@@ -45,7 +44,7 @@ _MOST_PARSES = 3000
 """Maximum number of parses of one text that are compared."""
 
 _MOST_TRIED = 10_000
-"""Maximum number of parts to try: they can double with each 'and' or 'or' of a text."""
+"""Maximum number of parts that are tried, since each 'and' or 'or' can double them."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ class _Thing:
 
     Args:
         terms: Objects or variables; several for 'each of …' and 'every …'.
-        inner: Variable, with its types, of a thing that no other clause mentions.
+        inner: Variable, with its types, of an object that no other clause mentions.
         none: Whether the literal is denied for all such objects: 'nothing', 'any drawer'.
         every: Type of a universally quantified variable.
     """
@@ -67,10 +66,10 @@ class _Thing:
 
 @dataclass(frozen=True)
 class _Heard:
-    """The parsed part of a text.
+    """The parsed beginning of a text.
 
     Args:
-        spoken: The variable of each phrase that refers back.
+        spoken: The variable of each phrase that later phrases can refer to.
         taken: Variables of each noun.
         parts: Conjuncts as PDDL.
     """
@@ -96,11 +95,11 @@ class _Heard:
 
 
 class _TooManyTriedError(Exception):
-    """The splits of a text at 'and' and 'or' are too many to try."""
+    """A text can be split at 'and' and 'or' in more ways than can be tried."""
 
 
 class OwnWords:
-    """Reads hvr's own paraphrases back as goals, in one scene."""
+    """Reads hvr's own paraphrases as goals in one scene."""
 
     def __init__(self, taxonomy: Taxonomy, inventory: Inventory, domain: Domain) -> None:
         self.taxonomy = taxonomy
@@ -133,7 +132,7 @@ class OwnWords:
         return Goal(tuple(stages), paraphrase=said)
 
     def _may_be(self, text: str) -> bool:
-        """Return whether a text contains the words of a clause, before anything is parsed."""
+        """Return whether a text contains the words of any clause; a quick test before parsing."""
         return text == NOTHING_LEFT or any(f" {word} " in text for word in self._copulas)
 
     @cached_property
@@ -147,7 +146,7 @@ class OwnWords:
 
     @cached_property
     def _templates(self) -> tuple[tuple[str, bool, str], ...]:
-        """Predicates with a clause that affirms or denies them."""
+        """Predicates, each with a clause and whether the clause affirms it."""
         words = wording_of(self.taxonomy.ontology).predicates
         return tuple(
             (name, positive, template.text.lower())
@@ -264,7 +263,7 @@ class OwnWords:
                     yield f"({operator} {first} {second})"
 
     def _of_each(self, operator: str, one: str, other: str) -> Iterator[str]:
-        """Yield constraints on each thing: 'a cabinet is open', 'that cabinet is closed'."""
+        """Yield constraints on each object: 'a cabinet is open', 'that cabinet is closed'."""
         for end, noun, _ in self._articled(one, 0):
             if THAT + noun not in other:
                 continue
@@ -314,7 +313,7 @@ class OwnWords:
             yield from self._plain(text, heard)
 
     def _inside(self, text: str, heard: _Heard) -> Iterator[str]:
-        """Yield formulas of a text whose new variables stay inside it."""
+        """Yield the formulas of a text, with its new variables quantified."""
         for after in self._joined(text, replace(heard, parts=())):
             own = {n: t for n, t in after.variables.items() if n not in heard.variables}
             yield _closed(replace(after, variables=own))
@@ -397,7 +396,7 @@ class OwnWords:
     def _clause(
         self, text: str, at: int, thing: _Thing, heard: _Heard, opening: str
     ) -> Iterator[tuple[int, _Heard]]:
-        """Yield the readings of a clause after its subject, with their ends."""
+        """Yield the readings of a clause after its subject, each with its end."""
         for name, positive, template in self._templates:
             if not template.startswith(opening):
                 continue
@@ -469,7 +468,7 @@ class OwnWords:
             end = match.end() + len(joint)
 
     def _articled(self, text: str, at: int) -> Iterator[tuple[int, str, str]]:
-        """Yield the nouns after an indefinite article, and mass nouns, which have none."""
+        """Yield the nouns after an indefinite article, and mass nouns without one."""
         for article in ("a ", "an "):
             if text.startswith(article, at):
                 yield from self._kinds(text, at + len(article))
@@ -479,7 +478,7 @@ class OwnWords:
                 yield end, noun, kinds
 
     def _things(self, text: str, at: int, heard: _Heard) -> Iterator[tuple[int, _Thing, _Heard]]:
-        """Yield the noun phrases at a position: end, referent, and parsed part."""
+        """Yield the noun phrases at a position: end, referent, and parsed beginning."""
         for phrase, name in sorted(heard.spoken.items(), key=lambda item: -len(item[0])):
             if text.startswith(phrase, at):
                 yield at + len(phrase), _Thing((name,)), heard
@@ -508,7 +507,7 @@ class OwnWords:
             yield at + 7, _Thing((inner,), f"{inner} - {kinds}", none=True), heard
 
     def _only(self, text: str, at: int, heard: _Heard) -> Iterator[tuple[int, _Thing, _Heard]]:
-        """Yield the only thing of a kind in the scene: 'the fridge'."""
+        """Yield the only object of a class in the scene: 'the fridge'."""
         if not text.startswith("the ", at):
             return
         inner = f"?i{len(heard.parts)}x{at}"
@@ -526,7 +525,7 @@ class OwnWords:
     def _excepting(
         self, text: str, end: int, name: str, kinds: str, heard: _Heard
     ) -> Iterator[tuple[int, _Thing, _Heard]]:
-        """Yield a thing of a kind, or one other than some: 'a mug other than mug-1'."""
+        """Yield an object of a class, possibly with exceptions: 'a mug other than mug-1'."""
         yield end, _Thing((name,)), heard
         if not text.startswith(" other than ", end):
             return
@@ -538,7 +537,7 @@ class OwnWords:
     def _further(
         self, text: str, at: int, word: str, number: int, heard: _Heard
     ) -> Iterator[tuple[int, _Thing, _Heard]]:
-        """Yield 'a second mug', which differs from all before, or 'the same or another mug'."""
+        """Yield 'a second mug', which differs from those before, or 'the same or another mug'."""
         if not text.startswith(word, at):
             return
         for end, noun, kinds in self._kinds(text, at + len(word)):
@@ -555,7 +554,6 @@ class OwnWords:
     def _named(
         self, text: str, at: int, match: re.Match[str], heard: _Heard
     ) -> Iterator[tuple[int, _Thing, _Heard]]:
-        """Yield a named object, or one of several: 'mug-1 or mug-2'."""
         if match[0] not in self.inventory.classes:
             return
         yield match.end(), _Thing((match[0],)), heard
@@ -572,7 +570,7 @@ class OwnWords:
             yield end, _Thing((name,)), more.add(f"(or {options})")
 
     def _groups(self, text: str, at: int, heard: _Heard) -> Iterator[tuple[int, _Thing, _Heard]]:
-        """Yield several things at once: 'every mug', 'each of 2 mugs'."""
+        """Yield phrases for several objects: 'every mug', 'each of 2 mugs'."""
         if text.startswith("every ", at):
             for end, _, kinds in self._kinds(text, at + 6):
                 if self._quantified:
@@ -642,7 +640,7 @@ class OwnWords:
 
 
 def effects_of(domain: Domain) -> frozenset[tuple[str, bool]]:
-    """Return the predicates that actions or axioms make true, or false."""
+    """Return the predicates that actions or axioms can change, each with its new truth value."""
     found = {(rule.predicate, True) for rule in domain.derived}
     waiting: list[tuple[Expression, bool]] = [(a.effect, True) for a in domain.actions.values()]
     while waiting:

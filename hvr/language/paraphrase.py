@@ -33,26 +33,26 @@ from hvr.pddl.formulas import (
 ORDINALS = ("a second", "a third", "a fourth", "a fifth")
 ANYTHING = "thing"
 AGAIN = "the same or another "
-"""Before a noun: another variable of the kind, which may be the same object."""
+"""Before a noun: another variable of the same type, which may be the same object."""
 
 THAT = "that "
-"""Before a noun: the thing that the first part of a constraint mentions."""
+"""Before a noun: the object that the first part of a constraint mentions."""
 
 APART = "is not the same as "
-"""Between two things that must differ."""
+"""Between two objects that must differ."""
 
 NOTHING_LEFT = "nothing is left to do"
 _FEW = 3
-"""Maximum number of alternative objects that are listed rather than described by 'other than'."""
+"""Maximum number of alternatives that are listed; more are described by 'other than'."""
 
 _MOST = 12
-"""Largest number of alternatives, or things of a kind, to list individually."""
+"""Maximum number of alternatives, or objects of a class, that are listed individually."""
 
 
 def paraphrase(
     stages: Sequence[Stage], taxonomy: Taxonomy, inventory: Inventory, domain: Domain
 ) -> tuple[str, ...]:
-    """Return a paraphrase of each stage of a goal, without preferred final conditions."""
+    """Return a paraphrase of each stage of a goal, without end-state preferences."""
     objects = [TypedName(n, (taxonomy.pddl_type(c),)) for n, c in inventory.classes.items()]
     return tuple(_stage(stage, domain, objects, taxonomy, inventory) for stage in stages)
 
@@ -66,7 +66,6 @@ def paraphrase_constraints(
 
 
 def in_order(sentences: Sequence[str]) -> str:
-    """Join stages into one sentence."""
     return "; then ".join(sentences)
 
 
@@ -96,7 +95,7 @@ KEPT = {
 
 
 class _Speaker:
-    """Generates text from formulas and tracks what has been mentioned."""
+    """Generates text from formulas, and keeps track of what has been mentioned."""
 
     def __init__(self, taxonomy: Taxonomy, inventory: Inventory) -> None:
         self._taxonomy = taxonomy
@@ -121,7 +120,7 @@ class _Speaker:
         return "; ".join([*sentences, *self._differences()]) or NOTHING_LEFT
 
     def _differences(self) -> list[str]:
-        """Return sentences for the pairs whose difference no 'second' has expressed."""
+        """Return sentences for pairs that must differ unless 'a second …' says so already."""
         order = {name: n for n, name in enumerate(self._spoken)}
         pairs = [sorted(pair, key=lambda n: (order.get(n, -1), n)) for pair in self._apart]
         return [f"{self._name(one)} {APART}{self._name(other)}" for one, other in sorted(pairs)]
@@ -142,7 +141,7 @@ class _Speaker:
         return f"throughout {constraint}"
 
     def _kept_by_each(self, constraint: Trajectory, variable: str) -> str:
-        """Return a constraint on each thing: 'whenever a cabinet is open, … that cabinet …'."""
+        """Return a constraint on each object: 'whenever a cabinet is open, … that cabinet …'."""
         noun = self._nouns[variable]
         parts: list[str] = []
         for called in (self._articles.get(noun, _a(noun)), f"{THAT}{noun}"):
@@ -213,7 +212,7 @@ class _Speaker:
         return [*sentences, *map(self._other, others)]
 
     def _without_none(self, part: Expression) -> Expression:
-        """Turn "no mug is on it" or "it is not on any table" into a literal about them."""
+        """Turn "no mug is on it" or "it is not on any table" into a literal about the nouns."""
         if not (
             isinstance(part, Not)
             and isinstance(part.operand, Exists)
@@ -361,7 +360,7 @@ class _Speaker:
             self._spoken[variable.name] = f"{'the' if noun in self._only else 'every'} {noun}"
 
     def _either(self, part: Or) -> str:
-        """Return alternatives, with the parts that they share stated once."""
+        """Return alternatives; what they have in common is stated once."""
         options = []
         before = dict(self._spoken), {noun: [*names] for noun, names in self._named.items()}
         for operand in part.operands[:_MOST]:
@@ -378,7 +377,7 @@ class _Speaker:
         return "; ".join((*shared, choice) if all(own) else shared)
 
     def _at_most(self, part: Exists) -> str | None:
-        """Rewrite a denial of several things at once as 'at most …', if their literals agree."""
+        """Rewrite a denial of several objects at once as 'at most …' if their literals agree."""
         literals: list[Expression] = []
         self._collect(part.body, literals)
         self._learn(part.variables)
@@ -398,7 +397,7 @@ class _Speaker:
 
 
 def one_of(part: Expression) -> tuple[str, tuple[str, ...]] | None:
-    """Return the variable and the objects if a formula only lists them as alternatives."""
+    """If a formula only lists objects as alternatives, return its variable and these objects."""
     options = part.operands if isinstance(part, Or) else (part,)
     if not options or not all(isinstance(o, Equal) for o in options):
         return None

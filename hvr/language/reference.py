@@ -1,4 +1,4 @@
-"""Reference resolution: noun phrases and pronouns to entities of the request."""
+"""Reference resolution: from noun phrases and pronouns to entities of the request."""
 
 from __future__ import annotations
 
@@ -18,17 +18,19 @@ from hvr.values import Value
 
 
 class Pronouns:
-    """Resolves pronouns to the entities mentioned so far."""
+    """Resolves pronouns to entities mentioned before."""
 
     def __init__(self, draft: MeaningDraft) -> None:
         self.draft = draft
         self.taxonomy = draft.taxonomy
 
     def of(self, thing: NounPhrase, requires: str | None) -> list[int]:
-        """Return the referents of 'it', 'them' or 'both': the latest with the required affordance.
+        """Return the referents of 'it', 'them' or 'both': the last ones with the required
+        affordance.
 
         Entities without the affordance are skipped: 'put the apple in the fridge and close it'. If
-        all lack it, the latest is returned, so that the error names the thing that the user meant.
+        all lack it, the last one is returned, so that the error names the object that the user
+        meant.
         """
         groups = [
             g for g in self.draft.spoken() if not any(self.draft.entities[n].somewhere for n in g)
@@ -74,7 +76,7 @@ class Pronouns:
         return [self.draft.new(entity.replace(count=count))]
 
     def _pair(self, groups: list[list[int]]) -> list[int]:
-        """Return the latest two things that 'both' can refer to, or nothing."""
+        """Return the last two things that 'both' can refer to; empty if there are none."""
         single: list[int] = []
         for group in groups:
             if len(group) == 2 and not single:
@@ -86,7 +88,7 @@ class Pronouns:
         return single[1::-1] if len(single) > 1 else []
 
     def rest(self, thing: NounPhrase, requires: str | None) -> int:
-        """Return the remaining objects of the previous verb: 'one in the sink and the other …'."""
+        """Return the other objects of the previous verb: 'one in the sink and the other …'."""
         draft = self.draft
         named = [
             n
@@ -139,14 +141,14 @@ class Pronouns:
 
 
 class ReferentReading(Value):
-    """Interpretation of the noun phrases of a clause.
+    """How the noun phrases of a clause are to be read.
 
     Args:
-        dishes: Whether a word for both a dish and a thing ('wine') means the dish.
-        wanted: Whether adjectives request states instead of selecting things.
+        dishes: Whether a word for both a dish and an object ('wine') means the dish.
+        wanted: Whether adjectives request states instead of selecting objects.
         requires: Affordance that the referent of 'it' must have.
         condition: Condition that the verb achieves: 'open the closed fridge'.
-        moved: Whether the things are put somewhere.
+        moved: Whether the objects are put somewhere.
     """
 
     dishes: bool = False
@@ -312,9 +314,9 @@ class Referents:
         return tuple(n for n, e in enumerate(self.draft.entities) if kinds & set(e.classes))
 
     def _remaining(self, classes: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[int, ...]]:
-        """Return the classes of 'the rest of the bread', and the earlier entities that it excludes.
+        """Return the classes of 'the rest of the bread', and the earlier entities to exclude.
 
-        If only pieces of it were named before, they are the remaining pieces.
+        If the request has mentioned only pieces, 'the rest' means other pieces.
         """
         pieces = tuple(p for c in classes if (p := self.taxonomy.pieces(c)))
         if not (before := self._alike(classes)) and (cut := self._alike(pieces)):
@@ -369,7 +371,7 @@ class Referents:
     def _slices_spoken_of(
         self, thing: NounPhrase, count: int, reading: ReferentReading
     ) -> list[int]:
-        """Return the slices of a mentioned thing: 'two slices of it', 'the slices' after a cut."""
+        """Return the slices of a mentioned object: 'two slices of it', 'the slices' after a cut."""
         for group in self.draft.spoken(now=True):
             slices = [s for number in group if (s := self._slices_from(number, count)) is not None]
             if slices:
@@ -415,7 +417,7 @@ class Referents:
         qualify(self.draft, number, adjectives, use)
 
     def _asked(self, number: int, adjective: Adjective) -> bool:
-        """Return whether a state is already requested: 'heat a slice and put the hot slice …'."""
+        """Return whether a state was requested before: 'heat a slice and put the hot slice …'."""
         asked = {
             part
             for condition in self.draft.entities[number].conditions
@@ -498,7 +500,7 @@ class Referents:
         return [number]
 
     def put_in(self, vessel: int, thing: NounPhrase, word: str) -> None:
-        """Put the complement of 'of' or 'with' into a vessel: a liquid, a dish or things."""
+        """Put the complement of 'of' or 'with' into a vessel: a liquid, a dish or objects."""
         draft = self.draft
         dish = thing.dish
         if dish is not None and dish.liquid:
@@ -515,7 +517,7 @@ class Referents:
             draft.place([inner], vessel, word)
 
     def _is_ingredient(self, inner: int, vessel: int) -> bool:
-        """Drop a thing that a dish contains anyway: 'with tomato' in a salad; return whether so."""
+        """Drop a thing that the dish contains anyway ('with tomato' in a salad); return success."""
         draft = self.draft
         entity = draft.entities[inner]
         in_dish = [r.inner for r in draft.relations if r.outer == vessel and r.part]

@@ -21,13 +21,13 @@ from hvr.language.taxonomy import Taxonomy
 # put the mug under the coffee machine         at the slot of the machine
 
 _PLACING = frozenset({"put", "set", "make", "serve", "drop", "discard"})
-"""Frames of verbs after which 'next to' is a destination."""
+"""Frames of verbs after which 'next to' gives a destination."""
 
 UNDER = frozenset({"under", "underneath", "below", "beneath"})
 
 
 def settle_nearby(group: NounGroup, frame: str, taxonomy: Taxonomy, *, placed: bool) -> NounGroup:
-    """Attach each 'next to …' of a group to a thing or a place.
+    """Attach each 'next to …' in a group to a thing or to a place.
 
     Args:
         frame: Frame of the verb; empty if there is no verb.
@@ -61,7 +61,7 @@ def settle_nearby(group: NounGroup, frame: str, taxonomy: Taxonomy, *, placed: b
 
 
 def with_as_beside(group: NounGroup) -> NounGroup:
-    """Read 'with' as a place if there is no other: 'put the fork with the spoon'."""
+    """Read 'with' as a place if no other place is given: 'put the fork with the spoon'."""
     if any(a.kind in {"place", "origin", "unplaced", "hand"} or a.inside for a in group.adjuncts):
         return group
     return group.replace(
@@ -84,9 +84,9 @@ def _are(taxonomy: Taxonomy, adjunct: Adjunct, role: str) -> bool:
 
 
 def beside_named(groups: tuple[NounGroup, ...], taxonomy: Taxonomy) -> tuple[NounGroup, ...]:
-    """Resolve 'it' to the thing before: 'put the mug on the desk and the pen next to it'.
+    """Resolve 'it' to the object before: 'put the mug on the desk and the pen next to it'.
 
-    In 'put the pan on the stove and the egg in it', 'it' is what can hold the egg, first the pan.
+    In 'put the pan on the stove and the egg in it', 'it' is the first object that can hold the egg.
     """
 
     def holds(place: NounPhrase, group: NounGroup) -> bool:
@@ -132,24 +132,23 @@ def _place_near(adjunct: Adjunct) -> NounPhrase:
 # Nearness -----------------------------------------------------------------------------------------
 
 _SIDES = {"left": (-1, 0), "right": (1, 0), "front": (0, -1), "behind": (0, 1)}
-"""Offsets (right, ahead) of each side, for a viewer in the middle of the room."""
+"""Offsets (right, ahead) of each side, seen from the middle of the room."""
 
 _HEIGHTS = {"above": 1, "over": 1, "under": -1, "underneath": -1, "below": -1, "beneath": -1}
 
 
 def is_level(word: str) -> bool:
-    """Return whether a preposition only says 'near', without a side or a height."""
     return not ({*_SIDES, *_HEIGHTS} & {*word.split()})
 
 
 _NOT_FAR = 1.0
-"""Radius in metres for a plural: 'the plates near the sink'."""
+"""Maximum distance in metres for a plural with 'near': 'the plates near the sink'."""
 
 
 def narrowed(
     inventory: Inventory, entity: Entity, chosen: tuple[str, ...]
 ) -> tuple[tuple[str, ...], list[str]]:
-    """Return the objects that satisfy an entity's nearness to present things, and notes."""
+    """Return the objects that are near the right objects of the scene, and notes."""
     notes = []
     for near in entity.near:
         if entity.somewhere:
@@ -177,8 +176,8 @@ def place_near(
 ) -> tuple[str, ...]:
     """Return the places that 'put it near …' can mean.
 
-    These are the holders of the reference object, or else the nearest surface. For 'above' and
-    'below' it is the nearest cupboard or shelf.
+    They are the receptacles of the reference object, or else the nearest surface; for 'above' and
+    'below', the nearest cupboard or shelf.
     """
     holding = {
         h
@@ -199,7 +198,7 @@ def place_near(
 def parts_of(
     inventory: Inventory, candidates: Sequence[str], nearness: Nearness
 ) -> tuple[str, ...]:
-    """Return the drawers, shelves … that stand within the outline of a piece of furniture."""
+    """Return the drawers, shelves and similar parts inside the outline of a piece of furniture."""
     wholes = [
         n
         for c in nearness.classes
@@ -217,7 +216,7 @@ def parts_of(
 def _in_line(
     inventory: Inventory, candidates: Sequence[str], nearness: Nearness
 ) -> tuple[str, ...]:
-    """Return the furniture straight below or above another piece: the cabinets under the sink."""
+    """Return the furniture directly below or above another piece: the cabinets under the sink."""
     fixed = [c for c in candidates if c in inventory.extents and c not in inventory.parents]
     others = [
         n
@@ -245,7 +244,6 @@ def _overlap(one: Extent, other: Extent) -> bool:
 
 
 def is_part(inventory: Inventory, part: str, whole: str) -> bool:
-    """Return whether a drawer or shelf lies within a piece of furniture."""
     inner, outer = inventory.extents.get(part), inventory.extents.get(whole)
     if inner is None or outer is None or part == whole:
         return False
@@ -256,7 +254,7 @@ def is_part(inventory: Inventory, part: str, whole: str) -> bool:
 
 
 _MARGIN = 0.1
-"""Metres by which a part may stand out of its furniture, as an open drawer does."""
+"""Distance in metres by which a part may extend beyond its furniture, like an open drawer."""
 
 
 def _within(position: Position, extent: Extent) -> bool:
@@ -275,15 +273,15 @@ def _holders(inventory: Inventory, name: str) -> Iterator[str]:
 def nearest(
     inventory: Inventory, candidates: Sequence[str], nearness: Nearness, count: int
 ) -> tuple[str, ...]:
-    """Return the candidates that 'near …' can mean, the nearest first.
+    """Return the candidates that 'near …' can mean, nearest first.
 
-    A holder is at distance 0 from its contents. A side on which there is no candidate is ignored.
+    A receptacle is at distance 0 from its contents. A side without candidates is ignored.
 
     Args:
         count: Number of objects meant; 0 for all within reach.
 
     Returns:
-        `count` candidates, more in case of ties, or none without a known position.
+        `count` candidates, or more in case of ties; none if positions are unknown.
     """
     others = [
         n

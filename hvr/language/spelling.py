@@ -1,8 +1,8 @@
 """Correction of misspelt words, expansion of chat abbreviations, and names such as 'drawer 9'.
 
 An unknown word is read as the known word from which it differs by likely mistakes: a doubled,
-missing or swapped letter, or one beside it on the keyboard. Ordinary English words are left alone:
-'cake' is not a misspelt 'make'. If several known words are about as likely, all are returned.
+missing or swapped letter, or a neighbouring key. Ordinary English words are not corrected: 'cake'
+is not a misspelt 'make'. If several known words are about equally likely, all are returned.
 """
 
 from __future__ import annotations
@@ -33,29 +33,29 @@ _LIKELY = 0.75
 """Cost of a likely mistake: swapped or doubled letters, or a neighbouring key."""
 
 _FIRST = 0.5
-"""Additional cost of a different first letter, which people rarely get wrong."""
+"""Additional cost of a different first letter, which people rarely mistype."""
 
 _PER_LETTER = 0.25
-"""Cost allowed for each letter of a word, up to two mistakes."""
+"""Allowed cost per letter of a word, up to two mistakes in total."""
 
 _CLOSE = 0.5
-"""Difference of cost below which two known words count as equally likely."""
+"""Maximum difference in cost between two known words that count as equally likely."""
 
 _MOST = 12
-"""Largest number of combinations of corrections to read."""
+"""Maximum number of combinations of corrections that are read."""
 
 _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 
 
 class Corrected(Value):
-    """A request with its words corrected, and one note per correction."""
+    """A request with corrected words, and one note per correction."""
 
     tokens: tuple[str, ...]
     notes: tuple[str, ...] = ()
 
 
 def corrections(tokens: Sequence[str], lexicon: Lexicon) -> tuple[Corrected, ...]:
-    """Return the request with its misspelt words corrected, once per combination of candidates.
+    """Return the request with corrected words, once for each combination of candidates.
 
     Raises:
         LanguageError: The corrections have too many combinations.
@@ -89,14 +89,14 @@ def corrections(tokens: Sequence[str], lexicon: Lexicon) -> tuple[Corrected, ...
 
 
 def _from_chat(tokens: Sequence[str], lexicon: Lexicon) -> Iterator[str]:
-    """Expand chat abbreviations: 'u', 'pls', 'dont'."""
+    """Expand chat abbreviations such as 'u', 'pls' and 'dont'."""
     for token in tokens:
         known = token in lexicon.parts or token not in CHAT_WORDS
         yield from (token,) if known else CHAT_WORDS[token].split()
 
 
 def _rejoined(tokens: Iterator[str], lexicon: Lexicon) -> tuple[str, ...]:
-    """Split or join compounds as the lexicon writes them: 'sauce pan' becomes 'saucepan'."""
+    """Split or join compounds as in the lexicon: 'sauce pan' becomes 'saucepan'."""
     words: list[str] = []
     for token in tokens:
         joined = words[-1] + token if words else ""
@@ -118,7 +118,7 @@ def _known(token: str, lexicon: Lexicon) -> bool:
 
 
 def _plural(token: str, after: str, lexicon: Lexicon) -> str:
-    """Return the plural that a stray apostrophe makes of a known thing: "two tomato's"."""
+    """Return the plural of a known noun that was written with an apostrophe: "two tomato's"."""
     base = token.removesuffix("'s")
     owner = not _known(after, lexicon) or any(
         not isinstance(entry, FunctionWord) for entry in lexicon.entries.get((after,), ())
@@ -161,7 +161,7 @@ def candidates(word: str, lexicon: Lexicon) -> tuple[str, ...]:
 
 
 def _bases(word: str) -> Iterator[str]:
-    """Yield the possible bases of an inflected word: 'scour' for 'scouring', 'bake' for 'baked'."""
+    """Yield the possible base forms of an inflected word: 'scour' for 'scouring'."""
     for ending in ("ing", "ed"):
         if word.endswith(ending) and len(word) > len(ending) + SHORTEST_MISSPELT:
             base = word.removesuffix(ending)
@@ -296,9 +296,9 @@ _MEASURES = frozenset({*FUNCTION_WORDS["unit"], "times", "percent", "degrees", "
 
 
 def with_object_names(text: str, inventory: Inventory, taxonomy: Taxonomy, lexicon: Lexicon) -> str:
-    """Replace each noun with a number by the object name, if the scene has this object.
+    """Replace each noun with a number by the name of an object, if the scene has this object.
 
-    A number before a noun or a unit stays a number: 'put in the drawer 2 forks'.
+    A number before a noun or unit is not changed: 'put in the drawer 2 forks'.
     """
 
     def named(match: re.Match[str]) -> str:

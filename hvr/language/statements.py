@@ -1,10 +1,9 @@
 """Statements and questions about a scene, read by the grammar and answered from the facts.
 
-    where is the mug?                      what is in the fridge?
-    is the fridge open?                    which cabinets are empty?
-    is there an apple on the table?        how many mugs are clean?
+    where is the mug?                      what is in the fridge? is the fridge open?
+        which cabinets are empty? is there an apple on the table?        how many mugs are clean?
 
-A statement is true, false, or unknown where the robot has not looked.
+A statement is true, false, or unknown if the robot has not looked at all relevant places.
 """
 
 from __future__ import annotations
@@ -31,22 +30,22 @@ Truth = bool | None
 
 
 class SceneView(Value):
-    """The robot's knowledge of a scene, and the places into which it has not looked."""
+    """What the robot knows about a scene, and the places into which it has not looked."""
 
     inventory: Inventory
     unseen: frozenset[str] = frozenset()
 
 
 class SceneStatement(Value):
-    """A statement about things.
+    """A statement about objects.
 
     Args:
         things: The objects that the noun phrase can mean.
-        every: Whether the statement is about all `things`, not just at least one.
+        every: Whether the statement is about all `things`, not just about one.
         denied: Whether the statement is negated as a whole: 'no mug is clean'.
         predicate: The predicate, or None for a statement of mere existence.
         positive: Whether the predicate is affirmed.
-        least: Minimum number of objects, unless the statement is about all: 'two mugs are clean'.
+        least: Minimum number of objects unless `every`: 'two mugs are clean'.
         also: Further statements that must hold: 'the mug and the plate are clean' makes two.
     """
 
@@ -60,7 +59,7 @@ class SceneStatement(Value):
 
     @property
     def parts(self) -> tuple[SceneStatement, ...]:
-        """The statements that must all hold, each about one noun phrase."""
+        """All statements that must hold, each about one noun phrase."""
         return (self.replace(also=()), *self.also)
 
     @property
@@ -69,7 +68,7 @@ class SceneStatement(Value):
 
 
 class QuestionAnswer(Value):
-    """The answer to a question, and the objects that it names, for later reference."""
+    """The answer to a question, and the objects that it names, to which later turns can refer."""
 
     text: str
     things: tuple[str, ...] = ()
@@ -109,7 +108,7 @@ class StatementJudge:
         return _all(values)
 
     def looks(self, statement: SceneStatement) -> tuple[str, ...]:
-        """Return the unseen places that can decide a statement, named places first."""
+        """Return the unseen places that can decide a statement; places that it names come first."""
         return tuple(
             dict.fromkeys(place for part in statement.parts for place in self._looks(part))
         )
@@ -177,7 +176,7 @@ class StatementJudge:
         return self._holds(adjective.condition, name)
 
     def _filled(self, name: str, wanted: bool) -> Truth:
-        """Return whether a vessel or a place is full, or empty."""
+        """Return whether a vessel or place is filled or, if not `wanted`, empty."""
         values: list[Truth] = []
         kind = self.inventory.classes[name]
         if self.taxonomy.plays(kind, VESSEL):
@@ -193,7 +192,6 @@ class StatementJudge:
         return any(suits(name) for name in self.inventory.contents.get(place, ()))
 
     def above(self, name: str) -> list[str]:
-        """Return the places that an object is on or in, innermost first."""
         chain: list[str] = []
         while (parent := self.inventory.parents.get(name)) is not None and parent not in chain:
             chain.append(parent)
@@ -228,7 +226,7 @@ class StatementJudge:
     # --- words ---------------------------------------------------------------------------
 
     def called(self, name: str) -> str:
-        """Return the words for an object: 'the fridge', or 'mug-1' among several mugs."""
+        """Return the phrase for an object: 'the fridge', or 'mug-1' if there are several mugs."""
         kind = self.inventory.classes[name]
         if sum(c == kind for c in self.inventory.classes.values()) == 1:
             return f"the {self.taxonomy.label(kind)}"
@@ -244,7 +242,7 @@ class StatementJudge:
         return f"{relation} {self.called(parent)}"
 
     def described(self, name: str) -> str:
-        """Return the words for an object with its place, to distinguish it from others."""
+        """Return the phrase for an object with its place, to distinguish it from others."""
         if name not in self.inventory.held and not self.taxonomy.any_plays(
             (self.inventory.classes[name],), PORTABLE
         ):
@@ -278,7 +276,7 @@ _POLITE = (
 
 
 def is_question(text: str) -> bool:
-    """Return whether a text asks something instead of requesting it."""
+    """Return whether a text is a question instead of a request."""
     tokens = _asked(text)
     if not tokens or tokens[0] not in _ASKS:
         return False
@@ -312,7 +310,7 @@ def answer(text: str, reader: Reader, view: SceneView) -> QuestionAnswer:
 
 
 def read_statement(text: str, reader: Reader, view: SceneView) -> SceneStatement:
-    """Return the statement that a clause makes: 'there is an egg in the fridge'.
+    """Read a clause as a statement: 'there is an egg in the fridge'.
 
     Raises:
         LanguageError: The clause was not understood.
@@ -444,7 +442,7 @@ class _Questions:
         return _joined(parts)
 
     def _check_both(self, things: Things) -> None:
-        """Refuse 'both mugs' where there is one: the question presupposes two."""
+        """Reject 'both mugs' if only one exists, since the question presupposes two."""
         for thing in things:
             if thing.determiner.both and any(noun.plural for noun in thing.nouns):
                 names = self._names((thing,))
@@ -540,7 +538,7 @@ class _Questions:
         return yes, [n for n, v in values.items() if v is None]
 
     def _holding(self, cursor: Cursor) -> QuestionAnswer | None:
-        """Answer 'which cabinet is the plate in?'; return None for other questions."""
+        """Answer 'which cabinet is the plate in?'; return None for any other question."""
         start = cursor.at
         last = len(cursor.tokens) - 1
         if cursor.tokens[last] not in {"in", "on", "inside"}:
@@ -599,7 +597,7 @@ class _Questions:
         )
 
     def _why(self, statement: SceneStatement, found: bool) -> str:
-        """Return the objects that decide a statement, with their places."""
+        """Name the objects that decide a statement, with their places."""
         yes: list[str] = []
         for part in statement.parts if found else ():
             if part.denied or part.every or not 1 < len(part.things) <= 8:
@@ -619,7 +617,7 @@ def _joined(statements: Iterable[SceneStatement]) -> SceneStatement:
 
 
 def _listed_things(cursor: Cursor, after: str, *, subject: bool = False) -> tuple[Things, bool]:
-    """Read things; return them with whether one of them is enough: 'a mug or a cup'."""
+    """Read things, and whether one of them is enough, as in 'a mug or a cup'."""
     start = cursor.at
     things = read_things(cursor, after, listing=True, subject=subject)
     words = cursor.tokens[start : cursor.at]
@@ -647,7 +645,6 @@ def _least(things: Things) -> int:
 
 
 def joined(words: Collection[str]) -> str:
-    """Join words with commas and 'and'."""
     listed = list(words)
     if len(listed) < 2:
         return "".join(listed)

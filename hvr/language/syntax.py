@@ -1,4 +1,4 @@
-"""The syntax of a request, before anything is looked up in the ontology."""
+"""The syntax of a request, before any word is looked up in the ontology."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ class Determiner(Value):
     """The determiner of a noun, including numbers.
 
     Args:
-        count: Number of things; 0 for all, -1 for some, None if not given.
-        each: Whether the word is 'each' or 'every', which covers the things one by one.
-        apart: Whether the word is 'different' or 'separate': one for each thing.
-        both: Whether the word is 'both', of two things or two kinds.
+        count: Number of objects; 0 for all, -1 for some, None if not given.
+        each: Whether the word is 'each' or 'every', which refers to the objects one by one.
+        apart: Whether the word is 'different' or 'separate': one for each object.
+        both: Whether the word is 'both', for two objects or two classes.
     """
 
     count: int | None = None
@@ -26,11 +26,11 @@ class Determiner(Value):
 
 
 PART_OF = "part of"
-"""Relation of a drawer or a shelf to its furniture: 'the top drawer of the desk'."""
+"""Relation between a drawer or shelf and its furniture: 'the top drawer of the desk'."""
 
 
 class Nearby(Value):
-    """A location relative to other things: 'next to the sink'."""
+    """A location relative to other objects: 'next to the sink'."""
 
     word: str
     things: tuple[NounPhrase, ...]
@@ -40,15 +40,15 @@ class NounPhrase(Value):
     """A noun phrase.
 
     Args:
-        kind: `noun` (nouns or a dish), `slices`, `name`, `pronoun`, `everything`, `rest` (the
-            remaining ones of things named before), or `beside` (a place described only by what
-            is near it; any other place than `of`).
+        kind: `noun` (nouns or a dish), `slices`, `name`, `pronoun`, `everything`, `rest` (what is
+            left of objects named before), or `beside` (a place described only by what is near it;
+            any other place than `of`).
         text: The words of its head.
         nouns: Classes that the head may name.
         dish: Dish that the head may name.
-        of: The complement of 'of': a cup of coffee, two slices of bread.
+        of: The complement with 'of': a cup of coffee, two slices of bread.
         relative: Relative clause: 'that is in the sink', 'which are dirty'.
-        nearby: Locations relative to other things: 'next to the sink', 'under the table'.
+        nearby: Locations relative to other objects: 'next to the sink', 'under the table'.
     """
 
     kind: str
@@ -63,7 +63,6 @@ class NounPhrase(Value):
 
     @property
     def many(self) -> bool:
-        """Whether the phrase is plural: 'them', 'the slices'."""
         count = self.determiner.count
         plural = any(noun.plural for noun in self.nouns)
         return plural if count is None else count != 1
@@ -77,7 +76,7 @@ IT = NounPhrase("pronoun", "it", Determiner(1))
 
 
 class Adjunct(Value):
-    """A phrase that follows a thing: a place, a source, a means, contents.
+    """A phrase after a noun: a place, a source, a means, or contents.
 
     Args:
         kind: `place`, `unplaced` (next to), `from`, `means`, `with`, `hand` (in the hand), `for`
@@ -108,7 +107,6 @@ class Predication(Value):
         return bool(self.adjectives or self.adjuncts or self.serve)
 
     def and_also(self, other: Predication) -> Predication:
-        """Return the conjunction of two statements."""
         return Predication(
             (*self.adjectives, *other.adjectives),
             (*self.adjuncts, *other.adjuncts),
@@ -125,7 +123,7 @@ class NounGroup(Value):
 
 
 class Clause(Value):
-    """An action to carry out, or a state to reach if it has no verb.
+    """An action to carry out or, without a verb, a state to reach.
 
     Args:
         groups: The objects, each group with its own adjuncts.
@@ -134,7 +132,7 @@ class Clause(Value):
         past: Whether the clause reports earlier actions.
         none: Whether the state must not hold for any such object: 'no drawer is open'.
         bare: Whether the clause only names objects: ', then the cup'.
-        purpose: Whether the previous clause only serves this one: 'get a knife to cut the bread'.
+        purpose: Whether the previous clause only prepares this one: 'get a knife to cut the bread'.
     """
 
     verb: Verb | None
@@ -148,7 +146,7 @@ class Clause(Value):
 
 
 def for_each(thing: NounPhrase, persons: int) -> NounPhrase:
-    """Ask for one thing per person, unless the phrase is definite or gives another count."""
+    """Request one object per person, unless the phrase is definite or gives another number."""
     count = thing.determiner.count
     if persons == 1 or thing.determiner.definite or count not in {None, 1}:
         return thing
@@ -159,14 +157,14 @@ class Prohibition(Value):
     """Something that must not be done, be used, or be true.
 
     Args:
-        verb: The forbidden action; None if the use of the things, or a property, is forbidden.
+        verb: The forbidden action; None if the use of the objects, or a property, is forbidden.
         adjuncts: Forbidden destinations.
         adjectives: Forbidden properties.
-        most: Number of things that may have the property at once: 1 in 'never two doors open'.
+        most: Number of objects that may have the property at once: 1 in 'never two doors open'.
         keeps: Whether the prohibition follows from a state that must be preserved.
         again: Whether the state may occur once but not twice.
-        instead: Whether something else replaces the things, so that only tools are forbidden.
-        dismissed: Whether the request explicitly does not ask for this.
+        instead: Whether another object is to be used instead, so that only tools are forbidden.
+        dismissed: Whether the request explicitly does not ask for this action.
     """
 
     verb: Verb | None
@@ -181,9 +179,9 @@ class Prohibition(Value):
 
 
 def how_many(thing: NounPhrase, group: bool) -> int:
-    """Return the number of things that a noun means; 0 for all, -1 for some.
+    """Return the number of objects that a phrase means; 0 for all, -1 for some.
 
-    'The cutlery' and 'the plates' mean all of them, 'plates' some, 'a plate' one.
+    'The cutlery' and 'the plates' mean all, 'plates' some, 'a plate' one.
     """
     determiner = thing.determiner
     if determiner.count is not None:
@@ -197,13 +195,13 @@ def how_many(thing: NounPhrase, group: bool) -> int:
 
 
 def with_adjuncts(clause: Clause, *more: Adjunct) -> Clause:
-    """Add a means or places to every group of a clause."""
+    """Add adjuncts to every group of a clause."""
     groups = tuple(g.replace(adjuncts=(*g.adjuncts, *more)) for g in clause.groups)
     return clause.replace(groups=groups)
 
 
 def pronouns(group: NounGroup) -> bool:
-    """Return whether a group consists of pronouns or has an adjunct that does."""
+    """Return whether a group, or one of its adjuncts, consists of pronouns."""
     return _spoken_of(group.things) or any(_spoken_of(a.things) for a in group.adjuncts)
 
 
@@ -221,7 +219,7 @@ def resolve_pronoun(group: NounGroup, things: tuple[NounPhrase, ...]) -> NounGro
 
 
 def ordered(clauses: list[Clause], then: bool) -> list[Clause]:
-    """Mark the first clause as coming after the preceding ones if `then` is true."""
+    """If `then`, mark the first clause as one that follows all preceding clauses."""
     return [c.replace(then=c.then or then) if n == 0 else c for n, c in enumerate(clauses)]
 
 
@@ -244,18 +242,17 @@ def insert_before_last(early: list[Clause], before: list[Clause]) -> list[Clause
 
 
 def goals_from_descriptions(clauses: list[Clause]) -> list[Clause]:
-    """Turn descriptions into goals unless some clause asks for an action."""
+    """Turn descriptions of a state into goals if no clause asks for an action."""
     acts = any(clause.verb is not None or not clause.given for clause in clauses)
     return [c.replace(given=c.past or (c.given and acts)) for c in clauses]
 
 
 def goes_somewhere(clause: Clause) -> bool:
-    """Return whether a clause or its verb gives a place."""
     given = any(a.kind in {"place", "origin"} for g in clause.groups for a in g.adjuncts)
     return given or bool(clause.verb and clause.verb.places)
 
 
 def is_bare(thing: NounPhrase) -> bool:
-    """Return whether a plural has no determiner: 'dishes need washing' is about all of them."""
+    """Return whether a phrase is a plural without determiner: 'dishes need washing' means all."""
     plural = any(noun.plural for noun in thing.nouns)
     return plural and thing.determiner.count is None and not thing.determiner.definite

@@ -1,4 +1,4 @@
-"""Linguistic queries about classes, answered by the ontology."""
+"""Questions about classes that the grammar asks the ontology."""
 
 from __future__ import annotations
 
@@ -88,15 +88,15 @@ def characteristic_literal(condition: str) -> str:
 
 
 class Manner(Value):
-    """A way to achieve a state or a liquid.
+    """A way to achieve a state or provide a liquid.
 
     Args:
         achieves: The PDDL predicate, or the liquid.
         needs: Classes of which at least one object must be available.
-        asked_by: Classes that request the state when they are named as a means.
-        goes_into: Classes, at least one of which the thing must fit on or in.
-        why_not: Reason why a thing, {0}, does not fit; empty for the default message.
-        in_contents: Condition of a dish whose liquid treats its contents.
+        asked_by: Classes that request the state when the request names them as a means.
+        goes_into: Classes; the object must fit in or on at least one of them.
+        why_not: Message if an object, {0}, does not fit; empty for the default message.
+        in_contents: Condition of a dish whose liquid changes its contents.
     """
 
     achieves: str
@@ -108,7 +108,7 @@ class Manner(Value):
 
     @property
     def mark(self) -> str:
-        """The condition that holds once the means was used."""
+        """The condition that holds after the means was used."""
         return f"({self.achieves} ?x)"
 
 
@@ -140,29 +140,28 @@ class Methods:
         }
 
     def sources(self, achieved: str) -> tuple[str, ...]:
-        """Return the classes that can achieve a predicate or provide a liquid."""
         return tuple(c for m in self.means if m.achieves == achieved for c in m.needs)
 
     def used_with(self, classes: Iterable[str]) -> Manner | None:
-        """Return the means by which things are treated in dishes of some classes, or None."""
+        """Return how objects are treated in dishes of some classes, or None."""
         known = self._listed_of("usedWith")
         names = (name for c in classes for name in sorted(known.get(c, ())))
         return next((self._by_name[name] for name in names if name in self._by_name), None)
 
     def made_by(self, object_class: str) -> frozenset[str]:
-        """Return the predicates that things of a class can make true."""
+        """Return the predicates that objects of a class, such as a microwave, can make true."""
         return self._listed_of("makes").get(object_class, frozenset())
 
     def kept_by(self, object_class: str) -> frozenset[str]:
-        """Return the predicates that become true of all objects put in a class."""
+        """Return the predicates that become true of objects put in a class, such as a fridge."""
         return self._listed_of("keeps").get(object_class, frozenset())
 
     def asked_of(self, condition: str, classes: Iterable[str]) -> bool:
-        """Return whether a condition requires a state that some of the classes can achieve."""
+        """Return whether a condition requires a state that one of the classes can achieve."""
         return any(asks(condition, p) for c in classes for p in self.made_by(c))
 
     def vessels_for(self, liquid: str | None, condition: str) -> tuple[str, ...]:
-        """Return the classes in which a liquid reaches a state, preferred first."""
+        """Return the classes in which a liquid reaches a state, preferred classes first."""
         wanted = literals(condition)
         found = [
             (len(literals(c)), classes)
@@ -172,7 +171,6 @@ class Methods:
         return max(found, default=(0, ()))[1]
 
     def vessels_with(self, means: Manner) -> frozenset[str]:
-        """Return the classes in which a means treats liquids."""
         return frozenset(
             c
             for _, condition, classes in self._vessels
@@ -203,12 +201,12 @@ class Methods:
 
     @cached_property
     def requirements(self) -> Mapping[str, str]:
-        """The affordance class that each predicate requires, ordered by predicate."""
+        """The affordance class that each predicate requires of its object."""
         return {p: c for p, c in sorted(self._pairs("requires")) if self._ontology.has_class(c)}
 
     @cached_property
     def floods(self) -> Mapping[str, str]:
-        """The liquid that each predicate leaves in vessels when it becomes true."""
+        """The liquid that vessels contain after a predicate becomes true."""
         return dict(self._pairs("fillsWith"))
 
     @cached_property
@@ -217,18 +215,18 @@ class Methods:
 
     @cached_property
     def entailed(self) -> tuple[tuple[str, str, str], ...]:
-        """Triples of a predicate, a predicate that it entails, and the relation that limits it."""
+        """Triples: a predicate, a predicate that it entails, and the relation that limits this."""
         where = dict(self._pairs("where"))
         relations = {p: self._predicate(name) for p, name in where.items()}
         return tuple((p, q, relations.get(p, "")) for p, q in self._of_states("entails"))
 
     @cached_property
     def contents(self) -> tuple[tuple[str, str], ...]:
-        """Pairs of a predicate of a thing and the predicate of a vessel that contains it."""
+        """Pairs: a predicate of an object, and the predicate of the vessel that contains it."""
         return tuple(self._of_states("ofContents"))
 
     def of_contents(self, condition: str) -> str:
-        """Rewrite a condition on a liquid as one on its vessel, since liquids are not objects."""
+        """Rewrite a condition on a liquid as a condition on its vessel."""
         for state, of_vessel in self.contents:
             either = rf"\(or \({state} \?x\) \({of_vessel} \?x\)\)|\({state} \?x\)"
             condition = re.sub(either, f"({of_vessel} ?x)", condition)
@@ -240,7 +238,7 @@ class Methods:
         return {self._text(v, "condition"): str(also) for v, also in ontology.pairs("also")}
 
     def also(self, condition: str) -> str:
-        """Return a condition to add for things that can satisfy it; usually empty."""
+        """Return a condition to add for objects that can satisfy it; usually empty."""
         return self._also.get(condition, "")
 
     # --- reading -------------------------------------------------------------------------
@@ -276,7 +274,7 @@ class Methods:
 
 
 class Taxonomy:
-    """The linguistic view of an ontology; with `any_place`, all placements are allowed."""
+    """The ontology as the grammar sees it; with `any_place`, all placements are allowed."""
 
     def __init__(self, ontology: Ontology, *, any_place: bool = False) -> None:
         self.ontology = ontology
@@ -286,12 +284,11 @@ class Taxonomy:
 
     @cached_property
     def portable(self) -> tuple[str, ...]:
-        """The portable object types, ordered by name."""
         return tuple(sorted(c for c in self._types if self.plays(c, PORTABLE)))
 
     @cached_property
     def standing(self) -> tuple[str, ...]:
-        """The fixed receptacles for several things, ordered by name."""
+        """The immovable receptacles for several objects, ordered by name."""
         return tuple(sorted(c for c in self._roomy if not self.plays(c, PORTABLE, GROUND)))
 
     def is_a(self, object_class: str, ancestor: str) -> bool:
@@ -299,19 +296,16 @@ class Taxonomy:
         return self.ontology.is_a(object_class, ancestor)
 
     def plays(self, object_class: str, *roles: str) -> bool:
-        """Return whether a class or a superclass has one of the roles."""
         return self.roles.plays(object_class, *roles)
 
     def any_plays(self, classes: Iterable[str], *roles: str) -> bool:
-        """Return whether any of the classes has one of the roles."""
         return any(self.plays(c, *roles) for c in classes)
 
     def wants(self, condition: str, role: str) -> bool:
-        """Return whether a condition requires a state with a role."""
         return any(asks(condition, predicate) for predicate in self.roles.predicates(role))
 
     def cuts(self, condition: str) -> bool:
-        """Return whether a condition requires a thing in pieces of any kind."""
+        """Return whether a condition requires an object to be in pieces."""
         return self.wants(condition, DIVIDED)
 
     def slices_it(self, condition: str) -> bool:
@@ -331,7 +325,6 @@ class Taxonomy:
         return f"({predicate} ?x)" if predicate else "(= ?x ?x)"
 
     def is_there(self, inventory: Inventory, name: str) -> bool:
-        """Return whether an object exists at the start."""
         predicate = self.roles.predicate(PRESENT)
         return predicate is None or inventory.true(predicate, name)
 
@@ -342,13 +335,13 @@ class Taxonomy:
 
     @cached_property
     def switched(self) -> frozenset[str]:
-        """The classes that are switched by separate controls."""
+        """The classes that are switched by separate controls, such as burners."""
         return frozenset(
             name for prop in self.roles.players(SWITCHES) if (name := self.ontology.range_of(prop))
         )
 
     def with_controls(self, classes: set[str]) -> set[str]:
-        """Add the classes that are on and off together with the given ones."""
+        """Add the classes that are switched together with the given ones."""
         ontology, more = self.ontology, set(classes)
         for prop in self.roles.players(SWITCHES):
             ends = set(filter(None, (ontology.domain_of(prop), ontology.range_of(prop))))
@@ -356,18 +349,17 @@ class Taxonomy:
         return more
 
     def under(self, object_class: str) -> str:
-        """Return the noun for the place under a class ('under the tap'), or ''."""
+        """Return the noun for the place under a class ('the sink' for 'under the tap'), or ''."""
         above = sorted(self.ontology.superclasses(object_class, reflexive=True))
         return next((str(w) for c in above for w in self.ontology.annotation(c, "under")), "")
 
     def example(self, of: str, before: str = "") -> str:
-        """Return an example for an error message, as ', for example …', or ''."""
+        """Return an example for an error message, as ', for example …', or '' if there is none."""
         names = (name for name, refused in self.ontology.pairs("exampleOf") if refused == of)
         found = next(names, None)
         return f", for example '{before}{self.ontology.label(found)}'" if found else ""
 
     def label(self, object_class: str) -> str:
-        """Return the everyday name of a class."""
         return self.ontology.label(object_class)
 
     def a_label(self, object_class: str) -> str:
@@ -378,7 +370,7 @@ class Taxonomy:
         return f"{'an' if label[0] in 'aeiou' else 'a'} {label}"
 
     def counted(self, count: int, classes: Iterable[str]) -> str:
-        """Return a number of things in words: '1 fork', '2 apples or tomatoes'."""
+        """Return a number of objects in words: '1 fork', '2 apples or tomatoes'."""
         labels = [
             plurals(self.label(c))[0] if count != 1 and self._countable(c) else self.label(c)
             for c in classes
@@ -395,7 +387,7 @@ class Taxonomy:
         return str(liquids[0]).removeprefix("k:") if liquids else None
 
     def preferred(self, context: str) -> tuple[str, ...]:
-        """Return the classes ordered by preference for a context ('serving')."""
+        """Return the preferred classes in a context such as 'serving', most preferred first."""
         ontology = self.ontology
         names = ontology.preferences(context)
         names.sort(key=lambda n: (int(str(ontology.annotation(n, "rank")[0])), n))
@@ -411,20 +403,19 @@ class Taxonomy:
         return frozenset(self.ontology.object_types)
 
     def concrete(self, object_class: str) -> tuple[str, ...]:
-        """Return the object types at or below a class, ordered by name."""
+        """Return the object types that a class includes, ordered by name."""
         below = self.ontology.subclasses(object_class, reflexive=True)
         return tuple(sorted(below & self._types))
 
     def concrete_of(self, classes: Iterable[str]) -> tuple[str, ...]:
-        """Return the distinct object types at or below some classes."""
+        """Return the object types that some classes include, without duplicates."""
         return tuple(dict.fromkeys(t for c in classes for t in self.concrete(c)))
 
     def with_role(self, role: str) -> tuple[str, ...]:
-        """Return the object types that have a role, ordered by name."""
         return tuple(sorted(c for c in self._types if self.plays(c, role)))
 
     def class_of_type(self, name: str) -> str | None:
-        """Return the class of a PDDL type name (`mug`), or None.
+        """Return the class of a PDDL type such as `mug`, or None.
 
         Object names consist of letters, so `storage-rack` is also found as `storagerack`.
         """
@@ -439,17 +430,16 @@ class Taxonomy:
         return name if name is not None else object_class.lower()
 
     def pieces(self, object_class: str) -> str | None:
-        """Return the class of the pieces of a sliced or cracked thing, or None."""
+        """Return the class of the pieces of an object that can be cut, or None."""
         classes = sorted(self.ontology.related("slicesInto", object_class))
         return classes[0] if classes else None
 
     def slices(self, object_class: str) -> tuple[str, ...]:
-        """Return the slices of the object types at or below a class."""
+        """Return the classes of slices of the object types that a class includes."""
         parts = map(self.pieces, self.concrete(object_class))
         return tuple(part for part in parts if part and self.plays(part, SLICE))
 
     def source(self, piece_class: str) -> str | None:
-        """Return the class that pieces are cut from, or None."""
         return self._sources.get(piece_class)
 
     @cached_property
@@ -457,16 +447,16 @@ class Taxonomy:
         return {p: c for c in sorted(self._types) if (p := self.pieces(c)) is not None}
 
     def more_exact(self, object_class: str) -> tuple[str, ...]:
-        """Return the kinds with a more specific name: a butter knife is a knife."""
+        """Return the classes with a more specific name: 'butter knife' for 'knife'."""
         label = f" {self.label(object_class)}"
         return tuple(c for c in self.portable if self.label(c).endswith(label))
 
     def usual_places(self, object_class: str) -> frozenset[str]:
-        """Return the object types on or in which AI2-THOR allows a class to be put."""
+        """Return the object types in or on which AI2-THOR allows a class to be put."""
         return self.ontology.related("placeableIn", object_class)
 
     def places(self, object_class: str) -> frozenset[str]:
-        """Return the object types on or in which a class may be put."""
+        """Return the object types in or on which a class may be put."""
         places = self.usual_places(object_class)
         if self._any_place and self.plays(object_class, PORTABLE):
             return places | (self._roomy - {object_class})
@@ -477,10 +467,9 @@ class Taxonomy:
         return frozenset(c for c in self.with_role(PLACE) if not self.plays(c, SLOT))
 
     def relation(self, receptacle_class: str) -> str:
-        """Return the PDDL predicate for being at a receptacle: `in` for containers, else `on`."""
         return "in" if self.plays(receptacle_class, CONTAINER) else "on"
 
 
 def squeezed_type(name: str) -> str:
-    """Return the lower-case letters of a type name."""
+    """Return the letters of a type name in lower case."""
     return "".join(filter(str.isalpha, name.lower()))

@@ -1,14 +1,14 @@
 """Conditions over time: 'until', 'whenever', 'while', 'as long as', 'before', 'never … while'.
 
-    whenever a cabinet is open, close it      (forall (?x - cabinet) (sometime-after …))
-    keep it open until the apple is in it     (sometime-before (not (opened …)) (in apple-1 …))
-    never carry the knife while it is on      (always (imply (toggled …) (not (holding …))))
-    keep the light on while you work          (always (toggled …))
-    do not open it before the mug is clean    (sometime-before (opened …) (not (dirty mug-1)))
+    whenever a cabinet is open, close it      (forall (?x - cabinet) (sometime-after …)) keep it
+        open until the apple is in it     (sometime-before (not (opened …)) (in apple-1 …)) never
+        carry the knife while it is on      (always (imply (toggled …) (not (holding …)))) keep the
+        light on while you work          (always (toggled …)) do not open it before the mug is clean
+        (sometime-before (opened …) (not (dirty mug-1)))
 
 This module knows no world: `TimedWords` reads the parts of a request. Each condition becomes
-trajectory constraints of PDDL 3, and a condition to establish first where one of them is violated
-at the start.
+trajectory constraints of PDDL 3 and, if one of them is violated at the start, a condition to
+establish first.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _CONNECTIVES = {
     "up until": UNTIL,
     "before": BEFORE,
 }
-"""Words that join a clause and a condition over time."""
+"""Words that connect a clause and a condition over time."""
 
 _SPLIT = sorted(((tuple(text.split()), kind) for text, kind in _CONNECTIVES.items()), reverse=True)
 _STOPS = frozenset(".;!?")
@@ -59,8 +59,8 @@ class TimedPart(Value):
 
     Args:
         kind: One of `EVERY`, `WHILE`, `UNTIL` and `BEFORE`.
-        forbids: Whether the clause forbids something; its text omits the words of prohibition.
-        keeps: Whether the clause asks to keep a state, not to bring it about.
+        forbids: Whether the clause is a prohibition; its text then lacks the words 'do not'.
+        keeps: Whether the clause asks to preserve a state instead of reaching it.
     """
 
     kind: str
@@ -74,9 +74,9 @@ class TimedCondition(Value):
     """A condition on states, as PDDL text.
 
     Args:
-        things: The things that it is about, for pronouns.
-        each: The texts for several things if one thing suffices: 'a cabinet is open'.
-        wish: Words that ask to bring it about; empty if nothing can.
+        things: The objects that it mentions, for pronouns.
+        each: The condition for each object if one object suffices: 'a cabinet is open'.
+        wish: Words of a request to make it true; empty if that is impossible.
         lasts: Whether it is a state that lasts, rather than the result of an action.
     """
 
@@ -88,14 +88,12 @@ class TimedCondition(Value):
 
 
 class TimedWords(Protocol):
-    """A world's reader of conditions, clauses and prohibitions."""
+    """The interface to a world's reader of conditions, clauses and prohibitions."""
 
-    def tokens(self, request: str) -> tuple[str, ...]:
-        """Return the words and punctuation of a request."""
-        ...
+    def tokens(self, request: str) -> tuple[str, ...]: ...
 
     def starts(self, tokens: Sequence[str]) -> bool:
-        """Return whether a clause starts with the first word."""
+        """Return whether a clause begins with the first word."""
         ...
 
     def standing_alone(self, condition: str, clause: str) -> str:
@@ -107,40 +105,40 @@ class TimedWords(Protocol):
         ...
 
     def activity(self, text: str) -> TimedCondition:
-        """Read an activity of the robot, without a subject, as the state that shows it."""
+        """Read an activity of the robot as the state in which it takes place."""
         ...
 
     def kept(self, text: str) -> TimedCondition:
-        """Read a clause that asks to keep a state."""
+        """Read a clause that asks to preserve a state."""
         ...
 
     def wished(self, text: str) -> TimedCondition:
-        """Read a clause as the state that it asks for."""
+        """Read a clause as the state that it requests."""
         ...
 
     def forbidden(self, text: str) -> tuple[str, ...]:
-        """Read a clause after 'do not' as the states that must not come about."""
+        """Read a clause after 'do not' as the states that it forbids."""
         ...
 
     def holds(self, text: str) -> bool:
-        """Return whether a condition holds now, as far as it is known."""
+        """Return whether a condition holds now, as far as known."""
         ...
 
     def over_all(self, texts: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-        """Merge constraints on individual things into a few constraints over all of them."""
+        """Merge constraints on single objects into a few quantified constraints."""
         ...
 
 
 class TimedRequest(Value):
-    """The constraints of a request.
+    """A request with conditions over time, after these have become constraints.
 
     Args:
-        parts: The rest of the request in words, each part with the state that ends a condition
+        parts: The rest of the request in words; each part with the state that ends its condition
             ('until'), or ''.
         first: Conditions to establish before anything else.
         lasting: Constraints that may be violated before `first` holds.
-        due: Whether a reaction is due now, although the rest of the request is empty.
-        held: A state that the request does not end: 'switch it on while holding the book'.
+        due: Whether a reaction is required now, although the rest of the request is empty.
+        held: A state that must hold until the end: 'switch it on while holding the book'.
     """
 
     parts: tuple[tuple[str, str], ...]
@@ -152,7 +150,6 @@ class TimedRequest(Value):
 
     @property
     def main(self) -> str:
-        """The rest of the request in words; empty if there is none."""
         return ". ".join(text for text, _ in self.parts)
 
 
@@ -185,7 +182,6 @@ def _sentences(tokens: Sequence[str]) -> Iterator[tuple[str, ...]]:
 
 
 def _pieces(tokens: tuple[str, ...], words: TimedWords) -> Iterator[str | TimedPart]:
-    """Yield the parts of a sentence in order."""
     for at in range(len(tokens)):
         found = next(((len(k), kind) for k, kind in _SPLIT if tokens[at : at + len(k)] == k), None)
         if found is None or not (read := _joined(tokens, at, *found, words)):
@@ -201,7 +197,7 @@ def _pieces(tokens: tuple[str, ...], words: TimedWords) -> Iterator[str | TimedP
 def _joined(
     tokens: tuple[str, ...], at: int, length: int, kind: str, words: TimedWords
 ) -> tuple[tuple[str, ...], TimedPart, tuple[str, ...]] | None:
-    """Split a sentence at a connective; return None if it is an ordinary one."""
+    """Split a sentence at a connective; return None if it has no condition over time."""
     left, right = tokens[:at], tokens[at + length :]
     if not right or right[0] in _OTHERS:
         return None
@@ -256,13 +252,13 @@ _STATE = frozenset(
 
 
 def _is_state(tokens: Sequence[str]) -> bool:
-    """Return whether a clause is a statement: 'the light must be off'."""
+    """Return whether a clause is a statement, such as 'the light must be off'."""
     forms = [n for n, token in enumerate(tokens) if token in _STATE]
     return bool(forms) and forms[0] > 0 and tokens[0] not in _ROBOT
 
 
 def _is_about(condition: Sequence[str]) -> bool:
-    """Return whether a condition is a statement: 'the cup is full', not 'done'."""
+    """Return whether a condition is a statement ('the cup is full'), not an activity."""
     return _is_state(condition) or bool(_ROBOT & set(condition[:1]))
 
 
@@ -290,7 +286,7 @@ def _condition_first(
 
 
 def _next_clause(rest: tuple[str, ...], words: TimedWords) -> int:
-    """Return where a clause that does not depend on the condition starts: after ', and'."""
+    """Return where the next clause that is independent of the condition begins: after ', and'."""
     for at in range(1, len(rest) - 1):
         if rest[at] == "," and _begins(_trimmed(rest[at:]), words):
             return at
@@ -300,7 +296,7 @@ def _next_clause(rest: tuple[str, ...], words: TimedWords) -> int:
 def _condition_last(
     right: tuple[str, ...], kind: str, clause: Sequence[str], words: TimedWords
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Split a condition from what follows it; the longest condition counts."""
+    """Split a condition from the words after it; the longest possible condition is used."""
     ends = [
         n
         for n in range(1, len(right))
@@ -323,7 +319,7 @@ def _condition_last(
 def _last_clause(
     left: tuple[str, ...], words: TimedWords
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Split off the last clause, which the condition is about."""
+    """Split off the last clause, to which the condition applies."""
     for at in range(len(left) - 1, 0, -1):
         if left[at - 1] in _LINKS and _begins(left[at:], words):
             return _trimmed(left[:at]), left[at:]
@@ -331,7 +327,7 @@ def _last_clause(
 
 
 _SUBJECT = 7
-"""Number of words of a statement up to its verb."""
+"""Maximum number of words in a statement before its verb."""
 
 
 def _begins(tokens: Sequence[str], words: TimedWords) -> bool:
@@ -344,14 +340,13 @@ def _begins(tokens: Sequence[str], words: TimedWords) -> bool:
 
 
 def _length(tokens: Sequence[str], role: str) -> int:
-    """Return the length of the longest phrase with a role at the beginning."""
     phrases = FUNCTION_WORDS[role]
     most = min(len(tokens), 7)
     return next((n for n in range(most, 0, -1) if " ".join(tokens[:n]) in phrases), 0)
 
 
 def _after(tokens: Sequence[str], *roles: str) -> tuple[str, ...]:
-    """Return the words after fillers and links."""
+    """Return the words after fillers and connectives."""
     rest = tuple(tokens)
     while rest and (passed := max(_length(rest, role) for role in roles)):
         if _length(rest, "maintain") or _length(rest, "forbid") > passed:
@@ -363,7 +358,7 @@ def _after(tokens: Sequence[str], *roles: str) -> tuple[str, ...]:
 
 
 def _trimmed(tokens: Sequence[str], *, keep_then: bool = False) -> tuple[str, ...]:
-    """Drop links at both ends; `keep_then` leaves a 'then' at the beginning."""
+    """Drop connectives at both ends; `keep_then` keeps a 'then' at the beginning."""
     words = list(tokens)
     while words and words[0] in _LINKS and not (keep_then and words[0] == "then"):
         words.pop(0)
@@ -404,7 +399,7 @@ def _condition(kind: str, text: str, clause: str, words: TimedWords) -> TimedCon
 _PERFECT = {("has", "been"): "is", ("have", "been"): "are", ("had", "been"): "is"}
 _WITHIN = frozenset({"inside", "in", "there"})
 _SHORTEST = 2
-"""Number of words before the place in the shortest statement: 'potato is inside'."""
+"""Number of words before the place in the shortest statement, 'potato is inside'."""
 
 
 def _plainly(text: str) -> str:
@@ -468,7 +463,7 @@ class _Constraints:
         self.parts.append((text, ""))
 
     def _part(self, part: TimedPart, condition: TimedCondition) -> tuple[str, ...]:
-        """Add the constraints of a part; return the things whose state it keeps."""
+        """Add the constraints of a part; return the objects whose state it preserves."""
         if part.forbids:
             self._forbid(part, condition)
         elif part.keeps or part.kind in {BEFORE, UNTIL} or condition is _ALWAYS:
@@ -528,7 +523,7 @@ class _Constraints:
         self.parts.append((end.wish, end.text))
 
     def _react(self, part: TimedPart, condition: TimedCondition) -> None:
-        """Bring about a state later whenever a condition holds."""
+        """Add the constraint that a state is reached whenever a condition holds."""
         each = condition.each or (((condition.things or ("",))[0], condition.text),)
         texts = []
         for name, text in each:
@@ -539,7 +534,6 @@ class _Constraints:
 
 
 def _with_name(clause: str, name: str) -> str:
-    """Replace the pronouns of a clause by the name of the thing that they mean."""
     return " ".join(
         name if name and word.strip(",") in _PRONOUNS else word for word in clause.split()
     )

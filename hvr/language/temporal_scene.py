@@ -1,4 +1,4 @@
-"""Conditions over time in scenes: their parts, read by the grammar, as conditions on objects."""
+"""Conditions over time in scenes: the grammar reads their parts as conditions on objects."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def timed_goals(request: str, reader: Reader, inventory: Inventory) -> tuple[Goa
     """Return the goals of a request with conditions over time, or None if it has none.
 
     Raises:
-        LanguageError: A condition was not understood, or nothing is to be done meanwhile.
+        LanguageError: A condition was not understood, or the request contains nothing to do.
     """
     words = SceneWords(reader, inventory)
     timed = timed_request(request, words)
@@ -70,7 +70,7 @@ def timed_goals(request: str, reader: Reader, inventory: Inventory) -> tuple[Goa
 
 
 def _kept_to(goal: Goal, timed: TimedRequest, words: SceneWords) -> Goal:
-    """Add the constraints of a request to a goal, and to both branches of a contingent one."""
+    """Add the constraints of a request to a goal, and to both branches of a contingent goal."""
     reader, inventory = words.reader, words.inventory
     contingency = goal.contingency
     if contingency is not None:
@@ -235,7 +235,7 @@ class SceneWords:
         return parse_formula(text, self.reader.domain, self._objects, file="<condition>")
 
     def _wanted(self, text: str, *, staged: bool = False) -> str:
-        """Return the state that a clause asks for, at its last stage if it may have several."""
+        """Return the state that a clause requests, or the state of its last stage if `staged`."""
         goals = self.reader.goals(text, self.inventory)
         if len(goals) > 1:
             raise AmbiguousError(tuple("; then ".join(goal.paraphrase) for goal in goals))
@@ -247,7 +247,7 @@ class SceneWords:
         return str(self._grounded(self._parsed(goal.stages[-1].wanted)))
 
     def _grounded(self, formula: Expression) -> Expression:
-        """Replace each variable that only one object of the scene can fill."""
+        """Replace each variable for which the scene has only one object."""
         match formula:
             case And((one,)):
                 return self._grounded(one)
@@ -279,7 +279,7 @@ class SceneWords:
     def _after(
         self, tokens: tuple[str, ...], openings: Iterable[tuple[str, ...]]
     ) -> tuple[str, ...] | None:
-        """Return the things after one of some openings, if they are all that follows."""
+        """Return the things after one of the `openings` if nothing else follows, otherwise None."""
         for opening in openings:
             if tokens[: len(opening)] != opening or len(tokens) == len(opening):
                 continue
@@ -293,7 +293,7 @@ class SceneWords:
         return None
 
     def _running(self, tokens: tuple[str, ...]) -> tuple[str, ...]:
-        """Replace a liquid that runs by its source: 'leave the water running'."""
+        """Replace a running liquid by its source: 'leave the water running'."""
         taxonomy = self.reader.taxonomy
         cursor = Cursor(" ".join(tokens), tokens, self.reader.lexicon)
         runs = taxonomy.roles.bearer(RUNNING)
@@ -385,7 +385,7 @@ def _replaced(text: str, name: str, other: str) -> str:
 
 
 def _as_wish(text: str) -> str:
-    """Turn a statement into a wish: 'the cup should be full'."""
+    """Turn a statement into a wish, such as 'the cup should be full'."""
     words = text.split()
     at = next((n for n, word in enumerate(words) if word in {"is", "are"}), None)
     return " ".join((*words[:at], "should", "be", *words[at + 1 :])) if at else ""

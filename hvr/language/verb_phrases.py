@@ -1,4 +1,4 @@
-"""Conversion of verb phrases to conditions on their objects and adjuncts."""
+"""Converts verb phrases to conditions on their objects and adjuncts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from hvr.language.taxonomy import asks, negated
 
 
 class States:
-    """The verbs of the frame `state`, which achieve a condition of their objects."""
+    """Reads the verbs of the frame `state`, which achieve a condition of their objects."""
 
     def __init__(self, draft: MeaningDraft, adjuncts: Adjuncts, making: Making) -> None:
         self.draft = draft
@@ -69,7 +69,7 @@ class States:
         return things
 
     def _demand(self, number: int, verb: Verb) -> None:
-        """Request the condition of a verb; for slices to be cut, only that they exist."""
+        """Request the condition of a verb; slices to be cut only need to exist."""
         entity = self.draft.entities[number]
         condition = verb.condition or ""
         floods = any(asks(condition, p) for p in self.taxonomy.methods.floods)
@@ -157,7 +157,7 @@ class States:
 # Verbs --------------------------------------------------------------------------------------------
 
 _IN_HAND = frozenset({"hold", "pick up", "pick", "lift", "grasp", "grab"})
-"""Verbs that end with a thing in the hand even if it must be made first; 'get' does not."""
+"""Verbs that end with an object in the hand even if it must be made first, unlike 'get'."""
 
 
 def _with_in_hand(group: NounGroup) -> Adjunct | None:
@@ -172,7 +172,7 @@ def _nouns(lexicon: Lexicon, word: str) -> tuple[Noun, ...]:
 class Interpreter:
     """Converts clauses to entities, conditions and relations.
 
-    The frame of a verb determines how it takes its objects, and each frame has a method here. The
+    The frame of a verb determines how it takes its objects, and each frame has a method. The
     condition that the verb achieves comes from the ontology, so a new verb needs code only if it
     needs a new frame.
     """
@@ -220,7 +220,7 @@ class Interpreter:
                 self.adjuncts.forget_means(number)
 
     def _switches_with(self, clause: Clause) -> bool:
-        """Return whether a device is switched with the object that the previous clause picks up."""
+        """Return whether a device is to be switched on while the robot holds the fetched object."""
         # In 'pick up the book and turn on the lamp', the order is part of the request.
         running = self.taxonomy.roles.predicate(RUNNING)
         if clause.verb is None or running is None:
@@ -327,7 +327,7 @@ class Interpreter:
         return things
 
     def _is_beside(self, frame: str, adjunct: Adjunct) -> bool:
-        """Return whether 'next to' is where to put something, which the world must know."""
+        """Return whether 'next to' gives a destination in a world that has such a relation."""
         known = self.taxonomy.roles.predicate(ADJOINS) is not None
         return known and frame == "put" and adjunct.kind == "unplaced" and is_level(adjunct.word)
 
@@ -358,7 +358,7 @@ class Interpreter:
         )
 
     def _put_under(self, verb: Verb, group: NounGroup, inherited: tuple[Adjunct, ...]) -> list[int]:
-        """Put a dish under a thing, which is then on the dish: 'put a plate under the cake'."""
+        """Put a dish under an object, as in 'put a plate under the cake'."""
         under, *others = group.adjuncts
         carried = all(self.taxonomy.any_plays(t.classes, CARRIER) for t in group.things)
         if len(group.things) != 1 or not carried:
@@ -377,7 +377,7 @@ class Interpreter:
         return things
 
     def _under_tap(self, frame: str, adjunct: Adjunct) -> Adjunct:
-        """Read 'under the tap' as 'in the sink' after a verb that puts things there."""
+        """Read 'under the tap' as 'in the sink' after a verb that puts things somewhere."""
         if adjunct.kind != "unplaced" or adjunct.word not in UNDER or frame not in {"put", "set"}:
             return adjunct
         thing = adjunct.things[0]
@@ -398,7 +398,7 @@ class Interpreter:
         )
 
     def _for_persons(self, verb: Verb | None, group: NounGroup) -> NounGroup:
-        """Multiply each thing by the number of persons: 'make coffee for two'."""
+        """Multiply objects by the number of people: 'make coffee for two'."""
         persons = [a for a in group.adjuncts if a.kind == "for"]
         if not persons or (verb is not None and verb.frame == "set"):
             return group
@@ -441,7 +441,7 @@ class Interpreter:
         return things
 
     def _are_others(self, group: NounGroup, exception: Adjunct) -> bool:
-        """Return whether an exception only names other things: 'the plate but not the bowl'."""
+        """Return whether an exception only names other objects: 'the plate but not the bowl'."""
         kinds = [
             {c for t in things for c in self.taxonomy.concrete_of(t.classes)}
             for things in (group.things, exception.things)
@@ -451,7 +451,7 @@ class Interpreter:
     def _together(
         self, verb: Verb | None, group: NounGroup, inherited: tuple[Adjunct, ...]
     ) -> list[int]:
-        """Put things on one place; their distance from each other is not checked."""
+        """Put objects in the same place; how close together they are is not checked."""
         others = tuple(a for a in group.adjuncts if a.kind != "together")
         rest = group.replace(adjuncts=others)
         self.draft.note("'next to each other' is read as at one place; how near is not checked")
@@ -469,7 +469,7 @@ class Interpreter:
         return things
 
     def _swap(self, verb: Verb, group: NounGroup) -> list[int]:
-        """Interpret 'swap A and B', 'swap A with B': each goes where the other is."""
+        """Interpret 'swap A and B' or 'swap A with B': each takes the other's place."""
         things = [*group.things, *(t for a in group.adjuncts if a.kind == "with" for t in a.things)]
         reading = ReferentReading(wanted=False, requires=verb.requires)
         numbers = self.referents.all_of(things, reading)
@@ -568,7 +568,7 @@ class Interpreter:
         )
 
     def _set(self, verb: Verb, group: NounGroup) -> list[int]:
-        """Interpret 'set': as a dish in 'set the table', as 'put' in 'set the mug on the table'."""
+        """Interpret 'set': as making a dish in 'set the table', otherwise as 'put'."""
         things = group.things
         dish = next(
             (
@@ -638,7 +638,7 @@ class Interpreter:
         return things
 
     def _hold(self, verb: Verb, group: NounGroup) -> list[int]:
-        """Pick something up; with 'to' or 'into', carry it there; make it if it is a dish."""
+        """Pick an object up; with 'to' or 'into', carry it there; a dish is made first."""
         if any(thing.dish and not thing.nouns for thing in group.things) or any(
             thing.of and thing.kind == "noun" for thing in group.things
         ):

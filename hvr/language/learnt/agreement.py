@@ -1,14 +1,14 @@
 """The choice between two readings of a request: by the grammar and by the learnt reader.
 
-    the grammar has a reading                      grammar
-    … and the learnt one only adds how a thing is
-    heated, chilled or washed, with confidence     learnt, with a note (it satisfies both)
-    only the learnt reader has one, confidently    learnt, with a note; a higher threshold applies
-                                                   if the grammar's reading is impossible
-    neither has a reading                          the grammar's error
+    the grammar has a reading                      grammar … and the learnt reader only adds how an
+        object is heated, chilled or washed            learnt, with a note (it satisfies both) only
+        the learnt reader has a reading           learnt, with a note; the threshold is higher if
+        the grammar's reading is impossible neither has a reading                          the
+        grammar's error
 
-The learnt reader fills gaps and never overrules a reading of the grammar. It accounts for every
-content word (`hvr.language.claims`) and carries a note, its probability and its head.
+A learnt reading needs a minimum probability. It fills gaps and never contradicts a reading of the
+grammar. It must account for every content word (`hvr.language.claims`), and its note names its
+probability and its head.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from hvr.pddl.formulas import And, Atom, Equal, Exists, Expression, Not, Or, sub
 # Goals are compared by the end states that they require, not by their text.
 
 _MOST = 20_000
-"""Maximum number of variable bindings to try; beyond it, goals count as different."""
+"""Maximum number of variable bindings to try; if there are more, goals count as different."""
 
 
 @dataclass
@@ -77,12 +77,12 @@ class EndStates:
         """Predicates, except places, that frames of the learnt reader can express."""
 
     def predicates(self, goal: Goal) -> frozenset[str]:
-        """Return the predicates that a goal requires, with '' for any part other than a literal."""
+        """Return the predicates that a goal requires; '' stands for any other formula."""
         parts = [p for stage in goal.stages for p in self._conjunction(stage, "a").parts]
         return frozenset(map(_predicate, parts))
 
     def entails(self, one: Goal, other: Goal) -> bool:
-        """Return whether one goal implies the other; False if undecided for goals with stages."""
+        """Return whether one goal entails another; False if undecided for several stages."""
         if one.stages == other.stages:
             return True
         if any(s.constraints for s in other.stages) and _kept(one) != _kept(other):
@@ -121,7 +121,7 @@ class EndStates:
         )
 
     def _follows(self, conjunction: _Conjunction) -> Iterator[Expression]:
-        """Yield the consequences of a conjunction: what a microwave heats, it also cooks."""
+        """Yield what follows from a conjunction: an object heated in a microwave is also cooked."""
         types = {**self._types, **conjunction.types}
         for part in conjunction.parts:
             if not isinstance(part, Atom):
@@ -209,10 +209,10 @@ class ReaderThresholds:
     and on `benchmarks/sentences.txt`: see docs/results/learnt_reader.md.
 
     Args:
-        alone: Threshold for use if the grammar has no reading.
-        more: Threshold for adding the means to the grammar's reading.
-        instead: Threshold for use if the grammar's reading is impossible in the scene, since people
-            call a mug a cup.
+        alone: Threshold if the grammar has no reading.
+        more: Threshold for adding how an object is treated to the grammar's reading.
+        instead: Threshold if the grammar's reading is impossible in the scene, since people call a
+            mug a cup.
         near: Threshold for suggestions in error messages.
     """
 
@@ -229,7 +229,7 @@ def agreed(
     thresholds: ReaderThresholds,
     head: str,
 ) -> Goal:
-    """Return the grammar's goal, or the learnt one where the thresholds allow it.
+    """Return the grammar's goal, or the learnt goal if the thresholds allow it.
 
     Raises:
         HvrError: The grammar's error, if the learnt reading does not replace it.
@@ -256,7 +256,7 @@ def agreed(
 
 
 def marked(goal: Goal, p: float, head: str) -> Goal:
-    """Mark a goal as read by the learnt reader."""
+    """Add a note that the learnt reader has read the goal, with its probability."""
     note = f"read by the learnt reader, {100 * p:.0f} % sure"
     return goal.replace(notes=(note, *goal.notes), reader=f"learnt {head}")
 

@@ -28,7 +28,7 @@ _UNKNOWN, _BEGIN, _END = "[UNK]", "[CLS]", "[SEP]"
 
 
 class WordPieces:
-    """A WordPiece tokenizer, by longest match, from a file with one piece per line."""
+    """A WordPiece tokenizer by longest match; its file contains one piece per line."""
 
     def __init__(self, vocabulary: Path) -> None:
         try:
@@ -41,7 +41,7 @@ class WordPieces:
             raise DataFileError(f"{vocabulary}: not a vocabulary: {missing[0]} is missing")
 
     def numbers(self, text: str) -> list[int]:
-        """Return the piece ids of a sentence, with begin and end marks."""
+        """Return the piece ids of a sentence, including the begin and end marks."""
         pieces = [piece for word in _words(text) for piece in self._pieces(word)]
         marked = [_BEGIN, *pieces[: MAX_PIECES - 2], _END]
         return [self._numbers[piece] for piece in marked]
@@ -117,7 +117,6 @@ class SentenceEncoder:
         self._layers: dict[int, Layer] = {}
 
     def embedded(self, text: str) -> Array:
-        """Return the piece vectors of a sentence before the first layer."""
         np = self._np
         numbers = self.pieces.numbers(text)
         words = self._weights["embeddings.word_embeddings.weight"][numbers]
@@ -128,7 +127,6 @@ class SentenceEncoder:
         return normalised(np.asarray(words + places + kind), scale, shift)
 
     def layer(self, number: int) -> Layer:
-        """Return the weights of a layer, by 0-based index."""
         if number not in self._layers:
             lead = f"encoder.layer.{number}."
             # Copied, since mapped tensors are not aligned for fast arithmetic.
@@ -140,7 +138,7 @@ class SentenceEncoder:
         return self._layers[number]
 
     def states(self, text: str, layers: int = LAYERS) -> Array:
-        """Return the piece vectors of a sentence after some layers."""
+        """Return the piece vectors of a sentence after a number of layers."""
         states = self.embedded(text)
         for number in range(layers):
             states = transformed(states, self.layer(number))
@@ -151,7 +149,7 @@ class SentenceEncoder:
         return self.sentences([text])[0]
 
     def sentences(self, texts: Sequence[str]) -> list[Array]:
-        """Return the vectors of sentences, batched by number of pieces."""
+        """Return the unit vectors of sentences; those with equally many pieces form a batch."""
         np = self._np
         embedded = [self.embedded(text) for text in texts]
         vectors: dict[int, Array] = {}
@@ -207,7 +205,6 @@ def softmax(scores: Array) -> Array:
 
 
 def gelu(x: Array) -> Array:
-    """Return the GELU of x, by a polynomial approximation accurate to 1e-6."""
     np = load("numpy", "numpy", EXTRA)
     z = np.abs(x) / math.sqrt(2.0)
     t = 1.0 / (1.0 + 0.3275911 * z)

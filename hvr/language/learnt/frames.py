@@ -1,7 +1,7 @@
 """Frames: the requests that the learnt reader can express, and their meaning.
 
-A frame becomes a `Meaning`, just like a sentence that the grammar reads. If the scene or an
-affordance rules it out, the same checks refuse it.
+A frame becomes a `Meaning`, like a sentence that the grammar reads, and is subject to the same
+checks of affordances and of the scene.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ OTHER = "other"
 """The kind of all requests that no frame can express."""
 
 KINDS = ("place", "two", "stack", "hold", "clean", "heat", "cool", "slice", OTHER)
-"""The kinds of frames; the ontology links verbs to them by `k:learntAs`."""
+"""The kinds of frames; in the ontology, `k:learntAs` links verbs to them."""
 
 PLACING = frozenset({"place", "two", "stack", "clean", "heat", "cool"})
-"""Kinds of requests that may put a thing somewhere."""
+"""Kinds of requests that may put an object somewhere."""
 
 ONLY_PLACING = frozenset({"place", "two", "stack"})
-"""Kinds of requests that must put a thing somewhere."""
+"""Kinds of requests that must put an object somewhere."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Frame:
     """A request in terms of ontology classes.
 
     Args:
-        carrier: Class of the dish that holds the object at its place (only "stack").
+        carrier: Class of the dish that holds the object at its place (only for "stack").
     """
 
     kind: str
@@ -51,7 +51,6 @@ class Frame:
 
 
 def meaning_of(frame: Frame, text: str, taxonomy: Taxonomy) -> Meaning:
-    """Return the meaning of a frame whose kind is not `OTHER`."""
     pieces = taxonomy.pieces(frame.thing) if frame.sliced else None
     thing = pieces or frame.thing
     conditions = []
@@ -78,7 +77,7 @@ def meaning_of(frame: Frame, text: str, taxonomy: Taxonomy) -> Meaning:
 
 
 def states_of(ontology: Ontology) -> frozenset[str]:
-    """Return the state predicates of frames that put things somewhere."""
+    """Return the predicates for states of objects that frames put somewhere."""
     verbs = (learnt_verb(ontology, kind) for kind in sorted(PLACING - ONLY_PLACING))
     return frozenset(
         name
@@ -96,11 +95,11 @@ _BACK = re.compile(r" (?:back|return it|return them) (?=$|[.,;!?]|and |then |aft
 """'Put it back' without a place, but not 'put it back on the table'."""
 
 _MOST = 2
-"""Largest number of things of a kind in a frame."""
+"""Maximum number of objects of one class in a frame."""
 
 
 def beyond(request: str) -> str:
-    """Return the first word or phrase that no frame can express, or ''."""
+    """Return the first word or phrase that no frame can express; empty if there is none."""
     text = f" {' '.join(tokenize(request))} "
     text = _BACK.sub(" back where it was ", text)
     for phrase in _ENSURING:  # 'don't forget to wash it' forbids nothing
@@ -140,7 +139,7 @@ _PHRASES = tuple(sorted(set(_phrases())))
 
 
 class Mentions:
-    """Finds labels of classes in sentences."""
+    """Finds the labels of classes in sentences."""
 
     def __init__(self, labels: Mapping[str, Iterable[str]], pieces: WordPieces) -> None:
         self._np = load("numpy", "numpy", EXTRA)
@@ -154,10 +153,11 @@ class Mentions:
         self._longest = max(map(len, self._owners), default=0)
 
     def marks(self, numbers: Sequence[int]) -> Array:
-        """Return an array (pieces, classes + 1) of how strongly each piece names each class.
+        """Return an array of shape (pieces, classes + 1) with how strongly each piece names each
+        class.
 
-        The longest label wins, from left to right. If several classes have the same label, each
-        gets an equal share. The last column means that a piece names no class.
+        Longer labels take precedence, from left to right. If several classes have the same label,
+        each gets an equal share. The last column is for pieces that name no class.
         """
         marks = self._np.zeros((len(numbers), self._width), self._np.float32)
         start = 0
@@ -188,20 +188,20 @@ def grams(text: str) -> list[str]:
 
 
 def shares(rarity: Sequence[float]) -> Array:
-    """Return the unit vector of gram weights, from their inverse document frequencies."""
+    """Return the unit vector of weights for n-grams with these inverse document frequencies."""
     np = load("numpy", "numpy", EXTRA)
     weights = np.asarray(rarity, np.float32)
     return weights / max(1e-6, float(np.linalg.norm(weights)))
 
 
 class Ngrams:
-    """The weights of known grams: a table with one row per gram and one column per score."""
+    """Weights of known words and bigrams: one row per n-gram, one column per score."""
 
     def __init__(self, known: Sequence[str], rarity: Array, table: Array, bias: Array) -> None:
         self._numbers: Mapping[str, int] = {gram: number for number, gram in enumerate(known)}
         self._rarity, self._table, self._bias = rarity, table, bias
 
     def scores(self, text: str) -> Array:
-        """Return the contribution of a sentence's grams to each score."""
+        """Return what the n-grams of a sentence contribute to each score."""
         found = [self._numbers[gram] for gram in grams(text) if gram in self._numbers]
         return shares(self._rarity[found]) @ self._table[found] + self._bias

@@ -56,19 +56,19 @@ from hvr.values import cached_property
 
 SLOTS = ("kind", "thing", "place", "carrier", SLICED)
 POINTERS = ("thing", "place", "carrier")
-"""The slots that point at classes."""
+"""The slots of a frame whose values are classes."""
 
 ROOM = 128
-"""Size of the vectors in which slots and classes are compared."""
+"""Dimension of the vectors in which slots and classes are compared."""
 
 SHIPPED = Path(__file__).resolve().parent / "head.npz"
 
 
 @dataclass(frozen=True)
 class FrameScores:
-    """Log probabilities of each kind and of a whole or sliced thing, and class scores per slot.
+    """Log probabilities of each kind and of whole and sliced objects, and class scores per slot.
 
-    The last score of a slot means no class.
+    The last score of a slot stands for no class.
     """
 
     kind: Array
@@ -78,7 +78,7 @@ class FrameScores:
 
 @dataclass(frozen=True)
 class Labels:
-    """The labels of a head's classes: vectors in pointer space, and each class's first index."""
+    """The labels of a head's classes: their vectors, and the index of each class's first label."""
 
     vectors: Array
     starts: tuple[int, ...]
@@ -86,7 +86,7 @@ class Labels:
 
 
 class Head:
-    """The head, loaded from a file.
+    """The head of the learnt reader, loaded from a file.
 
     Raises:
         DataFileError: The file cannot be read.
@@ -125,7 +125,7 @@ class Head:
         self._labels = dict(zip(shipped, self.weights["labels"], strict=True))
 
     def label_vectors(self, labels: Sequence[str]) -> Array:
-        """Return the vectors of labels in pointer space, cached or computed."""
+        """Return the vectors of labels, cached or computed."""
         new = [label for label in labels if label not in self._labels]
         self._labels.update(zip(new, self._encoder.sentences(new), strict=True))
         vectors = self._np.stack([self._labels[label] for label in labels])
@@ -168,7 +168,7 @@ class Head:
 
 
 def split(scores: Array, classes: int) -> dict[str, Array]:
-    """Split rows of scores by slot: kinds, pieces, and for each pointer the classes and 'none'."""
+    """Split score rows into kinds, pieces and, for each slot, the classes and 'none'."""
     widths = {"kind": len(KINDS), SLICED: 1, **dict.fromkeys(POINTERS, classes + 1)}
     ends = list(accumulate(widths.values()))
     return {
@@ -178,7 +178,7 @@ def split(scores: Array, classes: int) -> dict[str, Array]:
 
 
 def labels_of(head: Head, ontology: Ontology) -> Labels:
-    """Return the labels of a head's classes, from the ontology or else from the head."""
+    """Return the labels of a head's classes, from the ontology or else from the head itself."""
     shipped = head.about["labels"]
     texts = {
         name: ontology.labels(name) if ontology.has_class(name) else shipped[name]
@@ -191,7 +191,7 @@ def labels_of(head: Head, ontology: Ontology) -> Labels:
 
 
 def _restored(stored: Mapping[str, Array], np: Any) -> dict[str, Array]:
-    """Return the weights as 32-bit floats; 8-bit weights have a scale stored beside them."""
+    """Return the weights as 32-bit floats; each array of 8-bit weights has a stored scale."""
     weights = {}
     for name, tensor in stored.items():
         if name.endswith("#scale"):
@@ -206,17 +206,17 @@ def _restored(stored: Mapping[str, Array], np: Any) -> dict[str, Array]:
 # Decode -------------------------------------------------------------------------------------------
 
 _BEAM = 5
-"""Number of classes per slot to combine with other slots."""
+"""Number of classes per slot that are combined with those of other slots."""
 
 _NONE = -1e4
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """A logistic model of the probability of a frame, over its log probabilities.
+    """A logistic model of the probability that a frame is right, given its log probabilities.
 
     Args:
-        here: Weight of the log probability among classes of the scene.
+        here: Weight of the log probability among the classes of the scene.
         anywhere: Weight of the log probability among all classes.
     """
 
@@ -237,7 +237,7 @@ class ScoredFrame:
 
 
 class Space:
-    """The frames that a head can express, with classes of the scene only (by default)."""
+    """The frames that a head can express, by default only with classes of the scene."""
 
     def __init__(
         self, classes: tuple[str, ...], taxonomy: Taxonomy, *, restricted: bool = True
@@ -256,7 +256,7 @@ class Space:
         self._cut = frozenset(c for c, k in pairs if k and taxonomy.pieces(c))
 
     def ranked(self, scores: FrameScores, here: frozenset[str]) -> list[ScoredFrame]:
-        """Return the frames that the classes of a scene can fill, most likely first."""
+        """Return the frames with classes of the scene, most likely first."""
         if not self._restricted:
             here = frozenset(self._classes)
         fills = {slot: list(self._filled(scores.pointers[slot], slot, here)) for slot in POINTERS}
@@ -321,10 +321,10 @@ def _log_softmax(np: Any, scores: Array) -> Array:
 # Reader -------------------------------------------------------------------------------------------
 
 _TRIED = 6
-"""Number of frames to try; lower ones are never likely."""
+"""Maximum number of frames to try; those ranked lower are never likely."""
 
 _LEAST = 0.02
-"""Minimum probability of a frame worth trying."""
+"""Minimum probability of a frame to try."""
 
 
 @dataclass(frozen=True)
@@ -334,8 +334,8 @@ class Reading:
     Args:
         goal: The goal in the scene; None if no likely frame is possible in the scene.
         p: Probability that the frame is right.
-        refusal: Reason why the most likely frame is impossible; empty if it is possible.
-        whole: Whether each content word is in the goal, and each of its states is named.
+        refusal: Why the most likely frame is impossible; empty if it is possible.
+        whole: Whether the goal accounts for every content word, and every state in it is named.
     """
 
     frame: Frame
@@ -346,7 +346,7 @@ class Reading:
 
 
 class LearntReader:
-    """Reads requests with the encoder and its head, by default among classes of the scene only.
+    """Reads requests with the encoder and its head, by default only with classes of the scene.
 
     Raises:
         MissingExtraError: The extra `language` is not installed.
@@ -379,7 +379,6 @@ class LearntReader:
         return load("threadpoolctl", "threadpoolctl", EXTRA).ThreadpoolController()
 
     def read(self, request: str, inventory: Inventory) -> Reading:
-        """Return the most likely reading of a request in a scene."""
         if beyond(request):
             return Reading(Frame(OTHER, ""), None, 0.0)
         with self._limits.limit(limits=1):
