@@ -24,12 +24,12 @@ TraceState: TypeAlias = tuple[int, Values]
 
 
 def execute(task: Task, operator: Operator, mark: TraceState) -> TraceState | None:
-    """Return the state after a step, or None if it is not executable."""
+    """Return the state after a step; None if the step is not executable."""
     return search.execute(task, operator, *mark)
 
 
 def holds(condition: Conjunction, mark: TraceState) -> bool:
-    """Return whether a condition holds; a condition that reads an undefined value is false."""
+    """Return whether a condition holds; it does not if it reads an undefined value."""
     try:
         return condition.holds(*mark)
     except UndefinedValueError:
@@ -37,7 +37,6 @@ def holds(condition: Conjunction, mark: TraceState) -> bool:
 
 
 def unmet_parts(condition: Conjunction, mark: TraceState) -> int:
-    """Return the number of false conjuncts of a condition."""
     bits, values = mark
     wrong = (condition.positive & ~bits).bit_count() + (condition.negative & bits).bit_count()
     wrong += sum(not clause.holds(bits, values) for clause in condition.clauses)
@@ -45,7 +44,7 @@ def unmet_parts(condition: Conjunction, mark: TraceState) -> int:
 
 
 def executable(task: Task, start: TraceState, operators: Sequence[Operator]) -> TraceState | None:
-    """Return the state after a sequence of steps, or None if one is not executable."""
+    """Return the state after a sequence of steps; None if one of them is not executable."""
     mark: TraceState | None = start
     for operator in operators:
         if mark is not None:
@@ -54,17 +53,17 @@ def executable(task: Task, start: TraceState, operators: Sequence[Operator]) -> 
 
 
 def reaches(start: State, operators: Sequence[Operator]) -> bool:
-    """Return whether a sequence of steps is executable and reaches the goal."""
     end = executable(start.task, (start.bits, start.values), operators)
     return end is not None and holds(start.task.goal, end)
 
 
 @dataclass(frozen=True)
 class ExecutionTrace:
-    """Execution of a plan that skips failing steps.
+    """The execution of a plan, without the steps that fail.
 
     Args:
-        operators: Operators of the steps, or None for a step that is not an action of the task.
+        operators: Operators of the steps; None for a step that is not an action of the task.
+        marks: State before each step, and the final state.
         failing: Indexes of the steps that are not executable.
     """
 
@@ -76,7 +75,6 @@ class ExecutionTrace:
 
     @classmethod
     def of(cls, start: State, plan: Sequence[GroundAction]) -> ExecutionTrace:
-        """Execute a plan from a state."""
         task = start.task
         compiled = [task.try_ground(action) for action in plan]
         operators = tuple([None if isinstance(o, Misfit) else o for o in compiled])
@@ -91,7 +89,7 @@ class ExecutionTrace:
 
     @property
     def valid(self) -> bool:
-        """Whether all steps are executable and the goal is reached."""
+        """Whether all steps are executable and the goal holds at the end."""
         return not self.failing and holds(self.task.goal, self.marks[-1])
 
 
@@ -107,9 +105,10 @@ class _Change:
     """A literal that a step changed.
 
     Args:
-        readers: Indexes of later steps that read the literal before its next change. The number of
+        bit: Bit of the literal's atom in the state.
+        readers: Indexes of later steps that read the literal before its next change; the number of
             steps stands for the goal.
-        undone_by: Index of the step that changes the literal back.
+        undone_by: Index of the step that changes the literal back, if any.
     """
 
     bit: int
@@ -123,7 +122,7 @@ class _Change:
 
 
 class Evidence:
-    """Causal links between the steps of a plan; `kept` are the steps that the goal needs."""
+    """Causal links between the steps of a plan; `kept` lists the steps that the goal needs."""
 
     def __init__(self, trace: ExecutionTrace, kept: Sequence[int]) -> None:
         self.trace = trace
@@ -132,7 +131,7 @@ class Evidence:
         self._needed = {name for i in self.kept for name in trace.plan[i].args}
 
     def changes(self, index: int) -> tuple[_Change, ...]:
-        """Return the changes that a step made, without derived atoms."""
+        """Return the literals that a step changed, except derived ones."""
         marks, task = self.trace.marks, self.trace.task
         changed = (marks[index][0] ^ marks[index + 1][0]) & ~task.derived_bits
         result = []
@@ -154,7 +153,7 @@ class Evidence:
         return tuple(result)
 
     def redundant(self, index: int) -> Critique:
-        """Return the finding for a redundant step."""
+        """Return the finding that a step is redundant."""
         changes = self.changes(index)
         cause, reason = self._why(index, changes)
         return Critique(
@@ -192,7 +191,7 @@ class Evidence:
         return Cause.IRRELEVANT, f"no step that the goal needs reads {made}"
 
     def _reverts(self, index: int, changes: tuple[_Change, ...]) -> int | None:
-        """Return an earlier needed step with an effect that the goal reads and this step undoes."""
+        """Return an earlier needed step if this step undoes an effect of it that the goal reads."""
         goal = self.trace.task.goal.mentioned()
         marks = self.trace.marks
         for change in changes:
@@ -247,11 +246,14 @@ def missing(
     index: int,
     count: int,
 ) -> Critique:
-    """Return the finding for a run of missing steps.
+    """Return the finding that a run of steps is missing.
 
     Args:
+        places: For each step of the repaired plan, its index in the judged plan; None if inserted.
         begin: Index of the first missing step in the repaired plan.
-        index: 0-based index of the step of the judged plan that the missing steps precede.
+        end: Index after the last missing step in the repaired plan.
+        index: Index of the judged plan's step before which the missing steps belong.
+        count: Number of steps in the judged plan.
     """
     evidence = Evidence(repaired, range(len(repaired.plan)))
     links = []

@@ -1,4 +1,4 @@
-"""A judge that asks a language model, proves its findings, and repairs the plan in a loop."""
+"""A judge that asks a language model, proves its findings, and repairs the plan, in rounds."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _PLACE = re.compile(r"\b(before|after)\s+(?:step\s*)?(\d+)", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class MissingSteps:
-    """The steps that a model reports as missing before step `index`, if it names them."""
+    """Steps that a model reports as missing before step `index`; `text` is the model's wording."""
 
     text: str
     actions: tuple[GroundAction, ...] = ()
@@ -64,7 +64,7 @@ class MissingSteps:
 
 @dataclass(frozen=True)
 class Opinion:
-    """The unproven opinion of a model: 1-based numbers of the steps to remove, with reasons."""
+    """A model's unproven opinion of a plan; `remove` are 1-based step numbers with reasons."""
 
     remove: tuple[tuple[int, str], ...] = ()
     missing: tuple[MissingSteps, ...] = ()
@@ -84,7 +84,7 @@ def ask(model: Model, goal: str, plan: Sequence[GroundAction]) -> Opinion:
 
 
 def read_opinion(text: str, plan: Sequence[GroundAction]) -> Opinion:
-    """Parse a model's answer; unrecognisable parts are ignored."""
+    """Parse a model's answer, ignoring parts that cannot be recognised."""
     remove: dict[int, str] = {}
     missing: list[MissingSteps] = []
     current = 0
@@ -146,11 +146,13 @@ _MOST_TRIALS = 400
 
 @dataclass(frozen=True)
 class ProvenOpinion:
-    """The accepted part of an opinion.
+    """The part of an opinion that improves the plan.
 
     Args:
+        plan: Plan after the changes.
         removed: 1-based numbers of the removed steps in the judged plan.
-        inserted: Pairs (number of the following step, inserted step).
+        inserted: Inserted steps, each with the number of the step that follows it.
+        rejected: Reasons why the other parts of the opinion were rejected.
     """
 
     plan: tuple[GroundAction, ...]
@@ -164,14 +166,13 @@ Measure = tuple[int, int]
 
 
 def measure(start: State, plan: Sequence[GroundAction]) -> Measure:
-    """Return the defects of a plan, compared lexicographically."""
+    """Return the numbers of a plan's defects, which are compared lexicographically."""
     trace = ExecutionTrace.of(start, plan)
     unmet = unmet_parts(start.task.goal, trace.marks[-1])
     return len(trace.failing) + unmet, len(plan)
 
 
 def check(start: State, plan: Sequence[GroundAction], opinion: Opinion) -> ProvenOpinion:
-    """Return the part of an opinion that can be proven."""
     trace = ExecutionTrace.of(start, plan)
     rejected: list[str] = []
     inserted: list[tuple[int, GroundAction]] = []
@@ -202,7 +203,7 @@ def check(start: State, plan: Sequence[GroundAction], opinion: Opinion) -> Prove
 def with_steps(
     plan: Sequence[GroundAction], inserted: Sequence[tuple[int, GroundAction]]
 ) -> list[tuple[int, GroundAction]]:
-    """Insert steps; return the steps with their original indexes (-1 for insertions)."""
+    """Insert steps, and return all steps with their original indexes (-1 for insertions)."""
     merged: list[tuple[int, GroundAction]] = []
     waiting = list(inserted)
     for place in range(len(plan) + 1):
@@ -277,7 +278,7 @@ def _removable(
 
 
 def _groups(plan: Sequence[GroundAction], waiting: Sequence[int]) -> Iterator[frozenset[int]]:
-    """Yield sets of steps to try: all, the steps on one object, singles, pairs, triples."""
+    """Yield sets of steps to remove together: all, those on one object, singles, pairs, triples."""
     if waiting:
         yield frozenset(waiting)
     for name in dict.fromkeys(name for index in waiting for name in plan[index].args):
@@ -295,7 +296,7 @@ def _can_go(
     whole: ExecutionTrace,
     removed: frozenset[int],
 ) -> bool:
-    """Return whether a removal affects only the final state of the removed steps' objects."""
+    """Return whether a removal changes the final state only of the removed steps' objects."""
     left = ExecutionTrace.of(start, [action for index, action in merged if index not in removed])
     kept = [i for i, (index, _) in enumerate(merged) if index not in removed]
     if any(place not in whole.failing for i in left.failing if (place := kept[i]) >= 0):
@@ -325,11 +326,11 @@ MAX_ROUNDS = 5
 
 @dataclass(frozen=True)
 class JudgeRound(JsonObject):
-    """A round of the loop.
+    """A round in which the plan was judged and changed.
 
     Args:
         by: Judge of the round: `symbolic`, or the name of the model.
-        inserted: Pairs (number of the following step, inserted step).
+        inserted: Inserted steps, each with the number of the step that follows it.
     """
 
     json_shape = "*"
@@ -344,12 +345,12 @@ class JudgeRound(JsonObject):
 
 @dataclass(frozen=True)
 class LoopResult:
-    """Result of the loop.
+    """The result of judging and repairing a plan in rounds.
 
     Args:
         rounds: Rounds that changed the plan.
         verdict: Verdict of the symbolic judge on the original plan.
-        converged: Whether the loop ended without further findings.
+        converged: Whether the last round had no findings.
     """
 
     plan: tuple[GroundAction, ...]
@@ -367,11 +368,13 @@ def run_loop(
     symbolic: bool = True,
     most: int = MAX_ROUNDS,
 ) -> LoopResult:
-    """Judge and repair a plan until there are no more findings.
+    """Judge and repair a plan in rounds until there are no more findings.
 
     Args:
-        opinion: A function that asks a model for its opinion, if a model takes part.
+        opinion: Function that asks a model for its opinion; None to use no model.
+        name: Name of the model.
         symbolic: Whether the symbolic judge takes part; its findings are final.
+        most: Maximum number of rounds.
     """
     start = validator.state
     now = tuple(plan)

@@ -1,4 +1,4 @@
-"""Reduce a plan to its cheapest sufficient part, pruning the search by a relaxation."""
+"""Reduction of a plan to its cheapest part that reaches the goal, by a search with a relaxation."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Insertion: TypeAlias = tuple[int, int]
 
 
 class RelaxedEffects:
-    """Effects of a step in the abstraction, restricted to bits that are read."""
+    """Effects of a step in the relaxation, restricted to bits that are read."""
 
     __slots__ = ("add", "delete", "makes", "perhaps", "precondition", "spoils")
 
@@ -51,7 +51,7 @@ class RelaxedEffects:
 
 @dataclass(frozen=True)
 class Decided:
-    """Facts about every solution, known before the search.
+    """What is known about every solution before the search.
 
     Args:
         kept: Indexes of steps that every solution keeps.
@@ -65,7 +65,7 @@ class Decided:
 
 
 class RelaxedSteps:
-    """The steps of a plan, and the operators that may be inserted between them."""
+    """The steps of a plan and the operators that may be inserted, in the relaxation."""
 
     def __init__(
         self,
@@ -92,10 +92,13 @@ class RelaxedSteps:
         self.other_effects = [RelaxedEffects(operator, read) for operator in others]
 
     def forced(self, bits: int) -> Decided | None:
-        """Decide by probing which steps to keep or drop, or return None for an unreachable goal.
+        """Decide which steps all solutions keep or drop, as far as the relaxation shows.
 
-        A step is kept if the abstraction cannot reach the goal without it, and dropped if it cannot
-        reach the goal with it. The result need not be complete.
+        A step is kept if the relaxed plan cannot reach the goal without it, and dropped if it
+        cannot reach the goal with it.
+
+        Returns:
+            The decisions; None if the goal is unreachable.
         """
         kept: set[int] = set()
         dropped: set[int] = set()
@@ -128,7 +131,12 @@ class RelaxedSteps:
         return Decided(frozenset(kept), frozenset(dropped), frozenset(useless))
 
     def reachable(self, bits: int, begin: int, decided: Decided, spent: int = 0) -> bool:
-        """Return whether the abstraction reaches the goal; `begin` is the next step."""
+        """Return whether the relaxed plan reaches the goal from step `begin` on.
+
+        Args:
+            bits: State before that step.
+            spent: Number of insertions already made.
+        """
         levels = ((bits | self.derived, ~bits),) * (self.budget - spent + 1)
         return self._goes_on(begin, levels, decided)
 
@@ -159,7 +167,7 @@ class RelaxedSteps:
     def _reaches(
         self, trace: list[Levels], probed: int, levels: Levels | None, decided: Decided
     ) -> bool:
-        """Return whether the abstraction reaches the goal from the levels after the probed step."""
+        """Return whether the relaxed plan reaches the goal from `levels`, after the probed step."""
         for place in range(probed + 1, len(self.operators) + 1):
             if levels is None:
                 return False
@@ -205,7 +213,7 @@ class RelaxedSteps:
         return tuple(result)
 
     def _after(self, step: int, levels: Levels, certain: bool) -> Levels | None:
-        """Return the levels after a step, or None if it must be kept but is not executable."""
+        """Return the levels after a step; None if the step is not executable but must be kept."""
         effects = self.effects[step]
         states = [self._once(effects, state, certain) for state in levels]
         after = [state for state in states if state is not None]
@@ -217,7 +225,7 @@ class RelaxedSteps:
     def _once(
         self, effects: RelaxedEffects, state: PossibleValues, certain: bool
     ) -> PossibleValues | None:
-        """Return the abstract state after a step, or None if it is certain but not executable."""
+        """Return the relaxed state after a step; None if the step is certain but not executable."""
         true, false = state
         # An optional step that adds nothing new leaves the state unchanged.
         if not certain and not (effects.makes & ~true or effects.spoils & ~false):
@@ -296,11 +304,11 @@ class Reduction:
     """A part of a plan, with insertions.
 
     Args:
-        kept: Indexes of the kept steps, or None if no part reaches the goal.
+        kept: Indexes of the kept steps; None if no part reaches the goal.
         proven: Whether it is proven that no part is cheaper or, if `kept` is None, that no part
             reaches the goal.
         alternatives: Other sets of steps that may be left out at the same cost with the same
-            insertions (not all if there are many).
+            insertions, but not all if there are many.
         inserted: Inserted operators in order, each with the index of the step that follows it.
     """
 
@@ -320,15 +328,22 @@ def smallest_reduction(
 ) -> Reduction:
     """Return the cheapest part of a plan that reaches the goal, preferring early steps.
 
+    Insertions cost most: their number is minimised first, then the number of kept steps.
+
     Args:
-        offers: The operators that may be inserted at each position in any order, the last position
-            being after the last step. The number of insertions is minimised first.
+        offers: Operators that may be inserted at each position, in any order; the last position is
+            after the last step.
+        budget: Maximum number of insertions.
+        most: Maximum number of states in the search.
     """
     return _Search(start, operators, offers, budget, most).run()
 
 
 class _Node:
-    """A state before a step, with the least cost (insertions, kept steps) and its predecessors."""
+    """A state before a step, with the least cost of reaching it and its predecessors.
+
+    The cost is a pair of numbers: of insertions, then of kept steps.
+    """
 
     __slots__ = ("bits", "cost", "parents", "useful", "values")
 
@@ -402,7 +417,7 @@ class _Search:
     # Before the search --------------------------------------------------------------------------
 
     def _live(self) -> list[int]:
-        """Return, for each place, the bits that later steps or the goal read."""
+        """Return, for each position, the bits that later steps or the goal read."""
         count = len(self.operators)
         mask = self.task.goal.mentioned()
         masks = [mask] * (count + 1)
@@ -482,7 +497,7 @@ class _Search:
         cost: tuple[int, int],
         parent: _Parent,
     ) -> None:
-        """Record a path to a state, unless the goal is unreachable from there."""
+        """Record a path to a state, unless the goal is unreachable from that state."""
         bits, values = mark
         # A literal that must hold here is missing.
         if self.true[place] & ~bits or self.false[place] & bits:
@@ -537,7 +552,7 @@ class _Search:
     # After the search ---------------------------------------------------------------------------
 
     def _unrolled(self, layers: list[_Layer], ends: list[_Node]) -> Reduction:
-        """Return the solution that keeps the earliest steps, and equally good solutions."""
+        """Return the solution that keeps the earliest steps, with others of the same cost."""
         forward: dict[int, list[_Parent]] = {}
         last = {id(node) for node in ends}
         for node in ends:

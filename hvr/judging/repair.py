@@ -1,4 +1,4 @@
-"""Repair a plan with the fewest insertions; compute lower bounds from landmark cuts."""
+"""Repair of a plan with the fewest insertions, with lower bounds from landmark cuts."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Cut: TypeAlias = Mapping[int, int]
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """An effect and its condition; `owner` is the number of the inserted operator, or -1."""
+    """An effect with its condition; `owner` is the number of the inserted operator, -1 if none."""
 
     owner: int
     need: int
@@ -59,10 +59,10 @@ class _Unit:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A lower bound with its proof.
+    """A lower bound on the number of insertions.
 
     Args:
-        least: Number of insertions in every repair.
+        least: Minimum number of insertions in every repair.
         helpful: Numbers of the operators in the landmarks; inserting any other operator first
             leaves the bound unchanged.
     """
@@ -72,7 +72,10 @@ class Estimate:
 
 
 class Bound:
-    """Lower bounds for states before each step of a plan; `work` counts the tested conditions."""
+    """Lower bounds on the insertions needed from states before a plan's steps.
+
+    `work` counts the conditions tested.
+    """
 
     def __init__(
         self,
@@ -121,7 +124,7 @@ class Bound:
         self._layers = self._layered(self._literals(start))
 
     def estimate(self, place: int, mark: TraceState) -> Estimate | None:
-        """Return the lower bound for a state before a step, or None if the goal is unreachable."""
+        """Return the lower bound from a state before a step; None if the goal is unreachable."""
         start = self._literals(mark)
         free: dict[int, int] = {}
         cuts = 0
@@ -173,7 +176,7 @@ class Bound:
         return trace
 
     def _layered(self, start: int) -> list[int]:
-        """Return the literals reached in each layer if every action is available at any time."""
+        """Return the literals reached in each layer if any action is available at any position."""
         waiting = [*self._rules, *[u for units in (*self._inserts, *self._steps) for u in units]]
         layers = [start]
         while True:
@@ -192,7 +195,7 @@ class Bound:
     # Landmark cuts ------------------------------------------------------------------------------
 
     def _cut(self, place: int, reached: Sequence[int], free: Cut) -> dict[int, int]:
-        """Return a landmark: a set of insertions that every repair draws from."""
+        """Return a landmark: a set of insertions of which every repair contains at least one."""
         # Going backwards, `zone` collects unreached literals. At least one of them must become true
         # at or before the current place, and every free unit that could add one needs another
         # literal of it.
@@ -231,7 +234,7 @@ class Bound:
         return cut
 
     def _precondition_zone(self, unit: _Unit, reached: int) -> int:
-        """Return unreached literals that block the unit: it needs at least one of them."""
+        """Return the unreached literals that block a unit, which needs at least one of them."""
         missing = unit.need & ~reached
         if missing:
             # Choose a literal first reached in a late layer: few actions add it, so the cut is
@@ -300,7 +303,7 @@ def _conditions(operator: Operator) -> Iterator[Conjunction]:
 
 
 class _Recorder(tuple[int, ...]):
-    """Values that are all 1 and record which indexes were read."""
+    """A tuple of values that are all 1, which records the indexes that are read."""
 
     def __init__(self) -> None:
         self.read: set[int] = set()
@@ -315,7 +318,7 @@ class _Recorder(tuple[int, ...]):
 
 
 def _read_by(test: NumericTest) -> set[int] | None:
-    """Return the indexes of the values that a comparison reads, or None if unknown."""
+    """Return the indexes of the values that a comparison reads; None if unknown."""
     recorder = _Recorder()
     for side in (test.left, test.right):
         try:
@@ -356,13 +359,14 @@ _Path: TypeAlias = "tuple[_Path, int | None, Operator] | None"
 
 @dataclass(frozen=True)
 class PlanRepair:
-    """Result of the search for a repair.
+    """The result of searching for a repair.
 
     Args:
-        least: Proven lower bound on the insertions of any repair.
-        smallest: Whether the repair is proven smallest: no other has fewer insertions, or equally
-            many insertions and fewer steps.
-        hopeless: Whether the absence of a repair is proven.
+        steps: Steps of the repaired plan; None if no repair was found.
+        least: Proven lower bound on the number of insertions in any repair.
+        smallest: Whether the repair is proven smallest: no other repair has fewer insertions, or
+            equally many insertions and fewer steps.
+        hopeless: Whether it is proven that there is no repair.
     """
 
     steps: tuple[PlacedStep, ...] | None
@@ -376,7 +380,9 @@ def repair(
 ) -> PlanRepair:
     """Find a repair of a plan with as few insertions as possible.
 
-    A step that is not an action of the task is None. At most `work` conditions are tested.
+    Args:
+        plan: Operators of the steps; None for a step that is not an action of the task.
+        work: Maximum number of conditions to test.
     """
     return _Repairs(start, [(i, o) for i, o in enumerate(plan) if o is not None], work).run()
 
@@ -432,7 +438,7 @@ class _Repairs:
         return found
 
     def _improved(self, best: tuple[PlacedStep, ...]) -> tuple[PlacedStep, ...]:
-        """Replace runs of adjacent insertions by fewer, as long as possible."""
+        """Replace runs of adjacent insertions by fewer insertions, as long as possible."""
         for size in range(2, _inserted(best)):
             places = [place for place, (index, _) in enumerate(best) if index is None]
             for begin in range(len(places) - size + 1):
@@ -487,7 +493,13 @@ class _Search:
     def run(
         self, weight: int, most: _Cost, work: int
     ) -> tuple[tuple[PlacedStep, ...] | None, bool]:
-        """Return a repair cheaper than `most`, if any, and whether the search was complete."""
+        """Return a repair cheaper than `most`, if any, and whether the search was complete.
+
+        Args:
+            weight: Weight of the lower bound in the priority; 0 to minimise the plan's length
+                instead.
+            work: Maximum value of `self.work`.
+        """
         order = count()
         queue: list[tuple[tuple[int, ...], int, bool, _Cost, int, TraceState, _Path]] = []
         best: dict[_Key, _Cost] = {}

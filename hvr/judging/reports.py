@@ -1,4 +1,4 @@
-"""Print verdicts as text, JSON records and SARIF, and search for shorter plans."""
+"""Reports of verdicts as text, JSON records and SARIF, and a search for shorter plans."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SHOWN = 3
 
 
 def lines(verdict: PlanVerdict) -> Iterator[str]:
-    """Yield the lines of a report: the plan with its findings, and a summary."""
+    """Yield the lines of a report: the plan with its findings, then a summary."""
     at: dict[int, list[Critique]] = {}
     for critique in verdict.critiques:
         at.setdefault(critique.index, []).append(critique)
@@ -58,7 +58,7 @@ def lines(verdict: PlanVerdict) -> Iterator[str]:
 
 
 def suggestion(verdict: PlanVerdict) -> Iterator[str]:
-    """Yield the lines that compare the plan with a shorter one, if one is known."""
+    """Yield the lines that compare a plan with a shorter one, if a shorter one is known."""
     better = verdict.improvement
     if better is None:
         return
@@ -95,7 +95,7 @@ def summary(verdict: PlanVerdict) -> str:
 
 
 def record(request: str, verdict: PlanVerdict) -> dict[str, Any]:
-    """Return a verdict as a training record: request, plan, critique, repaired plan and proof."""
+    """Return a verdict as a training record: request, plan, findings, repaired plan and proof."""
     document = verdict.to_json()
     proof = {name: document[name] for name in ("valid", "proven", "least", "edits", "unknown")}
     return {
@@ -154,7 +154,7 @@ def _location(file: Path, critique: Critique, actions: Sequence[GroundAction]) -
 def shorter_plan(
     validator: Validator, verdict: PlanVerdict, planner: Planner
 ) -> Improvement | None:
-    """Search for a shorter plan than the repaired one, or return None if there is none.
+    """Search for a plan shorter than the repaired one; None if there is none.
 
     Raises:
         PlannerError: The planner found no plan in time, or does not support the task.

@@ -1,8 +1,8 @@
 """The symbolic judge: redundant and missing steps of a plan, proven by execution.
 
-The judge finds a repair with the fewest insertions and, among these, the fewest steps. For a valid
-plan, this is the smallest part that reaches the goal. Deleted steps are redundant; inserted steps
-were missing.
+The judge finds a repair with the fewest insertions and, among these repairs, one with the fewest
+steps. For a valid plan, this is the shortest part that reaches the goal. The steps that the repair
+deletes are redundant; those that it inserts were missing.
 """
 
 from __future__ import annotations
@@ -40,7 +40,10 @@ _WHY = "the plan without it is valid and no worse"
 
 
 def judge_by_checking(validator: Validator, plan: Sequence[Step], *, exact: int) -> PlanVerdict:
-    """Judge a plan whose validity depends on more than executing its steps; see `judge`."""
+    """Judge a plan by validating it repeatedly with steps left out; see `judge`.
+
+    This is for plans whose validity depends on more than executing their steps.
+    """
     actions = tuple([action_of(step) for step in plan])
     report = validator.check(plan)
     if report.outcome is Outcome.UNKNOWN:
@@ -174,9 +177,9 @@ def judge(
     """Judge a plan.
 
     Args:
-        exact: The maximum number of steps for which to prove the result smallest.
-        work: The maximum number of conditions to test in the search for a repair. Beyond it, the
-            best repair found is reduced without a proof.
+        exact: Maximum number of steps for which to prove that the result is smallest.
+        work: Maximum number of conditions to test in the search for a repair. Beyond it, the best
+            repair found is reduced without a proof.
     """
     task = validator.task
     order = sequence_order(task, plan, validator.epsilon)
@@ -196,9 +199,11 @@ class _Repaired:
     """A repaired plan.
 
     Args:
-        proven: Whether the repair is proven smallest: no other has fewer insertions, or equally
-            many insertions and fewer steps.
-        least: Proven lower bound on the insertions of any repair.
+        places: For each step, its index in the judged plan; None if inserted.
+        proven: Whether the repair is proven smallest: no other repair has fewer insertions, or
+            equally many insertions and fewer steps.
+        least: Proven lower bound on the number of insertions in any repair.
+        alternatives: Other sets of steps that may be removed at the same cost.
     """
 
     places: tuple[int | None, ...]
@@ -361,7 +366,7 @@ def _moved(items: list[_Item], begin: int, length: int) -> list[_Item]:
 def is_worse(
     validator: Validator, plan: Sequence[GroundAction], other: Sequence[GroundAction] | None
 ) -> bool:
-    """Return whether plan `other` is worse by the metric, or only one plan has a value."""
+    """Return whether `other` is worse than `plan` by the metric, or only one has a metric value."""
     metric = validator.task.problem.metric
     if metric is None or other is None:
         return False
@@ -372,7 +377,7 @@ def is_worse(
 
 
 def _renumbered(verdict: PlanVerdict, order: Sequence[int]) -> PlanVerdict:
-    """Convert step numbers from execution order to the order of the file."""
+    """Convert a verdict's step numbers from execution order to the order of the plan file."""
 
     def number(index: int) -> int:
         return order[index - 1] + 1 if index <= len(order) else index

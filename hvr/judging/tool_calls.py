@@ -1,4 +1,4 @@
-"""Judge plans of tool calls by the flow of values, their effects and their arguments."""
+"""Judges plans of tool calls by the flow of values between calls, their effects and arguments."""
 
 from __future__ import annotations
 
@@ -29,12 +29,13 @@ from hvr.tools.tool_plans import Link, LoggedCall, ToolGraph, ToolPlan
 
 @dataclass(frozen=True)
 class CallFinding:
-    """A fault of a plan.
+    """A fault in a plan of tool calls.
 
     Args:
         kind: Kind of fault: a redundant call, a missing call, or a wrong argument.
-        at: Index of the call, or of the call that follows the missing one.
-        tool: Name of the missing tool (empty if unknown).
+        at: Index of the call, or of the call before which a call is missing.
+        tool: Name of the missing tool; empty if unknown.
+        cause: Reason why a call is redundant.
     """
 
     kind: CritiqueKind
@@ -49,10 +50,10 @@ class CallFinding:
 
 
 def unrequested(log: CallLog, at: int) -> CallFinding | None:
-    """Return a finding if a call relates neither to the request nor to another call.
+    """Return a finding if a call relates neither to the request nor to any other call.
 
-    Writes are not judged, since they may be goals. The last call before the user speaks again is
-    not judged either, since it may be the answer.
+    A writing call is not judged, since it may be a goal. The last call before the user speaks again
+    is not judged either, since it may provide the answer.
     """
     call = log.calls[at]
     if call.failed or log.known is None or log.values[at].readers or not log.reads(at):
@@ -106,7 +107,7 @@ def _explained(log: CallLog, at: int) -> bool:
 
 
 def link_findings(plan: ToolPlan, known: KnownTools | None) -> tuple[CallFinding, ...]:
-    """Return the faults shown by the links of a plan, in order of its calls."""
+    """Return the faults that the links between a plan's tools reveal, in order of its calls."""
     found = list(_unmet(plan))
     if known is not None and known.linked and not found:
         found = list(_impossible(plan, known))
@@ -165,7 +166,7 @@ def _impossible(plan: ToolPlan, known: KnownTools) -> Iterator[CallFinding]:
 
 
 def _dispensable(plan: ToolPlan, graph: ToolGraph, at: int) -> bool:
-    """Return whether the plan's links become possible when a call is removed."""
+    """Return whether removing a call turns the plan's sequence into one that the links permit."""
     links = plan.links or plan.chain
     tool = plan.tools[at]
     before = [a for a, b in links if b == tool]
@@ -188,7 +189,7 @@ _TOKEN = re.compile(r"[\w#@.-]+")
 
 
 def origin_findings(log: CallLog, at: int) -> Iterator[CallFinding]:
-    """Yield findings for values of a call that nothing before it mentions."""
+    """Yield findings for values of a call that occur nowhere before it."""
     call, values = log.calls[at], log.values[at]
     if call.failed or not log.said or log.retried(at):
         return
@@ -230,7 +231,7 @@ def _unexplained(log: CallLog, at: int, leaf: Leaf, source: tuple[str, str, bool
 
 
 def _slip(log: CallLog, at: int, leaf: Leaf) -> str:
-    """Return the known identifier that a value misspells by one slip, or ""."""
+    """Return the known identifier from which a value differs by a slip; empty if there is none."""
     # A result that repeats the value confirms that it exists.
     name, value = leaf
     if leaf in log.values[at].echoed:
@@ -253,7 +254,7 @@ def _tokens(value: Any) -> Iterator[str]:
 
 
 def _one_slip(first: str, second: str) -> bool:
-    """Return whether texts differ by one substitution or one swap of neighbours."""
+    """Return whether two texts differ by one substitution or a swap of neighbouring characters."""
     first, second = first.lower(), second.lower()
     if len(first) != len(second):
         return False
@@ -288,7 +289,7 @@ def _stands_out(log: CallLog, at: int) -> bool:
 
 
 def _others_looked_up(log: CallLog, at: int) -> bool:
-    """Return whether an earlier lookup returns values of the only unexplained kind."""
+    """Return whether an earlier query returned values of the kind of the only unexplained value."""
     kinds = {name for _, (name, _) in _unexplained_places(log)}
     if len(kinds) != 1:
         return False
@@ -309,7 +310,7 @@ def _looked_up_late(log: CallLog, at: int, leaf: Leaf) -> bool:
 
 
 def _giver(log: CallLog, at: int, leaf: Leaf) -> tuple[str, str]:
-    """Return a tool that provides a value, and the fault in its calls, or two empty texts."""
+    """Return a tool that provides a value, and the fault in its calls; empty texts if none."""
     if _looked_up_late(log, at, leaf):
         return log.calls[log.values[at].later[leaf]].tool, "is only called after it"
     own, before = log.calls[at].tool, {call.tool for call in log.calls[:at]}
@@ -330,7 +331,7 @@ def _giver(log: CallLog, at: int, leaf: Leaf) -> tuple[str, str]:
 
 
 def _unread_identifiers(log: CallLog, at: int) -> Iterator[CallFinding]:
-    """Yield findings for identifiers whose provider is not called, in logs without results."""
+    """Yield findings for identifiers that no earlier call provides, in logs without results."""
     call = log.calls[at]
     heard = KnownWords.of(list(log.messages_before(at))) | KnownWords.of(
         [named_arguments(c) for c in log.calls[:at]]
@@ -355,7 +356,7 @@ def _unread_identifiers(log: CallLog, at: int) -> Iterator[CallFinding]:
 
 
 def call_findings(plan: ToolPlan, known: KnownTools | None) -> tuple[CallFinding, ...]:
-    """Return the faults of a log, in order of its calls."""
+    """Return the faults in a log, in order of its calls."""
     log = CallLog(plan, known)
     found: list[CallFinding] = []
     for at in range(len(plan.calls)):
@@ -461,7 +462,7 @@ def _shape(value: str | float) -> str:
 
 
 def _quoted_other(log: CallLog, at: int) -> Iterator[CallFinding]:
-    """Yield a finding if a write's message quotes names that are not among its arguments."""
+    """Yield a finding if a writing call's message quotes names that are not its arguments."""
     if log.reads(at) or not log.values[at].unknown:
         return
     texts = [leaf for _, leaf in json_scalars(log.calls[at].result) if isinstance(leaf, str)]
@@ -495,7 +496,11 @@ def _recovered(log: CallLog, at: int) -> bool:
 
 
 def judge_tool_plan(plan: ToolPlan, known: KnownTools | None = None) -> PlanVerdict:
-    """Judge a plan of tool calls, given the available tools if they are known."""
+    """Judge a plan of tool calls.
+
+    Args:
+        known: Available tools; None if unknown.
+    """
     actions = tuple([GroundAction(tool) for tool in plan.tools])
     if not actions:
         return PlanVerdict(actions, unknown=f"plan {plan.id} calls no tool")
@@ -545,8 +550,8 @@ def _repaired(
 def repaired_plan(plan: ToolPlan, verdict: PlanVerdict) -> ToolPlan:
     """Return a plan with the repairs of its verdict.
 
-    Sentences stay with their calls, but all are dropped unless each call has a sentence. Links of
-    removed calls are dropped. Wrong arguments stay, and inserted calls have no arguments.
+    Each kept call keeps its step text, but all texts are dropped unless every call has one. Links
+    of removed calls are dropped. Wrong arguments stay, and inserted calls have no arguments.
     """
     if not verdict.critiques or verdict.repaired is None:
         return plan

@@ -12,8 +12,6 @@ from hvr.values import JsonObject
 
 
 class CritiqueKind(StrEnum):
-    """Kind of fault."""
-
     REMOVE = "REMOVE"
     MISSING = "MISSING"
     ARGUMENT = "ARGUMENT"
@@ -21,8 +19,6 @@ class CritiqueKind(StrEnum):
 
 
 class Cause(StrEnum):
-    """Reason why a step is redundant."""
-
     CONTRADICTORY = "contradictory"
     REPEATED = "repeated"
     CANCELLED = "cancelled"
@@ -31,12 +27,12 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True)
 class CausalLink(JsonObject):
-    """An effect of a step, its readers, and the step that undoes it.
+    """An effect of a step, the steps that read it, and the step that undoes it.
 
     Args:
-        literal: The literal that the step makes true.
-        readers: Numbers of the steps that need the literal. The number after the last step stands
-            for the goal.
+        literal: Literal that the step makes true.
+        readers: 1-based numbers of the steps that need the literal; the number after the last step
+            stands for the goal.
         undone_by: Number of the step that makes the literal false again, if any.
     """
 
@@ -52,11 +48,11 @@ class Critique(JsonObject):
     """A finding of a judge.
 
     Args:
-        kind: REMOVE for a redundant step, MISSING for steps to insert, ARGUMENT for a step with a
-            wrong argument.
-        index: 1-based number of the step. Missing steps have the number of the step that they
-            precede, or one more than the last step's number at the end.
-        actions: The redundant step, or the missing ones in order.
+        kind: REMOVE for a redundant step, MISSING for steps to insert, ARGUMENT for a wrong
+            argument.
+        index: 1-based number of the step. For missing steps, the number of the step before which
+            they belong; at the end, one more than the last step's number.
+        actions: The redundant step, or the missing steps in order.
         reason: Explanation in one sentence.
         cause: Reason why a step is redundant.
         links: Effects of the step that support the finding.
@@ -74,12 +70,12 @@ class Critique(JsonObject):
 
 @dataclass(frozen=True)
 class Improvement(JsonObject):
-    """A suggestion, not a finding: a shorter plan for the same goal with other steps.
+    """A suggestion rather than a finding: a shorter plan for the same goal, by a different way.
 
     Args:
         plan: The shorter plan.
-        first: 1-based number of the first replaced step in the repaired plan.
-        last: Number of the last replaced step, or `first - 1` if none is replaced.
+        first: 1-based number of the first step to replace in the repaired plan.
+        last: Number of the last step to replace; `first - 1` if none is replaced.
         instead: Replacement steps.
     """
 
@@ -92,7 +88,6 @@ class Improvement(JsonObject):
 
     @property
     def length(self) -> int:
-        """Number of steps of the shorter plan."""
         return len(self.plan)
 
 
@@ -101,10 +96,8 @@ class Edits(JsonObject):
     """Numbers of edits that turn the judged plan into the repaired one.
 
     Args:
-        insert: Number of inserted steps.
-        delete: Number of deleted steps.
         move: Number of steps deleted at one place and inserted at another.
-        replace: Number of steps with another step inserted in their place.
+        replace: Number of steps with a different step inserted in their place.
     """
 
     insert: int = 0
@@ -130,18 +123,18 @@ def _unmatched(
 
 @dataclass(frozen=True)
 class PlanVerdict(JsonObject):
-    """The verdict on a plan.
+    """The symbolic judge's verdict on a plan.
 
     Args:
-        critiques: The findings, in order of the steps.
-        repaired: The plan after all repairs, or None if no valid plan is known.
-        valid: Whether the original plan is executable and reaches the goal, or None if unknown.
-        proven: Whether the repair is proven smallest: no other has fewer insertions, or equally
-            many insertions and fewer steps.
-        unknown: Reason why the verdict is incomplete, or "" if it is complete.
-        least: Proven lower bound on the insertions of any repair.
+        critiques: Findings, in order of the steps.
+        repaired: Plan after all repairs; None if no valid plan is known.
+        valid: Whether the original plan is executable and reaches the goal; None if unknown.
+        proven: Whether the repair is proven smallest: no other repair has fewer insertions, or
+            equally many insertions and fewer steps.
+        unknown: Reason why the verdict is incomplete; empty if it is complete.
+        least: Proven lower bound on the number of insertions in any repair.
         alternatives: Sets of steps that may be removed instead, at the same cost.
-        improvement: A shorter plan for the same goal, if one was found.
+        improvement: Shorter plan for the same goal, if one was found.
     """
 
     plan: tuple[GroundAction, ...]
@@ -161,7 +154,7 @@ class PlanVerdict(JsonObject):
 
     @property
     def length(self) -> int:
-        """The number of steps of the judged plan."""
+        """Number of steps of the judged plan."""
         return len(self.plan)
 
     @property
@@ -171,12 +164,10 @@ class PlanVerdict(JsonObject):
 
     @property
     def missing(self) -> tuple[Critique, ...]:
-        """Findings of missing steps."""
         return tuple([c for c in self.critiques if c.kind is CritiqueKind.MISSING])
 
     @property
     def edits(self) -> Edits:
-        """Numbers of edits that the findings imply."""
         removed = [
             (c.index, a) for c in self.critiques if c.kind is CritiqueKind.REMOVE for a in c.actions
         ]
@@ -201,5 +192,5 @@ class PlanVerdict(JsonObject):
 
     @property
     def exit_code(self) -> int:
-        """Exit code: 0 clean, 1 criticised, 2 undecided."""
+        """Exit code: 0 if clean, 1 if criticised, 2 if undecided."""
         return {"clean": 0, "criticised": 1, "undecided": 2}[self.outcome]

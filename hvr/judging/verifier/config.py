@@ -1,4 +1,4 @@
-"""Settings of a verifier and its training, as a value and as a YAML file."""
+"""Settings of a verifier and its training, also read from YAML files."""
 
 from __future__ import annotations
 
@@ -17,32 +17,33 @@ from hvr.errors import UsageError
 class VerifierConfig:
     """Settings of a verifier and its training.
 
-    The defaults follow GNNVerifier (section 4.1 and appendices A and B) unless noted below.
+    The defaults follow GNNVerifier (section 4.1 and appendices A and B), unless noted otherwise.
     `small()` trains in minutes on a CPU.
 
     Args:
         encoder: Text encoder, as named in `hvr.knowledge.retrieval.embedders`. The paper uses
-            `st:intfloat/e5-large`; the default comes with a package and needs no download.
-        tool_text: Text of a tool: its description (the paper), or its name and description.
-        step_names: Whether to keep tool names in the texts of steps. If a step was written for its
+            `st:intfloat/e5-large`; hvr's default comes with a package and needs no download.
+        tool_text: Text that represents a tool: its description (the paper), or its name and
+            description.
+        step_names: Whether to keep tool names in the texts of steps. If the text was written for a
             tool, the name reveals the answer.
         own_counts: Whether a training plan's own paths count in its statistics, which the paper
-            leaves open. Without them, an edge is as rare in training as in use.
-        own_margins: Whether the scorer g behind a plan's margins may be trained on that plan.
-            False (hvr's addition) trains two scorers, each on the other half of the plans.
+            leaves open. If not, an edge is as rare in training as in use.
+        own_margins: Whether the scorer g behind a plan's margins may be trained on that plan. If
+            not (hvr's addition), two scorers are each trained on the other half of the plans.
         neighbours: K, the number of similar tools per tool.
         hidden: Width of every layer.
         layers: L, the number of message-passing rounds.
-        readout: Readout of the nodes into the graph: `mean` (the paper), or mean and maximum.
-        align_hidden, align_lr, align_batch, align_epochs, align_patience: Training of the scorer g.
-            The paper specifies only the patience.
+        readout: Aggregation of the nodes into the graph: `mean` (the paper), or mean and maximum.
+            align_hidden, align_lr, align_batch, align_epochs, align_patience: Training of the
+            scorer g; the paper specifies only the patience.
         graphs: Probabilities of 2, 3 or 4 perturbed graphs per plan (equation 11).
         budgets: Probabilities of 1, 2 or 3 operations per graph (equation 12).
-        wrong_tool: Probability of a Wrong Tool operation rather than Missing Step (A.1.1).
+        wrong_tool: Probability of a Wrong Tool rather than a Missing Step operation (A.1.1).
         near: Probability that REPLACE takes one of the K similar tools, a hard negative (A.1.2).
         drop: Probability of DROP rather than COMPRESS in a Missing Step operation (A.1.3).
         spans: Probabilities of lengths 1 to 5 for DROP (equation 14).
-        by_motif: Probability of drawing a span by the counts of its path (A.1.3).
+        by_motif: Probability of drawing a span in proportion to its path's count (A.1.3).
         compress_spans: Span lengths for COMPRESS.
         negatives: `paper`, or `more` to add the kinds of `hvr.judging.verifier.wrong_plans`: other
             requests, missing tails, redundant steps, wrong order, unknown tools.
@@ -50,19 +51,19 @@ class VerifierConfig:
         margin: Margin of the ranking loss per unit of cost (equation 21).
         lambda_graph, lambda_edge: Weights of the losses (equations 22 and 24), which the paper
             tunes for each data set.
-        keep_graph: Weight of stage I's loss in stage II (hvr's addition, 0 in the paper). Stage II
-            trains the last layer, which the graph score also depends on. Requires stage I.
+        keep_graph: Weight of stage I's loss in stage II (hvr's addition, 0 in the paper): stage II
+            trains the last layer, on which the graph score depends too. Requires stage I.
         lr: Learning rate of stage I.
-        lr_local: Learning rate of stage II; the paper has one rate for both.
-        schedule: Learning-rate schedule within a stage: `constant`, or `cosine` decay to 0. The
+        lr_local: Learning rate of stage II; the paper uses one rate for both stages.
+        schedule: Learning-rate schedule within a stage: `constant`, or `cosine` decay to 0; the
             paper names none.
         batch: Graphs per batch, in whole contrast groups (a plan with its perturbations).
-        epochs_graph, epochs_local: Maximum number of epochs of stages I and II (not in the paper).
-        patience: Epochs without improvement on held-out plans before a stage ends.
+            epochs_graph, epochs_local: Maximum number of epochs of stages I and II (not in the
+            paper).
+        patience: Number of epochs without improvement on held-out plans before a stage ends.
         held_out: Fraction of training plans for early stopping and the choice of thresholds.
-        use_messages, use_stage_one, use_stage_two, node_features, edge_features: False selects one
-            of the paper's ablations (section 4.3).
-        seed: Seed of all random numbers.
+            use_messages, use_stage_one, use_stage_two, node_features, edge_features: False selects
+            one of the paper's ablations (section 4.3).
         device: Training device: `auto`, `cpu` or `cuda`. Inference runs on the CPU.
     """
 
@@ -114,10 +115,10 @@ class VerifierConfig:
     def __post_init__(self) -> None:
         for name in (f.name for f in fields(self) if f.type == "int" and f.name != "seed"):
             if getattr(self, name) < 1:
-                raise UsageError(f"{name} must be at least 1, not {getattr(self, name)}")
+                raise UsageError(f"{name} must be at least 1, got {getattr(self, name)}")
         for name in ("dropout", "wrong_tool", "near", "drop", "by_motif", "held_out"):
             if not 0 <= getattr(self, name) <= 1:
-                raise UsageError(f"{name} must be from 0 to 1, not {getattr(self, name)}")
+                raise UsageError(f"{name} must be from 0 to 1, got {getattr(self, name)}")
         for name in ("graphs", "budgets", "spans"):
             weights = getattr(self, name)
             if not any(weights) or not all(0 <= weight < math.inf for weight in weights):
@@ -128,14 +129,13 @@ class VerifierConfig:
             )
         for name in ("tau", "lr", "lr_local", "align_lr"):
             if not 0 < getattr(self, name) < math.inf:
-                raise UsageError(f"{name} must be above 0, not {getattr(self, name)}")
+                raise UsageError(f"{name} must be above 0, got {getattr(self, name)}")
         for name in ("margin", "lambda_graph", "lambda_edge", "keep_graph"):
             if not 0 <= getattr(self, name) < math.inf:
-                raise UsageError(f"{name} must be 0 or more, not {getattr(self, name)}")
+                raise UsageError(f"{name} must be 0 or more, got {getattr(self, name)}")
 
     @classmethod
     def small(cls, **changes: Any) -> VerifierConfig:
-        """Return settings that train in minutes on two cores."""
         chosen: dict[str, Any] = {
             "tool_text": "name_and_description",
             "step_names": "remove",
@@ -160,7 +160,6 @@ class VerifierConfig:
         return cls(**{**chosen, **changes})
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as JSON values."""
         return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
 
     @classmethod
@@ -170,7 +169,8 @@ class VerifierConfig:
         """Create a configuration from JSON values.
 
         Args:
-            base: Configuration that provides missing fields, by default `VerifierConfig()`.
+            where: Description of the source, for error messages.
+            base: Configuration that provides missing fields; by default `VerifierConfig()`.
 
         Raises:
             UsageError: A field is unknown or has a value of the wrong type.
@@ -189,17 +189,16 @@ class VerifierConfig:
         return replace(base, **values)
 
     def save(self, path: Path) -> None:
-        """Write a YAML file."""
         import yaml
 
         write_whole(path, yaml.safe_dump(self.to_dict(), sort_keys=False))
 
     @classmethod
     def load(cls, path: Path, base: VerifierConfig | None = None) -> VerifierConfig:
-        """Read a YAML file.
+        """Read a configuration from a YAML file.
 
         Args:
-            base: Configuration that provides missing fields, by default `VerifierConfig.small()`.
+            base: Configuration that provides missing fields; by default `VerifierConfig.small()`.
 
         Raises:
             DataFileError: The file cannot be read or is not YAML.
@@ -239,12 +238,14 @@ def _fitting(name: str, value: Any, default: Any, where: str) -> Any:
 
 @dataclass(frozen=True)
 class Epoch:
-    """Figures for a pass over the training plans.
+    """Figures of a pass over the training plans.
 
     Args:
-        stage: `alignment`, `graph` (stage I) or `local` (stage II) of a network, or `judge`, whose
-            epochs are simulated drafts.
-        validation: Early stopping criterion (higher is better), or None if it is the loss.
+        stage: Stage of a network's training: `alignment`, `graph` (stage I) or `local` (stage II);
+            or `judge`, whose epochs are simulated drafts.
+        number: Number of the epoch within the stage.
+        of: Maximum number of epochs in the stage.
+        validation: Criterion for early stopping (higher is better); None if it is the loss.
     """
 
     stage: str

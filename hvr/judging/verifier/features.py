@@ -26,14 +26,14 @@ _WORD = re.compile(r"[A-Za-z0-9_.\-]+")
 
 
 class Encoder(Protocol):
-    """A text encoder with vectors of length 1."""
+    """A text encoder that returns unit vectors."""
 
     def encode(self, texts: Sequence[str], role: Literal["", "query", "passage"] = "") -> Floats:
-        """Return the vectors of texts, float32 (texts, dimension)."""
+        """Return the vectors of texts, float32, shape (texts, dimension)."""
 
 
 class TextTable:
-    """A growing table with one row for each distinct text."""
+    """A growing table of vectors with one row per distinct text."""
 
     def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder
@@ -43,7 +43,7 @@ class TextTable:
     def rows(
         self, texts: Sequence[str], role: Literal["", "query", "passage"] = "query"
     ) -> NDArray[np.int64]:
-        """Return the rows of texts; new texts are encoded in one call."""
+        """Return the row indexes of texts; new texts are encoded in one call."""
         new = list(dict.fromkeys(t for t in texts if (role, t) not in self._rows))
         if new:
             self._parts.append(np.asarray(self._encoder.encode(new, role), dtype=np.float32))
@@ -52,7 +52,7 @@ class TextTable:
         return np.fromiter((self._rows[role, t] for t in texts), np.int64, len(texts))
 
     def know(self, texts: Sequence[str], vectors: Floats) -> None:
-        """Add known vectors of texts, one row per text."""
+        """Add texts whose vectors are known, shape (texts, dimension)."""
         if len(vectors) != len(texts):
             raise ValueError("texts and vectors do not match")
         places = {t: i for i, t in enumerate(texts) if ("query", t) not in self._rows}
@@ -63,14 +63,14 @@ class TextTable:
 
     @property
     def matrix(self) -> Floats:
-        """All vectors (rows, dimension)."""
+        """All vectors, shape (rows, dimension)."""
         if len(self._parts) > 1:
             self._parts = [np.concatenate(self._parts)]
         return self._parts[0] if self._parts else np.zeros((0, 0), np.float32)
 
 
 class ToolEmbeddings:
-    """Embeddings e(t) of tools and e(s) of texts (GNNVerifier, section 3.3.1)."""
+    """Vectors e(t) of tools and e(s) of texts (GNNVerifier, section 3.3.1)."""
 
     def __init__(self, tools: ToolGraph, encoder: Encoder, config: VerifierConfig) -> None:
         if not len(tools):
@@ -85,7 +85,7 @@ class ToolEmbeddings:
         self.types = sorted({x for t in tools.tools for x in (*t.inputs, *t.outputs)})
 
     def tool_text(self, tool_id: str) -> str:
-        """Return the text to encode for a tool, or its id if it is unknown."""
+        """Return the text that represents a tool to the encoder; its id if it is unknown."""
         if tool_id not in self.tools:
             return tool_id.replace("_", " ")
         description = self.tools.tool(tool_id).description or tool_id.replace("_", " ")
@@ -94,7 +94,7 @@ class ToolEmbeddings:
         return description
 
     def step_text(self, text: str) -> str:
-        """Return the text to encode for a step, with or without tool names as configured."""
+        """Return the text of a step for the encoder, with or without tool names as configured."""
         if self.config.step_names == "keep":
             return text
         if text not in self._clean:
@@ -103,22 +103,21 @@ class ToolEmbeddings:
         return self._clean[text]
 
     def default_step(self, number: int) -> str:
-        """Return the text of a step that calls a tool, from the tool's description."""
+        """Return a step text made from a tool's description."""
         tool = self.tools.tools[number]
         return self.step_text(tool.description or tool.id.replace("_", " "))
 
     def known(self, tool_id: str) -> bool:
-        """Return whether a tool is known."""
         return tool_id in self.tools
 
     @cached_property
     def similarity(self) -> Floats:
-        """Cosines cos(e(t), e(t')) between tools (n, n)."""
+        """Cosines cos(e(t), e(t')) between tools, shape (n, n)."""
         return np.asarray(self.vectors @ self.vectors.T, dtype=np.float32)
 
     @cached_property
     def neighbours(self) -> NDArray[np.int64]:
-        """N_K(t): numbers of the K most similar other tools, nearest first (n, K)."""
+        """N_K(t): indexes of the K most similar other tools, nearest first, shape (n, K)."""
         similarity = self.similarity.copy()
         np.fill_diagonal(similarity, -np.inf)
         k = min(self.config.neighbours, len(self.tools) - 1)
@@ -126,7 +125,7 @@ class ToolEmbeddings:
         return np.argsort(-np.round(similarity, 5), axis=1, kind="stable")[:, :k].astype(np.int64)
 
     def near(self, tool_id: str) -> tuple[str, ...]:
-        """Return the ids of N_K(t), nearest first (empty for an unknown tool)."""
+        """Return the ids of N_K(t), nearest first; empty for an unknown tool."""
         if not self.known(tool_id):
             return ()
         return tuple(
@@ -135,9 +134,10 @@ class ToolEmbeddings:
 
     @cached_property
     def fits(self) -> NDArray[np.bool_]:
-        """Boolean (n, n) matrix: whether the row's tool can directly precede the column's tool.
+        """Whether the row's tool can directly precede the column's tool; boolean, shape (n, n).
 
-        Tools fit if they share a type or, if no tool has types, if the tool graph links them.
+        It can if an output type of the former is an input type of the latter or, if no tool has
+        types, if the tool graph links them.
         """
         n = len(self.tools)
         fits = np.zeros((n, n), dtype=np.bool_)
@@ -154,7 +154,10 @@ class ToolEmbeddings:
         return np.asarray(outputs @ inputs.T > 0)
 
     def between(self, before: Iterable[str], after: Iterable[str]) -> NDArray[np.int64]:
-        """Return the tools that fit after all of `before` and before all of `after`, if known."""
+        """Return the tools that fit after all of `before` and before all of `after`.
+
+        Unknown tools in `before` and `after` are ignored.
+        """
         fitting = np.ones(len(self.tools), dtype=np.bool_)
         for tool in before:
             fitting &= self.fits[self.tools.index(tool)] if self.known(tool) else False
@@ -163,10 +166,10 @@ class ToolEmbeddings:
         return np.flatnonzero(fitting).astype(np.int64)
 
     def compat(self, source: PlanNode, target: PlanNode) -> float:
-        """Return the compatibility of an edge, from 0 to 1.
+        """Return the compatibility of an edge, from 0 to 1 (equation 4).
 
-        |out(t_u) ∩ in(t_v)| / max(|in(t_v)|, 1), equation 4; if no tool has types, 1 if the tool
-        graph has the link.
+        It is |out(t_u) ∩ in(t_v)| / max(|in(t_v)|, 1) or, if no tool has types, 1 for a link of the
+        tool graph and 0 otherwise.
         """
         if not self._typed:
             return float(self.tools.linked(source.tool, target.tool))
@@ -174,15 +177,12 @@ class ToolEmbeddings:
         return len(needed.intersection(source.outputs)) / max(len(needed), 1)
 
     def relevance(self, request: str) -> Floats:
-        """Return the similarity s(r, t) = cos(e(r), e(t)) of a request to each tool.
-
-        The array has the shape (n,).
-        """
+        """Return the similarity s(r, t) = cos(e(r), e(t)) of a request to each tool, shape (n,)."""
         row = self.texts.rows([request])[0]
         return np.asarray(self.vectors @ self.texts.matrix[row], dtype=np.float32)
 
     def prepare(self, graphs: Iterable[PlanGraph], more: Iterable[str] = ()) -> None:
-        """Encode all texts of plans in one call, which is faster than encoding them one by one."""
+        """Encode all texts of the plans, and `more`, in one call, which is fastest."""
         texts = dict.fromkeys(more)
         unknown: dict[str, None] = {}
         for graph in graphs:
@@ -207,20 +207,21 @@ class Margins(Protocol):
     def margins(
         self, embeddings: ToolEmbeddings, steps: NDArray[np.int64], tools: NDArray[np.int64]
     ) -> Floats:
-        """Return Δ; see `Alignment.margins`."""
+        """Return Δ, shape (m,); see `Alignment.margins`."""
 
 
 class Alignment:
-    """The trained alignment scorer g of steps and tools (section 3.3.2), in numpy.
+    """The trained scorer g of how well a step and a tool match (section 3.3.2), in numpy.
 
         g(s, t) = MLP([e(s); e(t)]) = w · relu(W_s e(s) + b + W_t e(t)) + b_out      (equation 2)
 
-    The first layer is applied to steps and tools separately, and the results are added. This equals
-    the layer on concatenated vectors at a cost of steps + tools instead of steps x tools.
+    The first layer is applied to steps and tools separately and the results are added, which costs
+    steps + tools instead of steps x tools.
 
     Args:
-        tensors: W_s as `step.weight` (hidden, dim), b as `step.bias` (hidden,), W_t as
-            `tool.weight` (hidden, dim), w as `out.weight` (1, hidden), b_out as `out.bias` (1,).
+        tensors: W_s as `step.weight`, shape (hidden, dim); b as `step.bias`, shape (hidden,); W_t
+            as `tool.weight`, shape (hidden, dim); w as `out.weight`, shape (1, hidden); b_out as
+            `out.bias`, shape (1,).
     """
 
     def __init__(self, tensors: Mapping[str, Floats]) -> None:
@@ -231,7 +232,6 @@ class Alignment:
 
     @staticmethod
     def shapes(dim: int, hidden: int) -> dict[str, tuple[int, ...]]:
-        """Return the names and shapes of the tensors."""
         return {
             "step.weight": (hidden, dim),
             "step.bias": (hidden,),
@@ -241,15 +241,15 @@ class Alignment:
         }
 
     def project_tools(self, tools: Floats) -> Floats:
-        """Return W_t e(t) for tools (tools, hidden), as input of `step_logits`."""
+        """Return W_t e(t), shape (tools, hidden), for tool vectors, shape (tools, dim)."""
         return np.asarray(tools @ self._tool.T, dtype=np.float32)
 
     def step_logits(self, step: Floats, projected: Floats) -> Floats:
-        """Return g for a step (dim,) and projected tools: (tools,)."""
+        """Return g, shape (tools,), of a step vector, shape (dim,), and projected tools."""
         return self._last(self._step @ step + self._bias + projected)
 
     def table(self, steps: Floats, tools: Floats) -> Floats:
-        """Return g for each step and tool (steps, tools)."""
+        """Return g for each step and tool, shape (steps, tools)."""
         right = self.project_tools(tools)
         # Bound the size of the intermediate array (steps, tools, hidden).
         size = max(1, _CHUNK * 64 // max(len(tools), 1))
@@ -262,13 +262,13 @@ class Alignment:
     def margins(
         self, embeddings: ToolEmbeddings, steps: NDArray[np.int64], tools: NDArray[np.int64]
     ) -> Floats:
-        """Return the margins of equation 3, (m,).
+        """Return the margins of equation 3, shape (m,).
 
             Δ = g(s, t) - max over t' in N_K(t) of g(s, t')
 
         Args:
-            steps: s as rows of `embeddings.texts` (m,).
-            tools: t as numbers of tools (m,), or -1 for an unknown tool, whose margin is 0.
+            steps: Rows of the steps s in `embeddings.texts`, shape (m,).
+            tools: Indexes of the tools t, shape (m,); -1 for an unknown tool, whose margin is 0.
         """
         if embeddings.neighbours.shape[1] == 0 or not len(steps):
             return np.zeros(len(steps), dtype=np.float32)
@@ -315,7 +315,7 @@ class PathCounts:
         object.__setattr__(self, "_ends", {k: tuple(v) for k, v in ends.items()})
 
     def of(self, path: Sequence[str], own: Mapping[Path, int] | None = None) -> int:
-        """Return f_n of a path, less its count in `own`."""
+        """Return the count of a path, less its count in `own`."""
         key = tuple(path)
         count = self.counts.get(key, 0)
         return max(count - own.get(key, 0), 0) if own else count
@@ -330,21 +330,21 @@ class PathCounts:
         return math.log1p(max((self.of(p, own) for p in paths), default=0))
 
     def usual_between(self, source: str, target: str) -> Path:
-        """Return the tools most often between two tools, if more frequent than a direct link."""
+        """Return the most frequent path between two tools; empty if a direct link is more so."""
         paths = self._ends.get((source, target), ())
         best = max(paths, key=lambda p: (self.counts[p], -len(p), p), default=())
         return best[1:-1] if best and self.counts[best] > self.of((source, target)) else ()
 
 
 def paths_of(tools: Sequence[str]) -> Counter[Path]:
-    """Count the paths of two to four tools in a sequence."""
+    """Count the paths of two to four consecutive tools in a sequence."""
     return Counter(
         tuple(tools[i : i + n]) for n in range(2, MAX_PATH + 1) for i in range(len(tools) - n + 1)
     )
 
 
 def count_paths(plans: Iterable[Sequence[str]]) -> PathCounts:
-    """Count the paths over plans, each a sequence of tool ids."""
+    """Count the paths in plans, each of which is a sequence of tool ids."""
     total: Counter[Path] = Counter()
     for tools in plans:
         total.update(paths_of(tools))
@@ -373,18 +373,18 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class PlanArrays:
-    """Features of concatenated plan graphs, each with Start as its first node.
+    """Features of several plan graphs, concatenated; the first node of each graph is Start.
 
     Args:
-        request: e(r) as rows of the text table (graphs,).
-        node_ptr: First node of each graph, and the number of nodes (graphs + 1,).
-        edge_ptr: First edge of each graph, and the number of edges (graphs + 1,).
-        tool: e(t_i) as rows of the text table (nodes,), or 0 for Start.
-        step: e(s_i) as rows of the text table (nodes,), or 0 for Start.
-        types: x_in, then x_out (nodes, 2 x types).
-        margin: Δ_i (nodes,).
-        edges: Source and target within the graph, with Start as 0 (2, edges).
-        edge_values: compat, log(1 + f_2), m (edges, 3), or 0 for edges from Start.
+        request: Row of each request in the text table, shape (graphs,).
+        node_ptr: Index of each graph's first node, then the number of nodes, shape (graphs + 1,).
+        edge_ptr: Index of each graph's first edge, then the number of edges, shape (graphs + 1,).
+        tool: Row of each tool text in the text table, shape (nodes,); 0 for Start.
+        step: Row of each step text in the text table, shape (nodes,); 0 for Start.
+        types: x_in, then x_out, shape (nodes, 2 x types).
+        margin: Δ, shape (nodes,).
+        edges: Sources and targets, shape (2, edges), as indexes in their graph, where Start is 0.
+        edge_values: compat, log(1 + f_2) and m, shape (edges, 3); 0 for edges from Start.
     """
 
     request: Ints
@@ -401,7 +401,7 @@ class PlanArrays:
         return len(self.request)
 
     def rows(self, graphs: Ints) -> tuple[Ints, Ints]:
-        """Return the rows of selected graphs in the labels: nodes without Start, and edges."""
+        """Return the label rows of the selected graphs' nodes (without Start) and edges."""
         nodes, _, at = row_ranges(self.node_ptr, graphs)
         graph_of = np.searchsorted(self.node_ptr, nodes, side="right")
         return (nodes - graph_of)[at > 0], row_ranges(self.edge_ptr, graphs)[0]
@@ -416,8 +416,8 @@ def plan_arrays(
 ) -> PlanArrays:
     """Compute the features of plan graphs (section 3.3).
 
-    The paths in `own` are subtracted from the counts of each graph, since they come from its own
-    plan.
+    Args:
+        own: Path counts of each graph's own plan, which are subtracted from `counts`.
     """
     embeddings.prepare(graphs)
     nodes = [n for g in graphs for n in g.nodes]
@@ -451,7 +451,7 @@ def plan_arrays(
 
 
 def _tool_rows(nodes: Sequence[PlanNode], embeddings: ToolEmbeddings) -> tuple[Ints, Ints]:
-    """Return each node's tool number (-1 if unknown), and its row in the text table."""
+    """Return each node's tool index (-1 if unknown), and the row of the tool's text."""
     numbers = np.fromiter(
         (embeddings.tools.index(n.tool) if embeddings.known(n.tool) else -1 for n in nodes),
         np.int64,
@@ -495,7 +495,7 @@ def _edge_arrays(
 
 
 def _types(nodes: Sequence[PlanNode], embeddings: ToolEmbeddings) -> Floats:
-    """Return x_in and x_out (nodes, 2 x types), without types that no tool has."""
+    """Return x_in and x_out, shape (nodes, 2 x types), without types that no tool has."""
     place = {t: i for i, t in enumerate(embeddings.types)}
     multi_hot = np.zeros((len(nodes), 2 * len(place)), dtype=np.float32)
     if not place:
@@ -511,13 +511,14 @@ def _types(nodes: Sequence[PlanNode], embeddings: ToolEmbeddings) -> Floats:
 
 
 def row_ranges(ptr: Ints, graphs: Ints) -> tuple[Ints, Ints, Ints]:
-    """Return the rows of selected graphs, concatenated.
+    """Return the rows of the selected graphs, concatenated.
 
     Args:
-        ptr: First row of each graph, and the number of rows (all graphs + 1,).
+        ptr: Index of each graph's first row, then the number of rows, shape (all graphs + 1,).
+        graphs: Indexes of the selected graphs.
 
     Returns:
-        For each row: its index, the index of its graph in the selection, its index in the graph.
+        For each row: its index, its graph's index in the selection, and its index in its graph.
     """
     sizes = ptr[graphs + 1] - ptr[graphs]
     which = np.repeat(np.arange(len(graphs)), sizes)

@@ -1,4 +1,4 @@
-"""Plans as directed acyclic graphs (GNNVerifier, section 3.1), and mutable drafts of them."""
+"""Plans as directed acyclic graphs (GNNVerifier, section 3.1), and drafts of graphs to modify."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NEAR = 8
 
 @dataclass(frozen=True)
 class PlanNode:
-    """A step: a call of a tool or an atomic action.
+    """A step of a plan: a tool call or an atomic action.
 
     Args:
         inputs: Types or facts that the step needs.
@@ -41,7 +41,8 @@ class PlanGraph:
     """A plan as a directed acyclic graph of steps.
 
     Args:
-        edges: (source, target) indexes of nodes, for order and dependence.
+        edges: Pairs (source, target) of node indexes: the target comes after, or depends on, the
+            source.
 
     Raises:
         UsageError: The graph is empty, an edge names a missing node, or the edges form a cycle.
@@ -72,26 +73,25 @@ class PlanGraph:
         return tuple(map(tuple, into)), tuple(map(tuple, out))
 
     def before(self, node: int) -> tuple[int, ...]:
-        """Return the predecessors of a node, without Start."""
+        """Return the predecessors of a node, except Start."""
         return self._neighbours[0][node]
 
     def after(self, node: int) -> tuple[int, ...]:
-        """Return the successors of a node."""
         return self._neighbours[1][node]
 
     @property
     def roots(self) -> tuple[int, ...]:
-        """Nodes without predecessors, which are linked to Start."""
+        """Nodes without predecessors other than Start."""
         return tuple(i for i in range(len(self.nodes)) if not self.before(i))
 
     @property
     def all_edges(self) -> tuple[Edge, ...]:
-        """The edges from Start to the roots, then all other edges."""
+        """The edges from Start to the roots, then the edges between steps."""
         return tuple((START, root) for root in self.roots) + self.edges
 
     @cached_property
     def order(self) -> tuple[int, ...]:
-        """Nodes in topological order, with ties broken by index (Kahn's algorithm with a heap)."""
+        """Nodes in topological order; the lower index comes first if several are possible."""
         waiting = [len(self.before(i)) for i in range(len(self.nodes))]
         ready = [i for i, n in enumerate(waiting) if not n]
         order: list[int] = []
@@ -119,7 +119,6 @@ class PlanGraph:
         return tuple(self.nodes[i].tool for i in self.order)
 
     def plan(self) -> ToolPlan:
-        """Convert the graph to a plan."""
         nodes = [self.nodes[i] for i in self.order]
         place = {node: i for i, node in enumerate(self.order)}
         edges = sorted((place[a], place[b]) for a, b in self.edges)
@@ -133,17 +132,17 @@ class PlanGraph:
 
 
 def chain(nodes: int) -> tuple[Edge, ...]:
-    """Return the edges between consecutive nodes."""
+    """Return the edges that connect consecutive nodes."""
     return tuple((i, i + 1) for i in range(nodes - 1))
 
 
 def plan_graph(plan: ToolPlan, tools: ToolGraph | None = None) -> PlanGraph:
     """Convert a plan to a graph.
 
-    A link names tools rather than steps: it becomes an edge between the nearest steps with these
-    tools, forward if possible. Links with other tools are dropped; a plan without links is a chain.
-    Unless there is a step for each tool, the tools' descriptions replace the steps. An unknown tool
-    has no types, and its id is its description.
+    A link names tools, not steps, so it becomes an edge between the nearest steps with these tools,
+    forward if possible. A link with a tool that is not in the plan is dropped; a plan without links
+    is a chain. Unless the plan has one step text per tool, the tools' descriptions replace the
+    texts. An unknown tool has no types, and its id serves as its description.
 
     Raises:
         UsageError: The plan is empty, or its links have a cycle.
@@ -196,7 +195,7 @@ def _pairs(sources: Sequence[int], targets: Sequence[int]) -> list[Edge]:
 
 @dataclass(frozen=True)
 class Span:
-    """A chain of steps without branches."""
+    """A chain of steps without branches, by their keys, with the keys before and after it."""
 
     keys: tuple[int, ...]
     before: tuple[int, ...]
@@ -204,7 +203,7 @@ class Span:
 
 
 class PlanGraphDraft:
-    """A mutable plan graph. Nodes have permanent keys; `finish` renumbers them.
+    """A plan graph to modify. Nodes have permanent keys; `finish` replaces them by indexes.
 
     Attributes:
         sequence: Keys in the order of the node list.
@@ -230,7 +229,7 @@ class PlanGraphDraft:
         return tuple(self._out[key])
 
     def spans(self, length: int) -> list[Span]:
-        """Return all spans of the given length that have a successor."""
+        """Return all spans of a length that some node follows."""
         spans = []
         for first in self.sequence:
             keys = [first]
@@ -245,12 +244,12 @@ class PlanGraphDraft:
         return spans
 
     def retool(self, key: int, node: PlanNode) -> None:
-        """Replace the tool of a step, and mark the step wrong."""
+        """Replace the tool of a step by a wrong one, and record that it is wrong."""
         self.nodes[key] = node
         self.wrong.add(key)
 
     def cut(self, span: Span) -> None:
-        """Remove a span, link its ends, and mark the new links."""
+        """Remove a span, link its ends, and record that steps are missing at the new links."""
         self._remove(span.keys)
         for target in span.after:
             for source in span.before:
@@ -261,7 +260,7 @@ class PlanGraphDraft:
                 self.skipping.add((START, target))
 
     def merge(self, span: Span, node: PlanNode) -> None:
-        """Replace a span by one node, and mark it and its links."""
+        """Replace a span by one node; record the node as wrong, and its links as lacking steps."""
         key = self._add(node, self.sequence.index(span.keys[0]))
         self._remove(span.keys)
         self.wrong.add(key)
@@ -273,7 +272,7 @@ class PlanGraphDraft:
         self.skipping |= {(key, target) for target in span.after}
 
     def insert(self, source: int, target: int | None, node: PlanNode) -> None:
-        """Insert a node into a link, or after the last step, and mark it as wrong.
+        """Insert a wrong node into a link or, if `target` is None, after the last step.
 
         Steps that were missing at the link stay missing between the new node and the target.
         """
@@ -292,7 +291,7 @@ class PlanGraphDraft:
                 self.skipping.add((key, target))
 
     def finish(self) -> tuple[PlanGraph, tuple[int, ...], tuple[int, ...]]:
-        """Return the graph with the labels of its nodes and of `all_edges`."""
+        """Return the graph, with the labels of its nodes and of its `all_edges`."""
         place = {key: i for i, key in enumerate(self.sequence)}
         edges = [(place[a], place[b]) for a in self.sequence for b in self._out[a]]
         nodes = tuple(self.nodes[k] for k in self.sequence)

@@ -1,4 +1,4 @@
-"""Verdicts of a verifier on plans."""
+"""A verifier's verdicts on plans."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _FEW = 3
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Thresholds of score and risks (equation 10).
+    """Thresholds of the score and the risks (equation 10).
 
     Args:
-        graph: τ_G; plans with a lower score are rejected.
-        node: τ_V; steps with at least this risk are risky.
-        edge: τ_E; links with at least this risk are risky.
+        graph: τ_G; a plan with a lower score is rejected.
+        node: τ_V; a step with at least this risk is risky.
+        edge: τ_E; a link with at least this risk is risky.
     """
 
     graph: float = 0.5
@@ -27,7 +27,7 @@ class Thresholds:
 
 @dataclass(frozen=True)
 class RiskFinding:
-    """A risky step (by index) or link (by two indexes, where -1 is Start)."""
+    """A risky step (one index) or link (two indexes, where -1 is Start)."""
 
     where: int | Edge
     risk: float
@@ -50,9 +50,10 @@ class Verdict:
     Args:
         score: S of equation 8, from 0 (implausible) to 1 (plausible).
         findings: Risky steps and links with reasons, riskiest first.
-        unknown: Reason why the verifier cannot judge the plan (empty if it can).
-        read: Summary of the record's format, calls and skipped parts (empty without a file).
-        claim: Statement made about an accepted plan.
+        unknown: Reason why the verifier cannot judge the plan; empty if it can.
+        read: Summary of the record's format, calls and skipped parts; empty if the plan is not from
+            a file.
+        claim: What the verifier claims about an accepted plan.
     """
 
     graph: PlanGraph
@@ -67,7 +68,7 @@ class Verdict:
 
     @property
     def accepted(self) -> bool:
-        """Whether the verifier can judge the plan and its score reaches the threshold."""
+        """Whether the verifier can judge the plan, and its score reaches the threshold."""
         return self.score >= self.thresholds.graph and not self.unknown
 
     @property
@@ -78,12 +79,12 @@ class Verdict:
 
     @property
     def risky_edges(self) -> tuple[int, ...]:
-        """E_edit of equation 10 as indexes into `graph.all_edges`, riskiest first."""
+        """E_edit of equation 10, as indexes into `graph.all_edges`, riskiest first."""
         risky = [i for i, r in enumerate(self.edge_risks) if r >= self.thresholds.edge]
         return tuple(sorted(risky, key=lambda i: (-self.edge_risks[i], i)))
 
     def lines(self) -> list[str]:
-        """Return the verdict as text, with every step and finding."""
+        """Return the verdict as lines of text, with every step and finding."""
         graph, at = self.graph, self.thresholds
         outcome = "accepted" if self.accepted else "below the threshold: review it"
         score, least = _distinct(self.score, at.graph)
@@ -107,7 +108,7 @@ class Verdict:
         return lines
 
     def brief(self) -> list[str]:
-        """Return the verdict on one line, followed by the riskiest findings of a rejected plan."""
+        """Return the verdict on one line and, if the plan is rejected, its riskiest findings."""
         if self.unknown:
             return [f"verifier: no verdict: {self.unknown}"]
         score, least = _distinct(self.score, self.thresholds.graph)
@@ -117,7 +118,7 @@ class Verdict:
         return [f"verifier: score {score}, below {least}: plausibly not what was asked", *reasons]
 
     def summary(self) -> dict[str, Any]:
-        """Return score, threshold and reasons as JSON values."""
+        """Return the score, threshold and reasons as JSON values."""
         return {
             "score": round(self.score, 4),
             "threshold": self.thresholds.graph,
@@ -127,7 +128,6 @@ class Verdict:
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """Return JSON values."""
         names = [n.tool for n in self.graph.nodes]
         return {
             "id": self.graph.id,
@@ -160,7 +160,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class NoVerdict:
-    """A record without a plan that can be judged, with a summary of the parts that were read."""
+    """A record that contains no plan to judge; `read` summarises what was read."""
 
     id: str
     request: str
@@ -170,13 +170,11 @@ class NoVerdict:
     accepted = False
 
     def lines(self) -> list[str]:
-        """Return the reason as text."""
         request_lines = [f"  asked: {self.request}"] if self.request else []
         read = [f"  {self.read}"] if self.read and self.unknown not in self.read else []
         return [f"{self.id}: no verdict: {self.unknown}", *request_lines, *read]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return JSON values."""
         return {
             "id": self.id,
             "request": self.request,

@@ -1,4 +1,4 @@
-"""The trained verifier: network inference in numpy, from plans to verdicts."""
+"""The trained verifier: from plans to verdicts, with a network in numpy."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ Values = TypeVar("Values")
 
 @dataclass(frozen=True)
 class PlanLogits(Generic[Values]):
-    """Outputs of the heads before the logistic function (equation 8), as arrays or tensors.
+    """Outputs of the network's heads before the logistic function (equation 8).
 
     Args:
-        graph: z(G) (graphs,), where high means plausible.
-        node: z^V (nodes without Start,), where high means risky.
-        edge: z^E (edges,), where high means risky.
+        graph: z(G), shape (graphs,); high means plausible.
+        node: z^V, shape (nodes without Start,); high means risky.
+        edge: z^E, shape (edges,); high means risky.
     """
 
     graph: Values
@@ -65,11 +65,11 @@ class TrainedNetwork:
         z^V(v) = MLP_node(h_v)
         z^E(u, v) = MLP_edge([h_u; h_v; x_uv])
 
-    h is (nodes, hidden), x (edges, hidden). The readout is the mean over the steps, without Start,
-    or mean and maximum (`config.readout`).
+    h has shape (nodes, hidden), x shape (edges, hidden). The readout is the mean over the steps,
+    without Start, or mean and maximum (`config.readout`).
 
     Args:
-        tensors: Tensors of `shapes`, named as in `PlanNetwork.state_dict`.
+        tensors: Tensors by name, as in `shapes` and `PlanNetwork.state_dict`.
     """
 
     def __init__(self, config: VerifierConfig, tensors: Mapping[str, Floats]) -> None:
@@ -78,7 +78,6 @@ class TrainedNetwork:
 
     @staticmethod
     def shapes(config: VerifierConfig, text: int, types: int) -> dict[str, tuple[int, ...]]:
-        """Return the names and shapes of the tensors."""
         wide = config.hidden
         shapes: dict[str, tuple[int, ...]] = {"start_node": (wide,), "start_edge": (wide,)}
 
@@ -106,7 +105,11 @@ class TrainedNetwork:
         return shapes
 
     def logits(self, arrays: PlanArrays, texts: Floats) -> PlanLogits[Floats]:
-        """Compute the logits of plans from the text table (rows, text)."""
+        """Compute the logits of plans.
+
+        Args:
+            texts: Vectors in the text table, shape (rows, dimension).
+        """
         parts = [
             self._part(arrays, texts, i, min(i + _CHUNK, len(arrays)))
             for i in range(0, len(arrays), _CHUNK)
@@ -170,7 +173,7 @@ class TrainedNetwork:
         sender: Ints,
         receivers: _Segments,
     ) -> Floats:
-        """Return the aggregated messages of one link direction (GNNVerifier, equation 6)."""
+        """Return the sums of the messages along links of one direction (equation 6)."""
         # The result has the shape (nodes, hidden). φ's first layer is split as in
         # `studies.plan_network.layers.Messages`.
         wide = self.config.hidden
@@ -196,7 +199,7 @@ class TrainedNetwork:
 
 
 class _Segments:
-    """Segment sums and maxima as in `torch_scatter`, for rows sorted by segment once."""
+    """Sums and maxima over segments of rows, as in `torch_scatter`; rows are sorted only once."""
 
     def __init__(self, segment: Ints, count: int) -> None:
         self._order = np.argsort(segment, kind="stable")
@@ -220,7 +223,7 @@ class _Segments:
 
 
 def logistic(logits: Floats) -> Floats:
-    """Return the probabilities σ(z) = 1 / (1 + exp(-z)) of logits (equation 8), overflow-safe."""
+    """Return σ(z) = 1 / (1 + exp(-z)) of logits (equation 8) without overflow."""
     return np.asarray(np.exp(-np.logaddexp(0, -logits)), dtype=np.float32)
 
 
@@ -231,9 +234,9 @@ Plan = ToolPlan | PlanGraph
 
 @dataclass
 class Verifier:
-    """A verifier of plans over the tools of its training data.
+    """A verifier of plans for the tools of its training data.
 
-    An unknown tool is not a risk in itself: the verifier judges it by its text.
+    An unknown tool is no risk in itself: the verifier judges it by its text.
     """
 
     config: VerifierConfig
@@ -246,11 +249,9 @@ class Verifier:
 
     @property
     def tools(self) -> ToolGraph:
-        """Known tools."""
         return self.embeddings.tools
 
     def graph(self, plan: Plan) -> PlanGraph:
-        """Return the graph of a plan."""
         return plan if isinstance(plan, PlanGraph) else plan_graph(plan, self.tools)
 
     def score(self, plans: Iterable[Plan]) -> list[Verdict]:
@@ -277,7 +278,7 @@ class Verifier:
         return verdicts
 
     def plausibility(self, graphs: Sequence[PlanGraph]) -> Floats:
-        """Return S of each graph (graphs,), without risks and reasons."""
+        """Return S of each graph, shape (graphs,), without risks and reasons."""
         if not graphs:
             return np.zeros(0, np.float32)
         with NO_FORK:
@@ -341,7 +342,7 @@ class Verifier:
 
 
 def make_encoder(config: VerifierConfig) -> Encoder:
-    """Return the encoder named in a configuration, with vectors cached on disk."""
+    """Return the encoder that a configuration names; it caches vectors on disk."""
     from hvr.knowledge.retrieval.embedders import TextVectors
 
     return TextVectors(config.encoder)
@@ -361,7 +362,7 @@ _VERSION = 2
 
 
 def fingerprint(graphs: Iterable[PlanGraph]) -> str:
-    """Return 16 hex digits that identify a set of plans, independent of their order."""
+    """Return 16 hex digits that identify a set of plans, in any order."""
     lines = sorted(
         json.dumps([g.id, g.request, [(n.tool, n.text) for n in g.nodes], g.edges]) for g in graphs
     )
@@ -369,7 +370,7 @@ def fingerprint(graphs: Iterable[PlanGraph]) -> str:
 
 
 def tools_fingerprint(tools: ToolGraph) -> str:
-    """Return 16 hex digits that identify a set of tools and links."""
+    """Return 16 hex digits that identify tools and their links."""
     return hashlib.sha256(json.dumps(_tools_json(tools)).encode()).hexdigest()[:16]
 
 
@@ -377,8 +378,7 @@ def save(verifier: Verifier, folder: Path, *, half: bool = False) -> None:
     """Write the checkpoint of a network atomically.
 
     Args:
-        folder: Folder to write, which is created if missing. A verifier and its judge in it are
-            replaced in one step.
+        folder: Folder to write to, created if missing. A verifier and its judge in it are replaced.
         half: Whether to store the tensors in half precision, which halves the file.
 
     Raises:
@@ -403,7 +403,12 @@ def save(verifier: Verifier, folder: Path, *, half: bool = False) -> None:
 def write(
     folder: Path, embeddings: ToolEmbeddings, values: Mapping[str, Any], parts: Mapping[str, bytes]
 ) -> None:
-    """Replace the checkpoint in a folder atomically."""
+    """Atomically replace the checkpoint in a folder.
+
+    Args:
+        values: Content of its head, `verifier.json`.
+        parts: Content of the other files, by name.
+    """
     head = {
         "kind": _KIND,
         "version": _VERSION,
@@ -420,11 +425,11 @@ def write(
 
 
 def load(folder: Path, encoder: Encoder | None = None) -> Verifier:
-    """Read a checkpoint.
+    """Read a verifier from a checkpoint.
 
     Args:
         folder: Folder that `save` wrote.
-        encoder: Text encoder, by default the one named in the checkpoint.
+        encoder: Text encoder; by default the one named in the checkpoint.
 
     Raises:
         DataFileError: The checkpoint is missing, damaged, or not a verifier of this version.
@@ -460,7 +465,7 @@ def _load(folder: Path, encoder: Encoder | None) -> Verifier:
 def embeddings_of(
     folder: Path, values: Mapping[str, Any], encoder: Encoder | None = None
 ) -> ToolEmbeddings:
-    """Return the embeddings of a checkpoint's tools, using its own encoder by default."""
+    """Return the embeddings of a checkpoint's tools; by default with the encoder that it names."""
 
     try:
         config = VerifierConfig.from_dict(values["config"], f"{folder / VALUES}")
@@ -489,7 +494,7 @@ def head_of(folder: Path) -> dict[str, Any]:
 
 
 def read_values(path: Path, what: str, kind: str, version: int) -> dict[str, Any]:
-    """Read a JSON file of a checkpoint, which errors call `what`: `verifier` or `judge`."""
+    """Read a JSON file of a checkpoint; errors call it `what`: `verifier` or `judge`."""
     if not path.is_file():
         raise DataFileError(f"{path.parent} is not a {what} folder: {path.name} is missing")
     values = read_json(path, strict=False)
@@ -504,7 +509,6 @@ def read_values(path: Path, what: str, kind: str, version: int) -> dict[str, Any
 
 
 def read_tensors(folder: Path, stem: str, expected: str) -> bytes:
-    """Return the tensors of a checkpoint as bytes."""
     path = folder / file_set_name(stem, expected, ".safetensors")
     data = read_bytes(path)
     if digest(data) != expected:

@@ -33,10 +33,10 @@ from hvr.tools.tool_plans import ToolPlan
 def roc_auc(
     scores: Sequence[float] | NDArray[np.float32], labels: Sequence[int] | NDArray[np.int64]
 ) -> float:
-    """Return the area under the ROC curve, from 0 to 1, or NaN if one class is empty.
+    """Return the area under the ROC curve, from 0 to 1; NaN if one class is empty.
 
-    This is the probability that a random positive scores higher than a random negative, with ties
-    counting half, computed from the rank sum of the positives (Mann-Whitney U).
+    It is the probability that a random positive scores higher than a random negative, where ties
+    count half, and is computed from the rank sum of the positives (Mann-Whitney U).
     """
     values = np.asarray(scores, dtype=np.float64)
     positive = np.asarray(labels) > 0
@@ -76,7 +76,7 @@ class WrongPlans:
 
     Args:
         plans: True plans, whose requests are exchanged.
-        seed: Random seed; the result for a plan depends only on the seed and the plan.
+        seed: Random seed; the wrong plans of a plan depend only on the seed and the plan.
     """
 
     embeddings: ToolEmbeddings
@@ -84,7 +84,6 @@ class WrongPlans:
     seed: int = 0
 
     def of(self, plan: ToolPlan, kinds: Sequence[str] = WRONG_PLAN_KINDS) -> Mapping[str, ToolPlan]:
-        """Return the wrong plans that can be made from a true one, by kind."""
         made = {}
         for kind in kinds:
             rng = Random(f"{self.seed} {kind} {plan.id} {plan.request}")
@@ -181,7 +180,7 @@ def auc_by_kind(
     embeddings: ToolEmbeddings,
     seed: int,
 ) -> dict[str, float]:
-    """Return the ROC-AUC of true plans against wrong ones, by kind."""
+    """Return, for each kind of wrong plan, the ROC-AUC of true plans against wrong ones."""
     maker = WrongPlans(embeddings, plans, seed)
     made = [maker.of(p) for p in plans]
     true = [v.score for v in score(plans)]

@@ -1,4 +1,4 @@
-"""Read drafts for the judge: tool names, step order and step texts."""
+"""Reader of draft plans for the judge: tool names, the order of steps, and their texts."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _WORD = re.compile(r"[^\W_]+(?:[:.'-][^\W_]+)*")
 
 @dataclass(frozen=True)
 class ReadDraft:
-    """A draft with recognised tools.
+    """A draft plan whose tools have been recognised.
 
     Args:
-        plan: The draft in topological order, with corrected tool names.
-        unknown: Substitute id for each tool that does not exist.
-        misspelt: Correct id for each misspelt tool.
-        required: Minimum number of calls of tools that the request mentions repeatedly, or that are
-            called with different arguments each time.
+        plan: Draft in topological order, with corrected tool names.
+        unknown: Substitute for each tool that does not exist, by its name.
+        misspelt: Correct id of each misspelt tool, by its name.
+        required: Minimum number of calls of each tool that the request mentions repeatedly, or that
+            the draft calls with different arguments each time.
     """
 
     graph: PlanGraph
@@ -49,26 +49,23 @@ class ReadDraft:
 
     @property
     def renamed(self) -> Mapping[str, str]:
-        """Recognised tool id for each unknown name."""
+        """Recognised id of each tool that was unknown or misspelt, by its name."""
         return {**self.unknown, **self.misspelt}
 
     @property
     def is_chain(self) -> bool:
-        """Whether each step follows the previous one."""
         return set(self.graph.edges) == set(
             zip(self.graph.order, self.graph.order[1:], strict=False)
         )
 
     def allows(self, plan: Tools) -> bool:
-        """Return whether a plan keeps the required calls and (except in chains) their order."""
+        """Return whether a plan keeps the required calls and, unless a chain, their order."""
         if any(plan.count(tool) < times for tool, times in self.required.items()):
             return False
         return self.is_chain or plan == self.tools or sorted(plan) != sorted(self.tools)
 
 
 class DraftReader:
-    """Recognises the tools of drafts."""
-
     def __init__(self, embeddings: ToolEmbeddings) -> None:
         self._embeddings = embeddings
         self._spelling = {squeezed(t.id): t.id for t in embeddings.tools.tools}
@@ -76,8 +73,8 @@ class DraftReader:
     def read(self, plan: ToolPlan) -> ReadDraft:
         """Recognise the tools of a draft.
 
-        Misspelt names are corrected; a tool that does not exist is replaced by the most likely one
-        for its step.
+        A misspelt name is corrected; a tool that does not exist is replaced by the one that fits
+        its step best.
         """
         tools = self._embeddings.tools
         graph = plan_graph(plan, tools)
@@ -126,7 +123,7 @@ class DraftReader:
 
 
 def _asked_again(request: str, tools: Tools, steps: Sequence[str]) -> dict[int, int]:
-    """Return how often the request asks for tools that a draft calls repeatedly."""
+    """Return how often the request asks for each tool that a draft calls repeatedly."""
     # Calls are distinct if each step shares a word with the request that no other step of the tool
     # shares. These words must be values (numbers, times, names: "at 7 and at 9") or stand on both
     # sides of an "and" ("in the kitchen and in the bedroom").
@@ -166,7 +163,7 @@ def _called_apart(plan: ToolPlan, tools: Tools, order: Sequence[int]) -> dict[in
 
 
 def _joined(words: Sequence[str], own: Sequence[set[str]]) -> bool:
-    """Return whether words of two sets stand on both sides of an "and", in this order."""
+    """Return whether a word of one set and a word of the next are joined by "and"."""
     ands = [i for i, w in enumerate(words) if w == "and"]
     return any(
         own[0] & set(words[max(i - 1, 0) : i]) and own[1] & set(words[i + 1 : i + 1 + _BESIDE])
@@ -182,14 +179,15 @@ _DRAWN = 5.0
 
 
 def fit_logistic(x: np.ndarray, y: np.ndarray, start: np.ndarray, steps: int = 50) -> np.ndarray:
-    """Fit the weights w of a logistic regression σ(w·x) of y, by Newton's method.
+    """Fit the weights w of a logistic regression σ(w · x) of y, by Newton's method.
 
-    The weights are regularised towards their initial values.
+    The weights are regularised towards `start`.
 
     Args:
-        x: Features (cases, features).
-        y: Labels, 0 or 1 (cases,).
-        start: Initial weights (features,).
+        x: Features, shape (cases, features).
+        y: Labels 0 or 1, shape (cases,).
+        start: Initial weights, shape (features,).
+        steps: Maximum number of iterations.
     """
     w = start.astype(float)
     for _ in range(steps):
@@ -223,14 +221,14 @@ OTHER_REQUEST_PROBABILITY = 0.05
 
 @dataclass(frozen=True)
 class StepTexts:
-    """The words of a plan's steps and of its request, normalised for comparison."""
+    """The normalised words of a request and of the steps of its plan."""
 
     request: Sequence[str]
     steps: Sequence[Sequence[tuple[str, int]]]
 
     @property
     def counts(self) -> Floats:
-        """The constant 1, and counts of numbers, names and words outside and in the request."""
+        """The constant 1, then counts of numbers, names and words outside and in the request."""
         has = set(self.request)
         found = np.zeros(7, np.float32)
         found[0] = 1
@@ -241,7 +239,7 @@ class StepTexts:
 
     @property
     def backwards(self) -> float:
-        """Total backward movement of consecutive steps in the request, as a share of its length."""
+        """Distance that consecutive steps move back in the request, as a share of its length."""
         first = {word: i for i, word in reversed(list(enumerate(self.request)))}
         texts = ([first[w] for w, _ in step if w in first] for step in self.steps)
         places = [sum(some) / len(some) for some in texts if some]
@@ -249,7 +247,7 @@ class StepTexts:
         return back / max(len(self.request), 1)
 
     def strange(self, step: int) -> list[str]:
-        """Return the numbers and names of a step that are not in the request."""
+        """Return the numbers and names in a step that the request does not contain."""
         has = set(self.request)
         return [w for w, kind in self.steps[step] if kind in (_NUMBER, _NAME) and w not in has]
 
@@ -257,7 +255,6 @@ class StepTexts:
 def read_texts(
     embeddings: ToolEmbeddings, request: str, steps: Iterable[tuple[str, str]]
 ) -> StepTexts:
-    """Collect the words of a request and of the steps of a plan."""
     texts = []
     for tool, text in steps:
         own = {w for w, _ in _words(f"{embeddings.tool_text(tool)} {tool.replace('_', ' ')}")}
@@ -281,10 +278,11 @@ def _words(text: str) -> list[tuple[str, int]]:
 
 @dataclass(frozen=True)
 class TextModel:
-    """Weights of the evidence in step texts.
+    """The weights of step texts as evidence.
 
     Args:
-        weights: Weights of `StepTexts.counts` in the log-odds that a plan is for its request.
+        weights: Weights of `StepTexts.counts` in the log-odds that a plan belongs to its request.
+        backwards: Weight of `StepTexts.backwards` in the log-odds that a plan is correct.
         usual: Mean of `StepTexts.backwards`.
     """
 
@@ -293,22 +291,22 @@ class TextModel:
     usual: float = 0.0
 
     def same_request(self, texts: StepTexts) -> float:
-        """Return the probability that a plan is for its request."""
+        """Return the probability that a plan belongs to its request."""
         logit = float(np.dot(self.weights, texts.counts)) + math.log(
             1 / OTHER_REQUEST_PROBABILITY - 1
         )
         return 1 / (1 + math.exp(-min(max(logit, -30.0), 30.0)))
 
     def order(self, texts: StepTexts) -> float:
-        """Return the contribution of the step order to the log-odds that a plan is correct."""
+        """Return what the order of the steps adds to the log-odds that a plan is correct."""
         return -self.backwards * (texts.backwards - self.usual)
 
 
 def fit_counts(past: PastPlans, plans: Sequence[ToolPlan], seed: int) -> tuple[float, ...]:
-    """Fit the weights that distinguish plans for a request from plans for other requests.
+    """Fit the weights that distinguish a request's own plan from plans for other requests.
 
-    Each request is paired with its own plan, the plan of a similar request with other tools, and
-    the plan of any request.
+    Each request is paired with its own plan, with the plan of a similar request that uses other
+    tools, and with the plan of a random request.
     """
     usable = [i for i, p in enumerate(plans) if len(p.steps) == len(p.tools)]
     rng = Random(f"texts {seed}")

@@ -1,8 +1,8 @@
-"""Fit a judge on held-out plans.
+"""Fitting of a judge on held-out plans.
 
-A draft is simulated for each training plan and judged by all other plans. Weights are fitted on one
-half of the plans and applied to the other. Calibration, thresholds and the change rule are chosen
-on these trials; the weights are then fitted on all plans.
+For each training plan, a draft is simulated and judged by means of all other plans. The weights are
+fitted on one half of the plans and applied to the other. Calibration, thresholds and the rule for
+changes are chosen on these trials; then the weights are fitted on all plans.
 """
 
 from __future__ import annotations
@@ -63,14 +63,14 @@ class PlannerErrors:
     """Error rates of a simulated planner.
 
     Args:
-        other_request: Share of plans replaced by the plan of any other request.
-        another_plan: Share of plans replaced by the plan of a similar request within one edit.
+        other_request: Share of plans replaced by the plan of a random request.
+        another_plan: Share of plans replaced by a similar request's plan that differs by one edit.
         wrong: Share of steps replaced by a similar tool.
         missing: Share of steps omitted.
-        extra: Share of places where a redundant step is added.
-        swapped: Share of steps swapped with the next.
+        extra: Share of positions at which a redundant step is added.
+        swapped: Share of steps swapped with the next step.
         repeated: Share of steps called twice.
-        inverse_temperature: β of the softmax over cosines from which tools are drawn.
+        inverse_temperature: β of the softmax over cosines from which similar tools are drawn.
     """
 
     other_request: float = 0.08
@@ -84,7 +84,7 @@ class PlannerErrors:
 
 
 def with_errors(rng: Random, expected: Expectation, tools: Tools, errors: PlannerErrors) -> Tools:
-    """Return a true plan with the errors of a simulated planner, possibly none."""
+    """Return a true plan with errors of a simulated planner, possibly none."""
     if rng.random() < errors.other_request:
         order = np.argsort(-expected.likeness, kind="stable").tolist()
         near = rng.random() < 0.5
@@ -175,9 +175,11 @@ _KINDS = ("to_new", "to_known", "of_known")
 
 @dataclass(frozen=True)
 class Trial:
-    """A simulated draft, judged by plans and weights fitted without it.
+    """A simulated draft, judged by plans and weights that were fitted without it.
 
-    It is `new` if no other training plan has these tools.
+    Args:
+        plan: Index of the true plan.
+        new: Whether no other training plan has the true plan's tools.
     """
 
     plan: int
@@ -187,7 +189,6 @@ class Trial:
 
     @property
     def right(self) -> bool:
-        """Whether the draft equals the true plan."""
         return self.opinion.draft == self.true
 
 
@@ -216,7 +217,6 @@ def fit_judge(
 def judge_of(
     past: PastPlans, plans: Sequence[ToolPlan], drawn: Sequence[Trial], seed: int = 0
 ) -> Judge:
-    """Fit a judge to simulated drafts."""
     used = np.ones(len(FEATURES))
     trials = cross_fitted(drawn, used)
     back = np.array([_backwards(past.embeddings, t, plans[t.plan]) for t in trials])
@@ -236,7 +236,7 @@ def judge_of(
 def simulated(
     past: PastPlans, errors: PlannerErrors, seed: int, progress: ProgressCallback
 ) -> list[Trial]:
-    """Return simulated drafts with candidates and features, but without posteriors."""
+    """Return simulated drafts with their candidates and features, but without posteriors."""
     order = list(range(len(past)))
     Random(f"drafts {seed}").shuffle(order)
     draws = min(MAX_DRAFTS_PER_PLAN, max(1, TRIALS // len(past)))
@@ -256,7 +256,7 @@ def simulated(
 
 
 def weights_of(trials: Sequence[Trial], used: np.ndarray) -> Floats:
-    """Fit the weights of the used features; the others are 0."""
+    """Fit the weights of the features selected by `used`; the other weights are 0."""
     cases = [
         Case(t.opinion.features * used, t.opinion.plans.index(t.true))
         for t in trials
@@ -266,7 +266,7 @@ def weights_of(trials: Sequence[Trial], used: np.ndarray) -> Floats:
 
 
 def cross_fitted(trials: Sequence[Trial], used: np.ndarray) -> list[Trial]:
-    """Return trials with posteriors from weights fitted on the other half of the plans."""
+    """Return trials whose posteriors use weights fitted on the other half of the plans."""
     found = []
     # Split by plan, so that drafts of a plan are never on both sides.
     for half in (0, 1):
@@ -280,7 +280,7 @@ def cross_fitted(trials: Sequence[Trial], used: np.ndarray) -> list[Trial]:
 
 
 def _calibration(trials: Sequence[Trial], back: Floats) -> tuple[PosteriorCalibration, float]:
-    """Fit the calibration, and the weight of the step order, to predict correct drafts."""
+    """Fit the calibration and the weight of the step order, to predict which drafts are correct."""
     share = np.clip([float(t.opinion.shares[0]) for t in trials], 1e-6, 1 - 1e-6)
     spread = float(back.std()) + 1e-6
     less = (back.mean() - back) / spread
@@ -298,7 +298,7 @@ def _calibration(trials: Sequence[Trial], back: Floats) -> tuple[PosteriorCalibr
 
 
 def _backwards(embeddings: ToolEmbeddings, trial: Trial, plan: ToolPlan) -> float:
-    """Return how far the steps of a simulated draft move backwards in the request."""
+    """Return how far the steps of a simulated draft move backwards in its request."""
     # Steps have the texts of the true steps that they keep or replace; others have none.
     if len(plan.steps) != len(plan.tools):
         return 0.0
@@ -336,7 +336,7 @@ def _flag(risks: Sequence[tuple[float, bool]]) -> float:
 
 
 def change_rule(trials: Sequence[Trial]) -> ChangeRule:
-    """Fit the minimum expected gain at which replacing a draft improves plans significantly.
+    """Fit the minimum expected gain at which replacing a draft significantly improves plans.
 
     On requests that no past plan solves, the loss from replacing drafts by past plans must not
     exceed the gain from replacing them by new plans.
@@ -353,7 +353,7 @@ def change_rule(trials: Sequence[Trial]) -> ChangeRule:
 
 
 def _least_gain(changed: Sequence[Trial], credit: float) -> tuple[float, float]:
-    """Return the minimum expected gain at which changes pay off, and the remaining credit."""
+    """Return the minimum expected gain at which changes pay off, and the credit that is left."""
     # Changes are ordered by expected gain and cut into blocks. A block is accepted, highest first,
     # while the total gain exceeds 0 by `CONFIDENCE` standard errors (with the drafts of a plan
     # counted as one) and the block's mean gain is positive. Also, the loss on requests for which no

@@ -1,4 +1,4 @@
-"""The judge: how likely a plan fulfils its request, its likely faults, and a correction."""
+"""The judge of tool plans: how likely a plan fulfils its request, its risks, and a correction."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ _MENTIONED = 0.1
 
 @dataclass(frozen=True)
 class ChangeRule:
-    """Conditions for changing a draft, from the gains on held-out plans.
+    """Minimum expected gains for changing a draft, chosen on held-out plans.
 
     Args:
-        of_known: Minimum expected gain in agreement for replacing a draft that is a past plan.
-        to_known: Minimum expected gain for replacing another draft by a past plan.
-        to_new: Minimum expected gain for replacing another draft by a new plan.
+        of_known: Minimum gain in agreement for replacing a draft that is itself a past plan.
+        to_known: Minimum gain for replacing any other draft by a past plan.
+        to_new: Minimum gain for replacing any other draft by a plan that is not a past plan.
     """
 
     of_known: float = math.inf
@@ -64,12 +64,11 @@ class ChangeRule:
     to_new: float = math.inf
 
     def allows(self, opinion: PlanOpinion) -> bool:
-        """Return whether the best plan should replace the draft."""
         return opinion.best > 0 and opinion.gain >= getattr(self, kind_of_change(opinion))
 
 
 def kind_of_change(opinion: PlanOpinion) -> str:
-    """Return the field of `ChangeRule` that applies to the best plan."""
+    """Return the field of `ChangeRule` that applies to replacing the draft by the best plan."""
     expected = opinion.expected
     if expected.times(opinion.draft) > 0:
         return "of_known"
@@ -78,12 +77,12 @@ def kind_of_change(opinion: PlanOpinion) -> str:
 
 @dataclass(frozen=True)
 class PosteriorCalibration:
-    """Calibration from a draft's posterior to its probability of being correct.
+    """The calibration from a draft's posterior to its probability of being correct.
 
     Args:
         slope: Factor of the posterior's logit.
         intercept: Offset of the logit.
-        incomplete: Factor of the deviation of `PlanOpinion.incomplete` from its mean.
+        incomplete: Weight of the deviation of `PlanOpinion.incomplete` from its mean.
         usual: Mean of `PlanOpinion.incomplete`.
     """
 
@@ -101,12 +100,12 @@ class PosteriorCalibration:
 
 @dataclass(frozen=True)
 class Judge:
-    """A judge of plans, based on past plans over the same tools.
+    """A judge of plans, based on past plans for the same tools.
 
     Args:
-        weights: Weights of the posterior's features, or None if there are too few past plans.
-        far: Similarity below which a request is unlike all past requests.
-        texts: Weights of the evidence in step texts.
+        weights: Weights of the posterior's features; None if there are too few past plans.
+        far: Similarity below which a request counts as unlike all past requests.
+        texts: Weights of step texts as evidence.
     """
 
     past: PastPlans
@@ -119,14 +118,13 @@ class Judge:
 
     @property
     def embeddings(self) -> ToolEmbeddings:
-        """Embeddings of tools and texts."""
         return self.past.embeddings
 
     def judge(self, plans: Iterable[ToolPlan]) -> list[Verdict]:
-        """Judge plans one by one.
+        """Judge plans, each independently of the others.
 
-        A plan with an unknown tool is rejected. If there are too few past plans, or the request
-        is unlike all past ones, the verdict is unknown.
+        A plan with an unknown tool is rejected. There is no verdict if past plans are too few, or
+        if the request is unlike all past requests.
 
         Raises:
             UsageError: A plan is empty, or its links have a cycle.
@@ -135,13 +133,13 @@ class Judge:
         return [self._verdict(reader.read(plan)) for plan in plans]
 
     def opinion(self, read: ReadDraft) -> PlanOpinion | None:
-        """Return the posterior of a draft, or None if there are too few past plans."""
+        """Return the posterior of a draft; None if there are too few past plans."""
         if self.weights is None:
             return None
         return form_opinion(self.past.expect(read.plan.request), read.tools, self.weights)
 
     def calibrated(self, opinion: PlanOpinion, more: float = 0.0) -> float:
-        """Return the probability that a draft is correct."""
+        """Return the probability that a draft is correct; `more` is added to its log-odds."""
         logit = self.calibration.logit(opinion) + more
         return 1 / (1 + math.exp(-min(max(logit, -_MOST_CERTAIN), _MOST_CERTAIN)))
 
@@ -170,14 +168,14 @@ class Judge:
         return self._of_this_request(read, texts, verdict) if texts and not by_rule else verdict
 
     def step_texts(self, read: ReadDraft) -> StepTexts | None:
-        """Return the words of a draft's steps, or None without texts."""
+        """Return the words of a draft's steps; None if the draft has no texts."""
         plan = read.plan
         if not plan.steps:
             return None
         return read_texts(self.embeddings, plan.request, zip(plan.tools, plan.steps, strict=True))
 
     def _of_this_request(self, read: ReadDraft, texts: StepTexts, verdict: Verdict) -> Verdict:
-        """Lower a verdict's score if the steps seem to belong to another request."""
+        """Lower a verdict's score if the steps seem to belong to a different request."""
         same = self.texts.same_request(texts)
         found = verdict.findings
         strange = [texts.strange(i) for i in range(len(texts.steps))]
@@ -221,9 +219,9 @@ class Judge:
         return Verdict(graph, score, nodes, edges, limits, (*by_rule, *ordered), unknown)
 
     def unknown(self, read: ReadDraft, opinion: PlanOpinion) -> str:
-        """Return the reason why past plans cannot judge a draft, or "".
+        """Return the reason why past plans cannot judge a draft; empty if they can.
 
-        Corrections use the same test and leave drafts without a judgement unchanged.
+        Corrections use the same test: a draft that cannot be judged stays unchanged.
         """
         if opinion.expected.nearness < self.far:
             return "the request is unlike all past requests"
@@ -283,8 +281,7 @@ def save_judge(judge: Judge, folder: Path) -> None:
     """Write a judge atomically.
 
     Args:
-        folder: Folder to write, which is created if missing. A verifier in it is replaced in one
-            step.
+        folder: Folder to write to, created if missing. A verifier in it is replaced.
 
     Raises:
         DataFileError: The folder cannot be written; its earlier contents are kept.
@@ -319,8 +316,8 @@ def load_judge(folder: Path, encoder: Encoder | None = None) -> Judge:
     """Read a judge.
 
     Args:
-        folder: Folder that `save_judge` wrote, or an earlier version's folder with a network.
-        encoder: Text encoder, by default the one named in the checkpoint.
+        folder: Folder that `save_judge` wrote, or one of an earlier version with a network.
+        encoder: Text encoder; by default the one named in the folder.
 
     Raises:
         DataFileError: The judge is missing, damaged, not of this version, or for other tools.
@@ -381,8 +378,8 @@ class Correction:
     """The correction of a draft.
 
     Args:
-        plan: The corrected plan, or the draft with corrected tool names if no change is worthwhile.
-        gain: Expected gain in agreement with the true plan, 0 to 1.
+        plan: Corrected plan; the draft with corrected tool names if no change is worthwhile.
+        gain: Expected gain in agreement with the true plan, from 0 to 1.
     """
 
     plan: ToolPlan
@@ -393,10 +390,10 @@ class Correction:
 def correct(judge: Judge, plans: Iterable[ToolPlan]) -> list[Correction]:
     """Correct drafts.
 
-    Tool names are corrected. Steps change only where such changes improved held-out plans
-    (`ChangeRule`); a plan that is not a chain stays a graph. A plan without a verdict keeps its
-    steps. An empty plan becomes the plan of the nearest request, unless the request is unlike all
-    past ones.
+    Tool names are corrected. Steps are changed only if such changes improved held-out plans
+    (`ChangeRule`); a plan that is no chain stays a graph. A plan without a verdict keeps its steps.
+    An empty plan becomes the plan of the most similar request, unless the request is unlike all
+    past requests.
     """
     reader = DraftReader(judge.embeddings)
     return [_correct(judge, reader, plan) for plan in plans]
@@ -443,7 +440,7 @@ def _from_nothing(judge: Judge, plan: ToolPlan) -> Correction:
 
 
 def rewritten(judge: Judge, read: ReadDraft, tools: Tools) -> ToolPlan:
-    """Return a changed plan. Kept steps keep their texts and, in a graph, their links."""
+    """Return a draft with new tools; kept steps keep their texts and, in a graph, their links."""
     known = judge.embeddings.tools.tools
     plan = read.plan
     if not read.is_chain:
@@ -458,7 +455,7 @@ def rewritten(judge: Judge, read: ReadDraft, tools: Tools) -> ToolPlan:
 
 
 def _regrafted(judge: Judge, read: ReadDraft, tools: Tools) -> ToolPlan:
-    """Return a changed plan that keeps the graph of the draft around the changes."""
+    """Return a changed plan that keeps the draft's graph around the changes."""
     known = judge.embeddings.tools.tools
     graph = PlanGraphDraft(plan_graph(read.plan, judge.embeddings.tools))
     keys = list(graph.sequence)
@@ -485,7 +482,7 @@ def _regrafted(judge: Judge, read: ReadDraft, tools: Tools) -> ToolPlan:
 
 
 def call_step(tool: Tool) -> str:
-    """Return a sentence for a step that calls a tool, from the tool's description."""
+    """Return a step text for a call of a tool, from the tool's description."""
     about = " ".join(tool.description.replace("_", " ").split()).rstrip(".")
     if not about:
         return f"Call {tool.id}"
@@ -509,5 +506,5 @@ def _changes(judge: Judge, read: ReadDraft, tools: Tools) -> list[str]:
     kept = set(from_draft.values())
     changes += [f"{names[t]} is not needed" for i, t in enumerate(read.tools) if i not in kept]
     if change.reordered:
-        changes.append("the steps are in another order")
+        changes.append("the steps are in a different order")
     return changes

@@ -1,4 +1,4 @@
-"""Predict the plan for a request from past plans, by similarity and regression."""
+"""Prediction of the plan for a request from past plans, by similarity and by regression."""
 
 from __future__ import annotations
 
@@ -37,11 +37,12 @@ Move = tuple[int, int]
 
 @dataclass(frozen=True)
 class Prediction:
-    """Predictions of the moves and tools in the plan for a request.
+    """Predicted moves (pairs of successive tools), tools and length of the plan for a request.
 
     Args:
-        moves: Log-odds of each move (tools + 1, tools + 1).
-        tools: Log-odds that a tool is called (tools,).
+        moves: Log-odds of each move, shape (tools + 1, tools + 1).
+        tools: Log-odds that each tool is called, shape (tools,).
+        steps: Number of steps.
     """
 
     moves: Floats
@@ -49,16 +50,17 @@ class Prediction:
     steps: float
 
     def of_moves(self, made: Iterable[Move]) -> float:
-        """Return the sum of the log-odds of distinct moves."""
         return float(sum(self.moves[move] for move in set(made)))
 
     def of_tools(self, called: Iterable[int]) -> float:
-        """Return the sum of the log-odds of distinct tools."""
         return float(self.tools[list(set(called))].sum())
 
 
 class PlanRegression:
-    """Predicts moves, tools and length of plans from similarities (requests, requests)."""
+    """Predicts moves, tools and length of plans from the similarities of requests.
+
+    The similarities have shape (requests, requests).
+    """
 
     def __init__(
         self,
@@ -85,7 +87,11 @@ class PlanRegression:
         self._alpha = self._inverse @ self._targets
 
     def predict(self, likeness: Floats, left_out: int | None = None) -> Prediction:
-        """Predict the plan for a request from its similarities (requests,), without `left_out`."""
+        """Predict the plan for a request from its similarities to past requests, shape (requests,).
+
+        Args:
+            left_out: Index of a past plan to ignore.
+        """
         if left_out is not None:
             own = self._alpha[left_out] / self._inverse[left_out, left_out]
             predicted = self._targets[left_out] - own
@@ -117,10 +123,10 @@ class BagOfWords:
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> BagOfWords:
-        """Build the vocabulary of texts.
+        """Build the vocabulary from texts.
 
-        Words in more than half of the texts are excluded and, for 100 texts or more, words in fewer
-        than three.
+        Words in more than half of the texts are excluded and, if there are at least 100 texts,
+        words in fewer than three.
         """
         rare = 1 if len(texts) < 100 else 3
         counts = Counter(w for t in texts for w in set(_WORD.findall(t.lower())))
@@ -129,7 +135,7 @@ class BagOfWords:
         return cls({w: math.log(len(texts) / n) + 1 for w, n in kept})
 
     def encode(self, texts: Sequence[str]) -> Floats:
-        """Return the vectors of texts (texts, words), all zeros for a text without known words."""
+        """Return the vectors of texts, shape (texts, words); zeros if a text has no known words."""
         vectors = np.zeros((len(texts), len(self.idf)), dtype=np.float32)
         for i, text in enumerate(texts):
             found = set(_WORD.findall(text.lower()))
@@ -155,7 +161,7 @@ UNSEEN_PROBABILITY = 0.01
 
 
 class PastPlans:
-    """True plans with their requests, which are embedded as `vectors` (requests, size)."""
+    """True plans with their requests, whose embeddings are `vectors`, shape (requests, size)."""
 
     def __init__(
         self, embeddings: ToolEmbeddings, requests: Sequence[str], plans: Sequence[Tools]
@@ -176,7 +182,6 @@ class PastPlans:
 
     @cached_property
     def shortest(self) -> int:
-        """Number of steps of the shortest plan."""
         return min(map(len, self.plans), default=0)
 
     def moves(self, plan: Tools) -> list[tuple[int, int]]:
@@ -185,13 +190,12 @@ class PastPlans:
 
     @cached_property
     def regression(self) -> PlanRegression:
-        """Regression of plans on their requests."""
         similarity = (1 - WORD_WEIGHT) * (self.vectors @ self.vectors.T)
         similarity += WORD_WEIGHT * (self._words @ self._words.T)
         return PlanRegression(similarity, self.plans, [self.moves(p) for p in self.plans], self.end)
 
     def likeness(self, request: str) -> tuple[Floats, Floats]:
-        """Return the similarity to past requests (requests,), and the embedding (size,)."""
+        """Return a request's similarity to past requests, shape (requests,), and its embedding."""
         row = self.embeddings.texts.rows([request])[0]
         vector = self.embeddings.texts.matrix[row]
         if not len(self):
@@ -206,12 +210,12 @@ class PastPlans:
 
 
 class Expectation:
-    """Expectations from past plans about the plan for a request.
+    """What past plans lead one to expect of the plan for a request.
 
     Attributes:
-        likeness: Similarity to each past request (requests,), or -1 for the ignored plan.
-        plans: P(π | r) = sum of w_i over past plans π_i = π, w = softmax(β likeness).
-        relevance: Cosine of the request and each tool (tools,).
+        likeness: Similarity to each past request, shape (requests,); -1 for the ignored plan.
+        plans: P(π | r) = sum of w_i over past plans π_i = π, where w = softmax(β likeness).
+        relevance: Cosine between the request and each tool, shape (tools,).
     """
 
     def __init__(self, past: PastPlans, request: str, left_out: int | None) -> None:
@@ -235,7 +239,6 @@ class Expectation:
 
     @cached_property
     def plans(self) -> Mapping[Tools, float]:
-        """P(π | r) of past plans."""
         found: dict[Tools, float] = defaultdict(float)
         for i in np.flatnonzero(self._weights > 1e-6).tolist():
             found[self.past.plans[i]] += float(self._weights[i])
@@ -243,17 +246,15 @@ class Expectation:
 
     @cached_property
     def predicted(self) -> Prediction:
-        """Moves, tools and length of the plan, predicted by regression."""
         return self.past.regression.predict(self.likeness, self._left_out)
 
     def seen(self, plan: Tools) -> float:
-        """Return the smoothed log P(plan | r) of past plans."""
+        """Return log P(plan | r) according to past plans, smoothed for plans that do not occur."""
         return math.log(self.plans.get(plan, 0.0) + UNSEEN_PROBABILITY)
 
     def times(self, plan: Tools) -> int:
-        """Return how often a plan occurs among the past plans."""
         return self.past.counts[plan] - (plan == self._own)
 
     def moved(self, source: int, target: int) -> int:
-        """Return how often a tool follows another tool in past plans."""
+        """Return how often tool `target` directly follows tool `source` in past plans."""
         return self.past.pairs[source, target] - self._own_moves[source, target]

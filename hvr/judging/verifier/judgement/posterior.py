@@ -32,9 +32,9 @@ class PlanChange:
     """An alignment of a plan with a draft.
 
     Args:
-        pairs: Pairs (index in the draft, index in the plan) of steps that are kept or replaced.
-            Other steps of the draft are deleted, and other steps of the plan are inserted.
-        reordered: Whether the plan has the same tools in a different order.
+        pairs: Pairs (index in the draft, index in the plan) of kept or replaced steps. The other
+            steps of the draft are deleted; the other steps of the plan are inserted.
+        reordered: Whether the plan has the draft's tools in a different order.
     """
 
     pairs: tuple[tuple[int, int], ...]
@@ -45,16 +45,16 @@ class PlanChange:
 
     @property
     def cost(self) -> float:
-        """The edit distance; a different order counts 1."""
+        """The edit distance; a different order counts as 1."""
         return self.replaced + INDEL_COST * (self.deleted + self.inserted) + self.reordered
 
 
 @lru_cache(maxsize=4096)
 def difference(draft: Tools, plan: Tools) -> PlanChange:
-    """Return the alignment with the least edit distance (Wagner-Fischer).
+    """Return the alignment with the smallest edit distance (Wagner-Fischer).
 
     A replacement costs 1, a deletion or insertion `INDEL_COST`. A permutation of the draft counts
-    only as reordered.
+    only as a different order.
     """
     if draft != plan and sorted(draft) == sorted(plan):
         return PlanChange(_permutation(draft, plan), 0, 0, 0, True)
@@ -85,7 +85,7 @@ def difference(draft: Tools, plan: Tools) -> PlanChange:
 
 
 def _permutation(draft: Tools, plan: Tools) -> tuple[tuple[int, int], ...]:
-    """Pair the equal tools of two plans that are permutations, in the order of the draft."""
+    """Pair equal tools of a draft and its permutation, in the order of the draft."""
     free = dict(enumerate(draft))
     pairs = []
     for j, tool in enumerate(plan):
@@ -130,7 +130,7 @@ repeated         calls of a tool that was called before
 
 
 def plan_features(expected: Expectation, draft: Tools, plans: Sequence[Tools]) -> Floats:
-    """Return the features of candidate plans (plans, len(FEATURES))."""
+    """Return the features of candidate plans, shape (plans, len(FEATURES))."""
     rows = [_features(expected, draft, plan) for plan in plans]
     return np.array(rows, dtype=np.float32).reshape(-1, len(FEATURES))
 
@@ -159,18 +159,18 @@ def _features(expected: Expectation, draft: Tools, plan: Tools) -> tuple[float, 
 
 @dataclass(frozen=True)
 class Case:
-    """A draft with its candidates (the draft first), their features, and the true plan."""
+    """A draft's candidates (itself first) as features, and the index of the true plan."""
 
     features: Floats
     true: int
 
 
 def fit_weights(cases: Sequence[Case], decay: float = 3e-3, steps: int = 40) -> Floats:
-    """Return the weights w that maximise the likelihood of the true plans (len(FEATURES),).
+    """Return the weights w that maximise the likelihood of the true plans, shape (len(FEATURES),).
 
         L(w) = mean over cases of -log softmax_π(w · f(π))[true] + decay |w * s|²
 
-    Here s are the standard deviations of the features. L is convex and minimised by Newton's
+    where s are the standard deviations of the features. L is convex and minimised by Newton's
     method.
     """
     values = np.concatenate([c.features for c in cases]).astype(np.float64)
@@ -213,22 +213,22 @@ def fit_weights(cases: Sequence[Case], decay: float = 3e-3, steps: int = 40) -> 
 
 
 def probabilities(scores: Floats) -> Floats:
-    """Return the softmax of scores (plans,)."""
+    """Return the softmax of scores, shape (plans,)."""
     values = np.exp(scores - scores.max())
     return np.asarray(values / values.sum(), dtype=np.float32)
 
 
 def expected_agreements(plans: Sequence[Tools], shares: Floats, considered: int = 20) -> Floats:
-    """Return the expected agreement of plans with the true one (plans,).
+    """Return the expected agreement of each plan with the true one, shape (plans,).
 
-    It is the sum over π' of P(π') agreement(π, π'). Choosing the highest is minimum Bayes risk
-    decoding: the most probable plan is most often correct, but a plan that shares much with all
-    probable plans has smaller errors.
+    It is the sum over π' of P(π') agreement(π, π'). Choosing the plan with the highest value is
+    minimum Bayes risk decoding: the most probable plan is most often correct, but a plan that
+    shares much with all probable plans has smaller errors.
 
     Args:
         plans: Candidates, with the draft first.
-        shares: Probabilities of the candidates (plans,).
-        considered: Number of most probable plans to evaluate besides the draft; all others get 0.
+        shares: Probabilities of the candidates, shape (plans,).
+        considered: Number of most probable plans to evaluate besides the draft; the others get 0.
     """
     order = np.argsort(-shares, kind="stable")[:considered].tolist()
     chosen = dict.fromkeys([0, *order])
@@ -241,7 +241,7 @@ def expected_agreements(plans: Sequence[Tools], shares: Floats, considered: int 
 
 
 def agreement(plan: Tools, true: Tools) -> float:
-    """Return the mean of node F1, link F1 and exact match of two plans."""
+    """Return the mean of node F1, link F1 and exact match of a plan and the true plan."""
     if plan == true:
         return 1.0
     links = set(itertools.pairwise(plan)), set(itertools.pairwise(true))
@@ -275,7 +275,7 @@ _SIMILAR = 4
 
 
 def candidates(expected: Expectation, draft: Tools) -> list[Tools]:
-    """Return the plans that a draft may intend, the draft first.
+    """Return the plans that a draft may stand for, the draft first.
 
     They are the plans of similar requests, and the results of a beam search over single edits
     (delete, move, replace or insert a step), ranked by the log-odds of their moves less
@@ -342,7 +342,7 @@ NO_TOOL = -1
 
 @dataclass(frozen=True)
 class PlanOpinion:
-    """The posterior of the plans that a draft may intend, with features (plans, features)."""
+    """The posterior over the plans that a draft may stand for; `shares` are their probabilities."""
 
     expected: Expectation
     plans: Sequence[Tools]
@@ -359,17 +359,17 @@ class PlanOpinion:
 
     @cached_property
     def agreements(self) -> Floats:
-        """Expected agreement of each plan with the true one (plans,)."""
+        """Expected agreement of each plan with the true plan, shape (plans,)."""
         return expected_agreements(self.plans, self.shares)
 
     @property
     def best(self) -> int:
-        """Index of the plan with the least risk."""
+        """Index of the plan with the highest expected agreement."""
         return int(np.argmax(self.agreements))
 
     @property
     def gain(self) -> float:
-        """Expected gain in agreement of the best plan over the draft."""
+        """Expected gain in agreement from replacing the draft by the best plan."""
         return float(self.agreements[self.best] - self.agreements[0])
 
     @cached_property
@@ -392,13 +392,13 @@ class PlanOpinion:
 
     @cached_property
     def incomplete(self) -> float:
-        """Log probability that the intended plan is the draft with additional steps."""
+        """Log probability that the true plan is the draft with additional steps."""
         called = Counter(self.draft)
         longer = [len(p) > len(self.draft) and called <= Counter(p) for p in self.plans]
         return math.log(max(float(self.shares[longer].sum()), _LEAST))
 
     def link_risk(self, source: int | None, target: int) -> float:
-        """Return the probability that a step does not directly follow another, or the start."""
+        """Return the probability that `target` does not directly follow `source` (None: start)."""
         before = None if source is None else self.draft[source]
         after = self.draft[target]
         risk = 0.0
@@ -407,7 +407,7 @@ class PlanOpinion:
         return risk
 
     def missing(self, source: int | None, target: int | None) -> dict[int, float]:
-        """Return the probabilities of tools missing between two steps (None: start or end)."""
+        """Return the probability of each tool missing between two steps (None: start or end)."""
         found: dict[int, float] = defaultdict(float)
         for plan, share, change in zip(
             self.plans, self.shares.tolist(), self._changes, strict=True
@@ -421,7 +421,7 @@ class PlanOpinion:
         return found
 
     def among(self, allowed: Callable[[Tools], bool]) -> PlanOpinion:
-        """Restrict the posterior to allowed plans; the draft is always kept."""
+        """Restrict the posterior to the plans that `allowed` accepts, and the draft."""
         chosen = [i for i, p in enumerate(self.plans) if not i or allowed(p)]
         if len(chosen) == len(self.plans):
             return self
@@ -437,7 +437,7 @@ def _follows(plan: Tools, before: int | None, after: int) -> bool:
 
 
 def form_opinion(expected: Expectation, draft: Tools, weights: Floats) -> PlanOpinion:
-    """Return the posterior of the plans that a draft may intend."""
+    """Return the posterior over the plans that a draft may stand for."""
     plans = candidates(expected, draft)
     features = plan_features(expected, draft, plans)
     return PlanOpinion(expected, plans, features, probabilities(features @ weights))

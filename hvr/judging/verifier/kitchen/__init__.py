@@ -1,11 +1,11 @@
-"""Kitchen plans as plan graphs, and the verifier for them that hvr ships with.
+"""Kitchen plans as plan graphs, and the trained verifier for them.
 
 The symbolic validator proves that a plan is executable and reaches its goal. It cannot tell whether
-the plan does what the request asks: the goal may have been misread, or be missing. These modules
-compare a plan with the words of the request.
+the plan does what the request asks: the goal may have been misread, or be missing. The kitchen
+verifier compares a plan with the words of the request.
 
 `linked_plan` computes what each step needs and which step supplies it, `mentions` what a request
-names, and `step_features` how well the steps and the plan's end match the request.
+names, and `step_features` how well the steps and the final state match the request.
 `kitchen_verifier` combines them in a plan graph and loads the trained verifier.
 """
 

@@ -1,4 +1,4 @@
-"""The kitchen verifier that ships with hvr, and a check of a plan's end against its goal."""
+"""The trained kitchen verifier, and a check of a plan's final state against the goal."""
 
 from __future__ import annotations
 
@@ -66,19 +66,19 @@ def graph_of(plan: LinkedPlan, request: str, plan_id: str = "plan") -> PlanGraph
     """Return the plan graph of a plan with causal links.
 
     Each step is a node: its tool is the action's name, and its inputs and outputs are the
-    preconditions and effects, by class. Edges are causal links; steps that need no other step
-    follow Start, which stands for the initial state. The last node, `finish`, stands for the final
-    state. Its inputs are the final facts, and it follows the steps that caused them, or Start if
-    there are none. Outputs that begin with `*` relate a node to the request (`step_features`).
+    preconditions and effects, by class. Edges are causal links; a step that needs no other step
+    follows Start, the initial state. The last node, `finish`, is the final state: its inputs are
+    the final facts, and it follows the steps that caused them, or Start if there are none. Outputs
+    that begin with `*` relate a node to the request (`step_features`).
     """
     return _graph(plan, request, request, plan_id, class_of)
 
 
 def reading_of(plan: LinkedPlan, request: str, plan_id: str = "plan") -> PlanGraph:
-    """Return the plan graph that the verifier reads, with movable things named as in the request.
+    """Return the plan graph for the verifier, where movable things get the names of their roles.
 
-    Movable things become named, similar or other things, and `thing` in the request; furniture and
-    appliances keep their classes. Training on a mug therefore also applies to a ladle.
+    A movable thing becomes a named, similar or other thing, and `thing` in the request; furniture
+    and appliances keep their classes. What is learnt from a mug therefore also applies to a ladle.
     """
     mentions = mentions_of(request)
     names = {thing: _read(class_of(thing, plan.types), mentions) for thing in plan.types}
@@ -127,7 +127,7 @@ def _graph(plan: LinkedPlan, request: str, shown: str, plan_id: str, name: Name)
 
 
 def kitchen_tools(graphs: Iterable[PlanGraph]) -> ToolGraph:
-    """Return the atomic actions as tools, with the links and types that occur in plans."""
+    """Return the atomic actions as tools, with the links and types that occur in given graphs."""
     actions = load_wording().actions
     takes: dict[str, set[str]] = {name: set() for name in (*actions, FINISH)}
     gives: dict[str, set[str]] = {name: set() for name in (*actions, FINISH)}
@@ -158,11 +158,11 @@ _NAME = re.compile(r"[\w-]+")
 
 @dataclass(frozen=True)
 class EndCheck:
-    """Result of checking the end of a plan.
+    """The result of checking the final state of a plan.
 
     Args:
-        lacking: The unsatisfied parts of the request, in words (empty if everything holds).
-        unread: Reason why the request cannot be checked (empty if it can).
+        lacking: Unsatisfied parts of the request, in words; empty if everything holds.
+        unread: Reason why the request cannot be checked; empty if it can.
         bare: Whether the goal holds and nothing else was changed.
     """
 
@@ -172,9 +172,9 @@ class EndCheck:
 
 
 def check_end(plan: LinkedPlan, request: str) -> EndCheck:
-    """Check the end of an executable plan, possibly empty, against the goal that hvr reads.
+    """Check the final state of an executable plan against the goal that hvr reads.
 
-    An ambiguous request is judged only if its readings agree.
+    An ambiguous request is checked only if all its readings have the same result.
     """
     # Initial facts may mention objects without a type: infer it from the name.
     named = {a for f in plan.start for a in f.args if "-" in a}
@@ -271,7 +271,7 @@ def _states(plan: LinkedPlan, steps: tuple[LinkedStep, ...]) -> list[_State] | N
 
 
 def _carried_along(facts: set[Atom], stage: str, types: Mapping[str, str]) -> set[Atom]:
-    """Return the positions that the contents of the goal's vessels share with the vessels."""
+    """Return the positions of the contents of the goal's vessels, which moved with the vessels."""
     # "The bowl with the sponge to the shelf" asks for the sponge, in the bowl, to be on the shelf.
     words = set(_NAME.findall(stage))
     named = {name for name, kind in types.items() if name in words or kind in words}
@@ -292,7 +292,7 @@ def _atom(fact: Fact) -> Atom:
 
 
 def _is_bare(plan: LinkedPlan, goal: _Goal) -> bool:
-    """Return whether steps that the goal does not need change nothing."""
+    """Return whether the steps that the goal does not need change nothing."""
     # Requests do not ask for doors to be closed, taps turned off and knives put down. Redundant
     # steps are found by action elimination (Nakhost and Müller 2010): a step is removed with its
     # dependents.
@@ -354,7 +354,7 @@ FOLDER = Path(__file__).resolve().parent.parent / "data" / "kitchen"
 
 @lru_cache(maxsize=1)
 def load_kitchen_verifier() -> Verifier:
-    """Return the trained verifier, loaded once.
+    """Return the trained verifier, which is loaded only once.
 
     Raises:
         MissingExtraError: The extra `gnn` is not installed.
@@ -370,7 +370,7 @@ def verdict_of(request: str, *parts: tuple[Task, Sequence[GroundAction]]) -> Ver
     """Judge how well a plan fits a request.
 
     Args:
-        parts: A task with its plan, or several of them for a request planned in stages.
+        parts: Task and plan; several pairs for a request planned in stages.
 
     Raises:
         MissingExtraError: The extra `gnn` is not installed.
@@ -384,13 +384,13 @@ def verdict_of(request: str, *parts: tuple[Task, Sequence[GroundAction]]) -> Ver
 def judge(verifier: Verifier, plan: LinkedPlan, request: str) -> Verdict:
     """Judge a plan, with reasons in everyday kitchen words.
 
-    The goal that hvr reads is a second vote (`_second_vote`). A plan that the network accepts gets
-    no verdict if it leaves a named thing untouched, or if the goal does not hold and the network is
-    uncertain. A rejected plan has at least one reason; it gets no verdict if it reaches the goal
-    that hvr reads and changes nothing else (`check_end`).
+    The goal that hvr reads is a second opinion (`_second_vote`). There is no verdict on a plan that
+    the network accepts if it leaves a named thing untouched, or if the goal does not hold and the
+    network is uncertain. A plan that the network rejects gets at least one reason, but no verdict
+    if it reaches the goal that hvr reads and changes nothing else (`check_end`).
 
     A plan without steps is judged by rule: its score is 1 if the goal holds initially, and 0
-    otherwise. There is no verdict if hvr cannot read the request.
+    otherwise. There is no verdict on it if hvr cannot read the request.
     """
     if not plan.steps:
         return _without_steps(verifier, plan, request)
@@ -408,7 +408,7 @@ def judge(verifier: Verifier, plan: LinkedPlan, request: str) -> Verdict:
 
 
 def _second_vote(score: float, found: EndCheck, plan: LinkedPlan, request: str) -> str:
-    """Return the reason why an accepted plan may not match the request, or ""."""
+    """Return the reason why an accepted plan may not match the request; empty if it seems to."""
     # Leaving a named thing untouched is always an objection. Otherwise the reading decides only
     # where the network is uncertain, since hvr may misread a sentence.
     mentions = mentions_of(request)
@@ -445,7 +445,7 @@ def _without_steps(verifier: Verifier, plan: LinkedPlan, request: str) -> Verdic
 
 
 def _of_the_whole(verdict: Verdict, plan: LinkedPlan) -> RiskFinding:
-    """Return a reason for a low score if no step or link exceeds its threshold."""
+    """Return the reason for a low score of which no step or link exceeds its threshold."""
     last = len(plan.steps)
     reason = _reason(last, verdict.graph, plan)
     if ":" not in reason:

@@ -1,4 +1,4 @@
-"""Compute the causal links of plans by execution, and put their steps into words."""
+"""Causal links of plans, found by execution, and descriptions of steps in words."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Fact:
 
     @classmethod
     def parse(cls, text: str) -> Fact:
-        """Parse the output of `str`."""
+        """Parse a literal in the form that `str` returns."""
         words = _WORD.findall(text)
         positive = words[0] != "not"
         words = words[not positive :]
@@ -56,7 +56,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class Need:
-    """A literal that must hold, and the step that made it true, or `INITIAL_STATE`."""
+    """A literal that must hold, and the index of the step that made it true, or `INITIAL_STATE`."""
 
     fact: Fact
     producer: int
@@ -64,10 +64,10 @@ class Need:
 
 @dataclass(frozen=True)
 class LinkedStep:
-    """A step with its needs and effects.
+    """A step with the literals that it needs and makes true.
 
     Args:
-        needs: Literals of the precondition, and of the conditions of effects that fire.
+        needs: Literals of the precondition, and of the conditions of the effects that occur.
         makes: Literals that the step makes true.
     """
 
@@ -81,9 +81,9 @@ class LinkedPlan:
     """An executable plan with its causal links.
 
     Args:
-        ends: Literals of the final state that steps produced, and the positions of the objects that
-            they name, with their producers.
-        types: PDDL type of each object in steps or ends, or of all objects if there are no steps.
+        ends: Literals of the final state that steps produced, and positions of the objects in these
+            literals, each with its producer.
+        types: PDDL type of each object in steps or ends; of all objects if there are no steps.
         start: Initial positions and states of the same objects.
     """
 
@@ -94,7 +94,7 @@ class LinkedPlan:
 
     @property
     def edges(self) -> tuple[tuple[int, int], ...]:
-        """Distinct pairs (producer, consumer) of steps."""
+        """Distinct pairs (producer, consumer) of step indexes."""
         links = {
             (need.producer, i): None
             for i, step in enumerate(self.steps)
@@ -104,7 +104,6 @@ class LinkedPlan:
         return tuple(links)
 
     def to_json(self) -> dict[str, Any]:
-        """Return JSON values."""
         return {
             "steps": [
                 [
@@ -121,7 +120,6 @@ class LinkedPlan:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> LinkedPlan:
-        """Read the values of `to_json`."""
         try:
             steps = []
             for action, needs, makes in values["steps"]:
@@ -137,23 +135,24 @@ class LinkedPlan:
             start = tuple(map(Fact.parse, values.get("start", ())))
             return cls(tuple(steps), ends, dict(values["types"]), start)
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-            raise DataFileError(f"this is not a plan with causal links: {error}") from error
+            raise DataFileError(f"expected a plan with causal links: {error}") from error
 
 
 # Links --------------------------------------------------------------------------------------------
 
 
 def causal_links(*parts: tuple[Task, Sequence[GroundAction]]) -> LinkedPlan:
-    """Compute what each step needs, and the step that produced it.
+    """Return what each step of a plan needs, and the step that produced it.
 
-    A step needs the literals that make its precondition true, and those that make the conditions of
-    firing conditional effects true: a microwave heats what was put in. In a disjunction, the first
-    true part counts. The producer of a literal is the step that last made it true. Static literals
-    are ignored. The ends of a plan without steps hold from the start.
+    A step needs the literals that make its precondition true, and those that make the condition of
+    a conditional effect true if the effect occurs: a microwave heats what is in it. In a
+    disjunction, the first true part counts. The producer of a literal is the step that last made it
+    true. Static literals are ignored. The final literals of a plan without steps are those that
+    hold initially.
 
     Args:
-        parts: A task with actions that begin in its initial state. A request that is planned in
-            stages has several, each task beginning where the previous actions ended.
+        parts: Task and actions from its initial state. A request planned in stages has several
+            parts, each beginning where the previous one ended.
 
     Raises:
         UsageError: A step is not executable.
@@ -295,7 +294,7 @@ liquid."""
 
 
 def class_of(name: str, types: Mapping[str, str]) -> str:
-    """Return the ontology class of an object, or its PDDL type if there is none."""
+    """Return the ontology class of an object; its PDDL type if it has none."""
     pddl_type = _type_of(name, types)
     if pddl_type == _LIQUID:
         return name
@@ -308,13 +307,13 @@ def _type_of(name: str, types: Mapping[str, str]) -> str:
 
 @lru_cache(maxsize=4096)
 def class_label(object_class: str) -> str:
-    """Return the everyday name of a class."""
+    """Return the everyday name of an ontology class."""
     ontology = load_ontology()
     return ontology.label(object_class) if ontology.has_class(object_class) else object_class
 
 
 def say_action(action: GroundAction, types: Mapping[str, str], name: Name = class_of) -> str:
-    """Put a step into words, such as `pick up the mug`."""
+    """Return a step in words, such as `pick up the mug`."""
     names = [class_label(name(a, types)) for a in action.args]
     known = load_wording().actions.get(action.name)
     text = known.step.fill([f"the {n}" for n in names]) if known is not None else ""
@@ -322,7 +321,7 @@ def say_action(action: GroundAction, types: Mapping[str, str], name: Name = clas
 
 
 def say_ends(facts: Iterable[Fact], types: Mapping[str, str], name: Name = class_of) -> str:
-    """Put the facts of the final state into words."""
+    """Return the facts of the final state in words."""
     clauses: dict[str, int] = {}
     for fact in facts:
         clause = _clause(fact, types, name)
@@ -346,9 +345,9 @@ def _clause(fact: Fact, types: Mapping[str, str], name: Name) -> str:
 
 
 def lifted(fact: Fact, types: Mapping[str, str], name: Name = class_of) -> tuple[str, ...]:
-    """Return the types of a fact: its predicate with the class of each argument.
+    """Return a fact's types, which combine its predicate with the class of each argument in turn.
 
-    `(on mug-1 table-2)` is of the types `on Mug` and `on . DiningTable`.
+    For `(on mug-1 table-2)`, they are `on Mug` and `on . DiningTable`.
     """
     sign = "" if fact.positive else "not "
     if not fact.args:
@@ -361,5 +360,4 @@ def lifted(fact: Fact, types: Mapping[str, str], name: Name = class_of) -> tuple
 def all_lifted(
     facts: Sequence[Fact], types: Mapping[str, str], name: Name = class_of
 ) -> tuple[str, ...]:
-    """Return the distinct types of several facts."""
     return tuple(dict.fromkeys(t for f in facts for t in lifted(f, types, name)))

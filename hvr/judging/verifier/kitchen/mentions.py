@@ -63,9 +63,10 @@ class NamedThing:
     """A thing that a request names.
 
     Args:
+        classes: Ontology classes that the name may stand for.
         count: Number of things; 0 means all, and -1 several.
-        optional: Whether the object is implied rather than named, such as the mug for a coffee.
-        role: Role that the preposition before the name gives it, or "".
+        optional: Whether the thing is implied rather than named, such as the mug for coffee.
+        role: Role that the preposition before the name gives it; empty if none.
         states: States that verbs and adjectives require.
     """
 
@@ -81,7 +82,7 @@ class RequestMentions:
     """Everything that a request names.
 
     Args:
-        states: Families of states, and whether they must hold.
+        states: State families, each with whether it must hold.
         lasting: Members of `states` that may hold from the start: "clean" requires no washing,
             "washed" does.
         frame: Words of the request, with `thing` in place of each movable thing.
@@ -101,13 +102,12 @@ _PREDICATE = re.compile(r"\((not \()?([a-z_]+)")
 
 @lru_cache(maxsize=4)
 def lexicon_of(ontology: Ontology) -> Lexicon:
-    """Return the cached lexicon of an ontology."""
     return load_lexicon(ontology)
 
 
 @lru_cache(maxsize=4)
 def sources_of_liquids(ontology: Ontology) -> tuple[tuple[str, str], ...]:
-    """Return the classes that liquids come from, each with its liquid."""
+    """Return the classes from which liquids come, each with its liquid."""
     liquids = {
         str(v) for dish in ontology.instances("Dish") for v in ontology.annotation(dish, "liquid")
     }
@@ -123,7 +123,7 @@ def sources_of_liquids(ontology: Ontology) -> tuple[tuple[str, str], ...]:
 
 @lru_cache(maxsize=4)
 def loose_states(wording: Wording) -> Mapping[str, tuple[State, bool]]:
-    """Return the states that words mean, and whether they may hold from the start."""
+    """Return the states that single words mean, each with whether it may hold from the start."""
     return {
         word: ((FAMILIES[name], True), name not in PAST_EVENTS)
         for name, predicate in wording.predicates.items()
@@ -133,12 +133,12 @@ def loose_states(wording: Wording) -> Mapping[str, tuple[State, bool]]:
 
 
 def says_being(entries: tuple[Entry, ...]) -> bool:
-    """Return whether words can be a verb of being: `stand` can, but also means a side table."""
+    """Return whether a word can be a verb of being, as `stand` can, which is also furniture."""
     return any(isinstance(e, FunctionWord) and e.role == "be" for e in entries)
 
 
 def named_by(entries: tuple[Entry, ...], count: int) -> NamedThing | None:
-    """Return the thing that a noun names; `count` is the number before it."""
+    """Return the thing that a noun names, given the number before the noun."""
     nouns = [e for e in entries if isinstance(e, Noun)]
     if not nouns:
         return None
@@ -150,7 +150,6 @@ def named_by(entries: tuple[Entry, ...], count: int) -> NamedThing | None:
 
 
 def named_exactly(ontology: Ontology, token: str) -> NamedThing | None:
-    """Return the thing that an identifier such as `mug-1` names."""
     stem, _, number = token.rpartition("-")
     object_class = ontology.class_of_pddl_type(stem) if number.isdecimal() else None
     return NamedThing(frozenset({object_class})) if object_class else None
@@ -166,7 +165,7 @@ def states_of(condition: str) -> set[State]:
 
 
 def may_last(condition: str) -> bool:
-    """Return whether a condition may have held from the start."""
+    """Return whether a condition may hold from the start."""
     return PAST_EVENTS.isdisjoint(name for _, name in _PREDICATE.findall(condition))
 
 
@@ -197,7 +196,7 @@ _RECIPIENTS = frozenset({"me", "us"})
 
 @lru_cache(maxsize=65536)
 def mentions_of(request: str) -> RequestMentions:
-    """Read a request; an empty or far too long request yields no mentions."""
+    """Return what a request names: nothing for an empty or far too long request."""
     ontology = load_ontology()
     try:
         tokens = tokenize(request)
@@ -218,14 +217,14 @@ class _Thing:
 
 @dataclass
 class _Clause:
-    """State of the clause being read.
+    """The state of reading a clause.
 
     Args:
-        things: Number of names and pronouns that do not have the role of a place.
+        things: Number of names and pronouns that do not denote places.
         subject: Subject of the last verb of being.
-        awaits_place: Whether "the place of" was read, and the place is still to come.
+        awaits_place: Whether "the place of" was read and the place is still to come.
         handed_over: Whether someone is to receive something in the hand.
-        unfilled: Whether something is to be filled with a liquid yet to be named.
+        unfilled: Whether something is to be filled with a liquid that has not been named yet.
     """
 
     things: int = 0
@@ -352,7 +351,7 @@ class _Reader:
         )
 
     def _apart(self, tokens: tuple[str, ...], place: int) -> Verb | None:
-        """Return a separable verb whose particle follows its object: `turn … on`."""
+        """Return a separable verb whose particle comes after its object: `turn … on`."""
         seconds = self._lexicon.separable.get(tokens[place], {})
         for at in range(place + 2, min(place + 7, len(tokens))):
             after = tokens[at + 1] if at + 1 < len(tokens) else "."
@@ -408,7 +407,7 @@ class _Reader:
         )
 
     def _go_home(self) -> None:
-        """Record that a thing is the place of the last named thing, or of the next one."""
+        """Record that a thing is the place of the last named thing or, if none, of the next one."""
         clause = self._clause
         if clause.subject and not clause.subject.named.role and self._holds(clause.subject.named):
             clause.subject.named = replace(clause.subject.named, role=IN)

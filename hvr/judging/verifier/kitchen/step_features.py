@@ -1,4 +1,4 @@
-"""Features of steps and of a plan's end, relative to the words of the request."""
+"""Features that compare a plan's steps and final state with the words of the request."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ from hvr.knowledge.wording import load_wording
 
 @dataclass(frozen=True)
 class PlanOutcome:
-    """The final state of a plan, and its events.
+    """The final state of a plan and what happened on the way.
 
     Args:
-        classes: Classes of all objects in steps or in the final state.
+        classes: Class of each object in steps or in the final state.
         handled: Classes of the objects in steps or in the final state.
         changed: Classes of the objects in final facts that steps produced.
         tools: Objects held to cut something.
         carried: Objects that steps put somewhere, or that are held at the end.
         under: Supports of each object.
         above: Pairs of classes (object, support), including indirect supports.
-        states: Final states that steps produced, by family.
-        ever: States that steps produced at any time, by family.
-        states_of: Class and states of each object with a state.
-        kept: Class and states of each object that hold from the start to the end.
-        known: Members of `kept` that result from an event before the start.
-        vessels: Classes of vessels that a step filled.
+        states: Families of the final states that steps produced.
+        ever: Families of the states that steps produced at any time.
+        states_of: Class and states of each object that has a state.
+        kept: Class and states of each object whose states hold from start to end.
+        known: States in `kept` that result from an event before the start.
+        vessels: Classes of the vessels that steps filled.
     """
 
     classes: Mapping[str, str]
@@ -69,7 +69,6 @@ class PlanOutcome:
 
     @classmethod
     def of(cls, plan: LinkedPlan) -> PlanOutcome:
-        """Return the outcome of a plan."""
         ends = [n.fact for n in plan.ends]
         made = [n.fact for n in plan.ends if n.producer != INITIAL_STATE]
         names = [a for s in plan.steps for a in s.action.args] + [a for f in ends for a in f.args]
@@ -144,7 +143,6 @@ def _kept(plan: LinkedPlan) -> dict[str, list[Fact]]:
 
 
 def families_of(facts: Iterable[Fact]) -> set[State]:
-    """Return the state families to which facts belong."""
     states = set()
     for fact in facts:
         if fact.predicate in FAMILIES:
@@ -169,7 +167,7 @@ def _closure(under: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str]]:
 
 
 class NameMatch(IntEnum):
-    """The degree to which a name matches an object."""
+    """How well a name matches an object."""
 
     NONE = 0
     LIKE = 1
@@ -177,15 +175,16 @@ class NameMatch(IntEnum):
 
     @property
     def word(self) -> str:
-        """Word for the match in feature names."""
+        """Word for the degree of match in names of features."""
         return ("other", "like", "named")[self]
 
 
 @lru_cache(maxsize=65536)
 def covers(required: str, other: str) -> bool:
-    """Return whether the name of a class may refer to an object of another class.
+    """Return whether the name of class `required` may refer to an object of class `other`.
 
-    "Tomato" may also refer to a slice of tomato, and "slice of tomato" requires the tomato.
+    "Tomato" may also refer to a slice of tomato, and "slice of tomato" to the tomato it is cut
+    from.
     """
     ontology = load_ontology()
     if required == other or (ontology.has_class(other) and ontology.is_a(other, required)):
@@ -197,7 +196,7 @@ def covers(required: str, other: str) -> bool:
 
 @lru_cache(maxsize=65536)
 def name_match(required: str, other: str) -> NameMatch:
-    """Return how well the name of a class matches an object of another class."""
+    """Return how well the name of class `required` matches an object of class `other`."""
     if covers(required, other):
         return NameMatch.EXACT
     pair = frozenset((whole(required), whole(other)))
@@ -206,7 +205,7 @@ def name_match(required: str, other: str) -> NameMatch:
 
 @lru_cache(maxsize=65536)
 def best_match(required: frozenset[str], other: str) -> NameMatch:
-    """Return how well the best of several names matches a class."""
+    """Return how well the best of several class names matches an object of class `other`."""
     return max((name_match(w, other) for w in required), default=NameMatch.NONE)
 
 
@@ -220,7 +219,7 @@ def is_piece(name: str) -> bool:
 
 
 def whole(name: str) -> str:
-    """Return the class that pieces come from; return other classes unchanged."""
+    """Return the class from which pieces are cut; any other class is returned unchanged."""
     return name.removesuffix("Sliced").removesuffix("Cracked")
 
 
@@ -240,7 +239,7 @@ _USED = frozenset({"hold", "open", "switch"})
 def step_features(
     step: LinkedStep, mentions: RequestMentions, types: Mapping[str, str]
 ) -> tuple[str, ...]:
-    """Return as features whether the request names a step's object, place and new states."""
+    """Return features that say whether the request names a step's object, place and new states."""
     marks = []
     for role, name in zip(("thing", "place"), step.action.args, strict=False):
         marks.append(f"* {role} {best_named_match(class_of(name, types), mentions).word}")
@@ -252,7 +251,6 @@ def step_features(
 
 
 def end_features(plan: LinkedPlan, mentions: RequestMentions) -> tuple[str, ...]:
-    """Return the features that compare the final state with the request."""
     outcome = PlanOutcome.of(plan)
     return tuple(
         dict.fromkeys(
@@ -270,19 +268,19 @@ def end_features(plan: LinkedPlan, mentions: RequestMentions) -> tuple[str, ...]
 
 
 def best_named_match(object_class: str, mentions: RequestMentions) -> NameMatch:
-    """Return how well the request's best matching name fits a class."""
+    """Return how well the best matching name in a request matches an object of a class."""
     return max(
         (best_match(t.classes, object_class) for t in mentions.things), default=NameMatch.NONE
     )
 
 
 def is_named(object_class: str, mentions: RequestMentions) -> bool:
-    """Return whether the request names a class, a superclass, or the whole of a piece."""
+    """Return whether a request names a class, a superclass, or the whole of which it is a piece."""
     return best_named_match(object_class, mentions) is NameMatch.EXACT
 
 
 def untouched(plan: LinkedPlan, mentions: RequestMentions) -> tuple[NamedThing, ...]:
-    """Return the named things that no step handles, not even a similar one."""
+    """Return the named things that no step handles, not even through a similar thing."""
     handled = PlanOutcome.of(plan).handled
     return tuple(
         t for t in named_things(mentions) if not any(best_match(t.classes, c) for c in handled)
@@ -290,7 +288,7 @@ def untouched(plan: LinkedPlan, mentions: RequestMentions) -> tuple[NamedThing, 
 
 
 def only_similar(plan: LinkedPlan, mentions: RequestMentions) -> tuple[NamedThing, ...]:
-    """Return the named things of which steps handle only something similar."""
+    """Return the named things of which steps handle only similar ones."""
     handled = PlanOutcome.of(plan).handled
     return tuple(
         t
@@ -300,17 +298,17 @@ def only_similar(plan: LinkedPlan, mentions: RequestMentions) -> tuple[NamedThin
 
 
 def missing_states(plan: LinkedPlan, mentions: RequestMentions) -> tuple[str, ...]:
-    """Return the families of requested states that do not hold at the end."""
+    """Return the requested state families that do not hold at the end."""
     outcome = PlanOutcome.of(plan)
     families = sorted(family for family, positive in mentions.states if positive)
     return tuple(f for f in families if not is_so(outcome, (f, True), mentions))
 
 
 def is_so(outcome: PlanOutcome, state: State, mentions: RequestMentions) -> bool:
-    """Return whether a requested state holds at the end.
+    """Return whether a requested state holds at the end of a plan.
 
-    Either a step produced the state, or the object had it from the start and the request does not
-    ask for the event itself.
+    It does if a step produced it, or if the object had it from the start and the request does not
+    ask for the change itself.
     """
     if state in outcome.states:
         return True
@@ -331,7 +329,7 @@ def lasting_states(outcome: PlanOutcome, mentions: RequestMentions) -> frozenset
 
 
 def named_things(mentions: RequestMentions) -> list[NamedThing]:
-    """Return the explicitly named things."""
+    """Return the things that a request names explicitly."""
     return [t for t in mentions.things if not t.optional]
 
 
