@@ -1,4 +1,4 @@
-"""Measure the contribution of each part of HVR, with a simulated model at several error rates.
+"""Measure what each part of HVR contributes, with a simulated model at several error rates.
 
     python benchmarks/ablation_simulated.py                        # everything, resumable
     python benchmarks/ablation_simulated.py --tasks T1,T2 --seeds 1 --errors 0,0.3

@@ -50,7 +50,7 @@ def prepared(domain: Path, problem: Path, tolerance: Fraction, as_val: bool) -> 
 
 
 def answer(root: Path, case: dict[str, Any], as_val: bool) -> Answer:
-    """Judge one case; the answers "crash" and "no place" are failures of hvr."""
+    """Judge one case; the answers "crash" and "no place" report failures of hvr itself."""
     tolerance = Fraction("0.01")
     args = (case.get("val_args") or "").split()
     if "-t" in args:
@@ -73,7 +73,6 @@ def answer(root: Path, case: dict[str, Any], as_val: bool) -> Answer:
 
 
 def wanted(case: dict[str, Any]) -> str | None:
-    """Return the correct verdict, or None if it is unknown."""
     if case.get("expected"):
         return str(case["expected"])
     return case["val"] if case["val"] in ("valid", "invalid") else None
@@ -154,7 +153,7 @@ def report(rows: list[tuple[dict[str, Any], Answer]], quiet: bool) -> int:
 
 
 def explained() -> dict[str, str]:
-    """Return the explanation for each case in which hvr is known to differ."""
+    """Return the reason for each case in which hvr is known to differ from the recorded verdict."""
     text = Path(__file__).with_name("agreement_explained.tsv").read_text(encoding="utf-8")
     rows = (line.split("\t") for line in text.splitlines()[1:])
     return dict(rows)

@@ -72,7 +72,7 @@ def main() -> int:
 
 
 def compare(chance: random.Random, val: str, folder: Path) -> tuple[str, str, Iterable[str]]:
-    """Judge one task with both validators; return its shape, the outcome and its files."""
+    """Judge one task with both validators, and return its shape, the outcome and its files."""
     shape = chance.choice(list(SHAPES))
     numbers = {
         "a": chance.choice(["0.1", "0.25", "0.5", "1"]),
@@ -113,9 +113,9 @@ def compare(chance: random.Random, val: str, folder: Path) -> tuple[str, str, It
 
 
 def process(chance: random.Random, effect: str, begin: int) -> str:
-    """Return a process with the effect, and sometimes an event that fires later.
+    """Return a process with this effect and, in some cases, an event that fires later.
 
-    VAL drops a process when an event fires at the time the process begins.
+    The event avoids a known fault: VAL drops a process if an event fires when the process begins.
     """
     text = f"(:process p :parameters () :precondition (on) :effect {effect})\n"
     if chance.random() < 0.4:

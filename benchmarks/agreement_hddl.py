@@ -60,7 +60,7 @@ MANY_FAULTS = {"actions_only", "shuffle_actions", "upper_case", "cut_file", "no_
 
 @dataclass(frozen=True)
 class Answer:
-    """hvr's answer about one plan: verdict, named line and seconds."""
+    """hvr's answer about one plan; `line` is the line that it blames."""
 
     verdict: str
     line: int
@@ -94,7 +94,7 @@ def answer(root: Path, case: dict[str, Any], any_order: bool) -> Answer:
 
 
 def lines_at_fault(original: str, changed: str) -> set[int]:
-    """Return the changed lines and the lines of the tasks above them."""
+    """Return the changed lines, and the lines of the tasks above them in the decomposition."""
     old, new = original.splitlines(), changed.splitlines()
     at_fault: set[int] = set()
     touched: set[str] = set()
@@ -114,7 +114,6 @@ def lines_at_fault(original: str, changed: str) -> set[int]:
 
 
 def places(root: Path, cases: list[dict[str, Any]], answers: dict[str, Answer]) -> None:
-    """Print how often hvr names the right line in plans with one fault."""
     right: Counter[str] = Counter()
     total: Counter[str] = Counter()
     for case in cases:
@@ -137,7 +136,6 @@ def places(root: Path, cases: list[dict[str, Any]], answers: dict[str, Answer]) 
 
 
 def flawed(root: Path) -> None:
-    """Print the findings on domains with one fault."""
     from hvr.validation.hierarchical.lint import lint_hddl
 
     said = 0
@@ -156,7 +154,7 @@ def flawed(root: Path) -> None:
 
 
 def found_again(root: Path, cases: list[dict[str, Any]]) -> None:
-    """Print for how many planner-made plans a decomposition is found from the actions alone."""
+    """Print for how many planners' plans hvr finds a decomposition from the actions alone."""
     from hvr.validation.hierarchical.conversion import ActionsJudge, read_actions
 
     times, outcomes = [], Counter[str]()
@@ -174,7 +172,7 @@ def found_again(root: Path, cases: list[dict[str, Any]]) -> None:
 
 
 def long_plan(count: int) -> tuple[DecompositionVerifier, HierarchicalPlan]:
-    """Return a plan with `count` actions below recursive tasks."""
+    """Return a plan with `count` actions in a chain of recursive tasks."""
     domain = parse_hddl_domain(
         "(define (domain walk) (:types place) (:predicates (at ?p - place) (road ?p ?q - place))"
         "(:task go :parameters (?q - place))"
@@ -219,7 +217,7 @@ def speed() -> None:
 
 
 def agreement(data: Path, cases: list[dict[str, Any]]) -> int:
-    """Print the verdicts that differ; return the number of unexplained ones."""
+    """Print the verdicts that differ, and return how many of them are unexplained."""
     unexplained = 0
     for any_order, key in ((False, "expected"), (True, "expected_any_order")):
         answers = {case["id"]: answer(data, case, any_order) for case in cases}

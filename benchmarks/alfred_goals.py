@@ -4,9 +4,9 @@
                                       [--jobs N] [--engine NAME] [--address A]
 
 For every demonstration, the script builds the scene from the recorded object poses and writes the
-goal as PDDL from its parameters. hvr then plans and executes it with replanning in the embedded
-kitchen. ALFRED's own conditions (`alfred_judge.py`) decide on AI2-THOR's metadata whether the goal
-is reached; they use no PDDL, none of hvr's names and no knowledge graph.
+goal, given by the demonstration's parameters, as PDDL. hvr then plans and executes it with
+replanning in the embedded kitchen. ALFRED's own conditions (`alfred_judge.py`) decide on AI2-THOR's
+metadata whether the goal is reached; they use no PDDL, none of hvr's names and no knowledge graph.
 
 ALFRED forces every put, so AI2-THOR's placement table is off unless `--placement-table` is given.
 """
@@ -52,13 +52,12 @@ from studies.alfred import scene_from_alfred
 
 @dataclass(frozen=True)
 class Settings:
-    """Options of a run over the demonstrations.
+    """Options for planning and executing the demonstrations.
 
     Args:
         placement_table: Whether AI2-THOR's placement table restricts placements.
         budget: Time limit of each search in seconds.
-        patience: Seconds without a shorter plan after which a search stops.
-        seed: Seed of the kitchen.
+        patience: Seconds after which a search that finds no shorter plan stops.
     """
 
     placement_table: bool = False
@@ -80,12 +79,11 @@ def is_forbidden(wanted: Wanted) -> bool:
 
 @lru_cache(maxsize=1)
 def kitchen_ontology() -> Ontology:
-    """Return the ontology that names the goals of hvr's kitchen."""
     return load_world("kitchen").scene_ontology
 
 
 def goal_of(wanted: Wanted, ontology: Ontology) -> str:
-    """Return the goal as PDDL over the domain of the scene's world."""
+    """Return the goal as PDDL in the domain of the scene's world."""
     target = _pddl_type(wanted.target, ontology)
     if wanted.lamp:
         lamp = _pddl_type(wanted.lamp, ontology)
@@ -124,28 +122,23 @@ def _preposition(object_type: str, ontology: Ontology) -> str:
 
 @dataclass
 class Episode:
-    """Outcome of one demonstration.
+    """The outcome of one demonstration.
 
     Args:
-        id: ID of the demonstration.
-        floor_plan: Name of the kitchen.
-        task_type: ALFRED's task type.
         goal: Goal as PDDL.
         reached: Whether ALFRED's conditions hold at the end.
-        outcome: `reached` or the class of the miss; `placement table` if AI2-THOR's placement
+        outcome: `reached`, or the class of the miss; `placement table` if AI2-THOR's placement
             table forbids the goal itself.
         reason: Explanation of a miss.
         steps: Number of executed atomic actions.
         thor_steps: Number of AI2-THOR actions sent, without queries.
         expert_steps: Number of interactions in the demonstration, without navigation.
-        planner_calls: Number of planner calls.
         optimal: Whether the last plan is proven shortest.
         scene_seconds: Time to build the scene, the kitchen and its graph.
         plan_seconds: Time to plan, including retrieval and validation.
-        search_seconds: The part of `plan_seconds` spent in search.
+        search_seconds: Part of `plan_seconds` spent in search.
         act_seconds: Time to execute.
-        seconds: Total time.
-        differences: Number of steps after which the kitchen differed from the domain's prediction.
+        differences: Steps after which the kitchen differed from the domain's prediction.
     """
 
     id: str
@@ -178,7 +171,7 @@ def _policy(settings: Settings, world: str) -> SymbolicPolicy:
 
 
 def run_episode(record: Mapping[str, Any], settings: Settings) -> Episode | None:
-    """Plan, execute and judge one demonstration, or return None if its goal cannot be written."""
+    """Plan, execute and judge one demonstration; None if its goal cannot be written as PDDL."""
     started = time.perf_counter()
     wanted = Wanted.of(record)
     if wanted is None:
@@ -243,12 +236,11 @@ def run_episode(record: Mapping[str, Any], settings: Settings) -> Episode | None
 def run(
     records: Sequence[Mapping[str, Any]], settings: Settings, engine: EngineChoice
 ) -> Iterator[Episode | None]:
-    """Run demonstrations in order."""
     return results(partial(run_episode, settings=settings), records, engine, chunk=4)
 
 
 def summary(episodes: Sequence[Episode]) -> list[dict[str, Any]]:
-    """Return one row per task type and a row of totals."""
+    """Return one row per task type, then a row of totals."""
     groups: dict[str, list[Episode]] = defaultdict(list)
     for episode in episodes:
         groups[episode.task_type].append(episode)
@@ -275,7 +267,6 @@ def summary(episodes: Sequence[Episode]) -> list[dict[str, Any]]:
 
 
 def show(episodes: Sequence[Episode]) -> None:
-    """Print the table and every miss."""
     rows = summary(episodes)
     heads = list(rows[0])
     print("  ".join(f"{h:<34}" if h == heads[0] else f"{h:>9}" for h in heads))
@@ -327,7 +318,7 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the benchmark; return exit code 2 if the demonstrations are missing."""
+    """Run the benchmark; the exit code is 2 if the demonstrations are missing."""
     options = parse_arguments(arguments)
     if not options.data.is_file():
         print(f"{options.data} does not exist; give the demonstrations with --data",

@@ -1,12 +1,12 @@
 """Judge ALFRED's goal conditions on AI2-THOR's metadata alone.
 
-Only the last state counts:
+Only the final state counts:
 
-* placed: the target type lies in a receptacle of the parent type (two objects: in the same one);
-* washed: the object lay in the SinkBasin nearest the Faucet when the Faucet was turned on;
-  heated: in the Microwave when it was turned on; cooled: in the Fridge when it was closed;
-* with a movable receptacle: the object lies in one that lies in a receptacle of the parent type;
-* examined in the light: the object is held, and a lamp of the required type is on and visible.
+* placed: the target type lies in a receptacle of the parent type (two objects: in the same one); *
+washed: the object lay in the SinkBasin nearest to the Faucet when the Faucet was turned on; heated:
+in the Microwave when it was turned on; cooled: in the Fridge when it was closed; * with a movable
+receptacle: the object lies in a movable receptacle that lies in a receptacle of the parent type; *
+examined in the light: the object is held, and a lamp of the required type is on and visible.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ TASK_TYPES = (SIMPLE, TWO, *MARKS, MOVABLE, LOOK)
 
 @dataclass(frozen=True)
 class Wanted:
-    """The goal of a demonstration, in AI2-THOR's types.
+    """The goal of a demonstration, in AI2-THOR's object types.
 
     Args:
         task_type: One of `TASK_TYPES`.
         target: Type of the object to place.
         parent: Type of the destination receptacle.
-        movable: Type of the movable receptacle for the object, or "".
-        lamp: Type of the lamp under which to examine the object, or "".
+        movable: Type of the movable receptacle for the object; empty if none.
+        lamp: Type of the lamp under which to examine the object; empty if none.
     """
 
     task_type: str
@@ -61,7 +61,7 @@ class Wanted:
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> Wanted | None:
-        """Return the goal of a record, or None for task types that are not judged here."""
+        """Return the goal of a record; None for task types that are not judged."""
         if record["task_type"] not in TASK_TYPES:
             return None
         params = record["pddl_params"]
@@ -76,11 +76,7 @@ class Wanted:
 
 
 class Judge:
-    """An environment that forwards actions to a kitchen and tracks ALFRED's goal conditions.
-
-    Args:
-        kitchen: The kitchen to act in.
-    """
+    """An environment that forwards actions to a kitchen and tracks ALFRED's goal conditions."""
 
     def __init__(self, kitchen: Kitchen) -> None:
         self.kitchen = kitchen
@@ -92,12 +88,11 @@ class Judge:
         return self.kitchen.last_event
 
     def reset(self, scene: Any = None) -> Event:
-        """Reset the kitchen and the tracked history."""
         self.history = {mark: set() for mark in MARKS.values()}
         return self.kitchen.reset(scene)
 
     def step(self, action: str | dict[str, Any] | None = None, **kwargs: Any) -> Event:
-        """Execute an action and record which objects it washed, heated or cooled."""
+        """Execute an action, and record which objects it washed, heated or cooled."""
         event = self.kitchen.step(action, **kwargs)
         name = action.get("action") if isinstance(action, dict) else action
         if not str(name).startswith("Get"):
@@ -122,11 +117,10 @@ class Judge:
                 self.history["washed"] |= _inside(nearest["objectId"], by_id)
 
     def reached(self, wanted: Wanted) -> bool:
-        """Return whether the goal holds now."""
         return not self.missing(wanted)
 
     def missing(self, wanted: Wanted) -> str:
-        """Describe the unmet part of the goal (empty if it holds)."""
+        """Describe the unmet part of the goal; empty if the goal holds."""
         objects = self.last_event.metadata["objects"]
         by_id = {o["objectId"]: o for o in objects}
         found = {o["objectId"] for o in objects
@@ -169,7 +163,7 @@ def _apart(entry: Mapping[str, Any], point: Mapping[str, float]) -> float:
 
 
 def _inside(receptacle: str, by_id: Mapping[str, Mapping[str, Any]]) -> set[str]:
-    """Return the IDs of objects in a receptacle, including those nested in dishes."""
+    """Return the ids of the objects in a receptacle, including those nested in dishes."""
     found: set[str] = set()
     todo = [receptacle]
     while todo:
@@ -181,7 +175,7 @@ def _inside(receptacle: str, by_id: Mapping[str, Mapping[str, Any]]) -> set[str]
 
 
 def read(path: Path, limit: int | None = None) -> Iterator[dict[str, Any]]:
-    """Yield the records of a file, or `limit` of them spread evenly over it."""
+    """Yield the records of a file, at most `limit` of them, spread evenly over the file."""
     lines = lines_of(path)
     if limit is not None and limit < len(lines):
         lines = [lines[i * len(lines) // limit] for i in range(limit)]

@@ -53,17 +53,12 @@ _PASSED_ON = ("forceAction", "placeStationary")
 
 @dataclass
 class Replay:
-    """Outcome of one replayed demonstration.
+    """The outcome of replaying one demonstration.
 
     Args:
-        id: ID of the demonstration.
-        floor_plan: Name of the kitchen.
-        task_type: ALFRED's task type.
         done: Whether all interactions succeeded.
         goal: Whether the goal holds at the end.
         cause: Cause of a miss: the failed interaction and its message, or the unmet goal.
-        interactions: Number of interactions.
-        succeeded: Number of successful interactions.
         looked: Number of interactions that the expert did not force.
         seen: Number of unforced interactions whose target the kitchen's agent sees.
         walked: Number of the expert's navigation actions.
@@ -85,7 +80,6 @@ class Replay:
 
     @property
     def success(self) -> bool:
-        """Whether all interactions succeeded and the goal holds."""
         return self.done and self.goal
 
 
@@ -121,7 +115,7 @@ def replay(record: Mapping[str, Any], only_seen: bool = False) -> Replay:
 
 
 def _walk(judge: Judge, moves: str, result: Replay) -> None:
-    """Replay the expert's walk; teleport past steps that only the kitchen blocks."""
+    """Replay the expert's walk; if only the kitchen blocks a step, teleport the agent past it."""
     for move in moves:
         action, arguments = _WALK[move]
         result.walked += 1
@@ -159,7 +153,6 @@ def _interact(
 def run(
     records: Sequence[Mapping[str, Any]], only_seen: bool, engine: EngineChoice
 ) -> Iterable[Replay]:
-    """Replay all demonstrations in order."""
     return results(partial(replay, only_seen=only_seen), records, engine, chunk=8)
 
 
@@ -168,7 +161,6 @@ def share(part: float, whole: float) -> str:
 
 
 def report(found: Sequence[Replay], seconds: float) -> None:
-    """Print the counts and every miss."""
     total = len(found)
     print("| task type | demonstrations | all interactions | goal holds | both |")
     print("| --- | --- | --- | --- | --- |")
@@ -198,7 +190,7 @@ def _sums(found: Sequence[Replay], part: str, whole: str) -> tuple[int, int]:
 
 
 def _class(cause: str) -> str:
-    """Strip names and numbers from a cause."""
+    """Remove names and numbers from a cause, so that equal causes are counted together."""
     head, _, message = cause.partition(": ")
     words = [word for word in message.split() if not any(c.isdigit() for c in word)]
     return f"{head.split('|')[0]}: {' '.join(words)}"

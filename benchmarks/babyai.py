@@ -126,7 +126,7 @@ def _episode(
 
 
 def _expert(level: str, seed: int, args: argparse.Namespace) -> int | None:
-    """Return the steps of the expert, or None if it fails or takes more than `PATIENCE`."""
+    """Return the number of steps of the expert; None if it fails or takes more than `PATIENCE`."""
     from minigrid.utils.baby_ai_bot import BabyAIBot
 
     def give_up(*_: object) -> None:
@@ -188,7 +188,7 @@ class Others:
             level.grid.get(*self._draw.choice(doors)).is_open = False
 
     def _move_key(self) -> None:
-        """Move a key to another free cell of its room, away from doors."""
+        """Move a key to a different free cell of its room, away from doors."""
         level = self._level.unwrapped
         keys = self._cells("key")
         if not keys:

@@ -51,7 +51,7 @@ class Table:
         self.seconds: list[float] = []
 
     def add(self, source: str, files: Files, certify: Callable[[Files], Any], name: str) -> None:
-        """Write a certificate and check it, intact and damaged."""
+        """Write a certificate, and check it both intact and damaged."""
         try:
             certificate, report = certify(files)
         except NoCertificateError as error:
@@ -98,7 +98,6 @@ class Table:
 
 
 def random_plans(count: int, table: Table) -> None:
-    """Judge `count` random plans of each kind."""
     settled = settings(
         max_examples=count,
         suppress_health_check=list(HealthCheck),

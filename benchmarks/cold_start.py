@@ -37,7 +37,7 @@ PROBLEM = "(define (problem i) (:domain d) (:init (p)) (:goal (q)))"
 
 
 def timed(words: list[str], checkout: Path, folder: str, *, wall: bool) -> float:
-    """Return the seconds a command takes with the hvr of a checkout."""
+    """Return the seconds that a command takes with the hvr of a checkout."""
     environment = {**os.environ, "PYTHONPATH": str(checkout)}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)  # users have compiled files
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()

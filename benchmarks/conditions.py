@@ -11,7 +11,7 @@ _PACKAGES = ("hvr", "pyoxigraph", "unified-planning", "up-fast-downward", "rdfli
 
 
 def conditions(seed: int | None = None) -> str:
-    """Return the conditions as one line for the head of a table."""
+    """Return the machine, versions and seed as one line for the head of a table."""
     parts = [f"{_processor()}, {os.cpu_count()} CPUs", platform.platform(terse=True),
              f"Python {platform.python_version()}"]  # fmt: skip
     for name in _PACKAGES:

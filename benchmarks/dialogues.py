@@ -3,8 +3,8 @@
     python benchmarks/dialogues.py [--every N]
     python benchmarks/dialogues.py --conditions [--sight visible|doors] [--every N]
 
-`dialogues.txt` and `contingent.txt` say how each must end. The exit status is always 0; the last
-line counts the failures.
+`dialogues.txt` and `contingent.txt` contain the required end of each. The exit status is always 0;
+the last line counts the failures.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def lines_of(name: str) -> list[list[str]]:
 
 
 def holds(fact: str, inventory: Inventory) -> bool:
-    """Return whether a fact over names or types holds: `in apple fridge`."""
+    """Return whether a fact over names or types holds, such as `in apple fridge`."""
     predicate, *args = fact.split()
 
     def fits(arg: str, name: str) -> bool:
@@ -47,7 +47,7 @@ def holds(fact: str, inventory: Inventory) -> bool:
 
 
 def unmet(ends: str, last: str, inventory: Inventory) -> list[str]:
-    """Return the expected facts that do not hold, and the expected text if it is missing."""
+    """Return the expected facts that do not hold, and the expected text if it was not said."""
     found = []
     for end in filter(None, ends.split("; ")):
         if end.startswith("= "):
@@ -58,7 +58,7 @@ def unmet(ends: str, last: str, inventory: Inventory) -> list[str]:
 
 
 def failed_dialogues(save: Path, every: int = 1) -> list[str]:
-    """Run dialogues; return those that end wrongly or ask unnecessary questions."""
+    """Run dialogues, and return those that end wrongly or ask unnecessary questions."""
     found = []
     for number, (scene, turns, ends, open_) in enumerate(lines_of("dialogues.txt")[::every]):
         options = Options(scene=scene, reader="grammar", save=save / str(number))
@@ -72,7 +72,7 @@ def failed_dialogues(save: Path, every: int = 1) -> list[str]:
 
 
 def failed_conditions(save: Path, sight: str, every: int = 1) -> list[str]:
-    """Run contingent requests; return those that end or decide wrongly."""
+    """Run contingent requests, and return those that end or decide wrongly."""
     found = []
     for number, (scene, text, answer, ends) in enumerate(lines_of("contingent.txt")[::every]):
         options = Options(scene=scene, sight=sight, reader="grammar", save=save / str(number))
@@ -89,7 +89,6 @@ def failed_conditions(save: Path, sight: str, every: int = 1) -> list[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the failures and their number."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--conditions", action="store_true", help="contingent requests instead")
     parser.add_argument("--sight", default="visible", help="of the contingent requests")

@@ -32,7 +32,6 @@ RATES = tuple(number / 10 for number in range(1, 10))
 
 
 def said(task: str, setting: str, model: str, folder: Path, *more: str) -> tuple[int, str]:
-    """Return a run's exit code and its reported goal status."""
     out, err = io.StringIO(), io.StringIO()
     words = ["plan", "--task", task, "--setting", setting, "--llm", model, "--no-verify",
              "--max-replans", "0", "--sight", "omniscient", "--save", str(folder), "--json",

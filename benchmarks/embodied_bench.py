@@ -32,7 +32,7 @@ from studies.human_language import Demonstration, Described
 
 
 def instructions(data: Path) -> Iterator[tuple[str, Demonstration]]:
-    """Yield each instruction as a demonstration with one sentence, with the name of its set."""
+    """Yield each instruction, as a demonstration with one sentence, and the name of its set."""
     for name, tasks in _json(data / "splits" / "splits.json").items():
         for number, task in enumerate(tasks):
             trial = data / "json_2.1.0" / task["task"] / "pp"
@@ -45,7 +45,7 @@ def instructions(data: Path) -> Iterator[tuple[str, Demonstration]]:
 
 
 def _start(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return ALFRED's record of a start in the form of `scene_from_alfred`."""
+    """Return ALFRED's record of an initial state in the form that `scene_from_alfred` reads."""
     scene = record["scene"]
     poses = [
         {"name": p["objectName"], **p["position"], "rotation": p["rotation"]}
@@ -62,7 +62,7 @@ def _json(path: Path) -> Any:
 
 
 def table(names: Sequence[str], described: Sequence[Described]) -> str:
-    """Return a table with one row per set and a row of totals."""
+    """Return a table with one row per set, then a row of totals."""
     lines = ["| set | instructions | understood | claimed | met | wrong |", "|---" * 6 + "|"]
     for name in (*dict.fromkeys(names), "all"):
         pairs = zip(names, described, strict=True)
@@ -78,7 +78,6 @@ def table(names: Sequence[str], described: Sequence[Described]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the benchmark."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, required=True, help="EB-ALFRED's folder data")
     parser.add_argument("--set", default="", help="only this set")

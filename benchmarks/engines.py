@@ -44,7 +44,7 @@ _BENCH = (("LLM", ("T1", "T2")),)
 
 @contextmanager
 def cluster(nodes: int, kill_after: float | None) -> Iterator[None]:
-    """Start a Ray cluster of one-processor nodes; optionally kill one of them."""
+    """Start a Ray cluster of one-processor nodes; after `kill_after` seconds, kill one of them."""
     import ray
     from ray.cluster_utils import Cluster
 
@@ -65,19 +65,17 @@ def cluster(nodes: int, kill_after: float | None) -> Iterator[None]:
 
 
 def nothing(cell: int) -> int:
-    """Do no work."""
     return cell
 
 
 def empty(count: int, choice: EngineChoice) -> Iterable[str]:
-    """Return the results of cells without work."""
+    """Yield the results of cells that do no work."""
     with closing(choice.open()) as engine:
         for done in engine.run(nothing, range(count), ordered=True):
             yield f"{done.value}{done.lost}"
 
 
 def plans(count: int, choice: EngineChoice, steps: int = 20) -> Iterable[str]:
-    """Return the verdicts on plans."""
     from hvr.validation import stream
 
     engine = None if choice.name == "here" else choice
@@ -88,7 +86,7 @@ def plans(count: int, choice: EngineChoice, steps: int = 20) -> Iterable[str]:
 def cells(count: int, choice: EngineChoice, part: int = 0) -> Iterable[str]:
     """Yield the results and model requests of bench cells, without timings.
 
-    The last item is the number of charged requests; a request sent twice is charged twice.
+    The last item is the number of charged requests; a request that is sent twice is charged twice.
     """
     from hvr.bench import runner as cell
     from hvr.bench.cells import CellOptions, plan_cells
@@ -134,8 +132,8 @@ class Case:
         work: One of `WORK`.
         count: Number of cells or plans.
         engine: One of `ENGINES`.
-        part: Index of the part; parts share no cells.
-        steps: Number of steps of each plan, or 0 for work without plans.
+        part: Index of the part; parts have no cells in common.
+        steps: Number of steps per plan; 0 for work without plans.
     """
 
     work: str
@@ -146,12 +144,10 @@ class Case:
 
     @property
     def name(self) -> str:
-        """Name of the work in the table."""
         return f"{self.work} of {self.steps} steps" if self.steps else self.work
 
 
 def measure(case: Case, given: argparse.Namespace) -> dict[str, Any]:
-    """Measure a case's work on its engine, in this process."""
     kill = given.kill_after if case.engine == "ray-killed" else None
     on_ray = case.engine.startswith("ray")
     place = cluster(given.nodes + (kill is not None), kill) if on_ray else nullcontext()
@@ -189,7 +185,7 @@ def planned(given: argparse.Namespace) -> Iterator[list[list[Case]]]:
 
 
 def table(given: argparse.Namespace, rows: dict[Case, dict[str, Any]]) -> Iterator[str]:
-    """Yield the lines of the table, combining the parts of each case."""
+    """Yield the lines of the table, where the parts of each case are combined."""
     yield "| work | count | engine | seconds | per second | memory of the driver, MiB | results |"
     yield "| --- | ---: | --- | ---: | ---: | ---: | --- |"
     for engines in planned(given):
@@ -227,7 +223,6 @@ def options() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Measure the missing cases and print the table."""
     given = options()
     if given.one:
         work, count, engine, part, steps = given.one

@@ -57,8 +57,6 @@ REFUSE = "!"
 
 @dataclass(frozen=True)
 class Line:
-    """A request with the checks of its end state."""
-
     group: str
     place: str
     text: str
@@ -71,8 +69,8 @@ class Outcome:
 
     Args:
         claimed: Whether hvr reports success.
-        unmet: The first check that the end state does not pass.
-        message: The refusal, or hvr's reading of the request.
+        unmet: First check that the end state fails.
+        message: Refusal, or hvr's reading of the request.
     """
 
     line: Line
@@ -92,7 +90,6 @@ class Outcome:
 
 
 def read_lines(path: Path) -> Iterator[Line]:
-    """Yield the lines of a file of requests."""
     group = ""
     for number, text in enumerate(read_text(path).splitlines(), 1):
         if text.startswith("## "):
@@ -127,7 +124,6 @@ class EndState:
         self.history = judge.history
 
     def passes(self, check: str) -> bool:
-        """Return whether a check holds."""
         count, kinds, rest = self._parsed(check)
         things = [o for o in self.objects if o["objectType"].lower() in kinds]
         if rest.startswith("@ "):
@@ -217,7 +213,6 @@ def _in_world(outcome: Outcome) -> None:
 
 
 def try_line(job: tuple[Line, str]) -> Outcome:
-    """Read, plan and execute one request."""
     line, reader = job
     outcome, started = Outcome(line), time.perf_counter()
     try:
@@ -232,7 +227,7 @@ def try_line(job: tuple[Line, str]) -> Outcome:
 
 
 def table(outcomes: list[Outcome]) -> str:
-    """Return a table with one row per group and a row of totals."""
+    """Return a table with one row per group, then a row of totals."""
     lines = ["| group | requests | right | claimed | wrong claims |", "|---" * 5 + "|"]
     for group in (*dict.fromkeys(o.line.group for o in outcomes), "all"):
         some = [o for o in outcomes if group in (o.line.group, "all")]
@@ -243,7 +238,6 @@ def table(outcomes: list[Outcome]) -> str:
 
 
 def main() -> int:
-    """Run the benchmark."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, default=FILE, help="the requests")
     parser.add_argument("--match", default="", help="only requests that match")

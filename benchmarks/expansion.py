@@ -1,4 +1,4 @@
-"""Measure the retrieval of the objects that a plan needs, with and without expansion.
+"""Measure how well retrieval finds the objects that a plan needs, with and without expansion.
 
     python benchmarks/expansion.py
     python benchmarks/expansion.py --per-class 1 --json table.json
@@ -7,8 +7,8 @@ No language model is involved. The simulated pick consists of the classes named 
 sentences (the goal-oriented one, or both it and the constructive one). This is roughly the least
 that a model can be expected to pick. Recall is the retrieved share of the objects in the task's
 ground-truth plan (tasks/*.toml, in its scene). By class, an object of the same class or any other
-cutting tool also counts. Tokens are an upper estimate (`hvr.models.model`) for the objects'
-context.
+cutting tool also counts. Tokens are an upper estimate (`hvr.models.model`) of the prompt text about
+the objects.
 """
 
 from __future__ import annotations
@@ -50,9 +50,8 @@ class Row:
 
     Args:
         recall: Retrieved share of the ground truth's objects.
-        by_class: Recall in which an object of the same class suffices.
-        objects: Number of retrieved objects.
-        tokens: Estimated number of tokens in the objects' context.
+        by_class: The same share if an object of the same class suffices.
+        tokens: Estimated number of tokens of the prompt text about the objects.
         missing: Ground-truth objects that were not retrieved.
     """
 

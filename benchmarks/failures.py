@@ -7,9 +7,9 @@
     python benchmarks/failures.py                           # all three
 
 `faults` injects every kind of fault at every step of the plan where it can occur, for each task in
-three scenes. These are the ground truth's scene, with the ground truth as the plan, and the first
-two others that have the required objects. With --out, an interrupted run resumes. Everything runs
-in hvr's kitchen, not in AI2-THOR.
+three scenes: the ground truth's scene, with the ground truth as the plan, and the next two scenes
+that have the required objects. With --out, an interrupted run resumes. Everything runs in hvr's
+kitchen, not in AI2-THOR.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _lab = Lab()
 
 
 def reflect(sight: Sight) -> bool:
-    """Run REFLECT's scenarios; return whether each is detected at the right step, with its kind."""
+    """Run REFLECT's scenarios; return whether each fault is detected at its step and classified."""
     policy = Lab().policy
     print(f"{'scenario':16} {'fault':22} {'fails':>5} {'noticed':>7} {'step':>6} {'kind':>6}  as")
     right = exact = alarms = 0
@@ -79,7 +79,7 @@ def reflect(sight: Sight) -> bool:
 
 
 def scenes_of(task: PaperTask, count: int) -> tuple[str, ...]:
-    """Return the ground truth's scene, then others that have the task's objects."""
+    """Return the ground truth's scene, then further scenes that have the task's objects."""
     first = task.ground_truth.scene
     return (first, *(s for s in task.scenes if s != first))[:count]
 
@@ -92,7 +92,7 @@ def run_pair(
     seeds: int,
     seed: int = 0,
 ) -> list[Row]:
-    """Run a task in a scene for all keys that are still missing, or for the given ones."""
+    """Run a task in a scene with the faults named by keys, or with all that have no row yet."""
     task_id, scene, wanted = pair
     try:
         baseline = _lab.baseline(load_task(task_id), scene)
@@ -126,7 +126,7 @@ def keys_of(
 
 
 def chunks(keys: Sequence[str], size: int = 20) -> list[tuple[str, str, tuple[str, ...]]]:
-    """Group keys into chunks of one task and scene, each for one process."""
+    """Group keys into chunks of one task and scene; each chunk is run by one process."""
     by_pair: dict[tuple[str, str], list[str]] = {}
     for key in keys:
         task, scene, *_ = key.split("/")
@@ -141,13 +141,12 @@ def chunks(keys: Sequence[str], size: int = 20) -> list[tuple[str, str, tuple[st
 def rows_of(
     work: Sequence[object], run: partial[list[Row]], options: argparse.Namespace
 ) -> Iterator[Row]:
-    """Yield the rows of all work."""
     for rows in results(run, work, chosen(options)):
         yield from rows
 
 
 def load(path: Path | None) -> list[Row]:
-    """Return the rows of an earlier run, without an unfinished last line."""
+    """Return the rows of an earlier run, without an incomplete last line."""
     if path is None or not path.exists():
         return []
     rows = []
@@ -162,12 +161,11 @@ def load(path: Path | None) -> list[Row]:
 
 
 def _noise(options: argparse.Namespace, part: str) -> float:
-    """Return the share of wrong sensor readings in a part."""
     return _NOISE[part] if options.noise is None else options.noise
 
 
 def free(options: argparse.Namespace, pairs: Sequence[tuple[str, str]]) -> bool:
-    """Run without faults; return whether there are no false alarms."""
+    """Run without faults, and return whether there are no false alarms."""
     senses = Senses(Sight(options.sight), _noise(options, "free"), not options.untold)
     run = partial(run_pair, part="free", kinds=(), senses=senses, seeds=options.seeds)
     rows = list(rows_of([(*pair, ()) for pair in pairs], run, options))
@@ -179,7 +177,7 @@ def free(options: argparse.Namespace, pairs: Sequence[tuple[str, str]]) -> bool:
 
 
 def faults(options: argparse.Namespace, pairs: Sequence[tuple[str, str]]) -> bool:
-    """Run with faults; return whether every observable fault is detected in its step."""
+    """Run with faults, and return whether every observable fault is detected at its step."""
     kinds = tuple(FaultKind(kind) for kind in options.kinds)
     keys = [key for pair in pairs for key in keys_of(pair, kinds, options.seed, options.last)]
     if options.limit and options.limit < len(keys):
@@ -240,7 +238,7 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the requested parts; return exit code 1 after a missed fault or a false alarm."""
+    """Run the requested parts; the exit code is 1 after a missed fault or a false alarm."""
     options = parse_arguments(arguments)
     known = "untold" if options.untold else "told"
     noise = ", ".join(f"{_noise(options, part):.0%} in {part}" for part in _NOISE)

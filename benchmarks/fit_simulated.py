@@ -42,7 +42,6 @@ CORRECTED = ("VR",)
 
 
 def main() -> int:
-    """Run the missing cells and print the grid, best first."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--errors", default="0.1,0.2,0.3")
     parser.add_argument("--lengths", default="0.05,0.2")

@@ -119,7 +119,7 @@ def _damage(text: str, chance: random.Random, other: str) -> str:
 
 
 def attempt(domain: str, problem: str, plan: str, any_order: bool) -> str:
-    """Read, lint and judge three texts; return the stage reached."""
+    """Read, lint and judge three texts, and return the stage reached."""
     stage = "domain"
     try:
         lifted = parse_hddl_domain(domain)
@@ -139,7 +139,7 @@ def attempt(domain: str, problem: str, plan: str, any_order: bool) -> str:
 
 
 def seeds(data: Path | None) -> list[tuple[str, str, str]]:
-    """Return seed texts: domain, problem, plan."""
+    """Return texts to damage: domain, problem, plan."""
     found = [tuple((EXAMPLE / n).read_text() for n in ("domain.hddl", "problem.hddl", "plan.txt"))]
     if data is not None:
         needed = ("id", "actions", "mutation", "domain", "problem", "plan")
@@ -153,7 +153,7 @@ def seeds(data: Path | None) -> list[tuple[str, str, str]]:
 
 
 def too_large(number: int, peak: int, size: int) -> bool:
-    """Report an input that took too much memory; return whether it did."""
+    """Report an input that took too much memory, and return whether it did."""
     if peak <= LIMIT_TIMES * size:
         return False
     print(f"input {number}: {peak:,} bytes for {size:,}", flush=True)
@@ -161,7 +161,6 @@ def too_large(number: int, peak: int, size: int) -> bool:
 
 
 def fuzz(numbers: Sequence[int], texts: list[tuple[str, str, str]]) -> int:
-    """Try inputs; return the number of findings."""
     stages: Counter[str] = Counter()
     findings = 0
     slowest, largest = 0.0, 0.0

@@ -118,8 +118,6 @@ Texts = tuple[bytes, bytes, bytes]
 
 @dataclass(frozen=True)
 class Finding:
-    """An input that triggered a failure."""
-
     number: int
     what: str
     details: str
@@ -262,7 +260,7 @@ def _monster(random_: random.Random) -> bytes:
 
 
 def damaged(number: int, seed: int, seeds: tuple[Texts, ...]) -> Texts:
-    """Return input number `number`."""
+    """Return the input with this number."""
     random_ = random.Random(f"{seed}/{number}")
     texts = list(random_.choice(seeds))
     # The domain is damaged least often: nothing else can be read without it.
@@ -290,7 +288,7 @@ def damaged(number: int, seed: int, seeds: tuple[Texts, ...]) -> Texts:
 
 @lru_cache(maxsize=1000)
 def _whole(text: bytes, lenient: bool) -> Domain:
-    """Read an undamaged domain."""
+    """Parse an undamaged domain."""
     return parse_domain(text.decode("latin-1"), lenient=lenient)
 
 
@@ -341,7 +339,6 @@ def _alarm(_signal: int, _frame: FrameType | None) -> None:
 def try_chunk(
     numbers: range, seed: int, seeds: tuple[Texts, ...], command_every: int
 ) -> tuple[Counter[str], list[Finding]]:
-    """Try inputs in this process."""
     resource.setrlimit(resource.RLIMIT_AS, (LIMIT_BYTES, LIMIT_BYTES))
     signal.signal(signal.SIGPROF, _alarm)
     counts: Counter[str] = Counter()
@@ -390,7 +387,7 @@ def try_chunk(
 def _memory(
     number: int, texts: Texts, run: Callable[[], object], counts: Counter[str]
 ) -> list[Finding]:
-    """Try an input strictly; return a finding if it took too much memory."""
+    """Try an input in strict mode; return a finding if it took too much memory."""
     size = sum(map(len, texts))
     tracemalloc.start()
     with contextlib.suppress(Exception):  # the timed run reports it
@@ -443,7 +440,7 @@ def read_seeds(folder: Path) -> tuple[Texts, ...]:
 def run_all(
     numbers: range, seed: int, seeds: tuple[Texts, ...], engine: EngineChoice, every: int
 ) -> Iterator[tuple[int, Counter[str], list[Finding]]]:
-    """Try all inputs; yield the number done, their outcomes and the findings."""
+    """Try all inputs, and yield the number done so far, their outcomes and the findings."""
     done = 0
     chunks = [numbers[i : i + CHUNK] for i in range(0, len(numbers), CHUNK)]
     try_one = importable(partial(try_chunk, seed=seed, seeds=seeds, command_every=every))

@@ -50,7 +50,7 @@ BUILT_IN = (
 
 
 def damaged(number: int, seeds: Sequence[bytes]) -> bytes:
-    """Return input number `number`."""
+    """Return the input with this number."""
     chance = random.Random(number)
     data = chance.choice(seeds)
     for _ in range(chance.choice((1, 1, 1, 2, 3, 6))):
@@ -65,7 +65,7 @@ def damaged(number: int, seeds: Sequence[bytes]) -> bytes:
 def attempt(
     data: bytes, number: int, models: Sequence[LoadedModel], resident: ResidentValidator
 ) -> str:
-    """Read a text in one of the supported ways; return the outcome."""
+    """Read a text in one of the supported ways, and return the outcome."""
     if number % 5 == 4:
         names = {part: str(EXAMPLE / f"{part}.pddl") for part in ("domain", "problem")}
         text = data.decode("latin-1")
@@ -80,7 +80,6 @@ def attempt(
 
 
 def fuzz(numbers: Sequence[int], seeds: Sequence[bytes]) -> int:
-    """Try inputs; return the number of findings."""
     files = str(EXAMPLE / "domain.pddl"), str(EXAMPLE / "problem.pddl")
     ways = (BatchOptions(), BatchOptions(extract=True), BatchOptions(extract=True, plan_number=0))
     models = [ModelReader(options).read(*files) for options in ways]

@@ -9,11 +9,12 @@ UltraTool's links come from all plans, including the validation and test plans; 
 only those that occur in training plans.
 
 kinds       ROC-AUC of true plans against wrong ones by kind (`hvr.judging.verifier.wrong_plans`),
-            with means and spread over seeds: the paper's network with the paper's negatives and
-            with more, and hvr's judge, which has no network; the share of true and of wrong plans
+            with means and spread over seeds: the paper's network, trained with the paper's
+            negatives or with more kinds, and hvr's judge, which has no network; the share of true
+            and of wrong plans
             accepted. `--paper-size` trains the network at the paper's width and rates (slow without
-            a GPU).
-ablations   ROC-AUC of graph score, node risk and edge risk on the paper's own wrong plans (other
+            a GPU). ablations   ROC-AUC of graph score, node risk and edge risk on the paper's own
+            wrong plans (other
             seeds than in training), with the paper's ablations.
 """
 
@@ -60,7 +61,6 @@ def main() -> int:
 
 
 def measure(data: ToolSet, args: argparse.Namespace) -> None:
-    """Print the conditions and the requested table."""
     import torch
 
     torch.set_num_threads(args.threads)
@@ -71,7 +71,7 @@ def measure(data: ToolSet, args: argparse.Namespace) -> None:
 
 
 def kinds(data: ToolSet, args: argparse.Namespace) -> None:
-    """Print the AUC by kind for the networks and the judge."""
+    """Print the AUC for each kind of wrong plan, for the networks and the judge."""
     from hvr.judging.verifier.config import VerifierConfig
     from hvr.judging.verifier.features import ToolEmbeddings
     from hvr.judging.verifier.judgement.fit import fit_judge
@@ -124,7 +124,7 @@ def by_kind(
 
 
 def ablations(data: ToolSet, args: argparse.Namespace) -> None:
-    """Print the network's AUC on the paper's wrong plans after removing each of its parts."""
+    """Print the network's AUC on the paper's wrong plans, without each of its parts in turn."""
     from hvr.judging.verifier.config import VerifierConfig
     from studies.plan_network.fit import evaluate, train
 

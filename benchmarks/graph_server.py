@@ -1,4 +1,4 @@
-"""Compare query times of a server with many runs' graphs and of a store in this process.
+"""Compare query times of a graph server that holds many runs with those of an in-process store.
 
     python benchmarks/graph_server.py [--triples 10000,100000,1000000] [--repeat 50] [--json]
     python benchmarks/graph_server.py --triples 10000000 --bulk
@@ -7,8 +7,8 @@
 Each run is a synthetic kitchen in its own named graph, next to one graph with the ontology. Both
 stores hold the same triples and receive the same queries in turn. Without --store, the script
 starts Oxigraph's server (package oxigraph) with its data in a folder; with it, the script replaces
-the graphs that an earlier measurement left there. With --bulk, nothing is sent: one N-Quads file is
-loaded into the store of this process, and Oxigraph's server receives a copy of this store.
+the graphs that an earlier measurement left on that server. With --bulk, nothing is sent: one
+N-Quads file is loaded into the in-process store, and Oxigraph's server receives a copy of it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _ONTOLOGY = f"{ONTOLOGY}measured"
 
 
 def texts(scene: int) -> dict[str, str]:
-    """Return the queries of benchmarks/knowledge.py and of a prompt, for one run."""
+    """Return the queries of benchmarks/knowledge.py, and of one prompt, about a run."""
     names = ("mug", "plate", "fridge", "pan", "knife", "apple", "sinkbasin", "microwave", "egg")
     values = " ".join(f"o:s{scene}-{name}-1" for name in names)
     return {
@@ -93,7 +93,7 @@ def server(store: str | None, place: Path) -> Iterator[SparqlServer]:
 
 
 def runs(triples: int, seed: int) -> Iterator[tuple[int, list[Quad]]]:
-    """Yield kitchens as run graphs until the triple count is reached."""
+    """Yield kitchens as run graphs until there are enough triples."""
     rng = random.Random(seed)
     made = number = 0
     while made < triples:
@@ -104,7 +104,7 @@ def runs(triples: int, seed: int) -> Iterator[tuple[int, list[Quad]]]:
 
 
 def load(triples: int, seed: int, place: Path, far: SparqlServer) -> tuple[Store, dict[str, Any]]:
-    """Fill both stores; return the local one and the load statistics."""
+    """Fill both stores, and return the local one and the load statistics."""
     near = Store(str(place))
     closure = [Quad(*t, NamedNode(_ONTOLOGY)) for t in load_ontology().closure]  # type: ignore[arg-type]
     seconds = {"embedded": 0.0, "server": 0.0}
@@ -128,7 +128,7 @@ def load(triples: int, seed: int, place: Path, far: SparqlServer) -> tuple[Store
 
 
 def bulk(triples: int, seed: int, place: Path, copy: Path) -> tuple[Store, dict[str, Any]]:
-    """Fill a store from one file and copy its folder for a server; see `load`."""
+    """Fill the local store from one file, and copy its folder for the server; see `load`."""
     closure = [Quad(*t, NamedNode(_ONTOLOGY)) for t in load_ontology().closure]  # type: ignore[arg-type]
     file = place.with_suffix(".nq")
     size, count = len(closure), 0
@@ -153,7 +153,7 @@ def bulk(triples: int, seed: int, place: Path, copy: Path) -> tuple[Store, dict[
 
 
 def ask(near: Store, far: SparqlServer, count: int, repeat: int, seed: int) -> list[dict[str, Any]]:
-    """Time each query in both stores in turn, and check that the answers are equal."""
+    """Time each query in both stores in turn, and check that the results are equal."""
     rng = random.Random(seed)
     rows = []
     for name in (*texts(0), "history of all runs"):

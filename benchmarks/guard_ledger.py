@@ -36,12 +36,12 @@ SAID = dict.fromkeys([("to",), ("amount",)], Source(Provenance.SAID))
 
 
 def new_only(proposed: ProposedCall) -> bool | None:
-    """Approve first-time calls; leave the others undecided."""
+    """Approve first-time calls, and leave the others undecided."""
     return True if proposed.before is None else None
 
 
 def kills(number: int, seed: int) -> dict[str, int]:
-    """Return payment counts by ledger status after a kill."""
+    """Return the numbers of payments made, by the ledger's status after a kill."""
     drawn, seen = random.Random(seed), Counter[str]()
     for _ in range(number):
         with tempfile.TemporaryDirectory() as name:
@@ -63,7 +63,6 @@ def kills(number: int, seed: int) -> dict[str, int]:
 
 
 def timed(call: Callable[[int], object], times: int) -> float:
-    """Return the median time of a call in milliseconds."""
     took = []
     for number in range(times):
         start = time.perf_counter()
@@ -73,7 +72,7 @@ def timed(call: Callable[[int], object], times: int) -> float:
 
 
 def overhead(times: int) -> dict[str, float]:
-    """Return call times over stdio in milliseconds, with and without the guard."""
+    """Return the times of calls over stdio in milliseconds, with and without the guard."""
     with tempfile.TemporaryDirectory() as name:
         written, ledger = Path(name) / "written", Path(name) / "ledger.jsonl"
         tools = McpTools(McpServer((sys.executable, str(SERVER), str(written)), trusted=True))

@@ -27,12 +27,11 @@ NAMES = {"domain": "domain.pddl", "problem": "problem.pddl", "plan": "plan.txt"}
 
 
 def texts() -> dict[str, str]:
-    """Return the texts of a request."""
     return {key: (BLOCKS / name).read_text(encoding="utf-8") for key, name in NAMES.items()}
 
 
 def by_http(requests: int, clients: int) -> tuple[list[float], float]:
-    """Return the seconds of each request, and of the whole run."""
+    """Return the seconds of each request and of the whole run."""
     command = [sys.executable, "-m", "hvr", "serve", "--port", "0", "--root", str(BLOCKS)]
     environment = {**os.environ, "HVR_SERVE_TOKEN": "token"}
     body = json.dumps(texts() | {"advise": False})
@@ -66,7 +65,7 @@ def by_http(requests: int, clients: int) -> tuple[list[float], float]:
 
 
 def by_pipe(requests: int) -> tuple[list[float], float]:
-    """Return the seconds of each request, and of the whole run."""
+    """Return the seconds of each request and of the whole run."""
     line = json.dumps(texts()) + "\n"
     took = []
     with subprocess.Popen(

@@ -1,4 +1,4 @@
-"""Measure how many sentences by real people hvr understands and carries out correctly.
+"""Measure how many sentences written by real people hvr understands and carries out correctly.
 
     python benchmarks/human_language.py --data FILE --starts FILE [--part kept]
     python benchmarks/human_language.py --off-topic [FILE] [--scene FloorPlan16]
@@ -66,12 +66,11 @@ def _policy(placement_table: bool, reader: str, world: str) -> SymbolicPolicy:
 
 @dataclass(frozen=True)
 class Settings:
-    """Options of a run over the sentences.
+    """Options for reading and executing the sentences.
 
     Args:
-        execute: Whether to execute the understood goals.
+        execute: Whether to execute the goals that hvr understands.
         placement_table: Whether AI2-THOR's placement table restricts placements.
-        reader: Name of the reader.
     """
 
     execute: bool = True
@@ -80,7 +79,6 @@ class Settings:
 
 
 def try_one(job: tuple[Demonstration, Settings]) -> Described:
-    """Try the sentences of one demonstration."""
     demonstration, settings = job
     world = world_of_scene(str(demonstration.start["floor_plan"]))
     policy = _policy(settings.placement_table, settings.reader, world.name)
@@ -90,13 +88,12 @@ def try_one(job: tuple[Demonstration, Settings]) -> Described:
 def run(
     wanted: Sequence[Demonstration], settings: Settings, engine: EngineChoice | None = None
 ) -> Iterator[Described]:
-    """Try the sentences of demonstrations in order."""
     work = [(demonstration, settings) for demonstration in wanted]
     return side_by_side.results(try_one, work, engine or EngineChoice(), chunk=4)
 
 
 def table(described: Sequence[Described], *, execute: bool) -> str:
-    """Return a table with one row per task type and a row of totals."""
+    """Return a table with one row per task type, then a row of totals."""
     outcomes = [o for d in described for o in d.outcomes]
     heads = ["task type", "sentences", "understood"]
     if execute:
@@ -139,7 +136,7 @@ def _percent(part: int, whole: int) -> str:
 
 
 def misses(described: Iterable[Described]) -> Iterator[str]:
-    """Yield the sentences that were refused or missed ALFRED's goal, grouped by outcome."""
+    """Yield the sentences that were refused or that missed ALFRED's goal, grouped by outcome."""
     outcomes = [o for d in described for o in d.outcomes if not (o.met or o.met_by_any)]
     for o in sorted(outcomes, key=lambda o: (o.claimed, o.refusal, o.message, o.text)):
         became = "claimed" if o.claimed else (o.refusal or "not reached")
@@ -218,7 +215,7 @@ def _off_topic(path: Path, scene: str, reader: str) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the benchmark; return exit code 2 if the data are missing."""
+    """Run the benchmark; the exit code is 2 if the data are missing."""
     options = parse_arguments(arguments)
     if options.off_topic is not None:
         return _off_topic(options.off_topic, options.scene, options.reader)

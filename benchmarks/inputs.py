@@ -1,4 +1,4 @@
-"""Read the benchmarks' input files; a fault in a file is one line and exit code 2."""
+"""Read the benchmarks' input files; an invalid file is reported in one line with exit code 2."""
 
 from __future__ import annotations
 
@@ -40,7 +40,6 @@ def records(path: Path, *entries: str) -> list[dict[str, Any]]:
     """Return the records of a JSON Lines file, plain or gzipped.
 
     Args:
-        path: The file.
         entries: Required keys of each record.
 
     Raises:
@@ -50,7 +49,7 @@ def records(path: Path, *entries: str) -> list[dict[str, Any]]:
 
 
 def record(line: str, where: str, entries: tuple[str, ...]) -> dict[str, Any]:
-    """Parse one line as a JSON object with the required keys.
+    """Parse a line as a JSON object with the required keys.
 
     Raises:
         DataFileError: The line is not a JSON object or lacks a key.
@@ -71,7 +70,7 @@ TASKS_HELP = "ids and ranges (T1,T7-T9), paper, all, or files and folders of cus
 
 
 def tasks_of(text: str) -> tuple[str, ...]:
-    """Return the tasks named in an option.
+    """Return the tasks named in a command-line option.
 
     Raises:
         UsageError: A task does not exist.
@@ -80,7 +79,7 @@ def tasks_of(text: str) -> tuple[str, ...]:
 
 
 def measured(main: Callable[[], int | None]) -> int:
-    """Run a benchmark and return its exit code; report faults in its files in one line."""
+    """Run a benchmark and return its exit code; an invalid input file is reported in one line."""
     try:
         return main() or 0
     except HvrError as error:

@@ -53,11 +53,9 @@ ALFRED = Path(os.environ["HVR_ALFRED"]) if "HVR_ALFRED" in os.environ else None
 
 @dataclass(frozen=True)
 class Result:
-    """Outcome of one case.
+    """The outcome of one case.
 
     Args:
-        case: The case.
-        scored: Score of the case.
         outcome: Outcome of the verdict.
         ms: CPU time of the judge in milliseconds.
         unknown: Reason for an undecided verdict.
@@ -82,7 +80,6 @@ def _domains() -> dict[str, Domain]:
 
 
 def run_case(job: tuple[Case, Path, str, str]) -> Result:
-    """Judge one case and score the verdict."""
     case, beside, goal, judged_by = job
     domain, problem = load(case, beside, _domains())
     task = Task(domain, problem)
@@ -110,7 +107,6 @@ def run_case(job: tuple[Case, Path, str, str]) -> Result:
 
 
 def report(results: Sequence[Result]) -> float:
-    """Print the tables; return F1."""
     rng = Random(0)
     rows = {
         "REMOVE and MISSING": [r.scored.both for r in results],
@@ -193,7 +189,7 @@ def _show(results: Iterable[Result], most: int) -> None:
 
 
 def read_marks(path: Path) -> dict[str, str]:
-    """Return the mark of each demonstration: whether its sentence states the goal.
+    """Return the mark of each demonstration, which tells whether its sentence states the goal.
 
     Raises:
         DataFileError: The file cannot be read, or a line has no mark.
@@ -219,7 +215,7 @@ def _first_of_each(cases: Iterable[Case], marks: Mapping[str, str]) -> list[Case
 
 
 def main() -> int:
-    """Run the benchmark; return exit code 2 if the data cannot be used."""
+    """Run the benchmark; the exit code is 2 if the data cannot be used."""
     try:
         return _main()
     except HvrError as error:

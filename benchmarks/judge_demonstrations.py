@@ -1,4 +1,4 @@
-"""Find redundant steps in human demonstrations: ALFRED's kitchen demonstrations.
+"""Find redundant steps in human demonstrations, namely ALFRED's in kitchens.
 
     python benchmarks/judge_demonstrations.py [--alfred FILE] [--limit N] [--out critiques.jsonl]
 
@@ -36,7 +36,7 @@ from studies.judging.demonstrations import Demonstration, domain, read_demonstra
 
 
 def counts_of(verdict: PlanVerdict) -> Counter[tuple[str, str]]:
-    """Return how many steps a verdict removes, by cause and skill."""
+    """Return the number of steps that a verdict removes, by cause and skill."""
     found: Counter[tuple[str, str]] = Counter()
     for critique in verdict.critiques:
         if critique.cause is not None:
@@ -45,7 +45,6 @@ def counts_of(verdict: PlanVerdict) -> Counter[tuple[str, str]]:
 
 
 def shown(demonstrations: list[tuple[Demonstration, PlanVerdict]], read_of: int) -> None:
-    """Print the tables."""
     types = sorted({shown.task_type for shown, _ in demonstrations})
     print(f"{len(demonstrations)} of {read_of} demonstrations are plans of hvr's skills")
     print(

@@ -1,4 +1,4 @@
-"""Measure simulated models for benchmarks/judge.py: alone, checked, and in the loop.
+"""Measure simulated models for benchmarks/judge.py: alone, checked, and in the repair loop.
 
 The figure shows the share of plans on which the loop has converged after each round.
 """
@@ -47,7 +47,7 @@ class Measured:
 
 
 def models(data: Path, limit: int | None, figure: Path | None) -> int:
-    """Print the table of all rates; the exit code is 0 if no loop made a plan worse."""
+    """Print the table of all error rates; the exit code is 0 if no loop made a plan worse."""
     cases = list(read_cases(data))
     if limit is not None and limit < len(cases):
         cases = [cases[i * len(cases) // limit] for i in range(limit)]
@@ -145,7 +145,6 @@ _LEFT, _TOP, _WIDTH, _HEIGHT, _KEY = 52, 34, 400, 220, 190
 
 
 def convergence(shares: Mapping[str, Sequence[float]], plans: int) -> str:
-    """Return an SVG figure of the share of converged plans by round."""
     lowest = min(share for series in shares.values() for share in series)
     floor = int(10 * lowest) / 10
     step = _WIDTH / (MAX_ROUNDS - 1)

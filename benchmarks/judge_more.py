@@ -29,7 +29,7 @@ def planbench(
 ) -> int:
     """Judge PlanBench's plans: the first wrong step, its repair, and redundant steps.
 
-    Without repairs only the first wrong step is located, which takes about a minute.
+    Without `repair`, only the first wrong step is located, which takes about a minute.
     """
     root = folder if folder is not None and folder != Path() else PDDL
     rows = records(root / "manifest.jsonl", "set", "domain", "problem", "plan", "val")
@@ -104,7 +104,7 @@ def _planbench_row(job: tuple[Path, dict[str, Any], bool]) -> tuple[str, list[st
 
 
 def _recorded_step(row: dict[str, Any]) -> int | None:
-    """Return the first wrong step according to VAL, if VAL gives its time."""
+    """Return the first wrong step according to VAL; None if VAL does not give its time."""
     words = str(row.get("val_reason", "")).split(" at time ")
     if len(words) != 2 or row.get("val_class") != "precondition":
         return None

@@ -1,4 +1,4 @@
-"""Measure how well the shipped kitchen verifier tells right plans from wrong ones.
+"""Measure how well the kitchen verifier that hvr includes tells right plans from wrong ones.
 
     python benchmarks/kitchen_verifier.py [--examples FILE] [--model FOLDER] [--json FILE]
 
@@ -58,8 +58,7 @@ class Scored:
 
     Args:
         group: Group in which the plan is counted.
-        kind: Kind of hard negative, or "" for a plan that meets the request.
-        request: The wording.
+        kind: Kind of hard negative; empty for a plan that fulfils the request.
         score: Graph score S.
     """
 
@@ -77,7 +76,6 @@ def groups_of(example: Example) -> list[str]:
 
 
 def score(verifier: Verifier, examples: Iterable[Example]) -> list[Scored]:
-    """Score all plans of the held-out examples with all their wordings."""
     rows: list[tuple[list[str], str, str]] = []
     graphs = []
     for example in examples:
@@ -95,7 +93,7 @@ def score(verifier: Verifier, examples: Iterable[Example]) -> list[Scored]:
 
 
 def table(scored: Sequence[Scored], threshold: float) -> list[dict[str, Any]]:
-    """Return a row per group: overall AUC, AUC by kind, and the effect of the threshold."""
+    """Return one row per group: overall AUC, AUC by kind, and the effect of the threshold."""
     by_group: dict[str, list[Scored]] = defaultdict(list)
     for one in scored:
         by_group[one.group].append(one)
@@ -117,7 +115,7 @@ def table(scored: Sequence[Scored], threshold: float) -> list[dict[str, Any]]:
 
 
 def truths(verifier: Verifier, examples: Iterable[Example]) -> list[tuple[str, float]]:
-    """Return the lowest score of each ground truth of T1 to T12 over its wordings."""
+    """For each ground truth of T1 to T12, return the lowest score over its wordings."""
     return [
         (e.id, float(min(verifier.plausibility([reading_of(e.true, t) for t in e.texts]))))
         for e in examples
@@ -130,7 +128,6 @@ def _auc(good: Sequence[float], bad: Sequence[float]) -> float:
 
 
 def paraphrased(verifier: Verifier, examples: Iterable[Example]) -> int:
-    """Print false alarms and misses by group; return exit code 0."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     reasonless = 0
     for example in examples:
@@ -164,7 +161,7 @@ def paraphrased(verifier: Verifier, examples: Iterable[Example]) -> int:
 def verdicts(
     verifier: Verifier, examples: Sequence[Example], count: int, seed: int
 ) -> dict[str, Counter[str]]:
-    """Return the numbers of accepted, rejected and undecided plans by group."""
+    """Return the numbers of accepted, rejected and undecided plans, by group."""
     rng = random.Random(seed)
     chosen = rng.sample(
         [e for e in examples if e.new_scene and e.source == "alfred"], count
@@ -192,7 +189,6 @@ _MISSES = {"wrong object": "near", "wrong place": "near", "another request": "fa
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Score and print; return exit code 2 if the examples are missing."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--examples", type=Path, default=EXAMPLES)
     parser.add_argument("--model", type=Path, default=FOLDER)

@@ -53,8 +53,6 @@ MOVABLE = (
 
 @dataclass(frozen=True)
 class Timing:
-    """Milliseconds of one query."""
-
     name: str
     rows: int
     min: float
@@ -63,7 +61,7 @@ class Timing:
 
 
 def kitchen(number: int, rng: random.Random) -> SceneGraph:
-    """Return a kitchen with random contents; names start with its number."""
+    """Return a kitchen with random contents; the names of its objects begin with `number`."""
     reader = SceneReader(load_ontology())
     objects: dict[str, SceneObject] = {}
 
@@ -112,7 +110,7 @@ def kitchen_triples(scene: SceneGraph) -> set[Triple]:
 
 
 def queries(scene: int) -> dict[str, str]:
-    """Return the retrieval queries about one kitchen of a store."""
+    """Return the retrieval queries about one kitchen in a store."""
     mug = f"o:s{scene}-mug-1"
     return {
         "object": f"""SELECT ?p ?v {{
@@ -148,7 +146,7 @@ def measure(
 
 
 def one_kitchen(seed: int, repeat: int) -> tuple[int, dict[str, list[Timing]]]:
-    """Time the queries on a graph built by hvr; return its size too."""
+    """Return the size of a graph that hvr built, and the times of the queries on it."""
     rng = random.Random(seed)
     with KnowledgeGraph.create() as graph:
         graph.add_scene(kitchen(0, rng))
@@ -188,7 +186,7 @@ def in_a_folder(place: Path, seed: int, repeat: int) -> list[Timing]:
 
 
 def many_kitchens(triples: int, seed: int, repeat: int) -> tuple[int, float, list[Timing]]:
-    """Time the queries on a store of many kitchens; return its size and build seconds too."""
+    """Return the size of a store of many kitchens, its build time, and the times of the queries."""
     rng = random.Random(seed)
     start = time.perf_counter()
     store = Store()

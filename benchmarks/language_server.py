@@ -39,7 +39,7 @@ REPEATS = 9
 
 
 def domain_of(lines: int) -> str:
-    """Return a domain with about this many lines."""
+    """Return a domain with about `lines` lines."""
     actions = [
         f"""  (:action move-{number}
     :parameters (?x ?y - place)
@@ -88,7 +88,7 @@ async def latency(lines: int) -> dict[str, float]:
 
 
 async def edits(count: int, seed: int) -> None:
-    """Edit a domain at random and compare its state with a fresh copy of the text."""
+    """Edit a domain at random, and compare the server's state with a fresh copy of the text."""
     chance = random.Random(seed)
     pieces = ["", "x", "(", ")", "\n", "\r\n", "; 𝔸 é", "(p ?x)", " - t", ":action a", "?"]
     compared = differing = 0

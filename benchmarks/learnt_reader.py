@@ -62,12 +62,12 @@ class Result:
     """A reader's result for a sentence.
 
     Args:
-        read: Whether there is a goal.
-        asked: Whether there are two alternatives instead.
+        read: Whether the reader returned a goal.
+        asked: Whether it returned two alternatives instead.
         strict: Whether the goal is right by ALFRED's conditions.
-        right: Whether the goal is right, allowing any way.
+        right: Whether the goal is right, in any way of cleaning, heating or cooling.
         named: Whether the goal or one of the two alternatives is right.
-        said: The goal in words, or the reason why there is none.
+        said: Goal in words, or the reason why there is none.
     """
 
     read: bool = False
@@ -83,9 +83,7 @@ class Sentence:
     """A sentence with its readings.
 
     Args:
-        text: The sentence.
-        demonstration: ID of the demonstration.
-        task_type: Task type of the demonstration.
+        demonstration: Id of the demonstration.
         p: Confidence of the learnt reader.
         frame: Frame of the learnt reading.
         seconds: Reading time of the learnt reader.
@@ -103,13 +101,12 @@ class Sentence:
 
 @dataclass
 class Described:
-    """The sentences of a demonstration and each reader's consistency on them.
+    """The sentences of a demonstration, and each reader's consistency on them.
 
     Args:
-        sentences: The sentences.
         equal: Whether each reader read all sentences as the same end state.
-        equal_read: Whether each reader read all understood sentences as the same end state, or None
-            for fewer than two.
+        equal_read: Whether each reader read all sentences that it understood as the same end state;
+            None if they are fewer than two.
     """
 
     sentences: list[Sentence]
@@ -121,8 +118,8 @@ class Bench:
     """Reads sentences with every reader.
 
     Args:
-        restricted: Whether the learnt reader only considers the scene's classes.
-        thresholds: Thresholds of the agreement.
+        restricted: Whether the learnt reader considers only classes in the scene.
+        thresholds: Confidence thresholds of the learnt reader to report.
     """
 
     def __init__(self, *, restricted: bool, thresholds: ReaderThresholds) -> None:
@@ -134,7 +131,6 @@ class Bench:
         self.thresholds = thresholds
 
     def read(self, demonstration: Demonstration) -> Described:
-        """Return the readings of a demonstration's sentences."""
         world = open_world(Kitchen(scene_from_alfred(demonstration.start)))
         inventory = world.inventory()
         ends = EndStates(self.grammar.taxonomy, inventory, self.grammar.domain)
@@ -172,7 +168,7 @@ class Bench:
     def _both(
         self, grammar: Outcome, text: str, reading: Reading, ends: EndStates
     ) -> tuple[Goal, ...]:
-        """Return the goals of the combined readers, as in `Agreement`."""
+        """Return the goals of both readers combined, as in `Agreement`."""
         if isinstance(grammar, HvrError):
             return (agreed(grammar, reading, ends, self.thresholds, ""),)
         if len(grammar) > 1 or is_plain(text, grammar[0]):
@@ -214,7 +210,6 @@ def _all_equal(goals: Sequence[Goal | None], ends: EndStates) -> bool:
 
 
 def show(described: Sequence[Described]) -> None:
-    """Print the tables."""
     sentences = [s for d in described for s in d.sentences]
     print(
         "| reader | task type | sentences | read | asked | right, as ALFRED | right, any way | "
@@ -281,7 +276,7 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the benchmark; return exit code 2 if the data are missing."""
+    """Run the benchmark; the exit code is 2 if the data are missing."""
     options = parse_arguments(arguments)
     for path, option in ((options.data, "--data"), (options.starts, "--starts")):
         if not path.is_file():

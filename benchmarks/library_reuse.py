@@ -40,7 +40,7 @@ def run_task(task_id: str, error: float, seed: int, library: Path, folder: Path)
 
 
 def main() -> int:
-    """Print the table; return exit code 1 if a plan is invalid or less than 60 % is saved."""
+    """Print the table; the exit code is 1 if a plan is invalid or less than 60 % is saved."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--error", type=float, default=0.1)
     parser.add_argument("--seed", type=int, default=1)

@@ -42,7 +42,6 @@ SCENES = tuple(f"FloorPlan{n}" for n in range(1, 31))
 
 
 def random_goal(inventory: Inventory, chance: random.Random, count: int) -> str:
-    """Return a goal of `count` conditions on different objects."""
     kinds = list(_OPTIONS)
     found: list[str] = []
     used: set[str] = set()
@@ -79,7 +78,7 @@ def _moved(inventory: Inventory) -> Iterator[_Option]:
 
 
 def _relation(inventory: Inventory, place: str) -> str:
-    """Return the relation of objects to a place, or "" for places such as the rim of some sinks."""
+    """Return the relation of objects to a place; empty for places such as the rim of some sinks."""
     if inventory.true("container", place):
         return "in"
     return "on" if inventory.true("surface", place) else ""
@@ -122,11 +121,11 @@ _OPTIONS = {"moved": _moved, "treated": _treated, "cut": _cut, "switched": _swit
 
 
 def play(seed: int, least: int = 5, most: int = 9) -> dict[str, Any]:
-    """Plan and execute one random goal; return a row with its disagreements.
+    """Plan and execute one random goal, and return a row with its disagreements.
 
     Args:
-        least: Smallest number of conditions.
-        most: Largest number of conditions.
+        least: Minimum number of conditions.
+        most: Maximum number of conditions.
     """
     chance = random.Random(seed)
     scene = chance.choice(SCENES)
@@ -180,7 +179,7 @@ def _played(world: World, chance: random.Random, count: int) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Print the rows with disagreements; return exit code 1 if one is unexplained."""
+    """Print the rows with disagreements; the exit code is 1 if one is unexplained."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=500, help="number of goals")
     parser.add_argument("--first", type=int, default=0, help="first seed")

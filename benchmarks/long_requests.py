@@ -38,7 +38,7 @@ MORE_PLANS, MORE_TIME = 12, 3
 
 
 def requests(path: Path) -> list[tuple[int, str, str]]:
-    """Return the requests of a file as (number, scene, sentence)."""
+    """Return the requests of a file, each as number, scene and sentence."""
     found = []
     for number, line in lines_of(path)[1:]:
         scene, tab, sentence = line.partition("\t")
@@ -49,7 +49,6 @@ def requests(path: Path) -> list[tuple[int, str, str]]:
 
 
 def attempt(sentence: str, options: Options) -> dict[str, Any]:
-    """Run one request; return a row."""
     started, row = time.perf_counter(), {}
     with tempfile.TemporaryDirectory() as folder:
         try:
@@ -91,7 +90,6 @@ def _first_failure(run: Run) -> str:
 
 
 def measure(number: int, scene: str, sentence: str, options: Options) -> dict[str, Any]:
-    """Return the row of one request."""
     options = replace(options, scene=scene)
     row = attempt(sentence, options)
     possible: bool | None = row["reached"]
@@ -105,7 +103,7 @@ def measure(number: int, scene: str, sentence: str, options: Options) -> dict[st
 
 
 def main() -> int:
-    """Print the table; return exit code 1 if a possible request is missed."""
+    """Print the table; the exit code is 1 if a possible request is missed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("requests", nargs="?", type=Path, default=REQUESTS, help="a .tsv file")
     parser.add_argument("--only", default="", help="numbers of requests: 3,9")

@@ -45,7 +45,6 @@ _SEEDS = 17
 
 
 def from_alfred(record: Mapping[str, Any], seeds: int) -> list[Case]:
-    """Return the cases of one demonstration."""
     wanted = Wanted.of(record)
     shown = (
         read_demonstration(record, goal_of(wanted, kitchen_ontology()))

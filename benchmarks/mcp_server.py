@@ -44,7 +44,7 @@ _MOST_TEXT = 2000
 
 
 def tower(blocks: list[str]) -> str:
-    """Return a problem whose goal is one tower of blocks that lie on the table."""
+    """Return a problem whose goal is one tower of blocks that initially lie on the table."""
     facts = " ".join(f"(clear {b}) (on-table {b})" for b in blocks)
     goal = " ".join(f"(on {a} {b})" for a, b in pairwise(blocks))
     names = " ".join(blocks)
@@ -55,7 +55,6 @@ def tower(blocks: list[str]) -> str:
 
 
 def building(blocks: list[str]) -> list[str]:
-    """Return the shortest plan for building a tower."""
     pairs = reversed(list(pairwise(blocks)))
     return [step for a, b in pairs for step in (f"(pick-up {a})", f"(stack {a} {b})")]
 
@@ -77,7 +76,7 @@ def damaged(plan: list[str], drawn: random.Random) -> list[str]:
 
 
 def served(folder: Path) -> Path:
-    """Create a folder to serve, with links that point outside, and the file that they point to."""
+    """Create a folder to serve, with links to a file outside it."""
     root = folder / "root"
     (root / "runs").mkdir(parents=True)
     (folder / "secret.pddl").write_text(f"(define (domain {CANARY}))", encoding="utf-8")
@@ -150,7 +149,7 @@ def _value(name: str, drawn: random.Random, sessions: list[str], model: tuple[st
 
 
 def calls(number: int, seed: int, sessions: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield random calls: mostly well-formed, with damaged texts, paths and values."""
+    """Yield random calls, most of them well-formed, with damaged texts, paths and values."""
     drawn = random.Random(seed)
     # Planning a request takes a thousand times as long as listing actions.
     names = [name for name in OPERATIONS for _ in range(1 if name == "plan_request" else 12)]
@@ -216,7 +215,7 @@ async def fuzzed(number: int, seed: int) -> Counter[str]:
 
 
 async def mended(number: int, seed: int) -> Counter[str]:
-    """Repair broken plans with `validate_plan` and `repair_plan` alone; return the outcomes."""
+    """Repair broken plans with only `validate_plan` and `repair_plan`, and return the outcomes."""
     drawn, seen = random.Random(seed), Counter[str]()
     with tempfile.TemporaryDirectory() as folder:
         async with Service(Path(folder)) as service, Client(mcp_server(service)) as client:
@@ -249,7 +248,7 @@ def _inserted(plan: list[str], repair: dict[str, Any]) -> list[str]:
 
 
 async def stepped(number: int, seed: int) -> Counter[str]:
-    """Solve problems with sessions alone: fork, try each action, keep the best state."""
+    """Solve problems with only sessions: fork, try each action, keep the best state."""
     drawn, seen = random.Random(seed), Counter[str]()
     with tempfile.TemporaryDirectory() as folder:
         async with Service(Path(folder)) as service, Client(mcp_server(service)) as client:
@@ -264,7 +263,7 @@ async def stepped(number: int, seed: int) -> Counter[str]:
 
 
 async def _solved(client: Client, model: dict[str, str]) -> list[str]:
-    """Search depth first, one session for each state of the path; return the plan."""
+    """Search depth-first, with one session per state of the path, and return the plan."""
     first = await _called(client, "open_session", **model)
     limit = model["problem"].count("(on ") * 2
     return await _deeper(client, first, limit, {}) or []
@@ -333,7 +332,6 @@ def imported() -> float:
 
 
 def main() -> None:
-    """Run the measurements."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--calls", type=int, default=10_000)
     parser.add_argument("--plans", type=int, default=20)

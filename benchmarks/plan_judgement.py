@@ -92,7 +92,6 @@ def main() -> int:
 
 
 def measure(data: ToolSet, args: argparse.Namespace) -> None:
-    """Print all requested measurements."""
     config = VerifierConfig.small()
     embeddings = ToolEmbeddings(data.tools, make_encoder(config), config)
     print(conditions())
@@ -157,7 +156,7 @@ def calibration_error(scores: np.ndarray, right: np.ndarray) -> float:
 
 
 def ideal_errors(scores: np.ndarray, draws: int = 1000) -> np.ndarray:
-    """Sample the errors of a judge whose scores are exactly the probabilities."""
+    """Return sampled calibration errors of a judge whose scores are the true probabilities."""
     rng = np.random.default_rng(0)
     drawn = (rng.random(len(scores)) < scores for _ in range(draws))
     return np.array([calibration_error(scores, right) for right in drawn])
@@ -180,7 +179,7 @@ def unbiased_error(scores: np.ndarray, right: np.ndarray) -> float:
 
 
 def flags(said: Sequence[Verdict], data: ToolSet) -> tuple[float, float]:
-    """Return precision and recall of the flags; steps missing in the true plan are wrong."""
+    """Return precision and recall of the flags, where a step that the true plan lacks is wrong."""
     flagged = wrong = hits = 0
     for verdict, (draft, true) in zip(said, data.pairs, strict=True):
         ids = {t: i for i, t in enumerate(dict.fromkeys((*draft.tools, *true.tools)))}
@@ -194,7 +193,7 @@ def flags(said: Sequence[Verdict], data: ToolSet) -> tuple[float, float]:
 
 
 def missing(judges: Sequence[Judge], data: ToolSet) -> None:
-    """Print the AUC of long true plans against copies without one step, by its position."""
+    """Print the AUC of long true plans against copies without one step, by the step's position."""
     plans = [p for p in data.held if len(p.tools) > 2]
     rng = Random("missing")
     places = {
@@ -215,7 +214,7 @@ def missing(judges: Sequence[Judge], data: ToolSet) -> None:
 
 
 def without(plan: ToolPlan, at: int) -> ToolPlan:
-    """Return a chain without one of its steps."""
+    """Return a chain without the step at index `at`."""
     tools, steps = list(plan.tools), list(plan.steps)
     del tools[at], steps[at : at + 1]
     links = tuple(itertools.pairwise(tools))
@@ -251,7 +250,7 @@ def new_requests(embeddings: ToolEmbeddings, data: ToolSet, seeds: int) -> None:
 
 
 def drafted(judge: Judge, plan: ToolPlan, seed: int) -> ToolPlan:
-    """Return a simulated draft of a true plan; steps that are kept keep their texts."""
+    """Return a simulated draft of a true plan; kept steps keep their texts."""
     ids = [t.id for t in judge.embeddings.tools.tools]
     true = tuple(map(judge.embeddings.tools.index, plan.tools))
     rng = Random(f"drafted {seed} {plan.id} {plan.request}")
@@ -263,7 +262,7 @@ def drafted(judge: Judge, plan: ToolPlan, seed: int) -> ToolPlan:
 
 
 def convention(folder: Path, seeds: int) -> None:
-    """Print the correct plans that a judge trained on another convention changes."""
+    """Print the correct plans that a judge changes if it was trained on a different convention."""
     tools = read_graph(folder / "tools.json")
     config = VerifierConfig.small()
     embeddings = ToolEmbeddings(tools, make_encoder(config), config)
@@ -281,7 +280,7 @@ def convention(folder: Path, seeds: int) -> None:
 
 
 def retail(path: Path) -> list[ToolPlan]:
-    """Return the correct calls of tau-bench's tasks as plans."""
+    """Return the correct calls of each of tau-bench's retail tasks as a plan."""
     plans = []
     for task in records(path, "id", "gold_calls"):
         told = task.get("scenario", {}).get("instructions", {})
@@ -318,7 +317,7 @@ def corrections(judges: Sequence[Judge], data: ToolSet) -> None:
 
 
 def nearest(judge: Judge, drafts: Sequence[ToolPlan]) -> list[ToolPlan]:
-    """Return the plan of a similar request nearest to each draft: the short baseline."""
+    """Return, for each draft, the most similar plan of similar requests (the baseline)."""
     found = []
     for draft in drafts:
         read = DraftReader(judge.embeddings).read(draft)
@@ -336,7 +335,7 @@ def scored(plans: Sequence[ToolPlan], data: ToolSet) -> np.ndarray:
 
 
 def row(name: str, values: np.ndarray, base: np.ndarray, new: np.ndarray) -> None:
-    """Print means, means over requests with a new plan, and the bootstrap of the difference."""
+    """Print the means, the means over requests with a new plan, and the gain over the baseline."""
     cells = "".join(f"{100 * v:6.1f}" for v in values.mean(0))
     apart = "".join(f"{100 * v:6.1f}" for v in values[new].mean(0)) if new.any() else ""
     print(f"{name:32}{cells}   | {apart}   {gained(values, base)}", flush=True)
@@ -359,7 +358,7 @@ def gained(values: np.ndarray, base: np.ndarray, draws: int = 2000) -> str:
 def curve(embeddings: ToolEmbeddings, data: ToolSet, seeds: int, sizes: Sequence[int]) -> None:
     """Print corrections by number of training plans, with a new sample for each seed.
 
-    Drafts of sampled plans are left out, so that one split can serve for training and testing.
+    Drafts of sampled plans are excluded, so that one split serves for both training and testing.
     """
     print("\nlearning curve; all, requests with a new plan, gains in node F1 and accuracy of "
           "nodes, with 95 % intervals")  # fmt: skip
@@ -379,13 +378,13 @@ def curve(embeddings: ToolEmbeddings, data: ToolSet, seeds: int, sizes: Sequence
 
 @dataclass(frozen=True)
 class Asked:
-    """A plan's weight-independent inputs to the ablation.
+    """The inputs to the ablation for one plan, which do not depend on the weights.
 
     Args:
-        read: The plan as read by the judge.
-        opinion: The plan's candidates and their features.
-        order: Log-odds contributed by the order of its steps.
-        same: Probability that its steps match the request.
+        read: Plan as read by the judge.
+        opinion: Candidates for the plan, and their features.
+        order: What the order of the steps adds to the log-odds.
+        same: Probability that the steps match the request.
     """
 
     read: ReadDraft
@@ -395,7 +394,7 @@ class Asked:
 
 
 def ablation(embeddings: ToolEmbeddings, data: ToolSet) -> None:
-    """Print the AUC and the best plans without each feature in turn.
+    """Print the AUC and the best plans with each feature removed in turn.
 
     Drafts are simulated once, and the features of the judged plans are computed once.
     """
@@ -435,7 +434,6 @@ def ablation(embeddings: ToolEmbeddings, data: ToolSet) -> None:
 
 
 def asked(judge: Judge, plans: Sequence[ToolPlan]) -> list[Asked]:
-    """Return the inputs to the ablation for each plan."""
     found = []
     for read in map(DraftReader(judge.embeddings).read, plans):
         opinion, texts = judge.opinion(read), judge.step_texts(read)
@@ -446,7 +444,7 @@ def asked(judge: Judge, plans: Sequence[ToolPlan]) -> list[Asked]:
 
 
 def weighed(plan: Asked, weights: np.ndarray) -> PlanOpinion:
-    """Return the opinion on a plan with other weights."""
+    """Return the opinion on a plan for given weights."""
     return replace(plan.opinion, shares=probabilities(plan.opinion.features @ weights))
 
 

@@ -43,8 +43,6 @@ from hvr.worlds.facts.lexicon import lexicon_for
 
 @dataclass(frozen=True)
 class Cell:
-    """Outcome of a problem in a setting."""
-
     reached: bool
     calls: int
     steps: int
@@ -95,7 +93,7 @@ def _has_steps(domain: Domain, file: Path) -> bool:
 
 
 def _recorded(cases: Sequence[dict[str, Any]], drawn: set[str], name: str, count: int) -> None:
-    """Print the recorded answers of models to the same problems."""
+    """Print how models answered the same problems in the recorded data."""
     share: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for case in cases:
         if case["problem"] in drawn and "engine" in case:

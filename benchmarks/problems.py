@@ -40,7 +40,6 @@ SAMPLE = 20
 
 
 def check(job: tuple[str, int, int, bool, str]) -> tuple[str, int, bool, str, int, float, float]:
-    """Generate a problem, check it, and return the findings."""
     family, level, seed, solvable, engine = job
     begun = time.process_time()
     problem = graded(family, level, seed, solvable=solvable)
@@ -79,9 +78,10 @@ def judged(problem: GradedProblem, engine: str) -> str:
 
 
 def timed(problem: GradedProblem, engine: str) -> str:
-    """Check that a temporal problem has a plan no shorter than stated, or has none.
+    """Check that a temporal problem has a plan no shorter than stated, or has none as stated.
 
-    Engines rarely prove unsolvability: without an answer the problem agrees in part.
+    Engines rarely prove unsolvability; if an engine does not answer, the result is `agreed in
+    part`.
     """
     verdict = by_files(problem, f"up:{engine}", optimal=False)
     return "agreed in part" if "no plan was found" in verdict else verdict
@@ -110,7 +110,7 @@ def by_files(problem: GradedProblem, planner: str, *, optimal: bool) -> str:
 
 
 def poured(problem: GradedProblem) -> int | None:
-    """Return the fewest pourings between two jugs, or None if the amount is unreachable."""
+    """Return the minimum number of pourings between two jugs; None if the amount is unreachable."""
     sizes = {j: int(n) for j, n in re.findall(r"capacity (\w+)\) (\d+)", problem.problem)}
     ((jug, amount),) = re.findall(r"\(:goal.*amount (\w+)\) (\d+)", problem.problem, re.DOTALL)
     one, two = sizes.values()
@@ -132,7 +132,7 @@ def _pourings(a: int, b: int, one: int, two: int) -> Iterator[tuple[int, int]]:
 
 
 def mended(problem: GradedProblem) -> int | None:
-    """Return the fewest steps that repair all fuses, by trying every assignment to matches."""
+    """Return the fewest steps that repair all fuses, trying each assignment to matches."""
     lights = [int(n) for n in re.findall(r"burning-time \w+\) (\d+)", problem.problem)]
     fuses = [int(n) for n in re.findall(r"mending-time \w+\) (\d+)", problem.problem)]
     struck = [

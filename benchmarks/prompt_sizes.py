@@ -54,7 +54,7 @@ Count = Callable[[Sequence[Message]], int]
 
 @dataclass(frozen=True)
 class Sent:
-    """Tokens of a request: its messages, and its schema (0 without one)."""
+    """Numbers of tokens in a request: in its messages, and in its schema (0 if it has none)."""
 
     purpose: str
     prompt: int
@@ -62,12 +62,7 @@ class Sent:
 
 
 class Measured(Layer):
-    """A model layer that records prompt lengths.
-
-    Args:
-        model: Model that answers.
-        count: Function that counts the tokens of a conversation.
-    """
+    """A model layer that records prompt lengths; `count` counts the tokens of a conversation."""
 
     def __init__(self, model: Model, count: Count) -> None:
         super().__init__(model)
@@ -102,7 +97,7 @@ class Sizes:
     """Measurements of one run.
 
     Args:
-        longest: Tokens of prompt and answer, the maximum per purpose.
+        longest: Maximum number of tokens in prompt and answer, by purpose.
         missing: Ground-truth objects that no prompt mentions.
         touched: All objects of the ground truth.
         sent: All requests, in order.
@@ -115,7 +110,7 @@ class Sizes:
 
     @property
     def recall(self) -> str:
-        """Format the mentioned share in per cent, and the missing objects."""
+        """The share of mentioned objects in per cent, and the missing objects."""
         share = 100 * (1 - len(self.missing) / len(self.touched))
         return f"{share:.0f}" + (f" ({', '.join(sorted(self.missing))})" if self.missing else "")
 
@@ -123,7 +118,7 @@ class Sizes:
 def measure(
     task: PaperTask, setting: str, error: float, count: Count, *, picks: bool = True
 ) -> Sizes:
-    """Return the longest prompt and answer per purpose in one run, and the mentioned objects."""
+    """Return the measurements of one run."""
     scene = task.ground_truth.scene
     scripted = make_scripted(f"scripted:error={error}", task, load_scene(scene), 1)
     model = Measured(scripted if picks else Silent(scripted), count)
@@ -149,7 +144,7 @@ def measure(
 
 
 def main() -> int:
-    """Print a table for each setting; return exit code 1 if a prompt with R does not fit."""
+    """Print a table for each setting; the exit code is 1 if a prompt with R does not fit."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--settings", default="HVR,HVR+,VR,HV,LLM+P")
     parser.add_argument("--tasks", "--data", default="all", help=TASKS_HELP)

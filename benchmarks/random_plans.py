@@ -62,20 +62,13 @@ HALVES = ("0.5", "1.5", "2.5", "3.5")
 
 @dataclass(frozen=True)
 class Case:
-    """The texts of a domain, a problem and a plan."""
-
     domain: str
     problem: str
     plan: str
 
 
 class Drawn:
-    """Generates a random case.
-
-    Args:
-        rng: Source of randomness.
-        timed: Whether the plan is temporal.
-    """
+    """Generates a random case."""
 
     def __init__(self, rng: random.Random, timed: bool) -> None:
         self.rng, self.timed = rng, timed
@@ -242,7 +235,6 @@ class Drawn:
         return f"(= ?duration {duration})"
 
     def lasting(self, _: tuple[tuple[str, str], ...]) -> list[str]:
-        """Return effects that depend on the duration."""
         return []
 
     def preferred(self, _: tuple[tuple[str, str], ...]) -> list[str]:
@@ -276,8 +268,8 @@ class Drawn:
 class DrawnWithNumbers(Drawn):
     """Generates a temporal case with more timing and numbers.
 
-    Bounds of durations read numbers, effects read durations, numbers get timed values, conditions
-    have preferences, and steps lie within epsilon of each other.
+    Durations depend on numbers, effects read durations, numbers get timed values, conditions have
+    preferences, and steps lie within epsilon of each other.
     """
 
     def bounds(self, duration: int, scope: tuple[tuple[str, str], ...]) -> str:
@@ -318,7 +310,7 @@ class DrawnWithNumbers(Drawn):
 
 @dataclass(frozen=True)
 class Schema:
-    """An action schema: parameter types, text, and duration if any."""
+    """An action schema; `kinds` are the types of its parameters, `duration` is None without one."""
 
     name: str
     kinds: tuple[str, ...]
@@ -386,7 +378,7 @@ def judged(case: Case) -> ValidationReport:
 
 
 def judged_by_val(val: str, case: Case, folder: Path) -> tuple[str, str]:
-    """Return `valid`, `invalid` or another outcome of VAL, and its output."""
+    """Return VAL's verdict (`valid`, `invalid` or another outcome) and its output."""
     paths = []
     for name, text in (("domain", case.domain), ("problem", case.problem), ("plan", case.plan)):
         path = folder / f"{name}.pddl"
@@ -479,7 +471,7 @@ EXPLAINED = {
 
 
 def reason(case: Case, val: str, output: str) -> str:
-    """Return the classes that explain a difference (empty if none does)."""
+    """Return the classes of `EXPLAINED` that account for a difference; empty if none does."""
     rules = [name for name in EXPLAINED if name != "twice"]
     for count in range(1, len(rules) + 1):
         for chosen in combinations(rules, count):
@@ -497,7 +489,7 @@ _HAPPENING = re.compile(r"Checking next happening \(time ([0-9.]+)\)")
 
 
 def changes_own_condition_twice(case: Case, time: Fraction) -> bool:
-    """Return whether a step at a time adds an atom of its condition and changes it twice."""
+    """Return whether a step at `time` adds an atom of its condition and changes it twice."""
     found: list[bool] = []
     own_check = TemporalRun.check_interference
 
@@ -524,7 +516,7 @@ def changes_own_condition_twice(case: Case, time: Fraction) -> bool:
 def ground_changes(
     task: Task, effect: Expression, binding: Mapping[str, str]
 ) -> Iterator[tuple[Atom, bool]]:
-    """Yield the atoms that an effect adds (True) or deletes, conditionally or not."""
+    """Yield each atom that an effect changes, conditionally or not, and whether it is added."""
     match effect:
         case Atom():
             yield Atom(effect.predicate, tuple(binding.get(a, a) for a in effect.args)), True

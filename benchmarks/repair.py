@@ -37,8 +37,6 @@ LEFT_OUT = {"durative-actions", "timed-initial-literals", "constraints", "prefer
 
 @dataclass(frozen=True)
 class Row:
-    """The repair of one case."""
-
     group: str
     name: str
     length: int | None
@@ -49,7 +47,6 @@ class Row:
 
 
 def chosen(case: dict[str, Any], timed: bool) -> bool:
-    """Return whether a case is measured."""
     if timed:
         fits = case["val"] == "invalid" and case["mutation"] in TIMED_MUTATIONS
         return fits and case["set"] == "ipc" and "durative-actions" in case["features"]
@@ -61,7 +58,7 @@ def chosen(case: dict[str, Any], timed: bool) -> bool:
 
 
 def advise(case: dict[str, Any], root: Path, seconds: float, timed: bool) -> Row | None:
-    """Search for a repair of one case, or return None if the case cannot be used."""
+    """Search for a repair of one case; None if the case cannot be used."""
     find = find_suggestions if timed else find_repair
     group = f"{case['set']} {case['mutation'] or ''} {case['val_class']}"
     try:
@@ -122,7 +119,6 @@ def main() -> int:
 
 
 def report(rows: list[Row]) -> None:
-    """Print the tables."""
     head = f"{'set, mutation, failure':<36} {'cases':>6} {'found':>6} {'complete':>9} {'*':>6}"
     print(f"\n{head} {'median s':>9} {'max s':>7}  lengths")
     groups: dict[str, list[Row]] = defaultdict(list)

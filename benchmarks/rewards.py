@@ -65,7 +65,7 @@ PROSE = "Let me think about it.\n```pddl\n{}\n```\nThis reaches the goal."
 
 
 def tower() -> tuple[str, str]:
-    """Return a tower-building problem and its plan of 20 steps."""
+    """Return a problem of building a tower, and its plan of 20 steps."""
     names = [f"b{i}" for i in range(TOWER)]
     there = " ".join(f"(ontable {b}) (clear {b})" for b in names)
     goal = " ".join(f"(on {a} {b})" for a, b in pairwise(names))
@@ -81,7 +81,7 @@ def tower() -> tuple[str, str]:
 
 
 def completions(plan: str, count: int, rng: random.Random) -> Iterator[str]:
-    """Yield answers of a model that is sometimes correct."""
+    """Yield answers of a model, some of them correct."""
     steps = plan.splitlines()
     objects = sorted({word.strip("()") for step in steps for word in step.split()[1:]})
     for number in range(count):
@@ -128,14 +128,14 @@ def hostile(plan: str, count: int, rng: random.Random) -> Iterator[str]:
 
 
 def shaped(parts: tuple[str, ...], size: int = LONG) -> str:
-    """Return a text of the given size by repeating the first part, or the second of three."""
+    """Return a text of `size` characters by repeating `parts[0]`, or the middle of three."""
     fills = 1 if len(parts) == 3 else 0
     head, tail = "".join(parts[:fills]), "".join(parts[fills + 1 :])
     return head + parts[fills] * ((size - len(head) - len(tail)) // len(parts[fills])) + tail
 
 
 def print_shapes(rewards: PlanRewards, domain: str, problem: str) -> None:
-    """Print the CPU time of each hostile shape, in the main thread and in another one."""
+    """Print the CPU time for each hostile shape, in the main thread and in another thread."""
 
     def milliseconds(text: str) -> float:
         start = time.thread_time()

@@ -45,7 +45,7 @@ SENSORS = Sensors(Sight.VISIBLE)
 
 
 class Searcher(World):
-    """A robot that searches with given frequencies, or with a given distribution."""
+    """A robot that searches by learnt frequencies or, if `true` is given, by that distribution."""
 
     true: Mapping[str, float] | None = None
 
@@ -59,8 +59,6 @@ class Searcher(World):
 
 @dataclass
 class Walk:
-    """The walk of one search."""
-
     found: bool = False
     metres: float = 0.0
     actions: float = 0.0
@@ -69,7 +67,7 @@ class Walk:
 
 @dataclass(frozen=True)
 class Hidden:
-    """An object and its place, drawn from a distribution over places."""
+    """An object and its place, which was drawn from the distribution `true` over places."""
 
     scene: str
     thing: str
@@ -95,7 +93,7 @@ def opened(scene: str) -> Searcher:
 
 
 def hidden_things(scenes: tuple[str, ...], counts: PlaceCounts, seed: int) -> Iterator[Hidden]:
-    """Yield random objects with their hiding places, endlessly."""
+    """Yield an endless sequence of random objects with their hiding places."""
     chance = random.Random(seed)
     inventories: dict[str, Inventory] = {}
     while True:
@@ -117,7 +115,7 @@ def hidden_things(scenes: tuple[str, ...], counts: PlaceCounts, seed: int) -> It
 
 
 def search(case: Hidden, counts: PlaceCounts, *, informed: bool) -> Walk | None:
-    """Return the walk until the object is seen, or None if it cannot be put in its place."""
+    """Return the walk until the object is seen; None if it cannot be put in its place."""
     world = opened(case.scene)
     try:
         ids = [world.names.object_id(n) for n in (case.thing, case.place)]

@@ -41,8 +41,6 @@ HERE = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Line:
-    """A sentence to try."""
-
     group: str
     scene: str
     text: str
@@ -51,8 +49,6 @@ class Line:
 
 @dataclass
 class Outcome:
-    """Outcome of one sentence."""
-
     line: Line
     understood: bool = False
     reached: bool = False
@@ -69,14 +65,13 @@ class Outcome:
 
     @property
     def said(self) -> str:
-        """Phrase for the table."""
+        """Outcome as a phrase for the table."""
         if self.reached:
             return f"{self.steps} step{'s' * (self.steps != 1)}"
         return self.message
 
 
 def read_lines(path: Path) -> Iterator[Line]:
-    """Yield the sentences of a file."""
     group = ""
     for text in read_text(path).splitlines():
         if text.startswith("## "):
@@ -88,7 +83,6 @@ def read_lines(path: Path) -> Iterator[Line]:
 
 @cache
 def policy_in(world: str) -> SymbolicPolicy:
-    """Return the symbolic policy of a world with scenes."""
     place = load_world(world)
     return SymbolicPolicy(place.scene_ontology, place.agent.domain(), FastDownward())
 
@@ -138,7 +132,6 @@ def table(outcomes: list[Outcome]) -> str:
 
 
 def summary(outcomes: list[Outcome]) -> str:
-    """Return the shares in words."""
     wanted = [o for o in outcomes if not o.line.refuse]
     refused = [o for o in outcomes if o.line.refuse]
     understood = sum(o.understood for o in wanted)

@@ -1,4 +1,4 @@
-"""Run the work of benchmarks and tools on hvr's engines."""
+"""Run the work of benchmarks and tools in parallel on hvr's engines."""
 
 from __future__ import annotations
 
@@ -24,12 +24,7 @@ _PRINT_SECONDS = 2.0
 
 
 def add_options(parser: argparse.ArgumentParser, jobs: int = 1) -> None:
-    """Add `--jobs`, `--engine` and `--address`; `chosen` reads them.
-
-    Args:
-        parser: Parser to extend.
-        jobs: Default number of processes.
-    """
+    """Add `--jobs` (by default `jobs`), `--engine` and `--address`, which `chosen` reads."""
     parser.add_argument(
         "--jobs", type=jobs_of, default=jobs, metavar="N",
         help=f"processes; 0: one for each processor core (default: {jobs})",
@@ -47,12 +42,11 @@ def results(
 ) -> Iterator[R]:
     """Yield the function's result for each piece of work, in order.
 
-    Progress, speed and remaining time go to standard error.
+    Progress, speed and remaining time are printed on standard error.
 
     Args:
         function: A module-level function, or a `functools.partial` of one.
         work: Arguments, one per call.
-        engine: Engine to run on.
         chunk: Number of pieces sent together, for short work.
 
     Raises:
@@ -78,7 +72,7 @@ def _do(piece: tuple[Callable[[Any], Any], Sequence[Any]]) -> list[Any]:
 
 
 def importable(function: Any) -> Any:
-    """Return a function of the main program as an importable one, for other processes."""
+    """Return a function of the main program in a form that other processes can import."""
     if isinstance(function, functools.partial):
         inner = importable(function.func)
         return functools.partial(inner, *function.args, **function.keywords)

@@ -49,7 +49,7 @@ INTERACTIONS = (
 
 
 def cycles(kitchen: Kitchen) -> dict[str, list[Step]]:
-    """Return endlessly repeatable steps by kind of action; all succeed except the refused ones."""
+    """Return repeatable sequences of steps by kind of action; all but the refused ones succeed."""
     names = Names.from_metadata(kitchen.last_event.metadata)
 
     def on(action: str, kind: str, **more: object) -> Step:
@@ -119,7 +119,7 @@ def resident() -> float:
 
 
 def mixed(kitchen: Kitchen, seed: int) -> Iterator[Step]:
-    """Yield steps of all kinds in random order, endlessly."""
+    """Yield an endless sequence of steps of all kinds in random order."""
     kinds = list(cycles(kitchen).values())
     chance = random.Random(seed)
     while True:
@@ -127,9 +127,9 @@ def mixed(kitchen: Kitchen, seed: int) -> Iterator[Step]:
 
 
 def memory(scene: str, steps: int, seed: int, say: Callable[[str], None]) -> None:
-    """Print memory and rate at every tenth of the steps; each 1000th event is read.
+    """Print memory and speed at every tenth of the steps; every 1000th event's metadata is read.
 
-    Blocks are those allocated by Python (`sys.getallocatedblocks`); the bytes come from a shorter
+    Blocks are those allocated by Python (`sys.getallocatedblocks`); bytes come from a shorter,
     separate run under tracemalloc, which slows execution.
     """
     kitchen = Kitchen(scene)
@@ -153,7 +153,6 @@ def memory(scene: str, steps: int, seed: int, say: Callable[[str], None]) -> Non
 
 
 def _go(kitchen: Kitchen, supply: Iterator[Step], steps: int) -> float:
-    """Run the steps; return CPU seconds."""
     start = time.process_time()
     for number in range(steps):
         action, arguments = next(supply)

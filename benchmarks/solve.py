@@ -42,7 +42,7 @@ _UNSUPPORTED = 34
 
 @dataclass(frozen=True)
 class Result:
-    """A planner's result: the cost of a valid plan, or the reason why there is none."""
+    """A planner's result: the cost of a valid plan, or the reason why there is none (`word`)."""
 
     cost: Fraction | None
     seconds: float
@@ -110,14 +110,13 @@ _RAW = argparse.RawDescriptionHelpFormatter
 
 
 def class_of(features: frozenset[Feature]) -> str:
-    """Return the class of planning that a problem belongs to."""
     if features & {Feature.DURATIVE, Feature.TIMED, Feature.CONTINUOUS}:
         return "temporal"
     return "numeric" if Feature.NUMERIC in features else "classical"
 
 
 def problems(manifest: Path, sets: list[str], take: str) -> Iterator[tuple[Path, Path]]:
-    """Yield the domains and problems to solve."""
+    """Yield the domain and problem files to solve."""
     known: dict[str, dict[str, None]] = {}
     for case in records(manifest, "set", "domain", "problem", "val"):
         if case["set"] in sets and case["val"] != "error":
@@ -139,7 +138,7 @@ def _a_star(domain: Path, problem: Path, seconds: float) -> Result:
 
 
 def by_hvr(domain: Path, problem: Path, seconds: float, *, optimal: bool = False) -> Result:
-    """Solve a problem with `hvr solve` and judge its plan again."""
+    """Solve a problem with `hvr solve`, and validate its plan again."""
     started = time.perf_counter()
     done = subprocess.run(
         [sys.executable, "-m", "hvr", "solve", domain, problem, "--json", "--budget", f"{seconds}",
@@ -164,7 +163,7 @@ def by_hvr(domain: Path, problem: Path, seconds: float, *, optimal: bool = False
 def by_downward(
     domain: Path, problem: Path, seconds: float, search: tuple[str, ...] = _LAMA
 ) -> Result:
-    """Solve a problem with plain Fast Downward and judge its plan."""
+    """Solve a problem with plain Fast Downward, and validate its plan."""
     driver = binary().parents[3] / "fast-downward.py"
     started = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:

@@ -90,7 +90,7 @@ def _stride(cases: int, each: int | None) -> int:
 def _bare(
     name: str, domain: Path, problem: Path, features: frozenset[Feature], seconds: float
 ) -> float | None:
-    """Return the seconds a planner alone takes to find a valid plan, or None if it finds none."""
+    """Return the seconds that a planner alone takes to find a valid plan; None if it finds none."""
     program = named(name, frozenset()).programs[0]
     if program.lacks & features:
         return None
@@ -100,7 +100,7 @@ def _bare(
 
 
 def _solved(domain: Path, problem: Path, seconds: float, *options: str) -> float | None:
-    """Return the seconds until `hvr solve` prints a plan or a proof, or None if it does neither."""
+    """Return the seconds until `hvr solve` prints a plan or a proof; None if it prints neither."""
     words = [sys.executable, "-m", "hvr", "solve", str(domain), str(problem), "--anytime", "--json"]
     started = time.perf_counter()
     with subprocess.Popen(

@@ -82,7 +82,7 @@ def _columns(record: Path | None) -> list[str]:
 
 
 def alone(program: Program, job: PlannerJob, validator: Validator) -> float | None:
-    """Return the seconds until a planner writes a valid plan, or None."""
+    """Return the seconds until a planner alone writes a valid plan; None if it writes none."""
     started = time.perf_counter()
     with (
         tempfile.TemporaryDirectory() as folder,

@@ -38,7 +38,7 @@ ROUNDS = 5
 
 
 def scripts(metadata: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """Return actions to repeat, by the kind of change."""
+    """Return actions to repeat, by the kind of change that they cause."""
     switch = next(o["objectId"] for o in metadata["objects"] if o["objectType"] == "LightSwitch")
     toggle = {"objectId": switch, "forceAction": True}
     return {
@@ -70,7 +70,7 @@ def seconds_each(
 
 
 def through_the_client(scene: str, steps: int) -> Iterator[tuple[str, str, float]]:
-    """Yield (transport, script, steps per second)."""
+    """Yield the steps per second for each transport and script."""
     from ai2thor.controller import Controller
 
     for wsgi, anew, images in itertools.product((False, True), (False, True), (False, True)):
@@ -94,7 +94,7 @@ def through_the_client(scene: str, steps: int) -> Iterator[tuple[str, str, float
 
 
 def by_themselves(scene: str, steps: int) -> Iterator[tuple[str, str, float]]:
-    """Yield (part, script, milliseconds)."""
+    """Yield the milliseconds for each part of a step and each script."""
     import msgpack
 
     encoders: dict[str, tuple[Callable[[bool], MetadataEncoder], Callable[[bytes], Any]]] = {

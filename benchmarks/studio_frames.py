@@ -87,8 +87,6 @@ ASSETS = ("index.html", "studio.js", "studio.css", "room.js", "share.js")
 
 
 class Frames(NamedTuple):
-    """Frames and CPU time while something was scrolled or played."""
-
     seconds: float
     presented: int
     dropped: int
@@ -104,7 +102,7 @@ class Frames(NamedTuple):
 
 
 def write_plan(folder: Path) -> None:
-    """Write a domain, a problem and its valid plan of 1,000 steps."""
+    """Write a domain, a problem, and a valid plan of 1,000 steps."""
     parcels = [f"parcel{number}" for number in range(STEPS // 4)]
     lying = " ".join(f"(lies {one} depot)" for one in parcels)
     goal = " ".join(f"(lies {one} town)" for one in parcels)
@@ -122,7 +120,7 @@ def write_plan(folder: Path) -> None:
 
 
 def write_run(folder: Path) -> int:
-    """Execute a long request in the kitchen; return the number of recorded steps."""
+    """Execute a long request in the kitchen, and return the number of recorded steps."""
     command = ["plan", REQUEST, "--scene", SCENE, "--save", "runs/long", "--quiet"]
     subprocess.run([sys.executable, "-m", "hvr", *command], cwd=folder, check=True)
     trace = (folder / "runs" / "long" / "trace.jsonl").read_text("utf-8").splitlines()
@@ -131,7 +129,7 @@ def write_run(folder: Path) -> int:
 
 @contextmanager
 def studio(folder: Path) -> Iterator[str]:
-    """Serve a folder; yield the address with its token."""
+    """Serve a folder, and yield the address with its token."""
     server = subprocess.Popen(
         [sys.executable, "-m", "hvr", "studio", str(folder), "--no-browser"],
         stderr=subprocess.PIPE,
@@ -150,7 +148,7 @@ def studio(folder: Path) -> Iterator[str]:
 
 
 def cpu(browser: Browser) -> Counter[str]:
-    """Return the CPU seconds so far of the browser's processes, by kind."""
+    """Return the CPU seconds used so far by the browser's processes, by kind of process."""
     session = browser.new_browser_cdp_session()
     spent: Counter[str] = Counter()
     for one in session.send("SystemInfo.getProcessInfo")["processInfo"]:
@@ -160,7 +158,7 @@ def cpu(browser: Browser) -> Counter[str]:
 
 
 def traced(browser: Browser, page: Page, act: Callable[[], None]) -> Frames:
-    """Perform an action in a page while the browser traces itself."""
+    """Perform an action in a page while the browser records a trace."""
     page.wait_for_timeout(500)
     browser.start_tracing(page=page, categories=list(TRACED))
     before, begun = cpu(browser), time.perf_counter()
@@ -189,7 +187,7 @@ def traced(browser: Browser, page: Page, act: Callable[[], None]) -> Frames:
 
 
 def scroll(page: Page, place: str, seconds: float) -> None:
-    """Scroll the list at a place down and up, like an evenly turning wheel."""
+    """Scroll a list down and up, as with a wheel turning at constant speed."""
     page.locator(place).scroll_into_view_if_needed()
     box = page.locator(place).bounding_box()
     assert box is not None
@@ -211,7 +209,7 @@ def scroll(page: Page, place: str, seconds: float) -> None:
 
 
 def walk(page: Page, seconds: float) -> None:
-    """Hold the arrow key down, at 30 steps a second."""
+    """Hold the arrow key down, which takes 30 steps per second."""
     page.focus(".steps")
     end = time.perf_counter() + seconds
     while (now := time.perf_counter()) < end:
@@ -220,7 +218,7 @@ def walk(page: Page, seconds: float) -> None:
 
 
 def turn(page: Page, seconds: float) -> None:
-    """Turn the room with the mouse, with 60 movements a second."""
+    """Turn the room with the mouse, by 60 movements per second."""
     page.locator(".canvas").scroll_into_view_if_needed()
     box = page.locator(".canvas").bounding_box()
     assert box is not None
@@ -237,7 +235,7 @@ def turn(page: Page, seconds: float) -> None:
 
 
 def play(page: Page) -> None:
-    """Play the run from the beginning, at four steps a second."""
+    """Play the run from the beginning, at four steps per second."""
     page.select_option(".controls select", "4")
     page.click("[aria-label='To the beginning']")
     page.click(".controls button:text('Play')")
@@ -290,7 +288,7 @@ VIEWS = {"plan": (MODEL, plan_views), "room": (ROOM, room_views)}
 def first_paint(
     browser: Browser, address: str, view: str, size: tuple[int, int]
 ) -> tuple[float, float]:
-    """Return the median milliseconds to the first paint and to the view's content, uncached."""
+    """Return the median milliseconds to first paint and to the view's content, without cache."""
     found = []
     for _ in range(PAINTS):
         with opened(browser, address, view, size) as page:
@@ -313,7 +311,6 @@ def opened(browser: Browser, address: str, view: str, size: tuple[int, int]) -> 
 
 
 def renderer(browser: Browser) -> str:
-    """Return the name of WebGL's renderer."""
     page = browser.new_page()
     name = page.evaluate(RENDERER)
     page.close()
@@ -324,7 +321,7 @@ def renderer(browser: Browser) -> str:
 
 
 def bundle() -> str:
-    """Return the sizes of the page's files, in kB after gzip."""
+    """Return the gzipped sizes of the page's files in kB."""
     folder = resources.files("hvr.doors.studio").joinpath("assets")
     sizes = {name: len(gzip.compress(folder.joinpath(name).read_bytes())) for name in ASSETS}
     told = ", ".join(f"{name} {size / 1000:.1f}" for name, size in sizes.items())

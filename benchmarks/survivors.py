@@ -49,7 +49,7 @@ CLASSICAL = """(define (domain b) (:predicates (on ?x ?y) (table ?x) (clear ?x))
 
 
 def problems(folder: Path) -> list[tuple[Path, Path]]:
-    """Write three problems that keep planners busy for some seconds, and return them."""
+    """Write three problems that keep planners busy for some seconds."""
     counters = " ".join(f"c{n}" for n in range(12))
     values = " ".join(f"(= (v c{n}) 0)" for n in range(12))
     rising = " ".join(f"(> (v c{n + 1}) (v c{n}))" for n in range(11))
@@ -78,7 +78,13 @@ def problems(folder: Path) -> list[tuple[Path, Path]]:
 
 @dataclass(frozen=True)
 class Case:
-    """One solve: its files, planner (empty for hvr's choice), and the way and time of its end."""
+    """One run of `hvr solve`.
+
+    Args:
+        planner: Name of the planner; empty for hvr's own choice.
+        end: How the run ends.
+        after: Seconds after which it ends.
+    """
 
     number: int
     files: tuple[Path, Path]
@@ -89,8 +95,6 @@ class Case:
 
 @dataclass(frozen=True)
 class Left:
-    """Processes and files left behind, and the exit code."""
-
     case: Case
     code: int
     processes: tuple[str, ...]
@@ -98,7 +102,7 @@ class Left:
 
 
 def solve(case: Case) -> Left:
-    """Run one solve, end it, and look for leftovers."""
+    """Run `hvr solve` once, end it, and look for leftovers."""
     mark = f"HVR_SURVIVOR={os.getpid()}-{case.number}"
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="survivors-")))
@@ -131,7 +135,7 @@ def _files(folder: Path) -> tuple[str, ...]:
 
 
 def _marked(mark: str) -> tuple[str, ...]:
-    """Return the command lines of processes with a mark in their environment."""
+    """Return the command lines of the processes with a mark in their environment."""
     found = []
     for entry in Path("/proc").iterdir():
         try:

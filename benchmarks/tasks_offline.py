@@ -33,7 +33,6 @@ from hvr.runs.tasks import PaperTask, expand_ids, load_task
 
 
 def measure(task: PaperTask, scene: str, options: Options) -> dict[str, object]:
-    """Return one row of the table."""
     optimum = task.optimum[scene]
     row: dict[str, object] = {
         "task": task.id, "scene": scene, "optimum": optimum.steps, "bound": optimum.bound,
@@ -62,7 +61,7 @@ def measure(task: PaperTask, scene: str, options: Options) -> dict[str, object]:
 
 
 def main() -> int:
-    """Print the table; return exit code 1 if a run misses its goal."""
+    """Print the table; the exit code is 1 if a run misses its goal."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("tasks", nargs="*", help=TASKS_HELP)
     parser.add_argument("--scenes", type=int, default=0, help="maximum number per task")

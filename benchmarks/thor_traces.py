@@ -69,7 +69,7 @@ NEAR_ANGLE = 5.0
 
 @dataclass
 class Agreement:
-    """Counts of agreeing values and changes."""
+    """Numbers of values and changes, and of those in which kitchen and recording agree."""
 
     steps: int = 0
     success: int = 0
@@ -84,7 +84,6 @@ class Agreement:
     misses: list[dict[str, Any]] = field(default_factory=list)
 
     def add(self, other: Agreement) -> None:
-        """Add the counts of another episode."""
         self.steps += other.steps
         self.success += other.success
         self.hand += other.hand
@@ -96,7 +95,6 @@ class Agreement:
 
 
 def read_episode(path: Path) -> list[dict[str, Any]]:
-    """Return the lines of a recording."""
     data = path.read_bytes()
     text = (gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data).decode("utf-8")
     return [json.loads(line) for line in text.splitlines() if line.strip()]
@@ -119,7 +117,6 @@ def played(rows: list[dict[str, Any]]) -> Iterable[dict[str, Any]]:
 
 
 def compare(name: str, rows: list[dict[str, Any]]) -> Agreement:
-    """Count the agreement in one episode."""
     result = Agreement()
     before: tuple[dict[str, Any], dict[str, Any]] | None = None
     for row, mine in zip(rows, played(rows), strict=True):
@@ -212,7 +209,7 @@ def _changes(
 def _drifting(
     row: Mapping[str, Any], before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> set[str]:
-    """Return the IDs of objects that moved in the recording without being handled."""
+    """Return the ids of objects that moved in the recording although no action handled them."""
     handled = set(map(str, row["action"].values()))
     moved = set()
     for object_id, entry in after.items():

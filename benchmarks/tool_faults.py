@@ -1,4 +1,4 @@
-"""Fault injection: tool environments in which some tools fail."""
+"""Injected faults: tool environments in which some tools fail."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ToolFault:
     """A fault injected into one tool.
 
     Args:
-        calls: Number of calls of any tool after which the tool works again, or None for never.
+        calls: Number of calls of any tool after which the tool works again; None for never.
     """
 
     kind: CallFailure
@@ -37,8 +37,8 @@ def draw_faults(
     """Return random faults for a share of the tools, reproducible by the seed.
 
     Args:
-        share: Share of the tools that fail, from 0 to 1; at least one tool unless it is 0.
-        calls: Number of calls after which the tools work again, or None for never.
+        share: Share of the tools that fail, from 0 to 1; at least one tool fails unless it is 0.
+        calls: Number of calls after which the tools work again; None for never.
 
     Raises:
         UsageError: A number is out of range.
@@ -55,7 +55,7 @@ def draw_faults(
 
 
 class FaultyTools:
-    """An environment with injected faults; a failing call never reaches the tool."""
+    """An environment with injected faults; a failing call never reaches its tool."""
 
     def __init__(self, inner: ToolEnvironment, faults: Mapping[str, ToolFault]) -> None:
         self._inner = inner
@@ -64,11 +64,10 @@ class FaultyTools:
 
     @property
     def catalogue(self) -> Catalogue:
-        """The catalogue of the tools, without their faults."""
         return self._inner.catalogue
 
     def reset(self) -> None:
-        """Reset the environment, keeping the faults."""
+        """Reset the environment, but keep the faults."""
         self._inner.reset()
         self._calls = 0
 

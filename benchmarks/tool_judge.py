@@ -56,7 +56,7 @@ WORLDS = ("retail", "airline", "telecom", "bfcl")
 
 @dataclass(frozen=True)
 class Call:
-    """A call in a log: its tool, arguments, result, and the number of the message it answers."""
+    """A call in a log; `turn` is the number of the user message that it answers."""
 
     tool: str
     arguments: dict[str, Any]
@@ -68,8 +68,6 @@ class Call:
 
 @dataclass(frozen=True)
 class Log:
-    """A log: its world, ID, user messages, and calls."""
-
     world: str
     id: str
     said: tuple[str, ...]
@@ -81,7 +79,7 @@ Damage = Callable[[Log, Sequence[Log], random.Random], "tuple[Log, set[int]] | N
 
 
 def load(data: Path) -> list[Log]:
-    """Return the logs with several calls."""
+    """Return the logs that have several calls."""
     logs = []
     for world in WORLDS[:-1]:
         for row in _rows(data / world / "tasks_train.jsonl.gz"):
@@ -96,7 +94,7 @@ def load(data: Path) -> list[Log]:
 
 
 def load_others(data: Path) -> dict[str, list[Log]]:
-    """Return correct logs with several calls from the sets that are not damaged."""
+    """Return the correct logs with several calls from the sets to which no damage is added."""
     others = {name: _dialogues(data / "bfcl" / f"multi_turn_{name}.jsonl.gz")
               for name in ("miss_func", "miss_param")}  # fmt: skip
     others["v1_train"] = [
@@ -124,7 +122,6 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def conversation(log: Log) -> dict[str, Any]:
-    """Return a log as an OpenAI conversation."""
     messages: list[dict[str, Any]] = []
     for turn, text in enumerate(log.said, 1):
         messages.append({"role": "user", "content": text})
@@ -149,7 +146,7 @@ def _with(log: Log, calls: Sequence[Call]) -> Log:
 
 
 def superfluous(known: dict[str, KnownTools], logs: Sequence[Log]) -> Damage:
-    """Return the damage that inserts a read-only call of another log."""
+    """Return the damage that inserts a read-only call from another log."""
     writing = {(log.world, c.tool) for log in logs for c in log.calls if c.writes}
     for world, tools in known.items():
         writing |= {(world, name) for name, schema in tools.schemas.items()
@@ -321,7 +318,7 @@ def wrong_arguments(known: dict[str, KnownTools]) -> dict[str, Damage]:
 
 
 def untold(kind: str, right: Log, damaged: Log, places: set[int], known: KnownTools) -> bool:
-    """Return whether a damaged log has no evidence, as defined above."""
+    """Return whether a damaged log has no evidence of the damage; see the module's docstring."""
     at = min(places) - 1
     if kind == "superfluous":
         call = damaged.calls[at]
@@ -357,7 +354,7 @@ def untold(kind: str, right: Log, damaged: Log, places: set[int], known: KnownTo
 
 
 def judged(logs: Sequence[Log], known: dict[str, KnownTools]) -> list[PlanVerdict]:
-    """Return the verdicts on logs, reading them from a file as `hvr judge` does."""
+    """Return the verdicts on logs that are read from a file, as `hvr judge` does."""
     if not logs:
         return []
     with tempfile.TemporaryDirectory() as folder:
@@ -369,7 +366,6 @@ def judged(logs: Sequence[Log], known: dict[str, KnownTools]) -> list[PlanVerdic
 
 
 def shown(log: Log, verdict: PlanVerdict) -> str:
-    """Return a log's critiques on one line."""
     said = [f"{c.kind.value} {c.index} {c.actions[0]}: {c.reason}" for c in verdict.critiques]
     return f"    {log.id}: {'; '.join(said) or 'nothing found'}"
 

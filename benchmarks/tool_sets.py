@@ -21,7 +21,6 @@ class ToolSet:
     """Tools, true plans for training and evaluation, and a planner's drafts.
 
     Args:
-        tools: The tools with their links.
         train: True plans for training.
         held: True plans for evaluation.
         drafts: A planner's drafts, each for the request of a plan in `held`.
@@ -34,13 +33,13 @@ class ToolSet:
 
     @property
     def pairs(self) -> list[tuple[ToolPlan, ToolPlan]]:
-        """Each draft with its true plan."""
+        """Each draft with the true plan for its request."""
         truth = {p.id: p for p in self.held}
         return [(d, truth[d.id]) for d in self.drafts]
 
 
 def add_tool_set(parser: argparse.ArgumentParser, folder: str = "ultratool") -> None:
-    """Add the options that choose a tool set."""
+    """Add the command-line options that choose a tool set."""
     parser.add_argument("--data", type=Path, default=DATA / folder, help=(
         "folder of tools, graph and plans (default: %(default)s)"))  # fmt: skip
     parser.add_argument("--train", default="train", help=(
@@ -57,7 +56,7 @@ def add_tool_set(parser: argparse.ArgumentParser, folder: str = "ultratool") -> 
 def on_tool_set(
     parser: argparse.ArgumentParser, measure: Callable[[ToolSet, argparse.Namespace], None]
 ) -> int:
-    """Run a measurement on the chosen tool set and return the exit code."""
+    """Run a measurement on the chosen tool set, and return the exit code."""
     args = parser.parse_args()
     if not args.data.exists():
         print(f"no data: {args.data} is missing; say where with --data", file=sys.stderr)
@@ -72,7 +71,7 @@ def on_tool_set(
 
 
 def read_tool_set(args: argparse.Namespace) -> ToolSet:
-    """Return the tool set given by the options.
+    """Return the tool set that the options choose.
 
     Raises:
         DataFileError: A file is missing or damaged.

@@ -46,7 +46,7 @@ MOST_CHOICES = 4
 
 
 class Worlds:
-    """The tools of each world, and the texts of requests given by ID."""
+    """The tools of each world, and the texts of requests that are given by their ids."""
 
     def __init__(self, encoder: str) -> None:
         self._encoder = TextVectors(encoder)
@@ -55,7 +55,7 @@ class Worlds:
         self._dialogues = dict(_dialogues()) if SHARED.is_dir() else {}
 
     def text(self, request: Mapping[str, Any]) -> str | None:
-        """Return the words of a request, or None if its data are missing."""
+        """Return a request in words; None if its data are missing."""
         if "text" in request:
             return str(request["text"])
         found = self._dialogues.get(request["ref"])
@@ -106,7 +106,7 @@ def _dialogues() -> Iterator[tuple[str, tuple[str, tuple[str, ...]]]]:
 
 
 def outcome_of(request: Mapping[str, Any], read: ReadRequest, catalogue: Catalogue) -> str:
-    """Classify a reading against the expected outcome."""
+    """Classify a reading by comparing it with the expected outcome."""
     goals = read.request.goals if read.request is not None else ()
     if request.get("nothing"):
         return RIGHT if not goals and read.move in (NextMove.FIND, NextMove.ANSWER) else WRONG
@@ -178,7 +178,7 @@ def wrong_writes(request: Mapping[str, Any], read: ReadRequest, catalogue: Catal
 
 
 def _no_other(goal: GoalCall, wanted: Mapping[str, Any]) -> bool:
-    """Return whether all values of a call are expected ones."""
+    """Return whether all values of a call are among the expected ones."""
     return all(
         isinstance(value, EntityQuery) or value == wanted.get(name)
         or (isinstance(value, list) and value and isinstance(value[0], EntityQuery))
@@ -187,7 +187,6 @@ def _no_other(goal: GoalCall, wanted: Mapping[str, Any]) -> bool:
 
 
 def main() -> None:
-    """Print the rightly read requests by part and world."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--encoder", default="minilm", help="text encoder (default: minilm)")
     parser.add_argument("--part", help="only this part, such as second")

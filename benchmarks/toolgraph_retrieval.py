@@ -111,7 +111,7 @@ def run(options: argparse.Namespace, parts: Sequence[str]) -> None:
 
 
 class Bench:
-    """Data, encoder and models of one run."""
+    """The data, encoder and models of one run."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         from hvr.knowledge.retrieval.embedders import TextVectors
@@ -124,7 +124,7 @@ class Bench:
         self.train, self.val = self.ultra.split("train"), self.ultra.split(options.plans)
 
     def once(self, key: Any, make: Callable[[], T]) -> tuple[T, float]:
-        """Return the cached value of a key, and the seconds it took to compute."""
+        """Return the cached value of a key, and the seconds that computing it took."""
         if key not in self.fitted:
             began = time.perf_counter()
             made = make()
@@ -132,7 +132,7 @@ class Bench:
         return self.fitted[key]
 
     def fit(self, config: RetrieverConfig, seen: bool) -> tuple[Retriever, float]:
-        """Return a retriever trained on UltraTool, and its training seconds."""
+        """Return a retriever trained on UltraTool, and the seconds that training took."""
         from hvr.tools.retrieval.retriever import fit_retriever
 
         config = replace(config, encoder=self.options.encoder)
@@ -149,7 +149,7 @@ class Bench:
         )
 
     def encode(self) -> None:
-        """Compute all vectors, and print the time."""
+        """Compute the vectors of all texts, and print the time."""
         began = time.perf_counter()
         ids = [t.id for t in self.ultra.graph.tools]
         texts = [tool_text(t) for t in self.ultra.graph.tools]
@@ -162,7 +162,6 @@ class Bench:
               f"{time.perf_counter() - began:.1f} s")  # fmt: skip
 
     def ultratool(self) -> None:
-        """Measure the given steps of the validation split."""
         whole = self.ultra.graph
         graphs = {"whole": whole, "seen": only_seen(whole, self.train)}
         for name in self.options.graph or GRAPHS:
@@ -176,7 +175,6 @@ class Bench:
                     self._trained_rows(graph, self.val, names, layer)
 
     def planners(self) -> None:
-        """Measure steps written by language models for validation requests."""
         graph = only_seen(self.ultra.graph, self.train)
         for path in sorted((self.options.data / self.options.tools).glob("predictions_*.jsonl")):
             name = path.stem.removeprefix("predictions_")
@@ -211,7 +209,7 @@ class Bench:
                 self._transferred_row(data, given, names, plans)
 
     def hallucination(self) -> None:
-        """Measure how many tools and links in TaskBench's plans do not exist."""
+        """Measure what shares of the tools and links in TaskBench's plans do not exist."""
         from hvr.tools.retrieval.decoding import Decoder, Transitions
         from hvr.tools.retrieval.retriever import TextScores
 
@@ -344,19 +342,18 @@ class Bench:
 
 
 class Timed:
-    """Retrieves and prints rows for the same requests."""
+    """Retrieves tools for the same requests with several retrievers, and prints a row for each."""
 
     def __init__(self, plans: Sequence[ToolPlan], truth: Sequence[ToolPlan], names: bool) -> None:
         self.plans, self.truth, self.names = plans, truth, names
 
     def row(self, title: str, retriever: Retriever, seconds: float | None = None) -> None:
-        """Print the line of one retriever."""
         self.rows(title, [retriever], seconds)
 
     def rows(
         self, title: str, retrievers: Sequence[Retriever], seconds: float | None = None
     ) -> None:
-        """Print a line of means over several retrievers."""
+        """Print a row of means over several retrievers."""
         found, spent = [], []
         for retriever in retrievers:
             retriever.retrieve(self.plans[:1], names=self.names)

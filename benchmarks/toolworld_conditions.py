@@ -39,7 +39,7 @@ from hvr.tools.navigation.request import NamedValue, given_leaves
 
 
 def main() -> None:
-    """Measure each world; print a row and the confirmed conditions."""
+    """Measure each world, and print a row with the confirmed conditions."""
     options = _options()
     print(conditions(options.seed))
     print("world | calls | scenarios | refused | foretold | wrongly | confirmed | candidates")
@@ -80,7 +80,7 @@ def _measure(world: str, scenarios: Sequence[Scenario], options: argparse.Namesp
 
 
 def drawn_call(template: ToolCall, seen: Findings, drawn: random.Random) -> ToolCall:
-    """Return a call, unchanged or with one value replaced by another query result."""
+    """Return a call, unchanged or with one value replaced by a value from a query's result."""
     arguments: dict[str, Json] = dict(template.arguments)
     plain = [n for n, v in arguments.items() if isinstance(v, str)]
     others = {

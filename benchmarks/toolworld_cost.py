@@ -51,7 +51,7 @@ NEAR = 20
 
 
 def generated_tool(number: int, size: int, random: Random) -> GraphTool:
-    """Return a tool that leads from parameters near its number to parameters slightly beyond."""
+    """Return a tool that leads from parameters near its number to slightly higher ones."""
 
     def some(first: int) -> frozenset[str]:
         count = random.randint(1, 3)
@@ -66,7 +66,6 @@ def generated_tool(number: int, size: int, random: Random) -> GraphTool:
 
 
 def generated_call(graph: NavigationGraph, size: int, random: Random, time_: float) -> ObservedCall:
-    """Return a call of a tool after a call of a nearby tool."""
     number = random.randrange(size)
     before = f"tool{(number - 1 - random.randrange(NEAR)) % size}"
     tool = graph.tools[f"tool{number}"]
@@ -79,7 +78,7 @@ def generated_call(graph: NavigationGraph, size: int, random: Random, time_: flo
 
 
 def generated_graph(size: int, links: int, random: Random) -> NavigationGraph:
-    """Return a graph of `size` tools whose calls have shown at least `links` links."""
+    """Return a graph of `size` tools whose calls have added at least `links` links."""
     graph = NavigationGraph.of(generated_tool(i, size, random) for i in range(size))
     count = link_count(graph)
     for number in range(100 * links):
@@ -93,7 +92,6 @@ def generated_graph(size: int, links: int, random: Random) -> NavigationGraph:
 
 
 def link_count(graph: NavigationGraph) -> int:
-    """Return the number of links of all kinds."""
     return sum(map(len, (graph.inputs, graph.outputs, graph.calls, graph.passes)))
 
 
@@ -104,7 +102,7 @@ def resident() -> int:
 
 
 def timed(work: Callable[[], object]) -> float:
-    """Return the CPU seconds of this process for some work."""
+    """Return the CPU seconds that some work takes in this process."""
     began = time.process_time()
     work()
     return time.process_time() - began
@@ -143,7 +141,7 @@ def updates(sizes: Sequence[tuple[int, int]]) -> None:
 
 
 def log(size: int) -> None:
-    """Print the time to rebuild a graph, and check that the copy is equal byte for byte."""
+    """Print the time to rebuild a graph, and check that the rebuilt graph is identical."""
     random = Random(0)
     tools = [generated_tool(i, size, random) for i in range(size)]
     graph = NavigationGraph.of(tools)

@@ -31,13 +31,12 @@ _BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class RecordedRun:
-    """The calls of a request.
+    """The calls made for a request.
 
     Args:
-        request: ID of the request; runs of one request stay in the same split.
-        text: Text of the request (empty if unknown).
-        outcomes: The calls with their results, in order.
-        origins: The sources of each call's arguments.
+        request: Id of the request; runs of the same request stay in the same split.
+        text: Text of the request; empty if unknown.
+        origins: Origins of each call's arguments.
     """
 
     request: str
@@ -48,15 +47,13 @@ class RecordedRun:
 
 @dataclass(frozen=True)
 class ToolSet:
-    """Tools with the runs that call them."""
-
     name: str
     catalogue: Catalogue
     runs: tuple[RecordedRun, ...] = field(repr=False)
 
 
 def tool_sets(shared: Path = SHARED, names: Sequence[str] = ()) -> list[ToolSet]:
-    """Return the sets of the shared data.
+    """Return the tool sets of the shared data.
 
     Raises:
         DataFileError: A file is missing or damaged.
@@ -74,7 +71,7 @@ def tool_sets(shared: Path = SHARED, names: Sequence[str] = ()) -> list[ToolSet]
 
 
 def call_set(name: str, apis: Path, calls: Path, source: str | None = None) -> ToolSet:
-    """Return the set made of an API list and an `api_calls.jsonl` file or its folder."""
+    """Return the set made of an API list and a file `api_calls.jsonl`, or that file's folder."""
     entries = read_json(apis, strict=False)
     if not isinstance(entries, list) or not entries:
         raise DataFileError(f"{apis}: must be a list of APIs")
@@ -115,7 +112,7 @@ def _checked_run(record: Mapping[str, Any], place: str) -> RecordedRun:
 
 
 def bfcl_set(folder: Path) -> ToolSet:
-    """Return BFCL's multi-turn dialogues; the three variants of one are one request."""
+    """Return BFCL's multi-turn dialogues; the three variants of a dialogue are one request."""
     tools = read_tools(folder / "tools.json")
     runs = []
     for path in sorted(folder.glob("multi_turn_*.jsonl.gz")):
@@ -130,7 +127,7 @@ def bfcl_set(folder: Path) -> ToolSet:
 
 
 def tau_set(folder: Path) -> ToolSet:
-    """Return tau2-bench's tasks of a domain with tau-bench's recorded calls."""
+    """Return tau2-bench's tasks of a domain, with tau-bench's recorded calls."""
     tools = read_tools(folder / "tools.json")
     runs = []
     for name, request, calls in (
@@ -166,7 +163,7 @@ def _outcome(tool: str, arguments: Mapping[str, Any], ok: bool, result: Any) -> 
 
 
 def _fed_run(record: Mapping[str, Any]) -> RecordedRun:
-    """Return a run with recorded sources of values."""
+    """Return a run whose record contains the origins of values."""
     origins: list[dict[str, ValueOrigin]] = [{} for _ in record["calls"]]
     for feed in record["feeds"]:
         path = (str(feed["from_field"]),)
@@ -183,7 +180,7 @@ def _fed_run(record: Mapping[str, Any]) -> RecordedRun:
 def _traced_run(
     request: str, text: str, calls: Sequence[tuple[str, Mapping[str, Any], bool, Any]]
 ) -> RecordedRun:
-    """Return a run whose arguments come from the request, or else from an equal earlier value."""
+    """Return a run whose arguments originate in the request or else in an earlier result."""
     outcomes: list[CallOutcome] = []
     origins: list[Mapping[str, ValueOrigin]] = []
     for name, arguments, ok, result in calls:
@@ -197,13 +194,12 @@ def _traced_run(
 
 @dataclass(frozen=True)
 class Understood:
-    """A set with the meanings of its parameters and the observations in its runs.
+    """A tool set with the meanings of its parameters and the observations in its runs.
 
     Args:
-        tools: The set.
         found: Meanings of the parameters.
         names: Names of the slots.
-        seen: The observations of each run for the graph.
+        seen: Observations of each run, for the graph.
     """
 
     tools: ToolSet
@@ -213,7 +209,6 @@ class Understood:
 
 
 def understood(tools: ToolSet, encoder: TextVectors) -> Understood:
-    """Return a set with meanings and observations."""
     found = meanings(tools.catalogue, encoder)
     names = MeaningNames(tools.catalogue, found)
     seen = tuple(tuple(observations(_lines(tools.name, run), names)) for run in tools.runs)
@@ -230,8 +225,7 @@ def parted(requests: Sequence[str], seed: int, shares: Mapping[str, float]) -> d
 
     Args:
         requests: Names of the requests, possibly repeated.
-        seed: Seed of the split.
-        shares: Share of each part, in order, with sum 1.
+        shares: Share of each part, in order; their sum is 1.
     """
     order = sorted(set(requests), key=lambda r: hashlib.sha256(f"{seed} {r}".encode()).hexdigest())
     part: dict[str, str] = {}

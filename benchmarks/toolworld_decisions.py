@@ -66,7 +66,6 @@ _CALLED = re.compile(r"\s*(?:\w+\.)?(\w+)\(")
 
 
 def main() -> None:
-    """Judge all turns, and print the table."""
     options = _options()
     with one_thread():
         _judge_all(options)
@@ -148,7 +147,7 @@ def _tools(file: Path, *, services: bool) -> dict[str, tuple[str, OfferedTool]]:
 def _kept(
     tools: Mapping[str, tuple[str, OfferedTool]], learnt: Collection[str]
 ) -> list[JudgedTurn]:
-    """Return the turns of the package's dialogues and requests outside the training data."""
+    """Return the turns of the package's dialogues and requests that are not training data."""
     package: Any = load_apart("bfcl_eval")
     data = Path(package.__file__).parent / "data"
     turns: list[JudgedTurn] = []
@@ -165,7 +164,7 @@ def _kept(
 
 
 def package_rows(data: Path, name: str) -> list[dict[str, Any]]:
-    """Return the records of one of the package's files in the format of the shared data."""
+    """Return the records of one of the package's files, in the format of the shared data."""
     answers = data / "possible_answer" / name
     truth = (
         {row["id"]: row["ground_truth"] for row in read_rows(answers)} if answers.exists() else {}
@@ -209,10 +208,10 @@ def _all_turns(
 def _turns(
     file: Path, read: Callable[[Mapping[str, Any]], Iterable[JudgedTurn]]
 ) -> Iterable[JudgedTurn]:
-    """Return the turns of a file.
+    """Return the turns in a file.
 
     Raises:
-        DataFileError: A row has another format.
+        DataFileError: A row has a different format.
     """
     for number, row in enumerate(read_rows(file), 1):
         try:
@@ -237,7 +236,7 @@ def _dialogue(
 def dialogue_of(
     row: Mapping[str, Any], tools: Mapping[str, tuple[str, OfferedTool]], without_calls: NextMove
 ) -> dict[str, Any]:
-    """Return a BFCL dialogue in the format of `hvr tools learn --turns`."""
+    """Return a BFCL dialogue in the format that `hvr tools learn --turns` reads."""
     number = row["id"].rpartition("_")[2]
     never = set(row.get("excluded_function") or ())
     withheld = {int(turn): set(names) for turn, names in (row["missed_function"] or {}).items()}

@@ -86,7 +86,7 @@ SETTINGS = ("whole", "without graph", "with pruning", "without recombining")
 
 @dataclass(frozen=True)
 class Prepared:
-    """A scenario with its request and the outcome of the correct calls."""
+    """A scenario with its request, and the outcomes and final state of the correct calls."""
 
     scenario: Scenario
     truth: Sequence[CallOutcome]
@@ -97,7 +97,7 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Case:
-    """A run's inputs: a scenario with the faults of a seed, in a setting."""
+    """The inputs of a run: a scenario, the faults drawn with a seed, and a setting."""
 
     world: str
     scenario: str
@@ -110,7 +110,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Run:
-    """Outcome of a scenario with faults; `why` explains each goal call that was not made."""
+    """The outcome of a scenario with faults; `why` gives the reason for each goal call not made."""
 
     reached: bool
     looped: bool
@@ -123,7 +123,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Row:
-    """A case, whether its goal is reachable and its values at hand, and its outcome."""
+    """A case with its outcome, and whether its goal is reachable and its values are at hand."""
 
     case: Case
     reachable: bool
@@ -132,13 +132,13 @@ class Row:
 
 
 class Rows:
-    """The runs so far by case, optionally saved to a file.
+    """The runs so far, by case.
 
     Args:
-        file: File of the runs, or None to keep them in memory.
+        file: File to keep the runs in; None to keep them in memory.
 
     Raises:
-        DataFileError: The file exists with other content.
+        DataFileError: The file exists but has different content.
     """
 
     def __init__(self, file: Path | None) -> None:
@@ -154,11 +154,9 @@ class Rows:
                 ) from None
 
     def get(self, case: Case) -> Row | None:
-        """Return the recorded row of a case, if any."""
         return self._rows.get(case)
 
     def add(self, row: Row) -> Row:
-        """Record a run, and return it."""
         self._rows[row.case] = row
         if self._file is not None:
             with self._file.open("a", encoding="utf-8") as out:
@@ -183,7 +181,7 @@ def main() -> None:
 
 
 def _measured(world: str, rows: Rows, options: argparse.Namespace) -> Iterator[Row]:
-    """Run the scenarios of a world that succeed without faults, for each seed."""
+    """Run those scenarios of a world that succeed without faults, with each seed."""
     scenarios = scenarios_of(world, options.part, options.data, options.files)
     cases = _Cases(scenarios, options)
     some = range(len(scenarios))[options.skip :][: options.first]
@@ -199,7 +197,7 @@ def _measured(world: str, rows: Rows, options: argparse.Namespace) -> Iterator[R
 
 
 class _Cases:
-    """The scenarios of a world, prepared when first run."""
+    """The scenarios of a world, each prepared when it is first run."""
 
     def __init__(self, scenarios: Sequence[Scenario], options: argparse.Namespace) -> None:
         self._scenarios, self._options = scenarios, options
@@ -258,12 +256,8 @@ def _share(runs: Sequence[Run]) -> str:
 def reachable(one: Prepared, faults: Mapping[str, ToolFault]) -> tuple[bool, bool]:
     """Return whether a goal is reachable with the tools that do not fail permanently.
 
-    Args:
-        one: The scenario.
-        faults: Faults of the scenario's tools.
-
     Returns:
-        Whether the unresolved values are distinguishable, and whether they are available at all.
+        Whether the unresolved values can be distinguished, and whether they are available at all.
     """
     gone = {name for name, fault in faults.items() if fault.calls is None}
     if any(goal.tool in gone for goal in one.request.goals):
@@ -350,7 +344,7 @@ def _run(one: Prepared, faults: Mapping[str, ToolFault], setting: str, budget: i
 
 
 def _returns(outcomes: Sequence[CallOutcome], faults: Mapping[str, ToolFault]) -> tuple[int, ...]:
-    """Return, for each recovered tool, the number of calls until it worked again for hvr."""
+    """Return, for each tool that recovered, the number of calls until it worked again for hvr."""
     found = []
     for name, fault in faults.items():
         mine = [(n, o.ok) for n, o in enumerate(outcomes) if o.call.tool == name]

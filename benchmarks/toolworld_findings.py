@@ -1,4 +1,4 @@
-"""Read values and entity properties in call results, independently of the engine."""
+"""Read values and properties of entities from call results, independently of hvr's own code."""
 
 from __future__ import annotations
 
@@ -35,12 +35,11 @@ class FoundValue:
     """A known value.
 
     Args:
-        value: The value.
         path: Path pattern in the result, or the value's name in the request.
-        tool: Tool that returned the value, `REQUEST_SOURCE` for a value of the request, or
+        tool: Tool that returned the value; `REQUEST_SOURCE` for a value of the request;
             `GOAL_CALL_SOURCE` for a value of a goal call.
-        traits: Traits of its entity in this result.
-        call: Index of the result, or -1 for the request.
+        traits: Traits of the value's entity in this result.
+        call: Index of the result; -1 for the request.
     """
 
     value: Json
@@ -56,7 +55,7 @@ class Findings:
     Args:
         facts: Values stated in the request.
         wanted: Values stated for the goal calls.
-        suits: Matcher of values and parameters.
+        suits: Function that scores how well a value matches a parameter.
     """
 
     def __init__(
@@ -112,22 +111,20 @@ class Findings:
 
     @property
     def calls(self) -> int:
-        """Number of calls added."""
         return len(self._calls)
 
     @property
     def all(self) -> tuple[FoundValue, ...]:
-        """All known values, in order of arrival."""
         return tuple(self._all)
 
     def fit(self, found: FoundValue, parameter: str, taker: str = "") -> float:
-        """Return the compatibility of a value with a tool's parameter, from 0 to 1."""
+        """Return how well a value matches a tool's parameter, from 0 to 1."""
         return self.suits(taker, parameter, found.tool, found.path)
 
     def suiting(
         self, parameter: str, taker: str = "", least: float = MIN_COMPATIBILITY
     ) -> list[FoundValue]:
-        """Return the values compatible with a parameter, best first, then latest first."""
+        """Return the values that match a parameter, best first and, among equals, latest first."""
         place = parameter, taker, least
         if place not in self._suiting:
             ranked = [(self.fit(found, parameter, taker), found.call, found) for found in self._all]
@@ -137,17 +134,16 @@ class Findings:
         return self._suiting[place]
 
     def has(self, found: FoundValue, wanted: Collection[Trait]) -> bool:
-        """Return whether the entity named by a value has all the traits."""
+        """Return whether the entity that a value names has all given traits."""
         name = key(found.value)
         about, own = self._about.get(name, ()), self._own.get(name, ())
         return all(one in about or one in own for one in wanted)
 
     def traits(self, found: FoundValue) -> frozenset[Trait]:
-        """Return the traits that any result gives to the entity that a found value names."""
+        """Return the traits that any result gives to the entity that a value names."""
         return self.known_of(found.value)
 
     def known_of(self, value: Json) -> frozenset[Trait]:
-        """Return all known traits of the entity that a value names."""
         name = key(value)
         return frozenset(self._about.get(name, ())) | frozenset(self._own.get(name, ()))
 
@@ -156,7 +152,7 @@ class Findings:
         return found.call >= 0 and key(found.value) in self._calls[found.call][1]
 
     def within(self, found: FoundValue, others: Iterable[Json]) -> int:
-        """Return how many of the other values occur in the finding's result or its call."""
+        """Return how many of `others` occur in the value's result or in that result's call."""
         if found.call < 0:
             return 0
         inside, taken = self._calls[found.call]
@@ -166,10 +162,10 @@ class Findings:
 def entities(
     result: Json, *, traits: bool = True
 ) -> Iterator[tuple[tuple[str, ...], Json, frozenset[Trait]]]:
-    """Yield each value of a result with its path pattern and its entity's traits.
+    """Yield each value in a result with its path pattern and the traits of its entity.
 
     The entity is the innermost object around the value: its traits are its own contents and the
-    plain values of the enclosing objects. Object keys that are data also count as values.
+    scalar values of the enclosing objects. Object keys that are data also count as values.
     """
     todo: list[tuple[tuple[str, ...], Json, frozenset[Trait]]] = [((), result, frozenset())]
     seen = 0
@@ -218,7 +214,7 @@ def _name(path: tuple[str, ...]) -> str:
 
 
 def _deep(value: Json) -> frozenset[Trait]:
-    """Return the plain values of an object and its nested objects, but not of lists."""
+    """Return the scalar values of an object and its nested objects, but not those of lists."""
     found: set[Trait] = set()
     todo = [value]
     for one in todo:

@@ -84,10 +84,9 @@ class Ended:
     """The end of a request.
 
     Args:
-        outcomes: The calls with their results.
-        asked: Parameters the user was asked for.
+        asked: Parameters for which the user was asked.
         why: Reason for stopping.
-        state: The environment's final state.
+        state: Final state of the environment.
     """
 
     outcomes: Sequence[CallOutcome]
@@ -98,8 +97,6 @@ class Ended:
 
 @dataclass(frozen=True)
 class Result:
-    """Result of one scenario."""
-
     scenario: Scenario
     truth: Sequence[CallOutcome]
     ended: Ended
@@ -114,7 +111,6 @@ class Result:
 
 
 def main() -> None:
-    """Measure each world, and print a table."""
     options = _options()
     print(conditions(options.seed))
     print(f"setting: {options.setting}; engine: {options.engine}; "
@@ -136,7 +132,7 @@ def main() -> None:
 def measure(
     scenarios: Sequence[Scenario], values: Counter[str], options: argparse.Namespace
 ) -> tuple[list[Result], int]:
-    """Run each scenario with the experience from the others.
+    """Run each scenario with the experience from the other scenarios.
 
     Returns:
         The results, and the number of scenarios without a writing call.
@@ -206,7 +202,7 @@ def _carried(
 
 
 def _parameter(asked: str) -> str:
-    """Return the parameter of a question: `item_id 2 of exchange` asks for the second item_id."""
+    """Return the parameter of a question: `item_id` for `item_id 2 of exchange`."""
     return _ROW.sub("", asked.partition(" of ")[0])
 
 

@@ -1,4 +1,4 @@
-"""A baseline without planning, which uses the first value of each name."""
+"""A baseline without planning, which takes the first value of each name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LIKE = 0.8
 def greedy(tools: ToolEnvironment, request: ToolRequest) -> tuple[list[CallOutcome], str]:
     """Call each callable query tool once, then make the goal calls with the first values.
 
-    Values with the properties of a query come before others of its name.
+    A value with the properties that a query describes is preferred to others of the same name.
 
     Returns:
         The outcomes, and the parameter asked for, if any.

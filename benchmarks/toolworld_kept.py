@@ -1,9 +1,8 @@
 """Read the held-out half of the scenarios: public scenarios that are not in the shared data.
 
-Use it for a final report, never for development. It contains tau2-bench's own test split, and
+Use it for a final report, never for development. It consists of tau2-bench's own test split and of
 BFCL's base dialogues whose numbers the shared half lacks. The rows have the fields of
-shared/data/toolworlds that `toolworlds` reads, and their correct calls are replayed like all
-others.
+shared/data/toolworlds, which `toolworlds` reads; their correct calls are replayed like all others.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ def kept_rows(world: str, shared: Sequence[str]) -> list[dict[str, Any]]:
 
     Args:
         world: `bfcl` or a domain of tau2-bench.
-        shared: IDs of the scenarios in the shared half, which are excluded.
+        shared: Ids of the scenarios in the shared half, which are excluded.
     """
     rows = _bfcl_rows() if world == "bfcl" else _tau2_rows(world)
     return [row for row in rows if row["id"] not in set(shared)]
@@ -47,7 +46,6 @@ def _tau2_rows(world: str) -> Iterator[dict[str, Any]]:
 
 
 def _bfcl_rows() -> Iterator[dict[str, Any]]:
-    """Yield BFCL's base dialogues."""
     import bfcl_eval  # type: ignore[import-untyped]
 
     data, name = Path(bfcl_eval.__path__[0]) / "data", "BFCL_v4_multi_turn_base.json"
@@ -69,10 +67,10 @@ def _bfcl_rows() -> Iterator[dict[str, Any]]:
 
 
 def parsed_call(text: str, takes: dict[str, list[str]]) -> dict[str, Any]:
-    """Parse a call in Python syntax: its name, and its arguments by parameter.
+    """Parse a call in Python syntax into its name and its arguments by parameter.
 
     Args:
-        text: A call such as `cd(folder='document')`.
+        text: Call such as `cd(folder='document')`.
         takes: Parameters of each function, in order, for positional arguments.
 
     Raises:

@@ -77,7 +77,7 @@ KINDS = ("random", "hard")
 
 
 def predictors() -> dict[str, LinkPredictor]:
-    """Return all rows of the table."""
+    """Return the link predictors, one per row of the table."""
     need_gnn()
     from studies.link_prediction.pair_network import PairNetwork
     from studies.link_prediction.propagation import Propagation
@@ -98,7 +98,7 @@ def predictors() -> dict[str, LinkPredictor]:
 
 @dataclass(frozen=True, eq=False)
 class World:
-    """All sets as one graph of several catalogues."""
+    """All tool sets as one graph of several catalogues."""
 
     vectors: NodeVectors
     sets: tuple[str, ...]
@@ -107,7 +107,7 @@ class World:
 
 
 def world_of(sets: Sequence[Understood], encoder: TextVectors) -> World:
-    """Join sets, prefixing each name with its set."""
+    """Join tool sets; each name gets the name of its set as a prefix."""
     tools, found, groups, requests, runs = [], [], {}, [], []
     for number, one in enumerate(sets):
         front = one.tools.name
@@ -182,7 +182,7 @@ Figures = dict[str, float]
 
 
 def figures(world: World, task: Task, scores: Matrix, sets: Sequence[str]) -> Figures:
-    """Measure scores on the hidden links of some sets."""
+    """Measure how well scores predict the hidden links of some sets."""
     numbers = [world.sets.index(name) for name in sets]
     inside = np.isin(world.vectors.groups, numbers)
     made: Figures = {}
@@ -273,7 +273,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def report(world: World, tasks: Sequence[Task], methods: dict[str, LinkPredictor]) -> None:
-    """Print the tables: all sets, API-Bank with UltraTool, and each set."""
+    """Print the tables: all sets, API-Bank with UltraTool, and each set alone."""
     parts: dict[str, list[str]] = {"all": list(world.sets)}
     if {"apibank", "ultratool"} < set(world.sets):
         parts["API-Bank and UltraTool"] = ["apibank", "ultratool"]

@@ -73,7 +73,7 @@ class NoStepError(LLMError):
 
 @dataclass(frozen=True)
 class LiveTask:
-    """A task: its scenario, the correct calls, and the information to communicate."""
+    """A task: its scenario, the correct calls, and the information to communicate (`say`)."""
 
     id: str
     scenario: str
@@ -83,7 +83,6 @@ class LiveTask:
 
 
 def package_tasks(world: str) -> list[LiveTask]:
-    """Return the tasks of the package."""
     from importlib import import_module
 
     found = []
@@ -97,7 +96,7 @@ def package_tasks(world: str) -> list[LiveTask]:
 
 
 def file_tasks(path: Path) -> list[LiveTask]:
-    """Return the tasks of a file, plain or gzipped.
+    """Return the tasks in a file, plain or gzipped.
 
     Raises:
         DataFileError: The file cannot be read, or a row is not a task.
@@ -115,7 +114,7 @@ def file_tasks(path: Path) -> list[LiveTask]:
 
 
 def check_tasks(world: str, tasks: Sequence[LiveTask]) -> None:
-    """Refuse tasks of another world.
+    """Raise an error if tasks belong to a different world.
 
     Raises:
         DataFileError: The world lacks the tool of a correct call.
@@ -128,7 +127,6 @@ def check_tasks(world: str, tasks: Sequence[LiveTask]) -> None:
 
 
 def wanted_state(world: str, task: LiveTask) -> Any:
-    """Return the state after the correct calls."""
     tools = Tau2Tools(world)
     for call in task.calls:
         tools.call(call)
@@ -136,7 +134,7 @@ def wanted_state(world: str, task: LiveTask) -> Any:
 
 
 def converse(world: str, task: LiveTask, agent: Meter, user: Meter, turns: int) -> tuple[Any, str]:
-    """Run the conversation of the two models; return the final state and the agent's words."""
+    """Run the conversation of the two models, and return the final state and the agent's words."""
     tools = Tau2Tools(world)
     guarded = GuardedTools(tools, world, CallPolicy(budget=turns))
     listed = [
@@ -169,7 +167,7 @@ def converse(world: str, task: LiveTask, agent: Meter, user: Meter, turns: int) 
 
 
 def agent_step(agent: Meter, told: list[Message]) -> Mapping[str, Any]:
-    """Return the agent's next step, asking again after an invalid answer."""
+    """Return the agent's next step; ask again after an invalid answer."""
     for _ in range(TRIES):
         text = ask(agent, told, "agent")
         start, end = text.find("{"), text.rfind("}")
@@ -191,21 +189,20 @@ def _is_step(value: Mapping[str, Any]) -> bool:
 
 
 def ask(model: Meter, messages: list[Message], purpose: str) -> str:
-    """Ask the model, and append its answer to the messages."""
+    """Ask a model, and append its answer to the messages."""
     answer = model.answer(Request(messages=tuple(messages), purpose=purpose))
     messages.append(Message("assistant", answer.text))
     return answer.text
 
 
 def passed(task: LiveTask, world: str, state: Any, said: str) -> bool:
-    """Return whether a conversation passes the task."""
     plain = said.lower().replace(",", "")
     spoken = all(text.lower().replace(",", "") in plain for text in task.say)
     return spoken and state == wanted_state(world, task)
 
 
 def measure(args: argparse.Namespace, world: str, agent: Meter, user: Meter) -> str:
-    """Return the line of a world."""
+    """Return the table row of a world."""
     tasks = [t for f in args.files for t in file_tasks(f)] if args.files else package_tasks(world)
     tasks = tasks[: args.first]
     check_tasks(world, tasks)

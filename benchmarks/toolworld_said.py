@@ -1,13 +1,13 @@
-"""Build requests limited to the words of a scenario, and the questions they leave open.
+"""Build requests that contain only what a scenario's words state, and the questions left open.
 
 The correct writing calls determine the goal calls, their order, and their filled parameters; this
 benchmark does not measure reading them from words. A value is
 
 said       given: its text occurs in the user's words, in any case, without a leading `#` or `@`;
-           numbers in digits or words, dates in common spellings
-described  not given, but some result contains it: the request has a query with exactly those
-           properties of its entity whose texts occur in the words
-unsaid     neither given nor described: the request has a query without constraints
+           numbers in digits or words, dates in common spellings described  not given, but some
+           result contains it: the request has a query with exactly those
+           properties of its entity whose texts occur in the words unsaid     neither given nor
+           described: the request has a query without constraints
 
 The request also has the stated values that correct queries use (a name, an address), and, where
 these do not suffice, the values that find the entities. A value is *open* if it is not stated and
@@ -54,14 +54,14 @@ _IDENTIFYING = singular_words("id number code symbol")
 
 @dataclass(frozen=True)
 class SaidRequest:
-    """A request limited to the stated words.
+    """A request that contains only what the user's words state.
 
     Args:
         request: Request as given to hvr.
         truth: Correct writing calls, one per goal call.
         open: Parameters of each goal call that only the user can supply.
-        inputs: Inputs of correct queries that neither words nor results contain, by parameter
-            (empty if the results contain all values of the goal calls).
+        inputs: Inputs of correct queries that neither words nor results contain, by parameter;
+            empty if the results contain all values of the goal calls.
         counted: Numbers of said, described and unsaid values.
     """
 
@@ -72,11 +72,10 @@ class SaidRequest:
     counted: Mapping[str, int]
 
     def may_ask(self, name: str) -> bool:
-        """Return whether the user may be asked for a parameter."""
         return name in self.inputs or any(name in names for names in self.open)
 
     def answered(self, names: Collection[str]) -> SaidRequest:
-        """Return the request with the user's true values of open parameters."""
+        """Return the request with the true values of those open parameters that are in `names`."""
         goals, left = [], []
         for goal, call, unsaid in zip(self.request.goals, self.truth, self.open, strict=True):
             told = {
@@ -98,9 +97,8 @@ def said_request(
     """Return the request of a scenario; see the module's docstring.
 
     Args:
-        scenario: World and user's words.
         outcomes: Correct calls with their results.
-        flow: Counts of values passed on in other scenarios, which show the results that match a
+        flow: Counts of the values passed on in other scenarios, which tell which results match a
             parameter.
     """
     tools = scenario.open()
@@ -176,7 +174,7 @@ def _named(
 
 
 def in_words(value: Json, texts: Iterable[str]) -> bool:
-    """Return whether the words contain the text of a value, or a plain rendering of it."""
+    """Return whether the words contain a value's text, or a plain rendering of it."""
     if isinstance(value, (list, dict)):
         return False
     if isinstance(value, str):
@@ -188,14 +186,14 @@ def in_words(value: Json, texts: Iterable[str]) -> bool:
 
 
 class _Words:
-    """Splits the arguments of a correct call into stated and described ones."""
+    """Splits the arguments of a correct call into stated and described values."""
 
     def __init__(self, texts: Sequence[str], seen: Findings, counted: dict[str, int]) -> None:
         self._texts, self._seen, self._counted = texts, seen, counted
         self.open: set[str] = set()
 
     def arguments(self, call: ToolCall) -> dict[str, Argument]:
-        """Return the arguments of the request, without null ones."""
+        """Return the arguments for the request, without nulls."""
         bound: list[Json] = []
         found: dict[Place, Argument] = {}
         for place, name, value in given_leaves(call.arguments):
@@ -245,7 +243,7 @@ class _Words:
 
 
 def _names_entity(name: str, value: Json, origins: Iterable[FoundValue]) -> bool:
-    """Return whether a value is an identifier, by its name or its location."""
+    """Return whether a value is an identifier, judging by its name or its place."""
     names = [name, *(step for one in origins for step in one.path[-1:])]
     return isinstance(value, (str, int)) and any(singular_words(n) & _IDENTIFYING for n in names)
 
@@ -272,7 +270,7 @@ def _with(value: Json, found: Mapping[Place, Argument], place: Place) -> Argumen
 def wrong_writes(
     outcomes: Iterable[CallOutcome], truth: Sequence[ToolCall], schemas: Mapping[str, ToolSchema]
 ) -> list[ToolCall]:
-    """Return the successful writing calls that are not among the correct ones, without repeats."""
+    """Return the distinct successful writing calls that are not among the correct ones."""
     left = [_comparable(call) for call in truth]
     wrong = []
     for outcome in outcomes:
@@ -287,6 +285,6 @@ def wrong_writes(
 
 
 def _comparable(call: ToolCall) -> str:
-    """Return a call in comparable form, in which null equals a missing argument."""
+    """Return a call in a form for comparison, in which null equals a missing argument."""
     given = {name: value for name, value in call.arguments.items() if value is not None}
     return f"{call.tool} {key(dict(sorted(given.items())))}"

@@ -54,11 +54,11 @@ Search = Callable[[NavigationGraph, CallFacts, CallFacts], ToolChain | None]
 
 @dataclass(frozen=True)
 class GoldChain:
-    """A recorded chain.
+    """A recorded chain of calls.
 
     Args:
         known: Meanings known at the start.
-        calls: Distinct tools in order, of which the last is the goal.
+        calls: Distinct tools in order; the last one is the goal.
     """
 
     known: frozenset[str]
@@ -66,7 +66,7 @@ class GoldChain:
 
 
 def gold_chains(one: Understood, run: RecordedRun) -> list[GoldChain]:
-    """Return the chains of a run, the longest for each last tool."""
+    """Return the chains in a run: for each last tool, the longest one."""
     best: dict[str, GoldChain] = {}
     for last in range(len(run.outcomes)):
         indices = _closure(run, last)
@@ -99,7 +99,6 @@ def _closure(run: RecordedRun, last: int) -> set[int]:
 
 
 def proven(graph: NavigationGraph, facts: CallFacts, goal: CallFacts) -> ToolChain | None:
-    """Search with hvr's planner."""
     return cheapest_chain(facts, goal, learnt_tools(graph), learnt_counts(graph), seconds=60)
 
 
@@ -120,7 +119,7 @@ def cpu() -> float:
 def carried_out(
     tools: Sequence[NavigationTool], chain: ToolChain, facts: CallFacts, goal: CallFacts
 ) -> bool:
-    """Return whether the calls can be made in order and reach the goal."""
+    """Return whether the calls of a chain can be made in order and reach the goal."""
     by_name = {tool.name: tool for tool in tools}
     for name in chain.calls:
         if not by_name[name].needs <= facts.known:
@@ -131,8 +130,6 @@ def carried_out(
 
 @dataclass(frozen=True)
 class Row:
-    """A search's result for a chain."""
-
     chain: ToolChain | None
     seconds: float
 
@@ -164,7 +161,7 @@ def measure(one: Understood, limit: int, seed: int) -> tuple[list[GoldChain], di
 
 
 def table(chains: Sequence[GoldChain], rows: dict[str, list[Row]], title: str) -> str:
-    """Return one line per search."""
+    """Return a table with one line per search."""
     shared = [i for i in range(len(chains)) if all(some[i].chain for some in rows.values())]
     gold = mean(len(chains[i].calls) for i in shared) if shared else float("nan")
     columns = ("found", "as recorded", "no longer", "calls", "CPU s", "most")

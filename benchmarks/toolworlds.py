@@ -62,8 +62,6 @@ REFUSALS = 5
 
 @dataclass(frozen=True)
 class Scenario:
-    """A world in its initial state, its user's words, and the correct calls."""
-
     id: str
     world: str
     texts: tuple[str, ...]
@@ -74,16 +72,16 @@ class Scenario:
 
 @dataclass
 class Ledger:
-    """Counts of the sources of values in goal calls."""
+    """Numbers of values in goal calls, by how hvr gets them."""
 
     values: Counter[str] = field(default_factory=Counter)
 
 
 def read_scenarios(world: str, files: Sequence[Path]) -> list[Scenario]:
-    """Return the scenarios of files in the format of shared/data/toolworlds.
+    """Return the scenarios in files that have the format of shared/data/toolworlds.
 
     Raises:
-        DataFileError: A file cannot be read or has another format.
+        DataFileError: A file cannot be read or has a different format.
     """
     found = []
     for file in files:
@@ -103,10 +101,8 @@ def scenarios_of(
     """Return the scenarios of a part: `development`, or `kept` for a final report.
 
     Args:
-        world: World of the scenarios.
-        part: Part of the public tasks.
         data: Folder of the shared half.
-        files: Files in its format, instead of a part.
+        files: Files in its format to read instead of a part.
     """
     if files or part == "development":
         return read_scenarios(world, files or development_files(world, data))
@@ -127,7 +123,6 @@ def read_rows(file: Path) -> list[dict[str, Any]]:
 
 
 def development_files(world: str, data: Path = DATA) -> list[Path]:
-    """Return the files of the development part."""
     name = "multi_turn_base.jsonl.gz" if world == "bfcl" else "tasks_train.jsonl.gz"
     return [data / world / name]
 
@@ -182,13 +177,12 @@ def oracle(
     scenario: Scenario, outcomes: Sequence[CallOutcome], ledger: Ledger,
     flow: Flow | None = None, *, granted: bool = False,
 ) -> ToolRequest:  # fmt: skip
-    """Return the request of a scenario; the module's docstring lists the values it contains.
+    """Return the request of a scenario; the module's docstring lists the values that it contains.
 
     Args:
-        scenario: The scenario.
         outcomes: Outcomes of the scenario's correct calls.
-        ledger: Ledger that receives the counts of given values.
-        flow: Counts of values passed on in other scenarios, which show the candidates for an
+        ledger: Ledger that receives the numbers of given values.
+        flow: Counts of the values passed on in other scenarios, which tell the candidates for an
             unresolved value.
         granted: Whether to give the values that the correct calls take for granted.
     """
@@ -223,10 +217,10 @@ def _facts(
     scenario: Scenario, outcomes: Sequence[CallOutcome], schemas: Mapping[str, ToolSchema],
     seen: Findings, ledger: Ledger,
 ) -> list[NamedValue]:  # fmt: skip
-    """Return the user's inputs of correct queries, and the user's stated properties.
+    """Return the inputs of correct queries that the user supplies, and the properties stated.
 
-    Values of other correct calls are not facts, and neither are values outside the user's words
-    that some query returns under their name.
+    Values of other correct calls are not facts, nor are values outside the user's words that some
+    query returns under the same name.
     """
     facts = dict.fromkeys(scenario.said)
     found = Findings()
@@ -263,12 +257,11 @@ def explore(
     """Make queries and collect their results until nothing new appears.
 
     Args:
-        tools: Environment of the queries.
         seen: Collection that receives the results.
         schemas: Schemas of the tools to use.
         reads: Calls to begin with.
         most: Maximum number of calls.
-        inputs: Maximum number of inputs of a tool to call in all ways.
+        inputs: Maximum number of inputs of a tool that is called with all combinations of values.
     """
     made: set[str] = set()
     readers = [tool for tool in schemas.values() if tool.effect is Effect.READS]
@@ -287,7 +280,7 @@ def explore(
 
 
 def _calls_of(tool: ToolSchema, seen: Findings, inputs: int) -> list[ToolCall]:
-    """Return the calls of a tool that needs only a few texts, all of them known."""
+    """Return the calls of a tool that needs at most `inputs` texts, all of them known."""
     needed = [parameter for parameter in tool.takes if parameter.required]
     if len(needed) > inputs or any(parameter.type != "string" for parameter in needed):
         return []
@@ -302,7 +295,7 @@ def _calls_of(tool: ToolSchema, seen: Findings, inputs: int) -> list[ToolCall]:
 
 
 class _Giving:
-    """Splits the arguments of a correct writing call into given and described ones."""
+    """Splits the arguments of a correct writing call into given and described values."""
 
     def __init__(
         self, scenario: Scenario, tool: ToolSchema, seen: Findings, first: int, ledger: Ledger,
@@ -317,7 +310,7 @@ class _Giving:
         self._choices = [choice for p in tool.takes for choice in map(json.loads, p.choices)]
 
     def arguments(self, call: ToolCall) -> dict[str, Argument]:
-        """Return the arguments of the request."""
+        """Return the arguments for the request."""
         origins: dict[Place, list[FoundValue]] = {}
         bound: dict[Place, Json] = {}
         before: dict[Place, Json] = {}
@@ -344,10 +337,11 @@ class _Giving:
         return {name: _with(value, sought, (name,)) for name, value in call.arguments.items()}
 
     def _origins(self, name: str, value: Json) -> list[FoundValue]:
-        """Return the locations of a value in results, unless it is given.
+        """Return the places of a value in results; none if the value is given.
 
-        Texts count wherever an earlier correct call returned them. Numbers, which match by chance,
-        and values that only other queries return must also match the parameter by name or use.
+        A text counts wherever an earlier correct call returned it. A number, which may match by
+        chance, and a value that only other queries return must also match the parameter by name or
+        use.
         """
         if value is None or isinstance(value, bool) or value in self._choices:
             return []
@@ -376,7 +370,7 @@ class _Giving:
         self, name: str, found: Sequence[FoundValue], place: Place, bound: Mapping[Place, Json],
         before: Mapping[Place, Json],
     ) -> tuple[NamedValue, ...] | None:  # fmt: skip
-        """Return the fewest properties that set an entity apart from its neighbours, if any do."""
+        """Return the fewest properties that distinguish an entity, or None if none do."""
         peers = peers_of(place, before)
         own = max(found, key=lambda one: (
             self._seen.within(one, peers), self._seen.within(one, bound.values()),
@@ -412,7 +406,7 @@ class _Giving:
     def _narrowed(
         self, others: dict[str, frozenset[Trait]], mine: set[Trait], chosen: list[Trait]
     ) -> dict[str, frozenset[Trait]]:
-        """Choose traits until no other entity has them all; return the entities that still do."""
+        """Choose traits until no other entity has them all; return the entities left."""
         others = {k: traits for k, traits in others.items() if traits.issuperset(chosen)}
         while others and mine:
             best = max(
@@ -428,15 +422,15 @@ class _Giving:
         return others
 
     def _in_words(self, one: Trait) -> bool:
-        """Return whether the user states a trait; small numbers occur by chance (`at 9 pm`)."""
+        """Return whether the user states a trait other than a small number."""
         words, value = one
         small = isinstance(value, (int, float)) and abs(value) <= SMALL
         return words != POSITION and not small and said(value, self._scenario.texts)
 
     def _usable(self, one: Trait, value: Json) -> bool:
-        """Return whether a user would state this trait, or does.
+        """Return whether a user would state a trait, or does state it.
 
-        IDs are excluded, as are traits that reveal another unresolved value of this call.
+        Ids are excluded, as are traits that reveal another unresolved value of the call.
         """
         words, other = one
         if other is None or other == "" or key(other) == key(value) or not words:
@@ -461,7 +455,7 @@ def _with(value: Json, sought: Mapping[Place, EntityQuery], place: Place) -> Arg
 
 
 def said(value: Json, texts: Iterable[str]) -> bool:
-    """Return whether a value occurs in the words; numbers and dates may have any spelling."""
+    """Return whether a value occurs in texts; numbers and dates may have any spelling."""
     if isinstance(value, bool) or value is None:
         return False
     if isinstance(value, (int, float)):

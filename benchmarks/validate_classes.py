@@ -45,7 +45,7 @@ WORST = 5
 
 @dataclass(frozen=True)
 class Row:
-    """One case: its class, and the milliseconds of both validators."""
+    """A case with its class, and the milliseconds of both validators."""
 
     name: str
     kind: str
@@ -60,7 +60,7 @@ class Row:
 
 
 def own_seconds(root: Path, case: dict[str, Any]) -> tuple[float, float] | None:
-    """Return the CPU seconds to the verdict and to the report, or None for unusable cases."""
+    """Return the CPU seconds to the verdict and to the report; None if the case cannot be used."""
     gc.collect()
     begin = time.process_time()
     try:
@@ -75,7 +75,6 @@ def own_seconds(root: Path, case: dict[str, Any]) -> tuple[float, float] | None:
 
 
 def val_seconds(binary: str, root: Path, case: dict[str, Any]) -> float:
-    """Return the CPU seconds of a run of VAL."""
     options = (case.get("val_args") or "").split()
     files = [str(root / case[part]) for part in ("domain", "problem", "plan")]
     with subprocess.Popen([binary, "-v", *options, *files], stdout=subprocess.DEVNULL,
@@ -86,7 +85,6 @@ def val_seconds(binary: str, root: Path, case: dict[str, Any]) -> float:
 
 
 def kind_of(case: dict[str, Any]) -> str:
-    """Return the class of a case."""
     features = set(case["features"])
     return next(kind for kind, needed in KINDS.items() if not needed or needed & features)
 
@@ -108,7 +106,6 @@ def timed(root: Path, case: dict[str, Any], binary: str | None, runs: int) -> Ro
 
 
 def show(name: str, rows: list[Row]) -> None:
-    """Print a line of the table."""
     ratios = sorted(row.ratio for row in rows)
     early = median(row.verdict / row.val for row in rows)
     above = sum(ratio > 3 for ratio in ratios) / len(ratios)
@@ -119,7 +116,7 @@ def show(name: str, rows: list[Row]) -> None:
 
 
 def table(rows: Iterable[Row]) -> None:
-    """Print the times by class, and the worst cases of each."""
+    """Print the times by class, then the worst cases of each class."""
     by_kind: dict[str, list[Row]] = {}
     for row in rows:
         by_kind.setdefault(row.kind, []).append(row)

@@ -54,12 +54,11 @@ def problem(objects: int, facts: Iterable[str] = ()) -> str:
 
 
 def listed(steps: Iterable[str]) -> str:
-    """Return a JSON list."""
     return f"[{', '.join(steps)}]"
 
 
 def row(text: str) -> Callable[[int], str]:
-    """Return a plan generator; each line replaces N by its number and K by an object's number."""
+    """Return a plan generator; in each line, N becomes its number, K an object's number."""
     return lambda n: "\n".join(
         text.replace("N", str(i)).replace("K", str(i % 100)).replace("X", str(i % 3000))
         for i in range(n)
@@ -80,7 +79,7 @@ PLANS: dict[str, tuple[str, Callable[[int], str]]] = {
 
 
 def decomposed(count: int) -> str:
-    """Return a hierarchical plan in which each task decomposes into an action and another task."""
+    """Return a hierarchical plan in which each task decomposes into an action and the next task."""
     actions = [f"{i} m o0 o{i % 100}" for i in range(count)]
     tasks = [f"{count + i} t -> more {i} {count + i + 1}" for i in range(count)]
     last = f"{2 * count} t -> none"
@@ -88,7 +87,7 @@ def decomposed(count: int) -> str:
 
 
 def at_once(count: int, order: str) -> tuple[str, str]:
-    """Return a problem whose network has an action for each step, and the plan."""
+    """Return a problem whose task network has an action for each step, and its plan."""
     steps = [f"(m o0 o{i % 100})" for i in range(count)]
     listed_ = f":ordered-subtasks (and {' '.join(steps)})"
     if order != "ordered":
@@ -108,7 +107,7 @@ def failing(count: int) -> str:
 
 
 def more_cases() -> dict[str, tuple[str, tuple[str, str], tuple[str, str]]]:
-    """Return further cases: invalid plans, continuous change, JSON plans with times, and tasks."""
+    """Return cases of invalid plans, continuous change, JSON plans with times, and tasks."""
     unreached = problem(100).replace("(:goal (q o0))", "(:goal (q o1))")
     moving = problem(100, ["(= (level) 0)", "(= (rate) 1)"])
     tasks = problem(100).replace("(:goal (q o0))", "(:htn :subtasks (t))")

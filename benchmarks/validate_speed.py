@@ -155,7 +155,7 @@ def milliseconds(seconds: float) -> str:
 
 
 def run(command: Sequence[str | Path], limit: float) -> tuple[float | None, str]:
-    """Run a command once; return its seconds (None after a timeout) and its output."""
+    """Run a command once, and return its seconds (None after a timeout) and its output."""
     begin = time.perf_counter()
     try:
         done = subprocess.run(
@@ -182,7 +182,7 @@ def timed(command: Sequence[str | Path], runs: int, good: Sequence[str], limit: 
 
 
 def inside(script: str, task: Task, runs: int) -> list[float]:
-    """Run a script that prints several times in seconds; return the minimum of each."""
+    """Run a script that prints several times, and return the minimum of each in seconds."""
     rows: list[list[float]] = []
     for _ in range(runs):
         _, output = run([sys.executable, "-c", script, *task], 300)
@@ -191,7 +191,7 @@ def inside(script: str, task: Task, runs: int) -> list[float]:
 
 
 def peers() -> dict[str, tuple[Sequence[str | Path], Sequence[str]]]:
-    """Return the available commands, and their output for a valid plan."""
+    """Return the available validators' commands, and their output for a valid plan."""
     hvr = [sys.executable, "-m", "hvr", "validate"]
     found: dict[str, tuple[Sequence[str | Path], Sequence[str]]] = {"hvr": (hvr, ["valid ("])}
     if val := os.environ.get("VAL"):
@@ -204,7 +204,7 @@ def peers() -> dict[str, tuple[Sequence[str | Path], Sequence[str]]]:
 
 
 def delivery(folder: Path, name: str, objects: int, steps: int, plans: int = 1) -> list[Task]:
-    """Write a delivery task with some objects, and random-walk plans."""
+    """Write a delivery problem with some objects, and plans that are random walks."""
     draw = random.Random(SEED)
     trucks = [f"truck{i}" for i in range(max(1, objects // 200))]
     packages = [f"package{i}" for i in range((objects - len(trucks)) // 2)]
@@ -252,7 +252,7 @@ def delivery(folder: Path, name: str, objects: int, steps: int, plans: int = 1) 
 
 
 def table(title: str, tasks: dict[str, Task], limit: float, runs: int) -> None:
-    """Time whole processes of all tools on some tasks, and hvr after start-up."""
+    """Time all validators' processes on some tasks, and hvr without its start-up."""
     tools = peers()
     print(f"\n{title} (milliseconds)")
     heads = ["hvr after start-up", *tools]
@@ -271,7 +271,7 @@ def table(title: str, tasks: dict[str, Task], limit: float, runs: int) -> None:
 
 
 def batch(folder: Path, limit: float) -> None:
-    """Time many plans of one problem in one call."""
+    """Time the validation of many plans for one problem in one call."""
     print("\nmany plans of one problem in one call (milliseconds per plan, whole process)")
     tools = {k: v for k, v in peers().items() if k in ("hvr", "VAL")}
     print(f"{'':<30}" + "".join(f"{tool:>19}" for tool in tools) + f"{'hvr / VAL':>11}")

@@ -22,7 +22,6 @@ DOMAIN = """(define (domain lamps) (:predicates (lit ?l))
 
 
 def rows(plans: int, steps: int) -> Iterator[tuple[str, str, str]]:
-    """Yield the texts of domain, problem and plan."""
     lamps = [f"l{i}" for i in range(steps)]
     goal = " ".join(f"(lit {lamp})" for lamp in lamps)
     whole = [f"(light {lamp})" for lamp in lamps]

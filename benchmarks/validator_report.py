@@ -36,7 +36,7 @@ HERE = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Part:
-    """One script, with its arguments for a full and a quick run, and its requirements.
+    """A script of the report, with its arguments for a full and a quick run.
 
     In the arguments, PDDL and HDDL stand for the corpora.
     """
@@ -47,7 +47,6 @@ class Part:
     needs_val: bool = False
 
     def arguments(self, data: Path, quick: bool) -> list[str]:
-        """Return the command line of the part."""
         places = {"PDDL": str(data / "pddl" / "manifest.jsonl"), "HDDL": str(data / "hddl")}
         words = (self.quick if quick else self.words).split()
         return [places.get(word, word) for word in words]
@@ -98,8 +97,6 @@ PARTS = (
 
 @dataclass(frozen=True)
 class Done:
-    """A part's output, exit code and wall time in seconds."""
-
     part: Part
     command: list[str]
     output: str
@@ -142,7 +139,7 @@ def main() -> int:
 
 
 def run(parts: list[Part], data: Path, quick: bool, limit: float) -> Iterator[Done]:
-    """Run parts one after the other, with a line on standard error for each."""
+    """Run parts one after the other, and print a line on standard error for each."""
     for part in parts:
         if part.needs_val and not os.environ.get("VAL"):
             print(f"{part.name}: skipped, because VAL is not available", file=sys.stderr)
@@ -156,7 +153,7 @@ def run(parts: list[Part], data: Path, quick: bool, limit: float) -> Iterator[Do
 
 
 def output_of(command: list[str], limit: float) -> tuple[str, int]:
-    """Return the output and the exit code of a command: 124 if it was stopped at the limit."""
+    """Return a command's output and exit code, which is 124 if it was stopped at the limit."""
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
@@ -174,7 +171,6 @@ def output_of(command: list[str], limit: float) -> tuple[str, int]:
 
 
 def lines(done: list[Done], absent: list[str], quick: bool) -> Iterator[str]:
-    """Yield the lines of the page."""
     yield "# The validator's figures, reproduced"
     yield ""
     yield f"{datetime.now(UTC):%d %B %Y}. {conditions()}. Load {os.getloadavg()[0]:.1f}."
@@ -194,7 +190,6 @@ def lines(done: list[Done], absent: list[str], quick: bool) -> Iterator[str]:
 
 
 def peers() -> str:
-    """Return the available and the missing peers."""
     val = os.environ.get("VAL")
     known = {
         "VAL": bool(val and Path(val).is_file()),

@@ -38,7 +38,7 @@ State = frozenset[Atom]
 
 @dataclass(frozen=True)
 class Outcome:
-    """The states that a run passes through (none if hvr refuses or asks)."""
+    """The states through which a run passes; none if hvr refuses or asks."""
 
     states: tuple[State, ...] = ()
     reached: bool = False
@@ -46,7 +46,7 @@ class Outcome:
 
 
 def holds(fact: str, state: State) -> bool:
-    """Return whether a fact over names or types holds, or a negated fact does not."""
+    """Return whether a fact over names or types holds, or, if it is negated, does not hold."""
     predicate, *args = fact.removeprefix("!").split()
     found = any(
         a.predicate == predicate
@@ -61,7 +61,6 @@ def _all(facts: str, state: State) -> bool:
 
 
 def passes(check: str, states: Sequence[State]) -> bool:
-    """Return whether a run satisfies a check."""
     if check.startswith("never "):
         return not any(_all(check[6:], state) for state in states)
     if check.startswith("some "):
@@ -104,7 +103,7 @@ def in_scene(scene: str, text: str, sight: str, folder: Path) -> Outcome:
 
 
 def in_world(world: str, text: str) -> Outcome:
-    """Plan a request in a world of facts, and follow the plan."""
+    """Plan a request in a world of facts, and return the states of the plan."""
     folder = WorldFolder(find_world(world))
     problem, _ = folder.problem(None)
     try:
@@ -122,7 +121,7 @@ def in_world(world: str, text: str) -> Outcome:
 
 
 def lines_of(path: Path) -> Iterator[tuple[str, str, str]]:
-    """Yield the place, the request and the checks on each line."""
+    """Yield the place, request and checks of each line."""
     for line in path.read_text(encoding="utf-8").splitlines():
         if line.strip() and not line.startswith("#"):
             place, text, checks = (part.strip() for part in line.split(" | "))
@@ -163,7 +162,6 @@ def failures(
 
 
 def main() -> None:
-    """Print the failures and their number."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=HERE / "watched.txt", help="the requests")
     parser.add_argument("--match", default="", help="only requests that match")

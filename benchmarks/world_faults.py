@@ -70,8 +70,6 @@ class Remembering(StatePlanner):
 
 @dataclass
 class Tally:
-    """Counts of one domain, or of all."""
-
     plans: int = 0
     steps: int = 0
     false: int = 0
@@ -79,7 +77,6 @@ class Tally:
     missed: list[str] = field(default_factory=list)
 
     def row(self, name: str) -> str:
-        """Return a row of the table."""
         kinds = ("recovered", "out of reach", "missed", "undecided")
         noticed = f"{self.counts['noticed']} of {self.counts['seen']}"
         cells: list[object] = [name, self.plans, self.counts["faults"], noticed]
@@ -87,7 +84,6 @@ class Tally:
         return f"| {' | '.join(map(str, cells))} |"
 
     def add(self, other: Tally) -> None:
-        """Add another tally's counts."""
         self.plans += other.plans
         self.steps += other.steps
         self.false += other.false
@@ -129,7 +125,6 @@ def main() -> None:
 
 
 def of_domain(name: str, args: argparse.Namespace) -> Tally:
-    """Run the plans of one domain."""
     tally = Tally()
     kinds = [WorldFault(kind) for kind in args.kinds.split(",")]
     for file, problem_file in _problems(args.data, name):
@@ -154,7 +149,7 @@ def of_domain(name: str, args: argparse.Namespace) -> Tally:
 
 
 def _hideable(domain: Domain, problem: Problem, kind: str | None) -> list[tuple[str, ...]]:
-    """Return the sets of names to hide: each changing predicate or function."""
+    """Return the sets of names to hide: each changing predicate or function alone."""
     if kind is None:
         return [()]
     if kind == "predicates":
@@ -167,7 +162,7 @@ def _hideable(domain: Domain, problem: Problem, kind: str | None) -> list[tuple[
 
 @dataclass(frozen=True)
 class Case:
-    """A problem to execute, and its hidden predicates."""
+    """A problem to execute, with the predicates to hide."""
 
     domain: Domain
     problem: Problem
@@ -179,7 +174,7 @@ class Case:
 def of_case(
     case: Case, steps: int, kinds: list[WorldFault], args: argparse.Namespace, tally: Tally
 ) -> None:
-    """Run a problem without faults, and with each kind of fault at each step."""
+    """Run a problem without faults, then with each kind of fault at each step."""
     free, _ = _run(case.domain, case.problem, case.planner, (), args.seed, case.hidden)
     _count(tally, free, case.hidden, case.label)
     for step in range(1, steps + 1):
@@ -213,7 +208,7 @@ def _run(
 
 
 def _count(tally: Tally, run: WorldRun, hidden: tuple[str, ...], label: str) -> None:
-    """Count faults, faults detected in their step, and false alarms."""
+    """Count the faults, the faults detected at their step, and the false alarms."""
     done = [event for event in run.events if isinstance(event, StepDone)]
     alarmed = {event.number for event in done if event.failures}
     faulty, seen = _faulty(run), _faulty(run, hidden)
@@ -230,7 +225,7 @@ def _count(tally: Tally, run: WorldRun, hidden: tuple[str, ...], label: str) -> 
 
 
 def _faulty(run: WorldRun, hidden: tuple[str, ...] = ()) -> set[int]:
-    """Return the steps in which a fault changed something observable, or refused the action."""
+    """Return the steps at which a fault changed something observable or prevented the action."""
     refused = WorldFault.REFUSED
     return {
         fault.step
@@ -240,7 +235,6 @@ def _faulty(run: WorldRun, hidden: tuple[str, ...] = ()) -> set[int]:
 
 
 def _name(text: str) -> str:
-    """Return the predicate of a literal in PDDL."""
     return text.removeprefix("(not ").removeprefix("(= ").strip("()").split()[0].strip("()")
 
 
