@@ -298,7 +298,7 @@ class TextModel:
         return 1 / (1 + math.exp(-min(max(logit, -30.0), 30.0)))
 
     def order(self, texts: StepTexts) -> float:
-        """Return what the order of the steps adds to the log-odds that a plan is correct."""
+        """Return the contribution of the step order to the log-odds that a plan is correct."""
         return -self.backwards * (texts.backwards - self.usual)
 
 

@@ -142,7 +142,7 @@ class LinkedPlan:
 
 
 def causal_links(*parts: tuple[Task, Sequence[GroundAction]]) -> LinkedPlan:
-    """Return what each step of a plan needs, and the step that produced it.
+    """Return the literals that each step of a plan needs, with their producers.
 
     A step needs the literals that make its precondition true, and those that make the condition of
     a conditional effect true if the effect occurs: a microwave heats what is in it. In a

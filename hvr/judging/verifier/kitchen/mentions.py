@@ -196,7 +196,7 @@ _RECIPIENTS = frozenset({"me", "us"})
 
 @lru_cache(maxsize=65536)
 def mentions_of(request: str) -> RequestMentions:
-    """Return what a request names: nothing for an empty or far too long request."""
+    """Return the things that a request names; none if it is empty or far too long."""
     ontology = load_ontology()
     try:
         tokens = tokenize(request)
