@@ -33,7 +33,7 @@ Members in bold are required. `domain`, `problem`, `plan` and `tools` are texts;
 `domain_file` and so on name a file below the served folder. `text?` means text or null. Each answer
 also has the integer `schema_version`, which grows when a member changes its meaning or disappears;
 new members may appear at any time. The documentation site, and `GET /openapi.json` of the HTTP
-service, list the members of each answer.
+service, describe the members of each request and answer.
 """
 
 
@@ -46,8 +46,8 @@ def schemas() -> dict[str, Any]:
     return {**found, "error": json_schema(ErrorAnswer)}
 
 
-def page(*, answers_too: bool = False) -> str:
-    """Return the reference page; the site's version also lists the members of the answers."""
+def page(*, members_too: bool = False) -> str:
+    """Return the reference page; the site's version also describes all members."""
     lines, requests, answers = [_HEAD], dict[str, str](), dict[str, Any]()
     lines += ["| operation | effect | request | answer |", "| --- | --- | --- | --- |"]
     for operation in OPERATIONS.values():
@@ -56,13 +56,13 @@ def page(*, answers_too: bool = False) -> str:
         requests |= {row: name for name, row in _rows(request)}
         names = ", ".join(_names(request))
         answered = operation.answer.__name__
-        link = _type({"$ref": answered}) if answers_too else answered
+        link = _type({"$ref": answered}) if members_too else answered
         lines += [f"| `{operation.name}` | {operation.summary} | {names} | {link} |"]
     answers["ErrorAnswer"] = json_schema(ErrorAnswer)
+    if not members_too:
+        return "\n".join(lines) + "\n"
     rows = sorted(requests, key=lambda row: (requests[row], row))
     lines += ["", "## Members of requests", "", *_HEADING, *rows]
-    if not answers_too:
-        return "\n".join(lines) + "\n"
     lines += ["", "## Types of answers", "", *_HEADING]
     for name, schema in sorted(answers.items()):
         lines += [f'| <a id="{name.lower()}"></a>**{name}** | | {schema["description"]} |']
