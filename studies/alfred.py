@@ -45,12 +45,11 @@ def scene_from_alfred(record: Mapping[str, Any]) -> Scene:
     """Return the scene in which a demonstration starts.
 
     * `object_poses` lists all pickupable objects; a name listed k times means k copies. Ids have
-      the form that AI2-THOR assigns after setting poses, `Type|x|y|z`. Sizes come from objects of
-      the same type in the packaged kitchen.
-    * Parents are derived from bounding boxes (`hvr.worlds.kitchen.placement`).
-    * `dirty_and_empty` makes dirtyable objects dirty and fillable ones empty.
-    * `object_toggles` switches all objects of a type.
-    * The agent's position comes from `init` and is added to the grid if missing.
+    the form that AI2-THOR assigns after setting poses, `Type|x|y|z`. Sizes are those of objects of
+    the same type in the packaged kitchen. * Parents are derived from bounding boxes
+    (`hvr.worlds.kitchen.placement`). * `dirty_and_empty` makes dirtyable objects dirty and fillable
+    ones empty. * `object_toggles` switches all objects of a type. * The agent's position comes from
+    `init` and is added to the grid if missing.
 
     The fields `object_toggles` and `dirty_and_empty` are optional.
     """
@@ -90,8 +89,8 @@ def scene_from_alfred(record: Mapping[str, Any]) -> Scene:
 def resolve_id(scene: Scene, alfred_id: str, first_piece: int = 0) -> str | None:
     """Return the scene id of the object that a record calls `alfred_id`.
 
-    An id without an exact match resolves to the nearest object of its type, or to None without one.
-    Pieces are numbered from `first_piece` in the scene and from 1 in the record.
+    Without an exact match, it is the nearest object of the id's type; None if there is none. Pieces
+    are numbered from `first_piece` in the scene and from 1 in the record.
     """
     whole, _, tail = alfred_id.partition("|")
     parts = tail.split("|")
@@ -134,10 +133,10 @@ def resolve_id(scene: Scene, alfred_id: str, first_piece: int = 0) -> str | None
 def _as_in_2_1_0(
     objects: Iterable[ObjectSpec], legacy: Iterable[LegacyReceptacle]
 ) -> list[ObjectSpec]:
-    """Return the objects, with furniture and appliances moved to their places in 2.1.0.
+    """Return the objects, with furniture and appliances at their places in AI2-THOR 2.1.0.
 
-    Objects are matched to the nearest of the same type and moved if more than 5 cm apart on the
-    floor plan. An appliance keeps its height above its support.
+    Each receptacle of 2.1.0 is matched to the nearest object of its type, which is moved if they
+    are more than 5 cm apart on the floor plan. An appliance keeps its height above its support.
     """
     result = {spec.object_id: spec for spec in objects}
     free = set(result)
@@ -262,7 +261,7 @@ def _placed(record: Mapping[str, Any], base: Scene) -> list[ObjectSpec]:
 
 
 def _size(facts: TypeFacts, sample: ObjectSpec | None) -> tuple[Vec, float]:
-    """Return the unrotated size and the height of the pivot above the bottom, in metres."""
+    """Return an object's unrotated size and the height of its pivot above its bottom, in metres."""
     if sample is None:
         return facts.size, facts.pivot_height
     x, yaw, z = sample.rotation
@@ -285,7 +284,7 @@ def _box(position: Vec, yaw: float, size: Vec, pivot: float) -> Box:
 
 
 def _free_id(kind: str, position: Vec, used: set[str]) -> str:
-    """Return `Type|x|y|z`, with a suffix if the id is taken."""
+    """Return `Type|x|y|z`, with a suffix if that id is taken."""
     text = "|".join(f"{value:+06.2f}" for value in position)
     object_id = f"{kind}|{text}"
     count = 1

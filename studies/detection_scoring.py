@@ -1,4 +1,4 @@
-"""Score failure detection: correct kinds for each fault, recall and precision."""
+"""Scoring of failure detection: the correct kinds for each fault, recall and precision."""
 
 from __future__ import annotations
 
@@ -73,14 +73,14 @@ The resulting facts are the same as if the step had failed on its own.
 
 @dataclass(frozen=True)
 class Detection:
-    """Detection result for one fault.
+    """The detection of one fault.
 
     Args:
-        step: 1-based step in which the fault occurred.
-        noticed: First step with a reported failure, at or after `step`, or None without one.
+        step: 1-based number of the step in which the fault occurred.
+        noticed: First step, at or after `step`, with a reported failure; None if there is none.
         reported: Kinds of the failures reported in step `noticed`, in order.
         early: Kinds of the failures reported before the fault.
-        own: Whether the fault hit an object handled by the step itself.
+        own: Whether the fault hit an object that the step itself handles.
     """
 
     kind: str
@@ -103,7 +103,7 @@ class Detection:
 
 
 def detection(kind: str, step: int, failures: Iterable[Deviation]) -> Detection:
-    """Return the detection result for one fault of a run, given all its reported failures."""
+    """Return the detection of a run's only fault, given all failures reported in the run."""
     known = sorted(failures, key=lambda f: f.step)
     early = tuple(f.kind for f in known if f.step < step)
     later = [f for f in known if f.step >= step]
@@ -118,13 +118,13 @@ class Rates:
     """Recall and precision of detection.
 
     Args:
-        in_time: Faults noticed in the step in which they occurred.
-        noticed: Faults noticed in that step or later.
-        right: Faults noticed in time and with a correct kind.
-        reported: Failures of kinds that are correct for this fault, counted in the step in which a
-            fault of any kind was first noticed.
-        justified: Failures in `reported` from runs with this kind of fault.
-        early: Failures reported before the fault.
+        in_time: Number of faults noticed in the step in which they occurred.
+        noticed: Number of faults noticed in that step or later.
+        right: Number of faults noticed in time and with a correct kind.
+        reported: Number of failures of kinds that are correct for this fault, counted at the step
+            in which a fault of any kind was first noticed.
+        justified: How many of `reported` are from runs with this kind of fault.
+        early: Number of failures reported before the fault.
     """
 
     faults: int = 0
@@ -137,19 +137,19 @@ class Rates:
 
     @property
     def recall(self) -> float | None:
-        """Share of the faults noticed in time, or None without faults."""
+        """Share of the faults noticed in time; None without faults."""
         return self.in_time / self.faults if self.faults else None
 
     @property
     def precision(self) -> float | None:
-        """Share of the reported failures that match a fault in their run."""
+        """Share of the reported failures that match their run's fault; None without reports."""
         return self.justified / self.reported if self.reported else None
 
 
 def rates(kind: str, detections: Sequence[Detection]) -> Rates:
     """Return recall and precision for one kind of fault, given the detections of all kinds.
 
-    A report is justified if its kind is correct for the fault of its run.
+    A reported failure is justified if its kind is correct for the fault of its run.
     """
     own = [d for d in detections if d.kind == kind]
     reported = [(d, k) for d in detections for k in (*d.early, *d.reported) if k in RIGHT[kind]]

@@ -32,7 +32,7 @@ def cases() -> Iterator[tuple[str, str, str]]:
 
 
 def ending(case: tuple[str, str, str], *, execute: bool, folder: Path) -> str:
-    """Return how a run ends, in the terms used for executed runs."""
+    """Return how a run ends, in the words used for executed runs."""
     task, setting, model = case
     choice = ModelChoice(spec=model, setting=setting)
     options = Options(model=choice, save=folder, execute=execute)
@@ -45,7 +45,7 @@ def ending(case: tuple[str, str, str], *, execute: bool, folder: Path) -> str:
 
 
 def main() -> int:
-    """Print the pairs of endings and the runs in which they differ."""
+    """Print each pair of endings, and the runs whose endings differ."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--runs", type=int, default=200)
     limit = parser.parse_args().runs

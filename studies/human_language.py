@@ -1,9 +1,9 @@
-"""Evaluate hvr on the sentences with which people described ALFRED's demonstrations.
+"""Evaluate hvr on the sentences in which people described ALFRED's demonstrations.
 
 Each demonstration has a start, a goal, and descriptions by three or more people. hvr reads each
-sentence in the start scene and executes the goal it read. ALFRED's own goal condition, which the
-reader never sees, judges the final state. Demonstrations are split by task folder (goal and
-kitchen), so that held-out sentences have combinations of goal and kitchen unseen during tuning.
+sentence in the start scene and executes the goal that it understands. ALFRED's own goal condition,
+which the reader never sees, judges the final state. Demonstrations are split by task folder (goal
+and kitchen), so that held-out sentences have combinations of goal and kitchen unseen during tuning.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ ReadSentence = Callable[[str, Inventory], Goal]
 
 
 def part_of(demonstration: str) -> Part:
-    """Return the part of a demonstration, chosen by its task folder (goal and kitchen)."""
+    """Return the part to which a demonstration belongs, according to its task folder."""
     folder = demonstration.partition("/")[0]
     return "kept" if zlib.crc32(folder.encode()) % _EVERY == 0 else "tuning"
 
@@ -54,7 +54,7 @@ class Demonstration:
 
     Args:
         id: Task folder and trial.
-        sentences: One sentence per annotator, excluding omitted ones.
+        sentences: One sentence per annotator, except for omitted sentences.
     """
 
     id: str
@@ -73,7 +73,7 @@ def demonstrations(
     Args:
         sentences: Gzipped JSON lines with `id` and `annotations`, each with a `task_desc`.
         starts: Gzipped JSON lines of records for `scene_from_alfred`.
-        part: The part to yield, by default both.
+        part: Part to yield; by default both.
     """
     said = {str(r["id"]): tuple(_sentences(r)) for r in _records(sentences)}
     in_parts: dict[str, set[Part]] = defaultdict(set)
@@ -115,16 +115,16 @@ def _plain(text: str) -> str:
 
 @dataclass
 class Outcome:
-    """Result for one sentence.
+    """The result for one sentence.
 
     Args:
-        goal: Goal that was read, one PDDL condition per stage (empty if none was understood).
-        refusal: Kind of the error that refused the sentence (empty if none).
-        message: Reason for the refusal or for missing the goal.
+        goal: Goal that hvr read, one PDDL condition per stage; empty if it understood none.
+        refusal: Kind of error with which hvr refused the sentence; empty if it did not.
+        message: Reason for the refusal, or for missing the goal.
         met: Whether ALFRED's condition holds at the end.
-        met_by_any: Same as `met`, accepting any heating appliance in place of a microwave.
+        met_by_any: Whether it holds if any heating appliance may replace a microwave.
         lacking: Unmet parts of ALFRED's condition.
-        flagged: Whether success was reported with notes or with unread words.
+        flagged: Whether hvr reported success with notes or with unread words.
     """
 
     demonstration: str
@@ -156,8 +156,8 @@ class Described:
     """A demonstration with the results for its sentences.
 
     Args:
-        equal: Whether all sentences were read as the same goal, or None with fewer than two.
-        equal_read: Same as `equal`, counting understood sentences only.
+        equal: Whether all sentences were read as the same goal; None if there are fewer than two.
+        equal_read: The same for only the sentences that were understood.
     """
 
     id: str
@@ -167,7 +167,7 @@ class Described:
 
 
 class AnyAppliance(Judge):
-    """ALFRED's judge, accepting any appliance that makes an object hot or cooks it."""
+    """ALFRED's judge, except that any appliance that heats or cooks an object is accepted."""
 
     def step(self, action: str | dict[str, Any] | None = None, **kwargs: Any) -> Event:
         event = super().step(action, **kwargs)
@@ -181,7 +181,7 @@ class AnyAppliance(Judge):
         self.hot: set[str] = set()
 
     def lacks(self, wanted: Wanted) -> tuple[str, str]:
-        """Return the unmet parts of ALFRED's condition: strictly, and with any appliance."""
+        """Return the unmet parts of ALFRED's condition, strictly and with any appliance."""
         strict = self.missing(wanted)
         microwaved = self.history["microwaved"]
         self.history["microwaved"] = microwaved | self.hot
@@ -191,10 +191,10 @@ class AnyAppliance(Judge):
 
 
 class Trial:
-    """Reads and executes the sentences of one demonstration, each distinct goal once.
+    """Reads the sentences of one demonstration, and executes each distinct goal once.
 
     Args:
-        policy: Policy that plans for each goal; with `any_place`, puts are forced as in ALFRED.
+        policy: Policy that plans for the goals; with `any_place`, puts are forced as in ALFRED.
     """
 
     def __init__(
@@ -261,9 +261,9 @@ class Trial:
         return done, world
 
     def _all_equal(self, goals: Sequence[Goal | None]) -> bool:
-        """Return whether all goals were read and the end state of each run meets all other goals.
+        """Return whether all goals were read, and each run's end state satisfies all goals.
 
-        Without runs, goals are equal if they require the same facts of the same types.
+        Without runs, goals are equal if they require the same facts about the same types.
         """
         read = [goal for goal in goals if goal is not None]
         if len(read) < len(goals):

@@ -22,7 +22,7 @@ Pairs = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True)
 class _Summary:
-    """The facts that a block needs at its start, and those it makes true and false."""
+    """The facts that a block needs at its start, and those that it makes true and false."""
 
     needs: Literals
     true: int
@@ -32,7 +32,8 @@ class _Summary:
 def block_order(task: Task, blocks: Blocks) -> Pairs:
     """Return the pairs of blocks (i, j), numbered from 1, in which i must precede j.
 
-    The blocks must form a valid plan of the task in the given order. Transitive pairs are omitted.
+    The blocks must form a valid plan in the given order. Pairs that follow by transitivity are
+    omitted.
     """
     summaries = _summaries(task, blocks)
     goal = support(task.goal, _final(task, blocks))
@@ -65,16 +66,15 @@ def _constrain(
     positive: bool,
     before: list[list[bool]],
 ) -> None:
-    """Order the producers and threats of the literals needed by block `b`.
+    """Order the producers and threats of the literals that block `b` needs.
 
-    The producer is the first block to establish the literal after its last deletion. Blocks that
-    use and restore a literal (the empty hand) are therefore not chained.
+    The producer is the first block that establishes the literal after its last deletion. Blocks
+    that use and restore a literal, such as the empty hand, are therefore not chained.
 
     Args:
-        summaries: Summaries of all blocks.
-        b: Index of the consumer; one past the last block stands for the goal.
+        b: Index of the consumer; the number of blocks stands for the goal.
         literals: Bits that `b` needs, and the subset that holds initially.
-        positive: Whether the bits must be true or false.
+        positive: Whether the bits must be true, rather than false.
         before: Ordering matrix, updated in place.
     """
     needed, given = literals
@@ -149,7 +149,7 @@ def _closure(before: list[list[bool]], count: int) -> list[list[bool]]:
 
 
 def sample_linearization(count: int, order: Pairs, rng: random.Random) -> tuple[int, ...]:
-    """Return a random block order (numbered from 1) that respects the pairs."""
+    """Return a random order of the blocks (numbered from 1) that respects the pairs."""
     waiting = set(range(1, count + 1))
     result: list[int] = []
     while waiting:

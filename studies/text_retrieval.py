@@ -1,6 +1,6 @@
-"""Text-only retrieval baselines, with settings tuned on true plans.
+"""Retrieval baselines that use only texts, with settings tuned on true plans.
 
-Includes SGC: tool vectors smoothed over the graph without training (GNN4Plan, section 4.2).
+Among them is SGC: tool vectors smoothed over the graph without training (GNN4Plan, section 4.2).
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ TEMPERATURES = (0.02, 0.04, 0.08)
 def normalised(graph: ToolGraph) -> NDArray[np.float32]:
     """Return the normalised adjacency matrix  Â = D^-1/2 A D^-1/2.
 
-    D = diag(sum_v A[u, v]) holds the out-degrees on both sides; no self-loops are added. For a tool
-    without out-links, D[u, u]^-1/2 is defined as 0, which makes its row and column 0.
+    D = diag(sum_v A[u, v]) contains the out-degrees on both sides; no self-loops are added. For a
+    tool without out-links, D[u, u]^-1/2 is defined as 0, which makes its row and column 0.
 
     Returns:
-        Â (tools, tools), float32; each row aggregates the tool's successors.
+        Â, float32, shape (tools, tools); each row aggregates the tool's successors.
     """
     linked = adjacency(graph).astype(np.float32)
     degree = linked.sum(axis=1)
@@ -53,27 +53,27 @@ def propagate(vectors: NDArray[np.float32], graph: ToolGraph, alpha: float) -> N
     X' = alpha X + (1 - alpha) Â X  (GNN4Plan, section 4.2), with Â from `normalised`.
 
     Args:
-        vectors: X (tools, d).
+        vectors: X, shape (tools, d).
         alpha: Weight of a tool's own vector.
 
     Returns:
-        X' (tools, d), float32.
+        X', float32, shape (tools, d).
     """
     return np.asarray(alpha * vectors + (1 - alpha) * (normalised(graph) @ vectors), np.float32)
 
 
 @dataclass(frozen=True)
 class SmoothedScores(TextScores):
-    """S[i, t] = <x_i, h_t>, with x_i the vector of step i and H = `propagate`(X, alpha).
+    """S[i, t] = <x_i, h_t>, where x_i is the vector of step i and H = `propagate`(X, alpha).
 
     Args:
-        alpha: Weight of a tool's own text, or 1 to ignore the graph.
+        alpha: Weight of a tool's own text; 1 to ignore the graph.
     """
 
     alpha: float = 1.0
 
     def tools(self) -> NDArray[np.float32]:
-        """Return H (tools, d); its rows have length 1 only if `alpha` is 1."""
+        """Return H, shape (tools, d); its rows have length 1 only if `alpha` is 1."""
         return propagate(super().tools(), self.graph, self.alpha)
 
 
@@ -87,13 +87,13 @@ def fit_text_decoder(
     held_out: float = 0.1,
     seed: int = 0,
 ) -> Decoder:
-    """Choose the `viterbi` settings for text scores on a held-out part of the true plans.
+    """Choose the settings of `viterbi` for text scores, on a held-out part of true plans.
 
     Args:
-        counts: Whether to count transitions in the plans, rather than use the links alone.
-        seen_links: Same as in `fit_retriever`.
+        counts: Whether to count transitions in the plans; if not, only the links decide.
+        seen_links: As in `fit_retriever`.
         names: Whether to keep the tools' names in the steps.
-        held_out: Fraction of the plans to choose settings on.
+        held_out: Fraction of the plans on which to choose the settings.
     """
     inner, held = hold_out(plans, held_out, seed)
 
@@ -114,9 +114,9 @@ def choose_alpha(
     rule: str = "greedy",
     names: bool = True,
 ) -> float:
-    """Return the alpha of SGC whose plans agree best with the given true (not test) plans.
+    """Return the alpha of SGC whose plans agree best with the true plans given (no test plans).
 
-    Ties go to the highest alpha, which relies least on the graph.
+    The highest alpha, which relies least on the graph, wins ties.
     """
     decoder = Decoder(Transitions(graph), rule="nearest" if rule == "nearest" else "greedy")
     overall_by_alpha = {}

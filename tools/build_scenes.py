@@ -90,7 +90,7 @@ def main() -> None:
 
 
 def read_scenes(folder: Path) -> list[dict[str, Any]]:
-    """Return the extracted scenes of a folder in natural order."""
+    """Return the extracted scenes in a folder, in natural order."""
     files = sorted(folder.glob("FloorPlan*.json"), key=lambda p: int(re.sub(r"\D", "", p.stem)))
     return [json.loads(path.read_text(encoding="utf-8")) for path in files]
 
@@ -140,7 +140,7 @@ def box_of(entry: dict[str, Any]) -> Box:
 def compact_object(
     entry: dict[str, Any], by_id: dict[str, Any], holders: list[Solid]
 ) -> dict[str, Any]:
-    """Return the packaged form of one object, omitting default values."""
+    """Return the packaged form of one object, without default values."""
     if not entry.get("parentReceptacles") and "pickupable" in entry["properties"]:
         entry = as_set_up(entry)
     result = {
@@ -167,7 +167,7 @@ def compact_object(
 
 
 def as_set_up(entry: dict[str, Any]) -> dict[str, Any]:
-    """Return an object at the initial position in its id, if it has fallen since."""
+    """Return an object at the initial position that its id states, if it has fallen since."""
     origin = [float(part) for part in entry["objectId"].split("|")[1:4]]
     shift = [a - b for a, b in zip(origin, entry["position"], strict=True)]
     if max(map(abs, shift)) < 0.02:
@@ -177,7 +177,7 @@ def as_set_up(entry: dict[str, Any]) -> dict[str, Any]:
 
 
 def keep_state(entry: dict[str, Any], key: str) -> bool:
-    """Return whether to keep a state value, dropping known errors.
+    """Return whether to keep a state value; known errors of AI2-THOR are dropped.
 
     AI2-THOR reports a cold Floor under a fridge, and half-open drawers that are closed.
     """
@@ -187,7 +187,7 @@ def keep_state(entry: dict[str, Any], key: str) -> bool:
 
 
 def clean_parents(entry: dict[str, Any], by_id: dict[str, Any], holders: list[Solid]) -> list[str]:
-    """Return plausible parents, innermost first (see hvr/worlds/data/README.md)."""
+    """Return an object's plausible parents, innermost first (see hvr/worlds/data/README.md)."""
     parents = [p for p in entry.get("parentReceptacles") or () if p in by_id]
     kinds = {p: by_id[p]["objectType"] for p in parents}
     if not set(entry["properties"]) & {"pickupable", "moveable"}:
@@ -229,7 +229,7 @@ def likely_yaw(view: dict[str, Any]) -> int:
 
 
 def moved_receptacles(legacy: dict[str, Any], by_id: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the receptacles of 2.1.0 whose ids AI2-THOR 5 lacks."""
+    """Return the receptacles of 2.1.0 whose ids do not occur in AI2-THOR 5."""
     found = [
         {"id": entry["id"], "type": entry["type"], "pos": entry["position"]}
         for entry in legacy["static_and_appliances"]
@@ -309,7 +309,7 @@ def usual_properties(
     pieces: dict[str, str],
     known: dict[str, Any],
 ) -> list[str]:
-    """Return the properties of most instances (the documented ones for pieces and absent types)."""
+    """Return the properties of most instances; the documented ones for pieces and absent types."""
     found = instances.get(name)
     if found:
         counts = Counter(p for entry in found for p in entry["properties"])

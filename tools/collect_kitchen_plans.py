@@ -156,7 +156,7 @@ class Request:
 
     Args:
         source: `task`, `made`, `said`, `sentence` or `alfred`.
-        goal: PDDL goal over the kitchen domain, or "" to read it from the first wording.
+        goal: PDDL goal over the kitchen domain; empty to read it from the first wording.
     """
 
     id: str
@@ -167,7 +167,7 @@ class Request:
 
 @cache
 def policy(forced: bool) -> SymbolicPolicy:
-    """Return the planner; `forced` ignores AI2-THOR's placement table."""
+    """Return the planning policy; `forced` ignores AI2-THOR's placement table."""
     domain = parse_domain(data_path("domains") / "kitchen" / "domain.pddl")
     return SymbolicPolicy(load_ontology(), domain, FastDownward(2.5, 0.2), any_place=forced)
 
@@ -240,7 +240,7 @@ def drawn(scene: str, world: World, count: int) -> Iterator[Request]:
 
 
 def spoken(scene: str, world: World, count: int) -> list[Request]:
-    """Return requests that hvr can read, without held-out objects in training kitchens."""
+    """Return requests that hvr can read; those for training kitchens name no held-out objects."""
     there = set(world.inventory().classes.values())
     if scene not in HELD_OUT:
         there -= HELD_OUT_THINGS
@@ -300,7 +300,7 @@ def _label(kind: str) -> str:
 
 
 def _labels(kind: str) -> tuple[str, ...]:
-    """Return the label and the synonyms, without plurals."""
+    """Return a type's label and synonyms, without plurals."""
     first, *rest = load_ontology().labels(kind)
     return (first, *(name for name in rest if name.endswith("ss") or not name.endswith("s")))
 
@@ -353,7 +353,7 @@ def truths(scene: str, world: World) -> Iterator[dict[str, Any]]:
 
 
 def requests_of(record: Mapping[str, Any], records: Sequence[Mapping[str, Any]]) -> list[Request]:
-    """Return the goals of a demonstration and of one or two others in the same kitchen."""
+    """Return the goals of a demonstration and of one or two others in its kitchen, as requests."""
     draw = Random(str(record["id"]))
     others = [r for r in records if r["floor_plan"] == record["floor_plan"]
               and r["pddl_params"] != record["pddl_params"]]  # fmt: skip
@@ -371,7 +371,7 @@ def requests_of(record: Mapping[str, Any], records: Sequence[Mapping[str, Any]])
 
 
 def demonstration(given: tuple[Mapping[str, Any], list[Request]]) -> dict[str, Any] | None:
-    """Return the plans for the world of a demonstration, or None if its scene cannot be built."""
+    """Return the plans for the world of a demonstration; None if its scene cannot be built."""
     record, requests = given
     try:
         scene = scene_from_alfred(record)
@@ -443,7 +443,7 @@ def _action(text: str) -> GroundAction:
 def planned_worlds(
     plans: Sequence[Path], alfred: Path
 ) -> Iterator[tuple[dict[str, Any], Mapping[str, Any] | None]]:
-    """Yield the planned worlds, with the record for worlds of demonstrations."""
+    """Yield the planned worlds, each with its demonstration's record if it has one."""
     records = {str(r["id"]): r for r in read(alfred)} if alfred.is_file() else {}
     for path in plans:
         for line in path.read_text(encoding="utf-8").splitlines():
@@ -465,7 +465,7 @@ def family(given: tuple[dict[str, Any], Mapping[str, Any] | None]) -> list[dict[
 
 
 def started(paths: Sequence[Path], alfred: Path) -> Iterator[Example]:
-    """Add missing initial facts to examples without planning again."""
+    """Add missing initial facts to examples, without planning again."""
     records = {str(r["id"]): r for r in read(alfred)} if alfred.is_file() else {}
     for world, group in groupby((e for p in paths for e in read_examples(p)), lambda e: e.world):
         scene, _, record = world.partition(" ")

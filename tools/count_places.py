@@ -19,7 +19,7 @@ FILE = Path(__file__).resolve().parent.parent / "hvr" / "worlds" / "data" / "pla
 
 
 def count_places(scenes: Iterable[str]) -> PlaceCounts:
-    """Return, for each type of object, how many are in each type of place."""
+    """Return how many objects of each type are in each type of place."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for name in scenes:
         scene = load_scene(name)

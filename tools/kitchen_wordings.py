@@ -1,6 +1,6 @@
 """Generate random requests that hvr can read, as training data for the kitchen verifier.
 
-They cover typical requests: dishes without a place, several objects at once, doors and switches,
+They are typical requests: dishes without a place, several objects at once, doors and switches,
 vessels to fill. The first wording of a kind determines the goal. The others paraphrase it, partly
 in words that hvr does not know.
 """
@@ -248,7 +248,7 @@ def said(
     preposition: Callable[[str], str],
     each: int = 3,
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield endless random requests about the objects in a kitchen, each as a name and wordings.
+    """Yield an endless sequence of random requests about a kitchen's objects: name and wordings.
 
     Args:
         labels: Function that returns the names of a class, most usual first.
@@ -288,7 +288,7 @@ def _worded(
 
 
 def _framed(text: str, draw: Random) -> str:
-    """Return a wording, sometimes with a phrase that people add to orders."""
+    """Return a wording, sometimes with a phrase that people add to requests."""
     if draw.random() >= _FRAMED or text.lower().startswith(_NO_IMPERATIVES):
         return text
     return draw.choice(FRAMES).format(text)

@@ -47,7 +47,6 @@ class Module:
 
     @property
     def name(self) -> str:
-        """The dotted import name."""
         return self.path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
     @property
@@ -90,7 +89,7 @@ class Function:
 
 @dataclass(frozen=True)
 class Import:
-    """An import of one module of the package by another, anywhere in the file."""
+    """An import of one module of the package by another, at any place in the file."""
 
     path: str
     line: int
@@ -108,7 +107,7 @@ def modules_of(repo: Path, folder: str = "hvr") -> tuple[Module, ...]:
 
 
 def children(modules: Sequence[Module]) -> tuple[str, ...]:
-    """Return the direct children of hvr/, written as in the table: folders end in a slash."""
+    """Return the direct children of hvr/, where folders end in a slash, as in the table."""
     found = {
         "/".join(parts[:2]) + ("/" if len(parts) > 2 else "")
         for parts in (m.path.split("/") for m in modules)
@@ -120,7 +119,7 @@ def rooms_of(repo: Path) -> tuple[str, ...] | None:
     """Read the ordered rooms from the table in docs/explanation/architecture.md.
 
     Returns:
-        The rooms, or None without a table in which each row names one package.
+        The rooms; None if there is no table in which each row names one package.
     """
     text = (repo / "docs" / "explanation" / "architecture.md").read_text("utf-8")
     table = re.search(r"^\| package \|.*\n\|[ -|]*\n((?:\|.*\n)+)", text, re.MULTILINE)
@@ -222,7 +221,7 @@ def foreign_imports(modules: Sequence[Module], folders: Sequence[str]) -> list[s
 
 
 def lines_of(module: Module) -> Lines:
-    """Count the lines of each kind; blank lines in a docstring count as docstring."""
+    """Count the lines of each kind; a blank line in a docstring counts as docstring."""
     documented = {line for node in _docstrings(module.tree) for line in node}
     coded: set[int] = set()
     commented: set[int] = set()
@@ -261,7 +260,7 @@ def _parameters(args: ast.arguments) -> int:
 
 
 def homonyms_of(modules: Sequence[Module]) -> dict[str, list[str]]:
-    """Return the public class names that several modules define, with these modules."""
+    """Return the names of public classes that several modules define, with these modules."""
     homes: defaultdict[str, list[str]] = defaultdict(list)
     for module in modules:
         for name in {n.name for n in module.tree.body if isinstance(n, ast.ClassDef)}:
@@ -271,7 +270,7 @@ def homonyms_of(modules: Sequence[Module]) -> dict[str, list[str]]:
 
 
 def share(ordered: Sequence[int], part: float) -> int:
-    """Return the quantile of the ordered values at the fraction `part`."""
+    """Return the value at the fraction `part` of the ordered values."""
     return ordered[min(int(part * len(ordered)), len(ordered) - 1)]
 
 

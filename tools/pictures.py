@@ -28,7 +28,7 @@ def _hvr(*arguments: str, folder: Path) -> None:
 
 
 def coffee(folder: Path) -> None:
-    """Run hvr with a dropped mug in `folder`, and draw the README's animation of the run."""
+    """Run hvr with a mug that is dropped, and draw the README's animation of the run."""
     (folder / "drop.json").write_text(json.dumps({"seed": 0, "faults": [DROP]}))
     run = "runs/coffee"
     _hvr("plan", "make coffee", "--faults", "drop.json", "--save", run, folder=folder)
@@ -36,7 +36,6 @@ def coffee(folder: Path) -> None:
 
 
 def studio(folder: Path) -> None:
-    """Write the screenshots of the studio."""
     for name in ("examples/garden", "examples/tool_calls", "worlds/logistics"):
         shutil.copytree(ROOT / name, folder / Path(name).name)
     _hvr(*"tools run parcels pick-up --yes --save runs/pick-up".split(), folder=folder)

@@ -61,7 +61,7 @@ MOST_BLOCKS = 14
 
 @dataclass(frozen=True)
 class Result:
-    """A shortest known plan of a task in a scene, in blocks, with the proven bound."""
+    """The shortest known plan of a task in a scene, in blocks, with the proven bound."""
 
     scene: str
     steps: int
@@ -71,7 +71,7 @@ class Result:
 
 
 def fitting_scenes(requires: list[str]) -> list[str]:
-    """Return the scenes that contain an object of every required type."""
+    """Return the scenes that contain objects of all required types."""
     found = []
     for name in scene_names():
         types = {o.object_type for o in load_scene(name).objects}
@@ -120,7 +120,7 @@ class Arena:
 
 
 def truth_blocks(blocks: Iterable[AABlock]) -> list[tuple[GroundAction, ...]]:
-    """Return the blocks of a ground truth, splitting off the step that takes the knife.
+    """Return the blocks of a ground truth; taking the knife becomes a block of its own.
 
     Otherwise, the cut in the same block would have to precede all other cuts.
     """
@@ -136,9 +136,9 @@ def truth_blocks(blocks: Iterable[AABlock]) -> list[tuple[GroundAction, ...]]:
 
 
 def checked_order(task_id: str, task: PddlTask, blocks: Blocks) -> Pairs:
-    """Return the partial order of blocks, tested on 200 random linearisations.
+    """Return the partial order of the blocks, tested on 200 random linearisations.
 
-    Plans with constraints or very many blocks keep their total order.
+    If the plan has constraints or very many blocks, their total order is returned.
     """
     order = tuple((n, n + 1) for n in range(1, len(blocks)))
     if is_simple(task) and len(blocks) <= MOST_BLOCKS:
@@ -208,7 +208,7 @@ def write(task_id: str, results: list[Result]) -> None:
 
 
 def reorder(task_id: str) -> None:
-    """Recompute the blocks and partial order of the ground truth in a file."""
+    """Recompute the blocks and the partial order of the ground truth in a task's file."""
     path = data_path("tasks") / f"{task_id}.toml"
     truth = load_task(task_id).ground_truth
     planned = Arena(read_toml(path), truth.scene, FastDownward()).plan()

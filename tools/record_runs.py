@@ -1,4 +1,4 @@
-"""Rerecord the runs of `tests/runs/test_recorded_runs.py` after a prompt has changed.
+"""Record the runs of `tests/runs/test_recorded_runs.py` again after a prompt has changed.
 
     python -m tools.record_runs
 

@@ -64,7 +64,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) -> str:
-    """Rewrite the links that leave docs/, and complete the page of operations."""
+    """Rewrite the links that leave docs/, and complete the page about operations."""
     if page.file.src_uri == "reference/operations.md":
         markdown = write_schemas.page(members_too=True)
     source = next((n for n, p in PAGES.items() if p == page.file.src_uri), "")

@@ -1,4 +1,4 @@
-"""Train the kitchen verifier that ships with hvr.
+"""Train the kitchen verifier that hvr includes.
 
     python tools/train_kitchen_verifier.py [--examples FILE] [--output FOLDER] [--encoder NAME]
 
@@ -7,7 +7,7 @@ tools/collect_kitchen_plans.py), with the network and the two stages of `hvr.jud
 kitchens, six object classes, and all sentences of benchmarks/sentences.txt are held out; see
 docs/explanation/kitchen_verifier.md. The graph threshold is chosen on the early-stopping kitchens.
 It is lowered if it would reject too many correct plans for paraphrases (from
-tools/kitchen_paraphrases.py), or a ground truth of T1 to T12.
+tools/kitchen_paraphrases.py) or a ground truth of T1 to T12.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def contrast_groups(
 
     Args:
         most: Maximum number of wordings per request, by source.
-        repeats: Weight of the ground truths of T1 to T12, which keep all wordings.
+        repeats: Number of copies of the ground truths of T1 to T12, which keep all wordings.
     """
     groups = []
     for example in examples:
@@ -95,7 +95,7 @@ def is_truth(example: Example) -> bool:
 
 
 def not_held_out(examples: Iterable[Example]) -> list[Example]:
-    """Return the examples without held-out kitchens, objects or sentences."""
+    """Return the examples whose kitchens, objects and sentences are not held out."""
     return [
         e for e in examples
         if not (e.new_scene or e.new_thing or e.source == "sentence") and e.wrong
@@ -146,13 +146,13 @@ def with_fair_threshold(verifier: Verifier, held: Sequence[ContrastGroup]) -> Ve
 def with_few_false_alarms(verifier: Verifier, examples: Iterable[Example]) -> Verifier:
     """Lower the graph threshold until it rejects few correct plans for paraphrases.
 
-    So few plans are rejected that, with `CONFIDENCE`, the share among all paraphrases is at most
-    `FALSE_ALARMS` (Clopper & Pearson 1934).
+    The number is so small that, with `CONFIDENCE`, at most the share `FALSE_ALARMS` of all
+    paraphrases is rejected (Clopper & Pearson 1934).
 
     Args:
-        verifier: Verifier with the threshold of the early-stopping kitchens, whose wordings are
-            mostly known.
-        examples: Paraphrases of the part `choose`, in wordings absent from training.
+        verifier: Verifier whose threshold was chosen on the early-stopping kitchens, whose wordings
+            are mostly known.
+        examples: Paraphrases of the part `choose`, in wordings that do not occur in training.
     """
     graphs = [reading_of(e.true, text) for e in examples for text in e.texts]
     few = refusals_allowed(len(graphs))
@@ -164,7 +164,7 @@ def with_few_false_alarms(verifier: Verifier, examples: Iterable[Example]) -> Ve
 
 
 def refusals_allowed(plans: int) -> int:
-    """Return how many of a number of correct plans may be rejected, or 0 if there are too few."""
+    """Return how many of `plans` correct plans may be rejected; 0 if there are too few plans."""
 
     def as_few(refused: int) -> float:
         return sum(

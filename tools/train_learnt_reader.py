@@ -134,13 +134,13 @@ def begin(network: Network, head: Head, tuned: Sequence[int]) -> None:
 
 
 def thinned(examples: Sequence[Example], every: int) -> list[Example]:
-    """Return all sentences of whole demonstrations, and every N-th of the other sentences."""
+    """Return all sentences about whole demonstrations, and every N-th of the other sentences."""
     others = [e for e in examples if e.source != "task"]
     return [e for e in examples if e.source == "task"] + others[::every]
 
 
 def in_eight_bits(name: str, array: np.ndarray) -> dict[str, np.ndarray]:
-    """Return a table quantised to the range from -127 to 127, with the scale of each row."""
+    """Return a table quantised to integers from -127 to 127, with the scale of each row."""
     scale = np.maximum(np.abs(array).max(axis=1), 1e-12) / 127
     rounded = np.round(array / scale[:, None]).astype(np.int8)
     return {name: rounded, f"{name}#scale": scale.astype(np.float32)}
@@ -197,9 +197,9 @@ def calibrated(
     examples: Sequence[Example],
     scenes: Mapping[str, frozenset[str]],
 ) -> dict[str, float]:
-    """Return the calibration of a head on examples outside its training set.
+    """Return the calibration of a head on examples that are not in its training set.
 
-    The calibration also reads sentences from other rooms in a kitchen, where they should be
+    For the calibration, sentences from other rooms are also read in a kitchen, where they should be
     unlikely.
     """
     reader = Decoder(ontology, path)
@@ -234,7 +234,7 @@ def calibrated(
 
 
 class Decoder:
-    """The reader up to its frames, without a scene's objects."""
+    """The learnt reader up to its frames, without the objects of a scene."""
 
     def __init__(self, ontology: Ontology, path: Path) -> None:
         self.head = Head(SentenceEncoder(), path)
@@ -246,7 +246,7 @@ class Decoder:
 
 
 def relabelled(path: Path, ontology: Ontology) -> None:
-    """Update only the labels of a head to the ontology's current labels."""
+    """Replace the labels of a head by the ontology's current labels; change nothing else."""
     encoder = SentenceEncoder()
     with np.load(path) as file:
         stored = dict(file)
@@ -262,7 +262,7 @@ def relabelled(path: Path, ontology: Ontology) -> None:
 
 
 def write(path: Path, file: Mapping[str, np.ndarray]) -> None:
-    """Write a head, reproducibly byte for byte."""
+    """Write a head; equal heads give equal bytes."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, array in sorted(file.items()):
             data = io.BytesIO()
@@ -315,7 +315,7 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Train and write the head; return exit code 2 if the data are missing."""
+    """Train and write the head; the exit code is 2 if the data are missing."""
     options = parse_arguments(arguments)
     for path in options.data:
         if not path.is_file():

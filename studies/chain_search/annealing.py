@@ -1,7 +1,7 @@
 """The paper's heuristic search, which anneals a population of subgraphs.
 
 NaviAgent (section 3.3, eq. 23) gives neither constants nor pseudocode. This implementation follows
-its prose, with constants chosen by hvr. It may miss existing chains.
+the paper's prose, with constants chosen by hvr. It may miss chains that exist.
 """
 
 from __future__ import annotations
@@ -51,8 +51,6 @@ ANNEALING = Annealing()
 
 @dataclass(frozen=True)
 class _Space:
-    """Search space: tools with depth and score, and the producers of each parameter."""
-
     steps: Mapping[str, NavigationTool]
     scores: Mapping[str, float]
     givers: Mapping[str, tuple[str, ...]]
@@ -68,10 +66,10 @@ def annealed_chain(
     settings: Annealing = ANNEALING,
     bounds: BackwardBounds = BOUNDS,
 ) -> ToolChain | None:
-    """Return a chain found by the heuristic search, or None if there is none.
+    """Return a chain found by the heuristic search; None if it finds none.
 
     Args:
-        bounds: Bounds of the pruned subgraph that supplies the tools.
+        bounds: Bounds of the pruned subgraph whose tools are searched.
     """
     if facts.covers(goal):
         return ToolChain()
@@ -117,14 +115,14 @@ def _steps(some: frozenset[str], space: _Space) -> list[NavigationTool]:
 
 
 def _unmet(some: frozenset[str], space: _Space) -> list[str]:
-    """Return the needs of the goal and the tools that these tools cannot produce."""
+    """Return the needs of the goal and of the tools in `some` that these tools do not give."""
     steps = _steps(some, space)
     needs = space.goal.known.union(*(step.needs for step in steps))
     return sorted(needs - reachable(space.facts, steps).known)
 
 
 def _mutated(some: frozenset[str], space: _Space, random: Random) -> frozenset[str]:
-    """Add a producer of a missing parameter, remove a tool, or both."""
+    """Add a giver of a missing parameter to the tools in `some`, remove one of them, or both."""
     new = [
         name for parameter in _unmet(some, space) for name in space.givers.get(parameter, ())
         if name not in some
@@ -158,7 +156,7 @@ def _fitness(some: frozenset[str], space: _Space, settings: Annealing) -> float:
 
 
 def _depths(steps: list[NavigationTool], space: _Space) -> dict[str, int]:
-    """Return the number of calls between each tool and the goal, capped at the number of tools."""
+    """Return each tool's number of calls before the goal, at most the number of tools."""
     depth = {
         step.name: 0 for step in steps
         if step.name in space.goal.done or step.gives & space.goal.known

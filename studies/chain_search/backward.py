@@ -23,7 +23,7 @@ class BackwardBounds:
     Args:
         alpha: Minimum score of a parameter to search for, unless a goal tool takes it.
         beta: Minimum score of a tool.
-        decay: Factor on both thresholds per level of depth.
+        decay: Factor by which both thresholds change per level of depth.
         depth: Maximum number of calls before the goal.
         tools: Maximum number of tools to keep.
         producers: Maximum number of producers per parameter, best first.
@@ -43,7 +43,7 @@ BOUNDS = BackwardBounds()
 def backward_chain(
     graph: NavigationGraph, facts: CallFacts, goal: CallFacts, bounds: BackwardBounds = BOUNDS
 ) -> ToolChain | None:
-    """Return a chain found by the pruned search, or None if it finds none, even if one exists."""
+    """Return a chain found by the pruned search; None if it finds none, even if one exists."""
     if facts.covers(goal):
         return ToolChain()
     kept = backward_tools(graph, facts, goal, bounds)
@@ -90,7 +90,7 @@ def backward_tools(
 
 
 def producers(graph: NavigationGraph, parameter: str) -> Iterable[str]:
-    """Return the tools that produce a parameter, or one whose value was passed on to it, sorted."""
+    """Return the tools, sorted, that give a parameter or one whose value was passed on to it."""
     made = set(graph.outputs.sources(parameter))
     for source in graph.passes.sources(parameter):
         evidence = graph.passes.get(source, parameter)
@@ -113,10 +113,10 @@ def tool_score(graph: NavigationGraph, tool: str, parameter: str, goal: CallFact
 def forward_chain(
     facts: CallFacts, goal: CallFacts, tools: Iterable[NavigationTool], scores: Mapping[str, float]
 ) -> tuple[str, ...] | None:
-    """Return a sequence of calls that reaches the goal without redundant calls, or None.
+    """Return a sequence of calls that reaches the goal without redundant calls; None if none.
 
-    Tools are scheduled as early as possible, best score first. A backward pass then keeps only the
-    calls that first produce something needed by the goal or by another kept call.
+    Each tool is called as early as possible, those with the best scores first. A backward pass then
+    keeps only the calls that first give a value that the goal or another kept call needs.
     """
     waiting = sorted(tools, key=lambda tool: (-scores.get(tool.name, 0.0), tool.name))
     giver: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Define, collect and judge checks."""
+"""Definition, collection and results of checks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SHOWN = 400
 
 
 class BrokeError(Exception):
-    """An invariant is violated; the message names it."""
+    """An invariant is violated; the message names the invariant."""
 
 
 class CannotError(Exception):
@@ -31,8 +31,9 @@ class Check:
 
     Args:
         name: Name, unique within the group.
-        body: Sets up the situation; raises `BrokeError` or `CannotError`.
-        alone: Whether the check must run without others in parallel.
+        body: Function that sets up the situation; it raises `BrokeError` or `CannotError`.
+        quick: Whether the check belongs to the short form.
+        alone: Whether the check must not run in parallel with others.
     """
 
     group: str
@@ -66,11 +67,10 @@ class Group:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Result of a check.
+    """The result of a check.
 
     Args:
-        state: Whether the invariants held.
-        why: One-line reason for a failure, or "".
+        why: One-line reason for a failure; empty if there is none.
         counts: Numbers of hvr runs, kills and server calls.
     """
 
@@ -110,7 +110,7 @@ def chosen(checks: Iterable[Check], only: Iterable[str], *, quick: bool) -> tupl
     """Return the selected checks.
 
     Args:
-        only: Shell patterns that match a group or `group/name`, or none to select all.
+        only: Shell patterns for a group or `group/name`; none to select all checks.
     """
     patterns = tuple(only)
     return tuple(

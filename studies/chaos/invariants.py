@@ -38,7 +38,7 @@ class Run:
 
     @property
     def about(self) -> dict[str, Any]:
-        """Content of task.json (empty if the file is missing or damaged)."""
+        """Content of task.json; empty if the file is missing or damaged."""
         try:
             value = json.loads((self.folder / "task.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -47,7 +47,7 @@ class Run:
 
     @property
     def state(self) -> str:
-        """Run status recorded in the folder (empty if none)."""
+        """Run status recorded in the folder; empty if there is none."""
         return str(self.about.get("state") or "")
 
     @property
@@ -57,7 +57,7 @@ class Run:
 
     @property
     def answers(self) -> int:
-        """Number of model answers in the recording, or in one that was set aside."""
+        """Number of model answers in the transcript and in the file of exchanges moved aside."""
         counts = [0]
         for path in self.folder.rglob("llm*.jsonl"):
             lines = path.read_bytes().split(b"\n")[1:-1]
@@ -88,9 +88,10 @@ def examine(
     """Check everything that a command left behind.
 
     Args:
-        run: Run folder to be filled.
+        codes: Permitted exit codes.
+        run: Run folder that the command should fill.
         says: Pattern that the output must match.
-        escapes: Whether terminal escapes were requested.
+        escapes: Whether terminal escapes are permitted.
         longest: Maximum length of an error message in characters.
     """
     wrong = list(_ending(ended, codes))
@@ -140,8 +141,8 @@ def damaged(folder: Path, *, orderly: bool = True) -> Iterator[str]:
     """Yield the half-written files under a folder.
 
     Args:
-        orderly: Whether the process ended by itself. A kill excuses a truncated last line and the
-            temporary file being written.
+        orderly: Whether the process ended by itself. After a kill, a truncated last line and the
+            temporary file being written are excused.
     """
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder)

@@ -28,7 +28,7 @@ seconds = 8
 
 
 class Shared:
-    """Cached measurements shared by checks, such as an undisturbed run."""
+    """Measurements that checks share, such as an undisturbed run; each is made once."""
 
     def __init__(self) -> None:
         self._values: dict[str, Any] = {}
@@ -36,7 +36,7 @@ class Shared:
         self._lock = threading.Lock()
 
     def once(self, name: str, make: Callable[[], Any]) -> Any:
-        """Return a cached value, computing it on first use."""
+        """Return the value named `name`, which `make` computes on first use."""
         with self._lock:
             lock = self._locks.setdefault(name, threading.Lock())
         with lock:
@@ -47,11 +47,7 @@ class Shared:
 
 @dataclass
 class Lab:
-    """The workplace of a check.
-
-    Args:
-        folder: Private, initially empty folder.
-    """
+    """The workplace of a check; `folder` is private and initially empty."""
 
     folder: Path
     random: random.Random
@@ -72,7 +68,7 @@ class Lab:
 
     @property
     def environ(self) -> dict[str, str]:
-        """The default environment: an API key, and no variables of the user."""
+        """The default environment: an API key, and none of the user's variables."""
         return {
             "PATH": os.environ.get("PATH", os.defpath),
             "HOME": str(self.home),
@@ -90,7 +86,7 @@ class Lab:
         """Return the default surroundings with changes.
 
         Args:
-            env: Variables to set, or to unset if the value is None.
+            env: Variables to set; a variable with the value None is unset.
             changes: Fields of `Surroundings`.
         """
         values = {**self.environ, **(env or {})}
@@ -121,7 +117,7 @@ class Lab:
         return self.hvr(*words, how=how, python=("-c", code))
 
     def shell(self, script: str, *words: object, how: Surroundings | None = None) -> Ended:
-        """Run a bash script with arguments, in which `hvr` runs this hvr."""
+        """Run a bash script with arguments, in which the command `hvr` runs this checkout."""
         text = f'hvr() {{ "{sys.executable}" -m hvr "$@"; }}\n{script}'
         with self._lock:
             self.counts["runs"] += 1

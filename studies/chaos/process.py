@@ -20,13 +20,13 @@ _GONE_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class Ended:
-    """Result of a process.
+    """The result of a process.
 
     Args:
-        code: Exit code, or 128 plus the signal number after a signal.
-        peak: Peak memory in bytes of the process and its reaped children, or 0 if unknown, because
-            it does not exceed the peak of this process.
-        late: Whether it was killed at its time limit.
+        code: Exit code; 128 plus the signal's number after a signal.
+        peak: Peak memory of the process and its children in bytes; 0 if unknown, because it does
+            not exceed this process's own peak.
+        late: Whether the process was killed at its time limit.
     """
 
     code: int
@@ -42,7 +42,7 @@ class Ended:
 
     @property
     def last(self) -> str:
-        """The last non-empty line of standard error, or else of standard output."""
+        """The last non-empty line of standard error; if there is none, of standard output."""
         for stream in (self.err, self.out):
             lines = stream.decode("utf-8", "replace").strip().splitlines()
             if lines:
@@ -52,13 +52,13 @@ class Ended:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """Execution environment of a process.
+    """The environment in which a process runs.
 
     Args:
         bound: Time limit in seconds.
         prefix: Command that starts the process, such as `nice`.
-        stdout: Target of standard output, replacing the default capture file.
-        stderr: Target of standard error, replacing the default capture file.
+        stdout: Target of standard output instead of a file.
+        stderr: Target of standard error instead of a file.
     """
 
     cwd: Path
@@ -75,7 +75,7 @@ class Process:
     """A running process that leads its own process group.
 
     Args:
-        out, err: Files that capture its output.
+        out, err: Files with its standard output and standard error.
         bound: Time limit in seconds.
     """
 
@@ -91,7 +91,7 @@ class Process:
         """Start a process.
 
         Args:
-            place: Path of the capture files without the suffixes `.out` and `.err`.
+            place: Path of the output files, without their suffixes `.out` and `.err`.
         """
         out, err = place.with_suffix(".out"), place.with_suffix(".err")
         with out.open("wb") as first, err.open("wb") as second:
@@ -120,7 +120,7 @@ class Process:
             (os.killpg if to_group else os.kill)(self.popen.pid, number)
 
     def wait(self) -> Ended:
-        """Wait for the process, killing it at its time limit."""
+        """Wait for the process; kill it at its time limit."""
         if self._ended is not None:
             return self._ended
         late = threading.Event()
@@ -152,7 +152,7 @@ class Process:
         return self._ended
 
     def survivors(self) -> list[int]:
-        """Kill and return the members of the group that are still alive after some seconds."""
+        """Kill the members of the group that live on for some seconds; return their ids."""
         limit = time.monotonic() + _GONE_SECONDS
         while (left := _group(self.popen.pid)) and time.monotonic() < limit:
             time.sleep(0.05)

@@ -20,10 +20,10 @@ Listen = Callable[[Outcome], None]
 def run_all(
     checks: Sequence[Check], folder: Path, seed: int, *, jobs: int, keep: bool, listen: Listen
 ) -> list[Outcome]:
-    """Run checks and return their results in the same order.
+    """Run checks, and return their results in the same order.
 
     Args:
-        seed: Random seed; the draws of a check do not depend on the others.
+        seed: Random seed; what a check draws does not depend on the other checks.
         jobs: Number of parallel checks; checks marked `alone` run last.
     """
     shared = Shared()

@@ -15,11 +15,11 @@ _CHUNK = 1 << 22
 
 @dataclass(frozen=True)
 class Secrets:
-    """The key that hvr is given, and other people's keys mentioned by a server.
+    """The key that hvr gets, and other people's keys that a server leaks.
 
     Args:
         key: Key without a recognisable format.
-        lookalikes: Strings in the formats of providers' keys.
+        lookalikes: Texts in the formats of providers' keys.
     """
 
     key: str
@@ -43,7 +43,7 @@ class Secrets:
 
     @property
     def spoken(self) -> str:
-        """A sentence with all secrets, as a careless server might include in a message."""
+        """A sentence with all secrets, as a careless server might put it into a message."""
         sk, project, google, face, bearer = self.lookalikes
         return (
             f"key {self.key} was refused, so were {sk}, {project}, {google}, {face} and "
@@ -51,7 +51,7 @@ class Secrets:
         )
 
     def patterns(self) -> Iterator[tuple[str, bytes]]:
-        """Yield the names and bytes to search for."""
+        """Yield the name and the bytes of each secret to search for."""
         key = self.key.encode()
         yield "the key", key
         yield "the key in base64", base64.b64encode(key).rstrip(b"=")
@@ -60,11 +60,11 @@ class Secrets:
             yield f"a key like {text[:4]}…", text.encode()
 
     def found_in(self, data: bytes) -> str:
-        """Return the name of the first secret in the data (empty if none)."""
+        """Return the name of the first secret in the data; empty if there is none."""
         return next((name for name, pattern in self.patterns() if pattern in data), "")
 
     def found_under(self, folder: Path) -> str:
-        """Return the first file that contains a secret, and the secret's name (empty if none)."""
+        """Return the first file with a secret, and the secret's name; empty if there is none."""
         for path in sorted(folder.rglob("*")):
             if path.is_symlink() or not path.is_file():
                 continue

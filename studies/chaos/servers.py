@@ -98,7 +98,7 @@ for _name in ("keys-in-an-error-500", "body-deeply-nested", "error-with-escapes"
 
 
 def _bench(name: str, lab: Lab) -> None:
-    """Run a bench against a faulty server: cells end in errors, the bench itself completes."""
+    """Run a bench against a faulty server: cells end in errors, but the bench completes."""
     with ChaosServer(_faulty(name), spoken=lab.secrets.spoken) as server:
         ended = lab.hvr(
             "bench", "--tasks", "T2", "--settings", "LLM,HVR", "--models", server.spec,
@@ -131,7 +131,7 @@ def a_cache_keeps_no_keys_and_no_garbage(lab: Lab) -> None:
 
 @servers.check()
 def a_replay_of_a_careless_server(lab: Lab) -> None:
-    """Replay a run whose server leaked keys: the recorded answers return without keys."""
+    """Replay a run whose server leaked keys: the recorded answers contain no keys."""
     run, again = Run(lab.work / "run"), Run(lab.work / "again")
     with ChaosServer(_faulty("keys-in-the-answer"), spoken=lab.secrets.spoken) as server:
         lab.hvr("plan", "make coffee", "--scene", "FloorPlan1", "--llm", server.spec,

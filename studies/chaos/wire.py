@@ -24,7 +24,7 @@ class Talk:
     """One request and its connection.
 
     Args:
-        asked: The request, or None until it has been read.
+        asked: The request; None until it has been read.
         number: 1-based number of the request.
         over: Event that is set when the server stops.
         spoken: Sentence with keys, for servers that leak them.
@@ -38,7 +38,7 @@ class Talk:
     spoken: str = ""
 
     def send(self, *parts: bytes) -> None:
-        """Send bytes, ignoring a client that has disconnected."""
+        """Send bytes; do nothing if the client has disconnected."""
         for part in parts:
             self.connection.sendall(part)
 
@@ -66,7 +66,7 @@ class Talk:
     def reply(
         self, body: object, status: int | str = 200, headers: Mapping[str, str | None] | None = None
     ) -> None:
-        """Send a complete reply.
+        """Send a complete HTTP response.
 
         Args:
             body: Bytes, or a value to encode as JSON.
@@ -143,10 +143,10 @@ class ChaosServer:
     """A server that answers each request as instructed.
 
     Args:
-        act: Function that answers a request. With `greets`, it is called before the request is
+        act: Function that answers a request; with `greets`, it is called before the request is
             read.
-        greets: Whether to send first, unlike any HTTP server.
-        spoken: Same as in `Talk`.
+        greets: Whether the server sends first, which no HTTP server does.
+        spoken: Sentence with keys, for servers that leak them.
     """
 
     def __init__(
@@ -176,7 +176,7 @@ class ChaosServer:
 
     @property
     def spec(self) -> str:
-        """hvr's specification of the model behind the server."""
+        """The spec by which hvr reaches the server as a model."""
         return f"{self._protocol}:test-model"
 
     def __enter__(self) -> Self:
@@ -219,7 +219,7 @@ def behave(talk: Talk) -> None:
 
 
 def _read(connection: socket.socket) -> Received | None:
-    """Read a request, or None if the client disconnects first."""
+    """Read a request; None if the client disconnects first."""
     file = connection.makefile("rb")
     first = file.readline().decode("latin-1").split()
     headers: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""The fault-free reference run for comparison with faulty runs."""
+"""The run without faults with which runs with faults are compared."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ from hvr.worlds.faults import FaultyEnvironment, Schedule
 
 @dataclass(frozen=True)
 class Sent:
-    """One AI2-THOR action of a step.
+    """An AI2-THOR action sent for a step.
 
     Args:
-        number: 1-based number, as counted by the injector.
-        target: Id of the target object, or "".
+        number: 1-based number, as counted by the fault injector.
+        target: Id of the target object; empty if none.
     """
 
     number: int
@@ -54,12 +54,12 @@ class Sent:
 
 @dataclass(frozen=True)
 class BaseStep:
-    """One step of the fault-free run.
+    """One step of the run without faults.
 
     Args:
         number: 1-based step number.
-        held_before: Name of the held object before the step (empty for none).
-        held_after: Name of the held object after the step.
+        held_before: Name of the object held before the step; empty if none.
+        held_after: Name of the object held after the step; empty if none.
         handled: Names of the objects that the step names or changes.
     """
 
@@ -73,7 +73,7 @@ class BaseStep:
 
 @dataclass(frozen=True)
 class Baseline:
-    """A task in a scene, with its plan and fault-free run.
+    """A task in a scene, with its plan and its run without faults.
 
     Args:
         failures: Number of reported failures, all of them false alarms.
@@ -91,10 +91,10 @@ class Baseline:
 
 
 class Given(Policy[Stage]):
-    """A policy that uses a given first plan and replans on its own afterwards.
+    """A policy that uses a given first plan, then plans with another policy.
 
     Args:
-        first: First plan, or None to plan from the start.
+        first: First plan; None to plan from the start.
         policy: Policy for all further plans.
     """
 
@@ -152,7 +152,7 @@ class Given(Policy[Stage]):
 
 @dataclass
 class Lab:
-    """Settings shared by all runs of a process.
+    """Settings that all runs of a process share.
 
     Args:
         budget: Time limit per planner call in seconds.
@@ -176,7 +176,7 @@ class Lab:
     def truth(self, world: World) -> Problem:
         """Return the true state of a run's environment, with all objects.
 
-        What no camera shows, such as that a plate was washed, is taken from the run's graph.
+        Facts that no camera shows, such as that a plate was washed, come from the run's graph.
         """
         env = world.env.env if isinstance(world.env, FaultyEnvironment) else world.env
         true = open_world(env, ontology=self.policy.ontology)
@@ -200,12 +200,12 @@ class Lab:
         return holds_initially(domain, problem, goal)
 
     def baseline(self, task: PaperTask, scene: str) -> Baseline:
-        """Return the cached plan of a task in a scene with its fault-free run.
+        """Return the cached plan of a task in a scene, with its run without faults.
 
-        The plan is the ground truth in the scene of the ground truth, and the planner's elsewhere.
+        In the scene of the ground truth, the plan is the ground truth; in any other, the planner's.
 
         Raises:
-            PlannerError: No plan was found, or the fault-free run misses the goal.
+            PlannerError: No plan was found, or the run without faults misses the goal.
             ImpossibleGoalError: No plan exists.
         """
         key = task.id, scene
@@ -260,7 +260,7 @@ class Lab:
 
 
 def _with_truth(planned: Planned, task: PaperTask) -> Planned:
-    """Return the ground truth as the plan if its objects occur in the problem."""
+    """Replace the plan by the ground truth if the problem contains the ground truth's objects."""
     truth = task.ground_truth.steps
     if not Validator(planned.task).check(truth).valid:
         return planned

@@ -26,11 +26,7 @@ _STATES = ("openable", "toggleable", "dirtyable", "canFillWithLiquid")
 
 @dataclass(frozen=True)
 class Case:
-    """One run with one fault.
-
-    Args:
-        step: 1-based step of the plan.
-    """
+    """A run with one fault, at the 1-based step `step` of the plan."""
 
     task: str
     scene: str
@@ -47,7 +43,7 @@ def cases(baseline: Baseline, kinds: Iterable[FaultKind] = KINDS, seed: int = 0)
     """Yield every kind of fault at every step where it is possible.
 
     Args:
-        seed: Seed for choosing the object to move, change or misperceive.
+        seed: Seed for choosing the object that the fault moves, changes or misperceives.
     """
     for kind in kinds:
         for step in baseline.steps:

@@ -53,22 +53,22 @@ class Row:
 
     Args:
         key: Key of the run (see `Case.key`).
-        kind: Kind of fault; `none` without a fault, `noise` with a noisy sensor.
+        kind: Kind of fault; `none` without a fault, `noise` if the sensor is noisy.
         observable: Whether the fault changed a fact about the task's objects, or an action was
             refused.
-        step: 1-based step in which the fault occurred.
-        noticed: First step with a failure, at or after `step`, or None without one.
-        reported: Kinds of the failures in step `noticed`.
-        early: Kinds of the failures before the fault; of all failures in a run without a fault.
-        own: Whether the fault hit an object handled by the step itself.
+        step: 1-based number of the step in which the fault occurred.
+        noticed: First step, at or after `step`, with a reported failure; None if there is none.
+        reported: Kinds of the failures reported in step `noticed`.
+        early: Kinds of the failures reported before the fault; in a run without a fault, of all.
+        own: Whether the fault hit an object that the step itself handles.
         visible: Whether the robot's view showed a changed fact, or an action was refused, at or
             after `step`.
         holds: Whether the goal holds in the true final state.
         unseen: Objects of the goal that the result reports as not observed at the end.
         false: Reported failures that the true state contradicts, as explanations.
-        explanations: Explanations of `reported`; of all failures in a run without a fault.
-        extra: Number of steps in excess of the fault-free run.
-        wrong: Number of wrong readings from a noisy sensor.
+        explanations: Explanations of `reported`; in a run without a fault, of all failures.
+        extra: Number of steps beyond those of the run without faults.
+        wrong: Number of wrong sensor readings.
     """
 
     key: str
@@ -117,7 +117,7 @@ class Senses:
 
     Args:
         noise: Share of wrong readings.
-        told: Whether the robot knows the share.
+        told: Whether the robot knows `noise`.
     """
 
     sight: Sight = Sight.OMNISCIENT
@@ -158,10 +158,10 @@ def run_case(lab: Lab, baseline: Baseline, case: Case, senses: Senses = PERFECT)
 
 
 def _hits_own(baseline: Baseline, case: Case, injection: Injection) -> bool:
-    """Return whether the fault hit an object handled by its step.
+    """Return whether the fault hit an object that its step handles.
 
-    Handled objects are those that the step names, changes or has just taken. A step of several
-    actions counts as hit if only some of them were executed.
+    A step handles the objects that it names, changes or has just taken. A step of several actions
+    also counts as hit if only some of them were executed.
     """
     step = baseline.steps[case.step - 1]
     if case.fault.kind in (FaultKind.DROP, FaultKind.SLIPPERY):
@@ -253,10 +253,10 @@ class _Run:
         return any(map(self._watched, of_step))
 
     def visible(self, step: int, *, brief: bool) -> bool:
-        """Return whether the view showed a change of a step while it lasted.
+        """Return whether the robot's view showed a change made in a step while the change lasted.
 
         Args:
-            brief: Whether the change is a wrong reading, which is over after a few actions.
+            brief: Whether the change is a wrong reading, which lasts only a few actions.
         """
         if not brief:
             return self._shown or any(number >= step for number in self._refused | self._far)
@@ -305,7 +305,7 @@ class _Run:
             self._far.add(event.number)
 
     def _contradicted(self, failures: Iterable[Deviation]) -> Iterator[str]:
-        """Yield the failures that report a fact as wrong although the true state agrees with it."""
+        """Yield the failures that report a deviation of a fact that is true as predicted."""
         true = self._lab.truth(self.world).init
         kept = sorts_of(self.world.graph.ontology)
         domain = self._lab.policy.domain
@@ -319,7 +319,7 @@ class _Run:
                     break
 
     def _is_far(self, action: GroundAction) -> bool:
-        """Return whether the target is too far away to be reached with a small move."""
+        """Return whether the target of an action cannot be reached by a small movement."""
         target = self.world.names.object_id(action.args[0])
         there = self.env.env.last_event.get_object(target)
         return there is not None and not there["isInteractable"] and there["distance"] > SHUFFLE

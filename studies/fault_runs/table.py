@@ -1,4 +1,4 @@
-"""Tables of the results: one by fault kind, one for fault-free runs."""
+"""Tables of the results: one by kind of fault, one for runs without faults."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def by_kind(rows: Sequence[Row]) -> str:
     """Return a table with one row per kind of fault.
 
     Columns:
-        * number of runs with an injected fault, and number with an observable one;
+        * number of runs with an injected fault, and of those with an observable one;
         * share of the observable faults noticed in the same step, number noticed only later, and
           share noticed in the same step with a correct kind;
-        * share of the failures reported with a correct kind that a fault of this kind caused;
-        * share of all runs that reached the goal, and their median number of extra steps.
+        * share of the failures of the correct kinds that a fault of this kind caused;
+        * share of all runs that reached the goal, and the median number of extra steps.
     """
     happened = [r for r in rows if r.injected]
     seen = [r for r in happened if r.observable]
@@ -88,7 +88,7 @@ def confusion(rows: Sequence[Row]) -> str:
 
 
 def without_faults(rows: Sequence[Row]) -> str:
-    """Return one line each for a perfect and a noisy sensor."""
+    """Return two table rows: for a perfect and for a noisy sensor."""
     lines = []
     for kind, name in (("none", "perfect sensor"), ("noise", "noisy sensor")):
         runs = [r for r in rows if r.kind == kind]

@@ -23,7 +23,7 @@ _CARRIES = (*_MOVES, "pick", "put")
 
 
 def judge(plan: Sequence[GroundAction], problem: Problem) -> PlanVerdict:
-    """Judge a plan by the rules, without proofs or repairs."""
+    """Judge a plan by these rules, without proofs or repairs."""
     removed = {i for i in range(len(plan)) if _repeated(plan, i)}
     for i in range(len(plan) - 1):
         if not {i, i + 1} & removed and _undoes(plan[i], plan[i + 1]):

@@ -1,4 +1,4 @@
-"""Labelled plans as JSON lines: a problem, a plan, and the plan's errors."""
+"""Labelled plans as JSON Lines: a problem, a plan, and the plan's errors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ class Missing:
     """A missing step.
 
     Args:
-        step: 1-based number of the step it belongs before; one past the last step means the end.
+        step: 1-based number of the step before which it belongs; at the end, one more than the last
+            step's number.
     """
 
     step: int
@@ -38,9 +39,9 @@ class Case:
     Args:
         domain: PDDL text, a file relative to the data, or `kitchen-full-hands`.
         problem: PDDL text, or a file relative to the data.
-        remove: Sets of redundant steps, 1-based; removing any one set is correct.
-        base: Length of the plan before the damage.
-        added: Error kind of each injected step, by step number.
+        remove: Sets of 1-based numbers of redundant steps; removing any one set is correct.
+        base: Length of the plan before errors were injected.
+        added: Kind of error of each injected step, by step number.
         inserted: Number of steps to restore.
         length: Number of steps after the best repair.
         oracle: Method that computed the labels: `exhaustive` or `search`.
@@ -122,7 +123,7 @@ def _missing(value: Any) -> Missing:
 
 
 def write_cases(path: Path, cases: Iterable[Case]) -> int:
-    """Write cases, gzipped if the name ends in `.gz`, and return their number."""
+    """Write cases, compressed if the name ends in `.gz`, and return their number."""
     everything = list(cases)
     opened = gzip.open if path.suffix == ".gz" else open
     with opened(path, "wt", encoding="utf-8") as file:

@@ -23,7 +23,7 @@ _ENABLING = ("open_obj", "navigate_to_obj", "pick_up")
 
 
 def marks_of(task: Task, items: Sequence[Item]) -> list[TraceState]:
-    """Return the states before each item and at the end, skipping errors of kind C1."""
+    """Return the state before each item and at the end; errors of kind C1 are not executed."""
     marks: list[TraceState] = [(task.initial.bits, task.initial.values)]
     for item in items:
         operator = task.try_ground(item.action)
@@ -49,7 +49,7 @@ def applicable_at(task: Task, mark: TraceState, rng: Random) -> list[GroundActio
 
 
 def repeat(task: Task, items: Items, rng: Random) -> Items | None:
-    """Repeat a step whose repetition has no effect (R1)."""
+    """Repeat a step that has no effect the second time (R1)."""
     places = list(range(1, len(items) + 1))
     rng.shuffle(places)
     for place in places[:_TRIES]:
@@ -60,7 +60,7 @@ def repeat(task: Task, items: Items, rng: Random) -> Items | None:
 
 
 def cancel(task: Task, items: Items, rng: Random) -> Items | None:
-    """Insert a step and another that undoes it (R2)."""
+    """Insert a step and a second one that undoes it (R2)."""
     return _there_and_back(task, items, rng, "R2", 1)
 
 
@@ -185,7 +185,7 @@ def undo(task: Task, items: Items, rng: Random) -> Items | None:
 
 
 def wrong_object(task: Task, items: Items, rng: Random) -> Items | None:
-    """Replace an argument by another object, possibly of another type (C3)."""
+    """Replace an argument by a different object, possibly of a different type (C3)."""
     for _ in range(_TRIES):
         place = rng.randrange(len(items))
         item = items[place]
@@ -218,7 +218,7 @@ def truncate(task: Task, items: Items, rng: Random) -> Items | None:
 
 
 def drop_enabling(task: Task, items: Items, rng: Random) -> Items | None:
-    """Omit a step that makes another one applicable (M3, kitchen)."""
+    """Omit a step that makes a later step applicable (M3, kitchen)."""
     del task
     places = [i for i, item in enumerate(items) if not item.kind and item.action.name in _ENABLING]
     return _dropped(items, [rng.choice(places)], "M3") if places else None

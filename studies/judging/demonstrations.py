@@ -37,12 +37,7 @@ _SKILLS = {
 
 @dataclass(frozen=True)
 class Demonstration:
-    """A demonstration as a valid plan.
-
-    Args:
-        task_type: ALFRED's task type.
-        problem: Problem over the objects of the plan and the goal, and a few distractors.
-    """
+    """A demonstration as a valid plan; `problem` also contains some distractors."""
 
     id: str
     task_type: str
@@ -53,7 +48,7 @@ class Demonstration:
 
 @lru_cache(maxsize=1)
 def domain_text() -> str:
-    """Return hvr's kitchen domain, modified so that opening and closing need no free hand."""
+    """Return hvr's kitchen domain, changed so that opening and closing need no free hand."""
     text = (data_path("domains") / "kitchen" / "domain.pddl").read_text(encoding="utf-8")
     for before in ("(hand_empty) (not (opened ?o))", "(hand_empty) (opened ?o)"):
         if before not in text:
@@ -68,7 +63,7 @@ def domain() -> Domain:
 
 
 def read_demonstration(record: Mapping[str, Any], wanted: str) -> Demonstration | None:
-    """Return a demonstration as a plan, or None if it is not a valid plan of hvr's skills.
+    """Return a demonstration as a plan; None if it is not a valid plan of hvr's skills.
 
     Args:
         record: One line of ALFRED's file.

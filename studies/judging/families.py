@@ -1,4 +1,4 @@
-"""Plans of competition domains with typical human and model errors.
+"""Plans of competition domains with errors that are typical of people and models.
 
 A label is the inverse of the damage: remove the inserted steps and restore the omitted ones. A
 judge may find a cheaper repair, but never needs a costlier one.
@@ -30,7 +30,7 @@ Damage = Callable[[Task, Items, Random], Items | None]
 
 
 def _walk(task: Task, items: Items, rng: Random, place: int, length: int) -> Items | None:
-    """Insert consecutively applicable steps, regardless of the effect on the rest of the plan."""
+    """Insert steps that are applicable in sequence, whatever they do to the rest of the plan."""
     mark = marks_of(task, items)[place]
     steps: list[Item] = []
     for _ in range(length):
@@ -60,7 +60,7 @@ def walk(task: Task, items: Items, rng: Random) -> Items | None:
 
 
 def go_on(task: Task, items: Items, rng: Random) -> Items | None:
-    """Append one to four steps after the goal is reached."""
+    """Append one to four steps after the goal has been reached."""
     return _walk(task, items, rng, len(items), rng.randint(1, 4))
 
 
@@ -125,7 +125,7 @@ def last(task: Task, items: Items, rng: Random) -> Items | None:
 
 
 def enabling(task: Task, items: Items, rng: Random) -> Items | None:
-    """Omit a step that the next one needs."""
+    """Omit a step that the next step needs."""
     marks = marks_of(task, items)
     places = [
         p for p in range(len(items) - 1)
@@ -143,7 +143,7 @@ def missing(task: Task, items: Items, rng: Random) -> Items | None:
 
 
 def other_object(task: Task, items: Items, rng: Random) -> Items | None:
-    """Replace an object by another of the same class."""
+    """Replace an object by a different one of the same class."""
     for _ in range(_TRIES):
         place = rng.randrange(len(items))
         action = items[place].action
@@ -183,7 +183,7 @@ KINDS: Mapping[str, Damage] = MappingProxyType({"none": lambda _, items, __: ite
 
 
 def cases(folder: Path, seed: int = 0) -> Iterator[Case]:
-    """Yield one case per kind for each valid plan of the hard families."""
+    """Yield one case per kind of error for each valid plan of the hard families."""
     for line in (folder / "manifest.jsonl").read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         features = set(row["features"]) if "features" in row else set()

@@ -1,4 +1,4 @@
-"""Make labelled cases from valid plans: reduce, damage and label them."""
+"""Labelled cases made from valid plans by reducing, damaging and labelling them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SHARES = (25, 19, 19, 19, 18)
 
 
 def reduced(task: Task, plan: Sequence[GroundAction]) -> tuple[GroundAction, ...] | None:
-    """Return the smallest subplan that reaches the goal, or None if the plan does not reach it."""
+    """Return the smallest subplan that reaches the goal; None if the plan does not reach it."""
     reduction = smallest_reduction(task.initial, [task.ground(action) for action in plan])
     return None if reduction.kept is None else tuple([plan[i] for i in reduction.kept])
 
@@ -28,13 +28,13 @@ def draw_count(rng: Random) -> int:
 
 
 def case_of(task: Task, items: Sequence[Item], case: Case) -> Case | None:
-    """Return a case completed with the damaged plan and its labels.
+    """Complete a case with a damaged plan and its labels.
 
     Args:
         case: Template with id, source, domain, problem and base.
 
     Returns:
-        The case, or None if restoring dropped steps cannot repair the plan.
+        The case; None if restoring dropped steps cannot repair the plan.
     """
     oracle = "exhaustive"
     try:
@@ -121,7 +121,7 @@ def cases_of(
     kinds: Mapping[str, Damage],
     seeds: Sequence[int],
 ) -> Iterator[Case]:
-    """Yield one damaged case per seed, or none if the reduced plan has fewer than three steps."""
+    """Yield one damaged case per seed; none if the reduced plan has fewer than three steps."""
     task = Task(domain, problem)
     base = reduced(task, plan)
     # Shorter plans leave no room for several errors.
@@ -139,9 +139,9 @@ def cases_of(
 def hard_negative(
     domain: Domain, problem: Problem, plan: Sequence[GroundAction], case: Case
 ) -> Case | None:
-    """Return a case whose goal also requires carrying a second object.
+    """Return a case without errors whose goal also requires carrying a second object.
 
-    The extra steps look irrelevant or repeated, but the plan has no errors.
+    The steps for the second object look irrelevant or repeated.
     """
     task = Task(domain, problem)
     base = reduced(task, plan)

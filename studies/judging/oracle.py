@@ -1,8 +1,8 @@
-"""Compute the correct repairs of a damaged plan by exhaustive search over its subplans.
+"""Correct repairs of a damaged plan, found by exhaustive search over its subplans.
 
-The oracle shares with hvr's judge only the execution of steps and the literals they read. It
-assumes no step necessary, prunes no state, and ignores only literals that neither a step nor the
-goal reads. It knows which steps were dropped from the plan, and where.
+The oracle shares with hvr's judge only the execution of steps and the literals that they read. It
+assumes no step to be necessary, prunes no state, and ignores only literals that neither a step nor
+the goal reads. It knows which steps were dropped from the plan, and where.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Item:
 
     Args:
         dropped: Whether the damaged plan lacks the step.
-        kind: Kind of the error that inserted or dropped it (empty for an undamaged step).
+        kind: Kind of error that inserted or dropped the step; empty for an undamaged step.
     """
 
     action: GroundAction
@@ -38,9 +38,9 @@ class Answers:
     """The best repairs of a damaged plan.
 
     Args:
-        inserted: Number of dropped steps restored.
-        length: Number of remaining steps.
-        kept: Indexes of the kept items, one set per repair; truncated if there are many repairs.
+        inserted: Number of dropped steps that are restored.
+        length: Number of steps that remain.
+        kept: Indexes of the kept items, one set per repair; not complete if there are many.
     """
 
     inserted: int
@@ -49,7 +49,7 @@ class Answers:
 
 
 def repairs(task: Task, items: Sequence[Item], most: int = MOST_STATES) -> Answers | None:
-    """Return the repairs with the fewest restored steps, and among these the fewest kept steps.
+    """Return the repairs with the fewest restored steps and, among these, the fewest kept steps.
 
     Raises:
         OverflowError: There are too many states to enumerate.

@@ -1,4 +1,4 @@
-"""Score a judge's findings against the labels by their effect, not only by step numbers."""
+"""Scores of a judge's findings, compared with the labels by their effect."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from studies.judging.corpus import Case
 
 @dataclass(frozen=True)
 class Counts:
-    """True and false findings."""
+    """Numbers of correct, false and missed findings."""
 
     hit: int = 0
     false: int = 0
@@ -25,12 +25,12 @@ class Counts:
 
     @property
     def precision(self) -> float:
-        """Share of findings that are correct (1 without findings)."""
+        """Share of the findings that are correct; 1 without findings."""
         return self.hit / (self.hit + self.false) if self.hit + self.false else 1.0
 
     @property
     def recall(self) -> float:
-        """Share of errors that were found (1 without errors)."""
+        """Share of the errors that were found; 1 without errors."""
         return self.hit / (self.hit + self.missed) if self.hit + self.missed else 1.0
 
     @property
@@ -41,13 +41,13 @@ class Counts:
 
 @dataclass(frozen=True)
 class Scored:
-    """Score of one plan.
+    """The score of one plan.
 
     Args:
-        fixed: Whether the repaired plan is executable and reaches the goal, or None without errors.
+        fixed: Whether the repaired plan is executable and reaches the goal; None without errors.
         longer: Number of steps by which the repaired plan exceeds the undamaged one.
         better: Whether the repair is cheaper than the labelled one.
-        kinds: Error kind of each injected redundant step, and whether it was found.
+        kinds: Kind of error of each injected redundant step, and whether it was found.
     """
 
     remove: Counts
@@ -63,7 +63,7 @@ class Scored:
 
     @property
     def exact(self) -> bool:
-        """Whether there are neither false nor missed findings."""
+        """Whether there are no false and no missed findings."""
         return not (self.both.false or self.both.missed)
 
 
@@ -71,7 +71,8 @@ def score(case: Case, verdict: PlanVerdict, task: Task) -> Scored:
     """Compare a verdict with the labels of a case.
 
     Any repair that is executable, reaches the goal and costs no more than the labelled one is
-    correct, whichever steps it names. Cost compares inserted steps first, then plan length.
+    correct, whichever steps it names. Costs compare the number of inserted steps first, then the
+    plan's length.
     """
     removed = set(verdict.removed)
     missing = [(c.index, str(a)) for c in verdict.missing for a in c.actions]
@@ -112,7 +113,7 @@ def _compared(named: set[int], right: set[int]) -> Counts:
 
 
 def _matched(named: Sequence[tuple[int, str]], case: Case) -> Counts:
-    """Match missing steps by action, or by position if the judge names no action."""
+    """Match missing steps by action; by position if the judge names no action."""
     waiting = list(case.missing)
     hit = 0
     for index, action in named:
@@ -127,7 +128,7 @@ def _matched(named: Sequence[tuple[int, str]], case: Case) -> Counts:
 def interval(
     scored: Sequence[Counts], of: Callable[[Counts], float], rng: Random, rounds: int = 400
 ) -> tuple[float, float]:
-    """Return the 95 % bootstrap interval of a measure, resampling plans with replacement."""
+    """Return a 95 % bootstrap interval of a measure, resampling plans with replacement."""
     values = sorted(of(total(rng.choices(scored, k=len(scored)))) for _ in range(rounds))
     return values[int(0.025 * rounds)], values[int(0.975 * rounds)]
 

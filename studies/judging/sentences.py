@@ -1,4 +1,4 @@
-"""Judge a demonstration against a goal read from its human description."""
+"""Judgement of a demonstration against the goal that hvr reads in its human description."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from studies.judging.demonstrations import domain, problem_of
 def judge_by_sentence(
     case: Case, plan: Sequence[GroundAction], records: Mapping[str, Mapping[str, Any]]
 ) -> PlanVerdict:
-    """Return the verdict on a plan, taking the first sentence of its case as the goal."""
+    """Return the verdict on a plan whose goal is read from the first sentence of its case."""
 
     def undecided(why: str) -> PlanVerdict:
         return PlanVerdict(tuple(plan), unknown=why)

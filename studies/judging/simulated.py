@@ -1,7 +1,7 @@
 """A simulated model judge with known error rates that answers in the format of real models.
 
-It derives the errors of a plan from the symbolic judge, overlooks some of them, and falsely marks
-some correct steps for removal.
+It takes the errors of a plan from the symbolic judge, overlooks some of them, and marks some
+correct steps for removal.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from hvr.pddl import GroundAction
 
 @dataclass(frozen=True)
 class Rates:
-    """Error rates of a model.
+    """The error rates of a simulated model.
 
     Args:
         recall: Share of the wrong steps that it names.
@@ -40,8 +40,6 @@ PAPER = (
 
 
 class SimulatedJudge:
-    """A model judge with given error rates."""
-
     def __init__(
         self, knows: Callable[[tuple[GroundAction, ...]], PlanVerdict], rates: Rates, rng: Random
     ) -> None:
@@ -50,7 +48,7 @@ class SimulatedJudge:
         self._rng = rng
 
     def opinion(self, plan: Sequence[GroundAction]) -> Opinion:
-        """Return the judge's opinion of a plan, parsed from its text answer."""
+        """Return the judge's opinion of a plan, parsed from its answer."""
         return read_opinion(self.answer(plan), plan)
 
     def answer(self, plan: Sequence[GroundAction]) -> str:

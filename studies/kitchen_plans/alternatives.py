@@ -1,7 +1,7 @@
-"""Generate alternative plans for a goal: longer, with other tools, leaving objects elsewhere.
+"""Alternative plans for a goal: longer, with other tools, leaving objects in other places.
 
-Planner output is uniform, and human plans are not. A verifier trained on shortest plans alone
-would treat every other step as a mistake.
+Planners' plans are uniform, and people's are not. A verifier trained only on shortest plans would
+treat every other step as a mistake.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _WALK = "navigate_to_obj"
 def detours(
     task: Task, actions: Sequence[GroundAction], draw: Random, most: int = 2
 ) -> list[Steps]:
-    """Return up to `most` other plans that reach the goal of a task."""
+    """Return at most `most` different plans that also reach the goal of a task."""
     plan = tuple(actions)
     ways: list[Callable[[], Iterator[Steps]]] = [
         lambda: _tidied(plan),
@@ -57,7 +57,7 @@ def _tidied(plan: Steps) -> Iterator[Steps]:
 
 
 def _looked(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
-    """Yield the plan preceded by a look behind a door or a walk to an object."""
+    """Yield the plan preceded by a look behind a door, or by a walk to an object."""
     facts = {(a.predicate, *a.args) for a in task.problem.init if isinstance(a, Atom)}
     doors = [n for n in task.objects if ("openable", n) in facts and ("opened", n) not in facts]
     draw.shuffle(doors)
@@ -69,7 +69,7 @@ def _looked(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
 
 
 def _other_surfaces(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
-    """Yield plans that put objects elsewhere, but not on or in portable objects."""
+    """Yield plans that leave objects in other places, but not on or in portable objects."""
     facts = {(a.predicate, *a.args) for a in task.problem.init if isinstance(a, Atom)}
     for steps in other_places(task, plan, draw):
         put = {a.args[1] for a in steps if a.name in {"put_on", "put_in"}}
@@ -79,7 +79,7 @@ def _other_surfaces(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
 
 
 def _moved_vessels(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
-    """Yield plans that first move a receptacle that is filled later."""
+    """Yield plans that begin by moving a receptacle that is filled later."""
     facts = {(a.predicate, *a.args) for a in task.problem.init if isinstance(a, Atom)}
     vessels = [a.args[1] for a in plan if a.name in {"put_on", "put_in"}]
     for name in dict.fromkeys(v for v in vessels if ("pickupable", v) in facts):

@@ -1,4 +1,4 @@
-"""Group correct plans with plans that miss the request, and label the errors."""
+"""Groups of correct plans and plans that miss the request, with labelled errors."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _marked(true: LinkedPlan, plan: LinkedPlan, request: str, plan_id: str) -> P
 
 
 def _keys(plan: LinkedPlan) -> list[tuple[str, ...]]:
-    """Return the steps with object classes in place of names, so that instances compare equal."""
+    """Return the steps with object classes instead of names."""
     return [(s.action.name, *(class_of(a, plan.types) for a in s.action.args)) for s in plan.steps]
 
 
@@ -71,7 +71,7 @@ def _differences(
 
 
 def _some(edges: tuple[int, ...], graph: PlanGraph, has_gaps: bool) -> tuple[int, ...]:
-    """Return the link labels, marking the links to the end if no link spans a missing step."""
+    """Return the link labels; the links to the end are labelled if no link spans a missing step."""
     if not has_gaps or any(edges):
         return edges
     last = len(graph.nodes) - 1

@@ -1,9 +1,9 @@
-"""Read and write requests with correct and wrong plans.
+"""Requests with correct and wrong plans, as files.
 
-The format is JSON lines, compressed if the name ends in `.xz`. The shipped verifier was trained and
-tested on `tools/data/kitchen_plans.jsonl.xz` in the repository. Its requests are T1 to T12, drawn
-goals and requests, the sentences of `benchmarks/sentences.txt`, and wordings and goals of ALFRED
-(MIT License, Copyright 2019 ALFRED).
+The format is JSON Lines, compressed if the name ends in `.xz`. hvr's kitchen verifier was trained
+and tested on `tools/data/kitchen_plans.jsonl.xz` in the repository. Its requests are T1 to T12,
+goals and requests drawn at random, the sentences of `benchmarks/sentences.txt`, and wordings and
+goals of ALFRED (MIT License, Copyright 2019 ALFRED).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Example:
         return (self.true, *(plan for _, plan in self.wrong), *self.also)
 
     def started(self, start: Iterable[Fact]) -> Example:
-        """Return the example with initial facts, limited for each plan to the objects it names."""
+        """Return the example with initial facts; each plan gets those about its objects."""
         facts = tuple(start)
 
         def with_start(plan: LinkedPlan) -> LinkedPlan:
@@ -68,12 +68,12 @@ class Example:
 
     @property
     def new_scene(self) -> bool:
-        """Whether no training plan comes from the example's kitchen."""
+        """Whether all plans of the example's kitchen are held out of training."""
         return self.scene in HELD_OUT_SCENES
 
     @property
     def new_thing(self) -> bool:
-        """Whether the plan handles an object class unseen in training."""
+        """Whether the plan handles an object class that is held out of training."""
         return handles_new(self.true)
 
 
@@ -112,7 +112,7 @@ def read_examples(path: Path) -> Iterator[Example]:
 
 
 def write_examples(path: Path, examples: Iterable[Example]) -> None:
-    """Write a file of examples, byte for byte reproducibly.
+    """Write examples to a file; equal examples give equal bytes.
 
     Raises:
         DataFileError: The file cannot be written.

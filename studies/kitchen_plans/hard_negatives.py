@@ -1,6 +1,6 @@
-"""Generate hard negatives: executable plans that miss the request.
+"""Hard negatives: executable plans that miss the request.
 
-They are derived from a plan that reaches the goal. The symbolic validator accepts all their steps;
+They are derived from plans that reach the goal. The symbolic validator accepts all their steps;
 only the goal, which a verifier does not see, reveals the error.
 """
 
@@ -35,11 +35,7 @@ _TRIES = 14
 
 @dataclass(frozen=True)
 class Miss:
-    """A plan that misses the request.
-
-    Args:
-        kind: One of `KINDS`.
-    """
+    """A plan that misses the request; `kind` is one of `KINDS`."""
 
     kind: str
     actions: Steps
@@ -55,7 +51,7 @@ def misses(
     """Return plans that miss the goal of a task.
 
     Args:
-        task: Task with the goal; additional objects allow more substitutions.
+        task: Task with the goal; more objects permit more substitutions.
         others: Plans for other requests in the same world.
         each: Maximum number of plans per kind.
     """
@@ -99,7 +95,7 @@ def _misses(task: Task, actions: Steps) -> bool:
 
 
 def other_objects(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
-    """Yield the plan with a handled object replaced throughout by one of another class."""
+    """Yield plans with a handled object replaced throughout by an object of a different class."""
     start = _Start(task)
     handled = list(dict.fromkeys(a.args[0] for a in plan if a.name in _HANDLED))
     handled = [h for h in handled if _piece_of(_kind(task, h)) is None]
@@ -115,7 +111,7 @@ def other_objects(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
 
 
 def other_places(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
-    """Yield the plan with objects put on or in another receptacle."""
+    """Yield plans that put objects on or in a different receptacle."""
     start = _Start(task)
     puts = [a for a in plan if a.name in _PUT]
     places = list(dict.fromkeys(a.args[1] for a in puts))
@@ -150,7 +146,6 @@ class _Start:
         return fact in self._facts
 
     def closed(self, name: str) -> bool:
-        """Return whether an object is openable and closed."""
         return self.has("openable", name) and not self.has("opened", name)
 
     def could_stand_for(self, old: str, new: str, plan: Steps) -> bool:
@@ -177,7 +172,7 @@ def _ends(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
 
 
 def _middles(plan: Steps, draw: Random) -> Iterator[Steps]:
-    """Yield the plan without a run of steps, such as washing, heating or slicing."""
+    """Yield plans without a run of steps, such as washing, heating or slicing."""
     spans = [
         (first, last)
         for first in range(len(plan))
@@ -189,7 +184,7 @@ def _middles(plan: Steps, draw: Random) -> Iterator[Steps]:
 
 
 def renamed(task: Task, plan: Steps, old: str, new: str) -> Steps:
-    """Return a plan with an object and its pieces replaced by another."""
+    """Return a plan with an object and its pieces replaced by another object and its pieces."""
     a, b = _kind(task, old), _kind(task, new)
     names = {old: new}
     for name in task.objects:
@@ -204,7 +199,7 @@ def _kind(task: Task, name: str) -> str:
 
 
 def _piece_of(kind: str) -> str | None:
-    """Return the class that a piece is cut from (`tomato` for `tomatosliced`), or None."""
+    """Return the class from which a piece is cut: `tomato` for `tomatosliced`; else None."""
     for ending in _PIECES:
         if kind.endswith(ending):
             return kind.removesuffix(ending)

@@ -1,4 +1,4 @@
-"""Convert examples for the learnt reader to tensors: classes, encodings, batches."""
+"""Examples for the learnt reader as tensors: classes, encodings and batches."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from studies.learnt_reader.network import KIND_NUMBERS, Batch, Layer, Targets
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The classes that a head can point at, with their labels.
+    """The classes at which a head can point, with their labels.
 
     Args:
         classes: Class names, with the ontology's classes first.
@@ -53,7 +53,7 @@ class Vocabulary:
         return cls(classes, tuple(labels), tuple(owners), frozenset(range(len(own))))
 
     def ordered(self, classes: Sequence[str]) -> Vocabulary:
-        """Return the vocabulary in the order of a head's classes, omitting classes it lacks."""
+        """Return the vocabulary in the order of a head's classes, without any that it lacks."""
         labels = self.labels_of_classes
         pairs = [(n, label) for n, name in enumerate(classes) for label in labels.get(name, ())]
         own = {self.classes[n] for n in self.known}
@@ -75,7 +75,7 @@ def spaced(name: str) -> str:
 
 
 class States:
-    """Disk cache of the sentence vectors below the tuned layers.
+    """A cache on disk of the sentences' vectors below the encoder layers that are tuned.
 
     Args:
         layers: Number of encoder layers to apply.
@@ -123,7 +123,7 @@ class States:
 
 
 def padded(rows: Sequence[np.ndarray]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the rows as one padded tensor, with a mask of the actual pieces."""
+    """Return the rows as one padded tensor, with a mask that is true for actual word pieces."""
     longest = max(map(len, rows))
     states = torch.zeros(len(rows), longest, WIDTH)
     mask = torch.zeros(len(rows), longest, dtype=torch.bool)
@@ -134,11 +134,11 @@ def padded(rows: Sequence[np.ndarray]) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 class Meanings:
-    """Converts the frames of examples to targets.
+    """Converts the frames of examples to training targets.
 
     Args:
-        scenes: Classes of each floor plan.
-        restricted: Whether to compare only the classes of the scene.
+        scenes: Classes in each floor plan.
+        restricted: Whether to compare only the classes in the scene.
     """
 
     def __init__(
@@ -170,8 +170,6 @@ class Meanings:
 
 
 class Batches:
-    """Makes batches of examples; `pieces` is the tokeniser."""
-
     def __init__(self, meanings: Meanings, states: States, pieces: WordPieces) -> None:
         vocabulary = meanings.vocabulary
         self.meanings = meanings
@@ -191,7 +189,7 @@ class Batches:
     def shuffled(
         self, examples: Sequence[Example], size: int, rng: random.Random
     ) -> Iterator[Batch]:
-        """Yield all examples in batches of similar length, in random order."""
+        """Yield all examples in random order, in batches of sentences of similar length."""
         order = sorted(examples, key=lambda e: (len(self.states.of(e.text)), rng.random()))
         batches = [order[i : i + size] for i in range(0, len(order), size)]
         rng.shuffle(batches)

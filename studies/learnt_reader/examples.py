@@ -62,8 +62,8 @@ class Example:
 
     Args:
         frame: Meaning in terms of classes.
-        scene: Floor plan (empty for any kitchen).
-        folder: Task folder of the demonstration (empty for generated sentences).
+        scene: Floor plan; empty if the sentence fits any kitchen.
+        folder: Task folder of the demonstration; empty for a generated sentence.
         source: `task`, `step` or `made`.
     """
 
@@ -76,7 +76,7 @@ class Example:
 
 
 def class_names(ontology: Ontology) -> Mapping[str, str]:
-    """Return the class of each AI2-THOR type; types missing from the ontology map to themselves."""
+    """Map each AI2-THOR type to its class; a type that the ontology lacks is mapped to itself."""
 
     class Names(dict[str, str]):
         def __missing__(self, name: str) -> str:
@@ -92,7 +92,7 @@ def read_records(path: Path) -> list[dict[str, Any]]:
 
 
 def task_examples(records: Iterable[Mapping[str, Any]], ontology: Ontology) -> Iterator[Example]:
-    """Yield the descriptions of whole demonstrations, with the goals of the demonstrations."""
+    """Yield the descriptions of whole demonstrations, with the demonstrations' goals."""
     names = class_names(ontology)
     for record in records:
         params = record["pddl_params"]
@@ -113,7 +113,7 @@ def task_examples(records: Iterable[Mapping[str, Any]], ontology: Ontology) -> I
 
 
 def names_a_place(text: str, kind: str) -> bool:
-    """Return whether a sentence names a place other than the heating or cooling appliance."""
+    """Return whether a sentence names a place other than the appliance that heats or cools."""
     plain = re.sub(rf"\b(in|into|inside|with|using|by|from|out of) (the |a )?({_MEANS[kind]})\b",
                    " ", text.lower())  # fmt: skip
     return _PLACES.search(plain) is not None
@@ -147,7 +147,7 @@ def step_examples(records: Iterable[Mapping[str, Any]], ontology: Ontology) -> l
 
 
 class _StepNames:
-    """The classes of the lower-case names in plans."""
+    """The classes of the lower-case names that occur in plans."""
 
     def __init__(self, ontology: Ontology, records: Iterable[Mapping[str, Any]]) -> None:
         names = class_names(ontology)
@@ -157,7 +157,7 @@ class _StepNames:
         self.known["glassbottle"] = names["Glassbottle"]
 
     def frame(self, step: Mapping[str, Any]) -> Frame | None:
-        """Return the goal of a step, or None if it has none."""
+        """Return the goal of a step; None if it has none."""
         kind = STEP_KINDS.get(step["action"])
         if kind is None:
             return None
@@ -177,12 +177,12 @@ def folder_of(record: Mapping[str, Any]) -> str:
 
 
 def share_of(folder: str, shares: int) -> int:
-    """Return the index of the equal share that a task folder belongs to."""
+    """Assign a task folder to one of `shares` equal parts, and return the part's index."""
     return zlib.crc32(folder.encode()) % shares
 
 
 def is_kept(folder: str) -> bool:
-    """Return whether a task folder is excluded from training and tuning."""
+    """Return whether a task folder is held out of training and tuning."""
     return share_of(folder, 5) == 0
 
 
@@ -198,7 +198,7 @@ def made_examples(ontology: Ontology, number: int) -> list[Example]:
 
 
 def confusing_examples(ontology: Ontology, number: int) -> list[Example]:
-    """Return sentences that resemble representable ones but match no frame."""
+    """Return sentences that resemble ones with a frame but have none."""
     return [Example(text, frame, "", "", "made")
             for text, frame in confusing_sentences(ontology, number)]  # fmt: skip
 
@@ -206,10 +206,10 @@ def confusing_examples(ontology: Ontology, number: int) -> list[Example]:
 def scene_classes(
     records: Iterable[Mapping[str, Any]], ontology: Ontology, packaged: Mapping[str, Iterable[str]]
 ) -> dict[str, frozenset[str]]:
-    """Return the classes of each floor plan, from its packaged scene and its demonstrations.
+    """Return the classes in each floor plan, from its packaged scene and its demonstrations.
 
     Args:
-        packaged: AI2-THOR types in each packaged scene.
+        packaged: AI2-THOR types in each scene of the package.
     """
     records = list(records)
     names, steps = class_names(ontology), _StepNames(ontology, records)

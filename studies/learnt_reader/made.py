@@ -1,4 +1,4 @@
-"""Generate sentences from the ontology's words: simple requests, and ones that match no frame."""
+"""Sentences generated from the ontology's words: simple requests, and ones without a frame."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def made_sentences(ontology: Ontology, number: int) -> Iterator[tuple[str, Frame
 
 
 def confusing_sentences(ontology: Ontology, number: int) -> Iterator[tuple[str, Frame]]:
-    """Yield a number of sentences that resemble representable ones but match no frame."""
+    """Yield sentences that resemble ones with a frame but have none."""
     rng, words = random.Random(2), _Words(ontology)
     for _ in range(number):
         yield words.filled(rng.choice(_CONFUSING), rng, OTHER)

@@ -22,7 +22,7 @@ _NONE = -1e4
 
 
 class Layer(nn.Module):
-    """One transformer layer of the encoder, initialised with the encoder's weights."""
+    """One transformer layer of the encoder, which starts with the encoder's weights."""
 
     def __init__(self, weights: Mapping[str, object]) -> None:
         super().__init__()
@@ -44,7 +44,7 @@ class Layer(nn.Module):
         )
 
     def forward(self, states: Tensor, mask: Tensor) -> Tensor:
-        """Return the states after the layer; `mask` is true for actual pieces."""
+        """Return the states after the layer; `mask` is true for actual word pieces."""
         batch, length, _ = states.shape
         query, key, value = (
             self._linear(states, f"attention.self.{n}")
@@ -73,7 +73,7 @@ class Targets:
     """Meanings of sentences as tensors.
 
     Args:
-        pointers: Class index for each slot, or the number of classes for none.
+        pointers: Class index for each slot; the number of classes if the slot is empty.
     """
 
     kind: Tensor
@@ -87,8 +87,8 @@ class Batch:
     """Sentences of similar length with their targets.
 
     Args:
-        mask: True for actual pieces.
-        marks: Classes named by each piece.
+        mask: True for actual word pieces.
+        marks: Classes that each word piece names.
     """
 
     states: Tensor

@@ -1,4 +1,4 @@
-"""Train the n-gram weights: one linear model per slot over words and word pairs."""
+"""Training of the n-gram weights: one linear model per slot over words and word pairs."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ NAMES = (
 
 
 class PairFeatures:
-    """Features of all pairs of tools. Memory: about 20 float32 matrices of (tools, tools)."""
+    """Features of all pairs of tools, as about 20 float32 matrices of shape (tools, tools)."""
 
     def __init__(self, vectors: NodeVectors) -> None:
         self.vectors = vectors
@@ -46,7 +46,7 @@ class PairFeatures:
         self._near = near(np.clip(likeness, 0, 1) * vectors.together)
 
     def of(self, counts: SequenceCounts) -> NDArray[np.float32]:
-        """Return the features (tools, tools, features), given call counts."""
+        """Return the features, shape (tools, tools, features), given the counts of calls."""
         links = counts.links.astype(np.float32)
         size, log = len(links), np.log1p
         like = self._near @ links
@@ -82,7 +82,7 @@ def adamic_adar(links: Matrix) -> Matrix:
 
 
 def near(likeness: Matrix, most: int = NEAR) -> Matrix:
-    """Return normalised weights of the nearest other tools: cubed similarities, rows of sum 1."""
+    """Return weights of each tool's nearest other tools: cubed similarities, normalised by row."""
     weights = likeness.copy()
     np.fill_diagonal(weights, 0)
     if len(weights) > most:
@@ -96,7 +96,7 @@ def near(likeness: Matrix, most: int = NEAR) -> Matrix:
 def best_likeness(
     likeness: Matrix, ours: tuple[tuple[int, ...], ...], theirs: tuple[tuple[int, ...], ...]
 ) -> Matrix:
-    """Return the best similarity of parameters for each pair of tools (0 without parameters)."""
+    """Return the best similarity of two tools' parameters for each pair; 0 without parameters."""
     table = np.zeros((len(ours), len(theirs)), np.float32)
     some = [j for j, rows in enumerate(theirs) if rows]
     if not some:
@@ -112,7 +112,7 @@ def best_likeness(
 
 
 def mean_likeness(likeness: Matrix, takes: tuple[tuple[int, ...], ...]) -> Matrix:
-    """Return how well a tool's inputs match another tool's on average (0 without inputs)."""
+    """Return how well each tool's inputs match another tool on average; 0 without inputs."""
     table = np.zeros((len(takes), len(takes)), np.float32)
     matched = best_likeness(likeness, tuple((row,) for row in range(len(likeness))), takes)
     for i, rows in enumerate(takes):

@@ -1,4 +1,4 @@
-"""Convert a navigation graph to arrays for graph networks."""
+"""Navigation graphs as arrays for graph networks."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class LinkArrays:
     Args:
         source: `tool` or `parameter`.
         target: `tool` or `parameter`.
-        ends: Rows of sources and targets, int64 (2, links).
-        weights: float32 (links,).
+        ends: Indexes of sources and targets, int64, shape (2, links).
+        weights: Link weights, float32, shape (links,).
     """
 
     source: str
@@ -39,7 +39,7 @@ class GraphArrays:
     """A graph as arrays.
 
     Args:
-        nodes: Node features (eq. 17), by `tool` and `parameter`.
+        nodes: Features of the nodes (eq. 17), by `tool` and `parameter`.
         relations: Links by the name of their kind.
     """
 
@@ -48,7 +48,7 @@ class GraphArrays:
 
 
 def graph_of(vectors: NodeVectors, runs: Sequence[Run]) -> NavigationGraph:
-    """Return the graph of the tools that results from some runs."""
+    """Return the graph of the tools after some runs."""
     names = vectors.parameters
     graph = NavigationGraph.of(
         GraphTool(
@@ -65,7 +65,7 @@ def graph_of(vectors: NodeVectors, runs: Sequence[Run]) -> NavigationGraph:
 
 
 def graph_arrays(vectors: NodeVectors, graph: NavigationGraph) -> GraphArrays:
-    """Return a graph as arrays, omitting tools and parameters without a row."""
+    """Return a graph as arrays, without tools and parameters that have no row in `vectors`."""
     parameter = {name: i for i, name in enumerate(vectors.parameters)}
     rows = {"tool": vectors.row, "parameter": parameter}
     relations: dict[str, LinkArrays] = {}
@@ -102,7 +102,7 @@ def _relation(
 
 
 def _sum(graph: NavigationGraph, parameter: str) -> CallEvidence:
-    """Return the combined evidence of a parameter over all tools that take it."""
+    """Return the evidence of a parameter, summed over all tools that take it."""
     some = [graph.inputs.targets(parameter)[tool] for tool in graph.inputs.targets(parameter)]
     return CallEvidence(sum(e.successes for e in some), sum(e.failures for e in some))
 

@@ -1,4 +1,4 @@
-"""Measure how well scores separate links from other pairs."""
+"""Measures of how well scores separate links from other pairs."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ Scores = NDArray[np.float32] | NDArray[np.float64]
 
 
 def area_under_curve(positives: Scores, negatives: Scores) -> float:
-    """Return the ROC-AUC of links against other pairs, with ties counted as one half.
+    """Return the ROC-AUC of links against other pairs, where a tie counts as one half.
 
     Returns:
-        A value from 0 to 1, or nan if one side is empty.
+        A value from 0 to 1; nan if one side is empty.
     """
     if not len(positives) or not len(negatives):
         return math.nan
@@ -26,14 +26,14 @@ def area_under_curve(positives: Scores, negatives: Scores) -> float:
 
 
 def f1(positives: Scores, negatives: Scores, threshold: float) -> float:
-    """Return F1 when scores at or above the threshold are classified as links."""
+    """Return F1 if scores at or above the threshold are classified as links."""
     hits = int((positives >= threshold).sum())
     flagged = hits + int((negatives >= threshold).sum())
     return 2 * hits / max(flagged + len(positives), 1)
 
 
 def best_cut(positives: Scores, negatives: Scores) -> float:
-    """Return the threshold with the highest F1, midway between scores (0.5 without data)."""
+    """Return the threshold with the highest F1, halfway between two scores; 0.5 without data."""
     values = np.unique(np.concatenate([positives, negatives]))
     if not len(values) or not len(positives):
         return 0.5
@@ -42,5 +42,5 @@ def best_cut(positives: Scores, negatives: Scores) -> float:
 
 
 def hits_at(ranks: NDArray[np.int64], most: int = 10) -> float:
-    """Return the share of 1-based ranks up to `most` (nan without ranks)."""
+    """Return the share of 1-based ranks that are at most `most`; nan without ranks."""
     return float((ranks <= most).mean()) if len(ranks) else math.nan

@@ -19,12 +19,13 @@ from studies.link_prediction.vectors import Matrix, NodeVectors
 
 @dataclass(frozen=True)
 class PairNetwork:
-    """Link prediction by networks over pair features.
+    """Link prediction by networks over features of pairs.
 
     Args:
-        hidden: Width of the hidden layer, or 0 for logistic regression.
-        steps: Training steps per network, of at most 256 pairs each; the training time is therefore
-            independent of the number of calls.
+        hidden: Width of the hidden layer; 0 for logistic regression.
+        members: Number of networks whose scores are averaged.
+        steps: Number of training steps per network, with at most 256 pairs each; training time is
+            therefore independent of the number of calls.
     """
 
     hidden: int = 32
@@ -89,6 +90,6 @@ class PairNetwork:
 
 
 def _batches(size: int) -> Iterator[Tensor]:
-    """Yield batches of row numbers indefinitely, covering all rows in each pass."""
+    """Yield an endless sequence of batches of row numbers; each pass covers all rows."""
     while True:
         yield from torch.split(torch.randperm(size), 256)

@@ -19,16 +19,16 @@ class LinkPredictor(Protocol):
     def __call__(
         self, vectors: NodeVectors, runs: Sequence[Run], seed: int, progress: Progress | None
     ) -> Matrix:
-        """Return link scores (tools, tools) from rows to columns, fitted on runs of calls."""
+        """Fit to runs, and return the score of each link (row to column), shape (tools, tools)."""
         ...
 
 
 def counted(
     vectors: NodeVectors, runs: Sequence[Run], seed: int = 0, progress: Progress | None = None
 ) -> Matrix:
-    """Return the observed probability of the second tool after the first.
+    """Return the observed probability that the second tool follows the first.
 
-    Counts are smoothed by the share of the second tool in all calls, the only evidence about a pair
+    The counts are smoothed by the second tool's share of all calls, the only evidence about a pair
     that was never observed.
     """
     del seed, progress
@@ -48,6 +48,6 @@ def common_neighbours(
 def alike(
     vectors: NodeVectors, runs: Sequence[Run], seed: int = 0, progress: Progress | None = None
 ) -> Matrix:
-    """Return the cosine between the texts of two tools, without training."""
+    """Return the cosine between the texts of two tools, which needs no training."""
     del runs, seed, progress
     return np.asarray(vectors.of_tools @ vectors.of_tools.T, dtype=np.float32)

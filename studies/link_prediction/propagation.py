@@ -64,7 +64,7 @@ class Propagation:
         return np.asarray(torch.stack(scores).numpy(), dtype=np.float32)
 
     def _moved(self, vectors: Matrix, counts: SequenceCounts) -> NDArray[np.float32]:
-        """Return S^hops X, with S the normalised undirected links including self-loops."""
+        """Return S^hops X, where S are the normalised undirected links including self-loops."""
         both = np.maximum(counts.links, counts.links.T).astype(np.float32)
         np.fill_diagonal(both, 1)
         root = 1 / np.sqrt(both.sum(1))

@@ -1,4 +1,4 @@
-"""Count successions in runs of calls, and draw links and negatives."""
+"""Counts of which calls follow which in runs, and draws of links and negatives."""
 
 from __future__ import annotations
 
@@ -19,12 +19,14 @@ Pairs = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class SequenceCounts:
-    """Counts of calls and their order.
+    """Numbers of calls and successions.
 
     Args:
-        next: float32 (tools, tools): number of times the second was called right after the first.
-        later: float32 (tools, tools): number of runs with the second called after the first.
-        calls: float32 (tools,): number of runs in which a tool was called.
+        next: Number of times that the column's tool was called right after the row's tool, float32,
+            shape (tools, tools).
+        later: Number of runs in which the column's tool was called after the row's tool, float32,
+            shape (tools, tools).
+        calls: Number of runs in which each tool was called, float32, shape (tools,).
     """
 
     next: NDArray[np.float32]
@@ -33,12 +35,12 @@ class SequenceCounts:
 
     @property
     def links(self) -> NDArray[np.bool_]:
-        """Whether each link was observed, (tools, tools)."""
+        """Whether each link was observed, shape (tools, tools)."""
         return np.asarray(self.next > 0)
 
 
 def sequence_counts(vectors: NodeVectors, runs: Sequence[Run]) -> SequenceCounts:
-    """Count successions in runs, skipping failed calls and tools without a row."""
+    """Count successions in runs, ignoring failed calls and tools without a row."""
     size = len(vectors.tools)
     counts = SequenceCounts(
         np.zeros((size, size), np.float32),
@@ -58,7 +60,7 @@ def sequence_counts(vectors: NodeVectors, runs: Sequence[Run]) -> SequenceCounts
 
 
 def folds(runs: Sequence[Run], number: int, seed: int) -> list[list[Run]]:
-    """Return, for each of `number` random parts, the runs outside it."""
+    """Split the runs into `number` random parts; for each part, return the runs outside it."""
     order = np.random.default_rng(seed).permutation(len(runs))
     return [[runs[run] for i, run in enumerate(order) if i % number != part]
             for part in range(number)]  # fmt: skip
@@ -68,11 +70,11 @@ def random_negatives(allowed: NDArray[np.bool_], count: int, random: np.random.G
     """Draw pairs of tools uniformly from the allowed ones.
 
     Args:
-        allowed: Pairs that may be drawn, (tools, tools).
-        count: Number of pairs, with repetition.
+        allowed: Whether each pair may be drawn, shape (tools, tools).
+        count: Number of pairs, which may repeat.
 
     Returns:
-        `count` pairs, or none if no pair is allowed.
+        `count` pairs; none if no pair is allowed.
     """
     free = np.argwhere(allowed)
     drawn = free[random.integers(0, len(free), count)] if len(free) else free
@@ -86,14 +88,14 @@ def hard_negatives(
     called: NDArray[np.bool_],
     random: np.random.Generator,
 ) -> Pairs:
-    """Draw for each link a pair with the same source and another target that is called somewhere.
+    """For each link, draw a pair with the same source and another target that some run calls.
 
-    Call frequencies of source and target alone therefore cannot separate the two. Links whose
-    source is linked to all such tools are skipped.
+    How often source and target are called therefore cannot separate links from negatives. A link
+    whose source is linked to all such targets is skipped.
 
     Args:
-        linked: Pairs that must not be drawn, (tools, tools).
-        called: Whether each tool is called, (tools,).
+        linked: Whether each pair must not be drawn, shape (tools, tools).
+        called: Whether each tool is called, shape (tools,).
     """
     allowed = vectors.together & ~linked & called[None, :]
     targets_of = {int(s): np.flatnonzero(allowed[s]) for s in np.unique(positives[:, 0])}

@@ -1,7 +1,8 @@
-"""Training tasks: links that one part of the runs shows and the others do not.
+"""Training tasks: links that one part of the runs shows and the other parts do not.
 
-A predictor must find unobserved links, and is trained to do so. Runs are split into parts; features
-come from all parts but one, and the targets are the links that only that part shows.
+A predictor must find links that were not observed, and is trained to do so. The runs are split into
+parts; the features come from all parts but one, and the targets are the links that only that part
+shows.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class Hidden:
 
 
 def hidden_parts(vectors: NodeVectors, runs: Sequence[Run], seed: int) -> list[Hidden]:
-    """Return the training tasks, omitting parts that hide nothing."""
+    """Return the training tasks, except parts that hide nothing."""
     random = np.random.default_rng(seed)
     whole = sequence_counts(vectors, runs)
     parts = []

@@ -40,10 +40,10 @@ class GraphTransformer:
     """Link prediction by the graph transformer.
 
     Args:
-        weights: Use of link weights in the attention: added (as in the paper's prose), multiplied,
+        weights: How link weights enter the attention: added (as in the paper's prose), multiplied,
             or not at all.
-        head: `paper` uses eq. 21, in which the two ends do not interact; `product` adds
-            a . (h_i * h_j).
+        head: `paper` uses eq. 21, in which the two ends do not interact; `product` adds a . (h_i *
+            h_j).
         margin: m0.
         first: lambda_0.
         fading: gamma.
@@ -128,7 +128,7 @@ class _Network(nn.Module):
         self.product = nn.Linear(width, 1, bias=False) if config.head == "product" else None
 
     def forward(self, graph: GraphArrays) -> Tensor:
-        """Return the vectors of the tools, (tools, width)."""
+        """Return the vectors of the tools, shape (tools, width)."""
         nodes = {side: self.enter[side](x) for side, x in graph.nodes.items()}
         for layer in self.layers:
             nodes = layer(nodes, graph)

@@ -1,4 +1,4 @@
-"""Text vectors of tools and parameters for all link predictors."""
+"""Text vectors of tools and parameters, which all link predictors use."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ Matrix = NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False)
 class NodeVectors:
-    """Tools and parameters as rows.
+    """Tools and parameters as rows of matrices.
 
     Args:
         tools: Tool names, in row order.
         parameters: Parameter meanings, in row order.
-        of_tools: float32 (tools, dimension), unit rows.
-        of_parameters: float32 (parameters, dimension), unit rows.
+        of_tools: Unit vectors of the tools, float32, shape (tools, dimension).
+        of_parameters: Unit vectors of the parameters, float32, shape (parameters, dimension).
         takes: Rows of each tool's input parameters.
         gives: Rows of each tool's output parameters.
-        groups: Catalogue of each tool, int64 (tools,); tools of different catalogues are never
-            linked.
+        groups: Catalogue of each tool, int64, shape (tools,); tools of different catalogues are
+            never linked.
     """
 
     tools: tuple[str, ...]
@@ -46,7 +46,7 @@ class NodeVectors:
 
     @cached_property
     def together(self) -> NDArray[np.bool_]:
-        """Whether two tools belong to one catalogue, (tools, tools)."""
+        """Whether two tools belong to the same catalogue, shape (tools, tools)."""
         return np.asarray(self.groups[:, None] == self.groups[None, :])
 
 
@@ -60,7 +60,7 @@ def node_vectors(
 
     Args:
         encoder: Encoder of names with descriptions.
-        groups: Catalogue number of each tool, or None for a single catalogue.
+        groups: Catalogue number of each tool; None for a single catalogue.
 
     Raises:
         MissingExtraError: The encoder's package is not installed.

@@ -1,4 +1,4 @@
-"""Train the alignment scorer g (GNNVerifier, sections 3.3.2 and 4.1)."""
+"""Training of the alignment scorer g (GNNVerifier, sections 3.3.2 and 4.1)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class AlignmentNetwork(nn.Module):
 
         g(s, t) = MLP([e(s); e(t)]) = w · relu(W_s e(s) + b + W_t e(t)) + b_out
 
-    `Alignment` computes the same in NumPy and explains why the first layer is split.
+    `Alignment` computes the same in NumPy, and explains why the first layer is split.
     """
 
     def __init__(self, dim: int, hidden: int) -> None:
@@ -31,7 +31,7 @@ class AlignmentNetwork(nn.Module):
         self.out = nn.Linear(hidden, 1)
 
     def forward(self, steps: Tensor, tools: Tensor) -> Tensor:
-        """Return g (...) of pairs, from e(s) (..., dim) and a broadcastable e(t) (..., dim)."""
+        """Return g, shape (…), of pairs of e(s), shape (…, dim), and a broadcastable e(t)."""
         logits: Tensor = self.out(torch.relu(self.step(steps) + self.tool(tools))).squeeze(-1)
         return logits
 
@@ -45,7 +45,7 @@ def train_alignment(
     pairs: Sequence[tuple[str, str]],
     progress: ProgressCallback = no_progress,
 ) -> Alignment:
-    """Train g to separate the true tool of a step from similar ones (section 3.3.2).
+    """Train g to separate a step's true tool from similar tools (section 3.3.2).
 
         L = -mean over pairs (s, t) of log softmax over {t} ∪ N_K(t) of g(s, ·), at t
 
@@ -99,13 +99,13 @@ def minibatches(size: int, batch: int, draw: torch.Generator) -> list[Tensor]:
 
 
 class FoldedAlignment:
-    """Cross-fitted margins of training plans, each from a scorer not trained on the plan.
+    """Margins of training plans, each from a scorer that was not trained on the plan.
 
-    A scorer is more certain about its training steps than about new ones. A network trained on such
-    margins would rely on them too much.
+    A scorer is more certain about its training steps than about new steps, and a network trained on
+    such margins would rely on them too much.
 
     Args:
-        fold: Model index for each of the steps (m,).
+        fold: Index of the scorer for each step, shape (m,).
     """
 
     def __init__(self, models: Sequence[Alignment], fold: NDArray[np.int64]) -> None:
@@ -115,7 +115,7 @@ class FoldedAlignment:
     def margins(
         self, embeddings: ToolEmbeddings, steps: NDArray[np.int64], tools: NDArray[np.int64]
     ) -> Floats:
-        """Return Δ as in `Alignment.margins`, for exactly the steps that the folds cover."""
+        """Return Δ as in `Alignment.margins`, for exactly the steps of the training plans."""
         margins = np.zeros(len(steps), dtype=np.float32)
         for k, model in enumerate(self._models):
             mine = self._fold == k

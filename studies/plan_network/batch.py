@@ -1,6 +1,6 @@
 """Minibatches of plan graphs as tensors.
 
-All graphs of a training run are converted to arrays once, and a batch selects some of their rows.
+All graphs of a training run are converted to arrays once, and a batch selects rows of these arrays.
 It is the disjoint union of graphs, as in `torch_geometric.data.Batch`, without per-graph objects.
 """
 
@@ -18,13 +18,13 @@ from hvr.judging.verifier.features import Ints, PlanArrays, row_ranges
 
 @dataclass(frozen=True)
 class PlanBatch:
-    """Network input with shapes as in `PlanArrays` and nodes numbered across the batch.
+    """The network's input, with shapes as in `PlanArrays`; nodes are numbered across the batch.
 
     Args:
-        request: Rows of the text table (graphs,).
-        start: Whether each node is a Start (nodes,).
-        node_graph: Graph of each node (nodes,).
-        edge_graph: Graph of each edge (edges,).
+        request: Rows of the text table, shape (graphs,).
+        start: Whether each node is a Start, shape (nodes,).
+        node_graph: Graph of each node, shape (nodes,).
+        edge_graph: Graph of each edge, shape (edges,).
     """
 
     graphs: int
@@ -41,7 +41,7 @@ class PlanBatch:
 
 
 def select(arrays: PlanArrays, graphs: Ints, device: str = "cpu") -> PlanBatch:
-    """Return some of the graphs as one batch, in the given order."""
+    """Return the graphs with the given indexes as one batch, in this order."""
     nodes, node_graph, node_at = row_ranges(arrays.node_ptr, graphs)
     edges, edge_graph, _ = row_ranges(arrays.edge_ptr, graphs)
     first = np.concatenate([[0], np.cumsum(np.diff(arrays.node_ptr)[graphs])])[:-1]

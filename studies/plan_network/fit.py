@@ -1,4 +1,4 @@
-"""Train and evaluate a verifier, from true plans to thresholds."""
+"""Training and evaluation of a verifier, from true plans to thresholds."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ def train(
 ) -> Verifier:
     """Train a verifier on true plans.
 
-    A fraction of the plans is reserved for early stopping and for choosing the thresholds.
+    A part of the plans is held out for early stopping and for choosing the thresholds.
 
     Args:
         plans: True plans; plans without steps are skipped.
-        encoder: Text encoder, by default the configured one.
+        encoder: Text encoder; by default the one that `config` names.
 
     Raises:
         UsageError: There are fewer than two plans, or the tools do not fit the configuration.
@@ -119,12 +119,12 @@ def _cross_fitted(
 
 @dataclass(frozen=True)
 class TrainingData:
-    """Contrast groups of true and wrong plans from any source.
+    """Contrast groups of true and wrong plans, from any source.
 
     Args:
         fit: Groups to train on.
         held: Groups for early stopping and for choosing the thresholds.
-        margins: Source of the alignment margins of `fit`, by default the scorer g.
+        margins: Source of the alignment margins of `fit`; by default the scorer g.
     """
 
     fit: Sequence[ContrastGroup]
@@ -158,11 +158,7 @@ def train_on(
 
 
 def evaluate(verifier: Verifier, plans: Iterable[Plan], seed: int = 1) -> Aucs:
-    """Measure the ROC-AUC on true plans and perturbations of them.
-
-    Args:
-        plans: True plans outside the verifier's training set.
-    """
+    """Measure the ROC-AUC of true plans outside the training set against their perturbations."""
     graphs = [verifier.graph(p) for p in plans]
     perturber = Perturber(
         verifier.config, verifier.embeddings, verifier.counts, verifier.alignment, seed
@@ -176,7 +172,7 @@ def evaluate(verifier: Verifier, plans: Iterable[Plan], seed: int = 1) -> Aucs:
 
 
 def split(plans: Sequence[AnyPlan], config: VerifierConfig) -> tuple[list[AnyPlan], list[AnyPlan]]:
-    """Split two or more plans into a training and a held-out part, as `train` does."""
+    """Split at least two plans into a training part and a held-out part, as `train` does."""
     order = list(plans)
     Random(f"split {config.seed}").shuffle(order)
     held = min(max(1, round(config.held_out * len(order))), len(order) - 1)
@@ -194,7 +190,7 @@ def best_threshold(
 ) -> float:
     """Return the threshold among .05, .10 … .95 with the highest F1 (appendix B.2).
 
-    Scores at or above the threshold count as positive. Ties go to the lowest threshold. The result
+    Scores at or above the threshold count as positive; the lowest threshold wins ties. The result
     is `default` if there are no positives.
     """
     values, positive = np.asarray(scores), np.asarray(labels) > 0

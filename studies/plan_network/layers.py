@@ -20,12 +20,13 @@ class Messages(MessagePassing):  # type: ignore[misc]
 
         m_v = sum over neighbours u of v of φ([h_u; x_uv; e(r)]),   φ an MLP with one hidden layer
 
-    φ's first layer is applied to nodes, edges and requests separately and summed. The result is the
-    same as for concatenated vectors, but cheaper, because edges share nodes and requests.
+    φ's first layer is applied to nodes, edges and requests separately, and the results are added.
+    This equals the layer on concatenated vectors, but costs less, because edges share nodes and
+    requests.
 
     Args:
-        hidden: Size of h (nodes, hidden) and x (edges, hidden).
-        text: Size of e(r) (plans, text).
+        hidden: Width of h, shape (nodes, hidden), and x, shape (edges, hidden).
+        text: Width of e(r), shape (plans, text).
     """
 
     def __init__(self, hidden: int, text: int) -> None:
@@ -34,14 +35,14 @@ class Messages(MessagePassing):  # type: ignore[misc]
         self.phi = two_layers(2 * hidden + text, hidden, hidden)
 
     def forward(self, h: Tensor, edges: Tensor, x: Tensor, request: Tensor, of: Tensor) -> Tensor:
-        """Return the aggregated messages m (nodes, hidden).
+        """Return the aggregated messages m, shape (nodes, hidden).
 
         Args:
-            h: Node states (nodes, hidden).
-            edges: Senders and receivers (2, edges).
-            x: Edge states (edges, hidden).
-            request: e(r) of the plans (plans, text).
-            of: Plan of each edge (edges,).
+            h: Node states, shape (nodes, hidden).
+            edges: Senders and receivers, shape (2, edges).
+            x: Edge states, shape (edges, hidden).
+            request: e(r) of the plans, shape (plans, text).
+            of: Plan of each edge, shape (edges,).
         """
         first = self.phi[0]
         assert isinstance(first, nn.Linear)
@@ -53,7 +54,7 @@ class Messages(MessagePassing):  # type: ignore[misc]
         return aggregated
 
     def message(self, h_j: Tensor, edge_part: Tensor) -> Tensor:
-        """Return φ of each message (edges, hidden), after the linear part of its first layer."""
+        """Return φ of each message, shape (edges, hidden), given the sums from its first layer."""
         messages: Tensor = self.phi[1:](h_j + edge_part)
         return messages
 
@@ -67,8 +68,8 @@ class PlanLayer(nn.Module):
     each with its own φ; ε is learnt and initially 0. Without messages, m is φ([h_v; e(r)]).
 
     Args:
-        hidden: Size of h (nodes, hidden) and x (edges, hidden).
-        text: Size of e(r) (plans, text).
+        hidden: Width of h, shape (nodes, hidden), and x, shape (edges, hidden).
+        text: Width of e(r), shape (plans, text).
         messages: False for the ablation without message passing.
     """
 
@@ -92,12 +93,12 @@ class PlanLayer(nn.Module):
         node_graph: Tensor,
         edge_graph: Tensor,
     ) -> Tensor:
-        """Return h' (nodes, hidden) after the round.
+        """Return h' after the round, shape (nodes, hidden).
 
         Args:
-            h: Node states (nodes, hidden).
-            x: Edge states (edges, hidden).
-            request: e(r) of the plans (plans, text).
+            h: Node states, shape (nodes, hidden).
+            x: Edge states, shape (edges, hidden).
+            request: e(r) of the plans, shape (plans, text).
             node_graph, edge_graph: Plan of each node and of each edge.
         """
         if self.messages:

@@ -21,9 +21,9 @@ def ranking_loss(logits: Tensor, costs: Tensor, group: Tensor, margin: float = 0
     paper sums over the plans of one request; hvr takes the mean over the G groups of a batch.
 
     Args:
-        logits: z (graphs,).
-        costs: c (graphs,).
-        group: Group number of each graph (graphs,); the graphs of a group are consecutive.
+        logits: z, shape (graphs,).
+        costs: c, shape (graphs,).
+        group: Group number of each graph, shape (graphs,); the graphs of a group are consecutive.
         margin: Margin per unit of cost.
     """
     number = torch.unique_consecutive(group, return_inverse=True)[1]
@@ -49,8 +49,8 @@ def graph_loss(logits: Tensor, targets: Tensor) -> Tensor:
         L_graph = -mean over graphs of y log σ(z) + (1 - y) log(1 - σ(z)),   y = exp(-c / τ)
 
     Args:
-        logits: z (graphs,).
-        targets: y of equation 9, 0 to 1 (graphs,).
+        logits: z, shape (graphs,).
+        targets: y of equation 9, from 0 to 1, shape (graphs,).
     """
     return binary_cross_entropy_with_logits(logits, targets)
 
@@ -61,8 +61,8 @@ def local_loss(logits: Tensor, labels: Tensor, weight: float, graphs: int) -> Te
         L = -1/graphs sum over nodes (edges) of ω l log σ(z) + (1 - l) log(1 - σ(z))
 
     Args:
-        logits: z (n,).
-        labels: l, 0 or 1 (n,).
+        logits: z, shape (n,).
+        labels: l, 0 or 1, shape (n,).
         weight: ω of the positives, from `balance`.
     """
     pos = logits.new_tensor(weight)
@@ -71,8 +71,9 @@ def local_loss(logits: Tensor, labels: Tensor, weight: float, graphs: int) -> Te
 
 
 def balance(labels: Tensor) -> float:
-    """Return the class weight ω of equation 23: max(1, negatives / positives), or 1 without
-    positives.
+    """Return the class weight ω of equation 23: negatives / positives, at least 1.
+
+    It is 1 without positives.
     """
     positive = float(labels.sum())
     return max(1.0, (len(labels) - positive) / positive) if positive else 1.0

@@ -14,7 +14,7 @@ from studies.plan_network.layers import PlanLayer, two_layers
 
 
 class PlanNetwork(nn.Module):
-    """The verifier network in PyTorch; `TrainedNetwork` holds its equations and the NumPy version.
+    """The verifier network in PyTorch; `TrainedNetwork` has its equations in NumPy.
 
     Args:
         types: Number of input and output types together.
@@ -65,14 +65,14 @@ class PlanNetwork(nn.Module):
         return logits.squeeze(-1)
 
     def local_logits(self, batch: PlanBatch, h: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Return z^V (nodes without Start,) and z^E (edges,) from h and x of `encode`."""
+        """Return z^V and z^E, shapes (nodes without Start,) and (edges,), for `encode`'s result."""
         source, target = batch.edges
         node: Tensor = self.node_head(h[~batch.start])
         edge: Tensor = self.edge_head(torch.cat([h[source], h[target], x], dim=-1))
         return node.squeeze(-1), edge.squeeze(-1)
 
     def encode(self, batch: PlanBatch, texts: Tensor) -> tuple[Tensor, Tensor]:
-        """Return h after the last layer (nodes, hidden) and x of the edges (edges, hidden)."""
+        """Return h after the last layer, shape (nodes, hidden), and x, shape (edges, hidden)."""
         features = [texts[batch.tool], batch.types]
         if self.config.node_features:
             features += [texts[batch.step], batch.margin[:, None]]
@@ -87,7 +87,7 @@ class PlanNetwork(nn.Module):
         return h, x
 
     def _readout(self, h: Tensor, graph: Tensor, graphs: int) -> Tensor:
-        """Return the mean over the steps of each plan, or mean and maximum (graphs, …)."""
+        """Return the mean over each plan's steps, or mean and maximum, shape (graphs, …)."""
         size = h.shape[1]
         total = h.new_zeros(graphs, size).index_add_(0, graph, h)
         count = h.new_zeros(graphs).index_add_(0, graph, h.new_ones(len(graph)))

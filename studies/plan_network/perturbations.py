@@ -53,7 +53,7 @@ class Perturbed:
     """A perturbed plan with its labels (section 3.5.2).
 
     Args:
-        operations: Operations applied to the true plan (empty for the true plan itself).
+        operations: Operations applied to the true plan; empty for the true plan itself.
         node_labels: 1 for a wrong tool, by node.
         edge_labels: 1 for an edge with missing steps, by edge of `graph.all_edges`.
     """
@@ -70,12 +70,12 @@ class Perturbed:
 
 
 def unharmed(graph: PlanGraph) -> Perturbed:
-    """Return a true plan without operations and with all labels 0."""
+    """Return a true plan as a case without operations, with all labels 0."""
     return Perturbed(graph, (), (0,) * len(graph.nodes), (0,) * len(graph.all_edges))
 
 
 def made_wrong(graph: PlanGraph, true: PlanGraph) -> Perturbed:
-    """Return a wrong plan, labelling the tools that the true plan of the same steps lacks."""
+    """Label the tools in a wrong plan that the true plan of the same steps lacks."""
     called = set(true.tools)
     nodes = tuple(int(n.tool not in called) for n in graph.nodes)
     operation = Operation("MADE WRONG", (), None, MADE_WRONG_COST)
@@ -83,28 +83,28 @@ def made_wrong(graph: PlanGraph, true: PlanGraph) -> Perturbed:
 
 
 def replace_cost(fit: float) -> float:
-    """Return η(REPLACE) = 1 - g, equation 17; `fit` is g as a probability."""
+    """Return η(REPLACE) = 1 - g (equation 17), where `fit` is g as a probability."""
     return 1 - fit
 
 
 def drop_cost(relevances: Sequence[float]) -> float:
-    """Return η(DROP), equation 18; `relevances` are s(r, t) of the dropped tools."""
+    """Return η(DROP) (equation 18), where `relevances` are s(r, t) of the dropped tools."""
     return len(relevances) * sum(max(0.0, s) for s in relevances)
 
 
 def compress_cost(span: int, fit: float) -> float:
-    """Return η(COMPRESS), equation 19; `span` tools became one with probability g = `fit`."""
+    """Return η(COMPRESS) (equation 19), where `span` tools became one with probability `fit`."""
     return (span - 1) * (1 - fit)
 
 
 class Perturber:
-    """A source of perturbations that depend only on the seed and the plan's id.
+    """Makes perturbations, which depend only on the seed and the plan's id.
 
-    g is a logit, so costs of 1 - g would be unbounded below; they use σ(g).
+    g is a logit, so costs of 1 - g would be unbounded; they use σ(g).
 
     Args:
         embeddings: Embeddings of the tools that may be added.
-        seed: Seed that overrides the configured one.
+        seed: Seed to use instead of the configured one.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class Perturber:
         self._seed = config.seed if seed is None else seed
 
     def prepare(self, graphs: Iterable[PlanGraph]) -> None:
-        """Encode the texts of some plans and of their spans at once."""
+        """Encode all texts of the plans and of their spans at once."""
         graphs = list(graphs)
         texts: dict[str, None] = {}
         for graph in graphs:
@@ -134,9 +134,9 @@ class Perturber:
         self._embeddings.prepare(graphs, texts)
 
     def contrast_group(self, graph: PlanGraph) -> tuple[Perturbed, ...]:
-        """Return a true plan and its perturbations, two to four (equation 11) or fewer.
+        """Return a true plan and its perturbations, two to four of them (equation 11) or fewer.
 
-        No two of them call the same tools in the same order.
+        No two of these plans call the same tools in the same order.
         """
         rng = Random(f"{self._seed} {graph.id}")
         count = 2 + _categorical(rng, self._config.graphs)
@@ -164,9 +164,9 @@ class Perturber:
         return Perturbed(perturbed, tuple(operations), nodes, edges)
 
     def _operate(self, rng: Random, draft: PlanGraphDraft) -> Operation | None:
-        """Apply one operation of a random kind, or None if it is impossible.
+        """Apply one operation of a random kind; None if none is possible.
 
-        If the drawn one of DROP and COMPRESS is impossible, the other replaces it.
+        If the one drawn of DROP and COMPRESS is impossible, the other is used.
         """
         if rng.random() < self._config.wrong_tool:
             return self._replace(rng, draft)
@@ -175,7 +175,7 @@ class Perturber:
         return self._compress(rng, draft) or self._drop(rng, draft)
 
     def _replace(self, rng: Random, draft: PlanGraphDraft) -> Operation | None:
-        """Replace a step's tool by a fitting one, mostly a similar one (A.1.2)."""
+        """Replace a step's tool by one that fits, usually a similar one (A.1.2)."""
         places = [k for k in draft.sequence if k not in draft.wrong]
         rng.shuffle(places)
         for key in places:

@@ -41,11 +41,11 @@ _CHUNK = 4096
 
 @dataclass(frozen=True)
 class Samples:
-    """Contrast groups as arrays, with the targets of the network.
+    """Contrast groups as arrays, with the network's targets.
 
     Args:
-        cost: c (graphs,).
-        target: y = exp(-c / τ) (graphs,).
+        cost: c, shape (graphs,).
+        target: y = exp(-c / τ), shape (graphs,).
         node: Labels of the nodes, without Start.
         edge: Labels of the edges.
     """
@@ -59,7 +59,7 @@ class Samples:
 
     @property
     def wrong(self) -> Ints:
-        """1 for each perturbed graph (graphs,)."""
+        """1 for each perturbed graph, shape (graphs,)."""
         return (self.cost.numpy() > 0).astype(np.int64)
 
 
@@ -75,7 +75,7 @@ def samples(
 
     Args:
         embeddings, counts, alignment: Sources of the features.
-        own: Paths to exclude from the counts, by group, or None to count all.
+        own: Path counts to subtract for each group; None to subtract none.
     """
     plans = [p for group in groups for p in group]
     number = [i for i, group in enumerate(groups) for _ in group]
@@ -96,9 +96,9 @@ def samples(
 def own_paths(
     groups: Sequence[ContrastGroup], config: VerifierConfig
 ) -> list[Mapping[Path, int] | None]:
-    """Return the paths of each group's true plan, which are excluded from the group's counts.
+    """Return the path counts of each group's true plan, to be subtracted from the group's counts.
 
-    An entry is None if the configuration counts a plan's own paths.
+    An entry is None if the configuration lets a plan's own paths count.
     """
     if config.own_counts:
         return [None] * len(groups)
@@ -130,7 +130,7 @@ def predict(
 
 @dataclass(frozen=True)
 class Aucs:
-    """ROC-AUC of graph scores (true or wrong), node risks and edge risks."""
+    """ROC-AUC of graph scores (true or wrong plan), node risks and edge risks."""
 
     graph: float
     node: float
@@ -148,11 +148,7 @@ def aucs(logits: PlanLogits[Floats], held: Samples) -> Aucs:
 def train_network(
     config: VerifierConfig, fit: Samples, held: Samples, texts: Floats, progress: ProgressCallback
 ) -> TrainedNetwork:
-    """Train the network in both stages.
-
-    Args:
-        held: Validation data for early stopping.
-    """
+    """Train the network in both stages; `held` is for early stopping."""
     torch.manual_seed(config.seed)
     device = device_of(config)
     network = PlanNetwork(config, texts.shape[1], fit.arrays.types.shape[1]).to(device)
@@ -183,20 +179,16 @@ def train_network(
 
 
 def rate_factor(done: float, schedule: str) -> float:
-    """Return the factor on the learning rate after a fraction of a stage's epochs, 0 to 1.
+    """Return the factor of the learning rate after a fraction `done` of a stage's epochs.
 
-    It is 1 for `constant` and (1 + cos(π done)) / 2 for `cosine`.
+    It is 1 for `constant`, and (1 + cos(π done)) / 2 for `cosine`.
     """
     return (1 + math.cos(math.pi * done)) / 2 if schedule == "cosine" else 1.0
 
 
 @dataclass(frozen=True)
 class _Stage:
-    """A training stage.
-
-    Args:
-        step: Loss of a batch, given as graph numbers and as tensors.
-    """
+    """A training stage; `step` returns the loss of a batch, given as indexes and as tensors."""
 
     name: str
     epochs: int
@@ -221,7 +213,7 @@ class _StageTrainer:
     def run(
         self, stage: _Stage, validation: Callable[[], float], progress: ProgressCallback
     ) -> None:
-        """Train, and restore the parameters of the epoch with the best validation."""
+        """Train, then restore the parameters of the epoch with the best validation."""
         optimiser = torch.optim.Adam(stage.parameters, lr=stage.lr, fused=True)
         schedule = torch.optim.lr_scheduler.LambdaLR(
             optimiser, lambda done: rate_factor(done / stage.epochs, self._config.schedule)
@@ -287,7 +279,7 @@ class _StageTrainer:
         return rank + self._config.lambda_graph * graph_loss(z, fit.target[at].to(device))
 
     def _batches(self) -> list[Ints]:
-        """Return batches in random order, keeping groups whole for the ranking loss."""
+        """Return batches in random order; a group stays in one batch for the ranking loss."""
         order = self._draw.permutation(len(self._ends) - 1)
         batches: list[Ints] = []
         part: list[Ints] = []

@@ -1,4 +1,4 @@
-"""Bind REFLECT's words to objects of the scene, and its actions to hvr's."""
+"""Binding of REFLECT's words to objects of the scene, and of its actions to hvr's."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _PUTS = ("put_on", "put_in")
 
 
 class Binding:
-    """Binding of words to objects, each chosen on first use.
+    """A mapping of words to objects, each chosen on first use.
 
-    A word without a number means the nearest object of its type. Portable objects keep their
-    binding. A piece of an object that was never cut resolves to the first piece.
+    A word without a number means the nearest object of its type. A word for a portable object keeps
+    its object. A piece of an object that was never cut resolves to the first piece.
     """
 
     def __init__(self, names: Names) -> None:
@@ -31,7 +31,11 @@ class Binding:
         self._chosen: dict[str, str] = {}
 
     def name(self, word: str, scene: SceneGraph) -> str:
-        """Return the name of the object that a word refers to, or raise `SceneError`."""
+        """Return the name of the object to which a word refers.
+
+        Raises:
+            SceneError: The scene has no such object.
+        """
         match = _NUMBERED.fullmatch(word)
         if match:
             return f"{_INSTEAD.get(match['type'], match['type']).lower()}-{match['number']}"
@@ -50,7 +54,7 @@ class Binding:
         return best.name
 
     def action(self, action: Action, world: World) -> GroundAction:
-        """Return the atomic action for a high-level one, choosing put_on or put_in by the place."""
+        """Return the atomic action for a high-level one; the place decides on put_on or put_in."""
         name, *words = action
         args = tuple(self.name(word, world.scene) for word in words)
         if name in _PUTS:
@@ -59,7 +63,7 @@ class Binding:
         return GroundAction(name, args)
 
     def fault(self, fault: Fault, scene: SceneGraph) -> Fault:
-        """Return the fault with object names in place of types."""
+        """Return the fault with names of objects instead of types."""
         what = fault.what
         target, other, place = (
             self.name(word, scene) if word else "" for word in (what.target, what.other, what.place)

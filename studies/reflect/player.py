@@ -1,8 +1,8 @@
-"""Execute a scenario with its fault in the kitchen, and monitor it.
+"""Execution of a scenario, with its fault, in the kitchen under observation.
 
 Each action is checked against the domain in the observed state, executed, and compared with the
-effects that the domain predicts. As in REFLECT, an action first goes to its object if the robot is
-not near, and the plan continues after any failure.
+effects that the domain predicts. As in REFLECT, the robot first goes to the action's object if it
+is not near, and the plan continues after any failure.
 """
 
 from __future__ import annotations
@@ -30,11 +30,7 @@ _BEFORE = {"dirty_obj": "DirtyObject"}
 
 @dataclass(frozen=True)
 class StepPlayed:
-    """One atomic action of a scenario.
-
-    Args:
-        index: 0-based index of its high-level action.
-    """
+    """One atomic action of a scenario; `index` is the 0-based index of its high-level action."""
 
     index: int
     action: GroundAction
@@ -45,11 +41,7 @@ class StepPlayed:
 
 @dataclass(frozen=True)
 class Played:
-    """Result of a scenario.
-
-    Args:
-        reached: Whether the goal holds at the end.
-    """
+    """The result of a scenario; `reached` tells whether the goal holds at the end."""
 
     scenario: Scenario
     steps: tuple[StepPlayed, ...]
@@ -68,8 +60,8 @@ def play(
     """Execute a scenario.
 
     Args:
-        domain: Domain with the expected effects.
-        sensors: The robot's sensors, by default perfect.
+        domain: Domain that predicts the effects.
+        sensors: The robot's sensors; by default perfect.
     """
     fault = scenario.fault if faults else None
     if fault is not None and scenario.at is not None:
@@ -107,7 +99,7 @@ class _Run:
         self.expected = self.watch.state
 
     def go(self, until: int | None = None) -> None:
-        """Execute the actions before an index, or execute all and check the goal."""
+        """Execute the actions before index `until`; if None, execute all and check the goal."""
         for index, action in enumerate(self.scenario.actions[:until]):
             step = self.binding.action(action, self.world)
             for target in self._out_of_reach(step):
@@ -137,7 +129,7 @@ class _Run:
         self.steps.append(played)
 
     def _out_of_reach(self, action: GroundAction) -> tuple[str, ...]:
-        """Return the objects to approach before an action whose other preconditions all hold."""
+        """Return the objects to approach before an action whose other preconditions hold."""
         if action.name == "navigate_to_obj":
             return ()
         unmet = self.watch.unmet(action)

@@ -1,4 +1,4 @@
-"""Load the scenarios: the task, the fault, and the failing action.
+"""The scenarios: the task, the fault, and the failing action.
 
 `scenarios.json` names its source and licence.
 """
@@ -20,12 +20,12 @@ Action = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Scenario:
-    """One scenario.
+    """A scenario.
 
     Args:
         id: Scenario id, such as `reflect-1`.
-        fault: Fault to inject, with AI2-THOR types as objects, or None if the plan itself is wrong.
-        at: Index of the action on which the fault fires, or None if the fault defines it.
+        fault: Fault to inject, with AI2-THOR types as objects; None if the plan itself is wrong.
+        at: Index of the action at which the fault occurs; None if the fault defines it.
         failing: 0-based index of the failing action.
         missing_or_wrong: Indexes of the actions whose effect is missing or wrong.
     """
@@ -44,21 +44,16 @@ class Scenario:
 
     @property
     def right_steps(self) -> frozenset[int]:
-        """Action indexes where a detection is right: the failure and its first visible effect."""
+        """Indexes of actions at which detection is right: the failure, its first visible effect."""
         return frozenset({self.failing, *self.missing_or_wrong[:1]})
 
     @property
     def scored_as(self) -> str:
-        """Kind of fault whose correct failure kinds count."""
+        """Kind of fault that defines the correct kinds of failures."""
         return self.kind if self.fault is None else self.fault.kind.value
 
 
 def load_scenarios() -> tuple[Scenario, ...]:
-    """Return all scenarios.
-
-    Raises:
-        DataFileError: The packaged file is damaged.
-    """
     path = files("studies.reflect") / "scenarios.json"
     try:
         values = json.loads(path.read_text(encoding="utf-8"))

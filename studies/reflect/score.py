@@ -1,4 +1,4 @@
-"""Score whether a scenario's failure was detected at the right step and as the right kind."""
+"""Scores of whether a scenario's failure was detected at the right step and as the right kind."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from studies.reflect.player import Played
 
 @dataclass(frozen=True)
 class Score:
-    """Score of a scenario.
+    """The score of a scenario.
 
     Args:
         failing: Index of the failing action.
-        noticed: Index of the first action with a detected failure, or None without one.
-        right_step: Whether it is the failing action or the first to show its effect.
+        noticed: Index of the first action with a detected failure; None if none was detected.
+        right_step: Whether `noticed` is the failing action, or the first to show its effect.
         right_kind: Whether one of the kinds is correct for the injected fault.
     """
 
@@ -30,7 +30,7 @@ class Score:
 
     @property
     def exact(self) -> bool:
-        """Whether the failing action itself was flagged."""
+        """Whether the failing action itself was detected."""
         return self.noticed == self.failing
 
 

@@ -1,1 +1,1 @@
-"""Training-free baselines for planning on tool graphs (GNN4Plan)."""
+"""Baselines for planning on tool graphs that need no training (GNN4Plan)."""

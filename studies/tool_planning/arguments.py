@@ -32,11 +32,7 @@ _NODE = re.compile(r"<node-(\d+)>")
 
 @dataclass(frozen=True)
 class Call:
-    """A tool with its arguments.
-
-    Args:
-        arguments: Pairs of name and value; the name is empty for an unnamed value.
-    """
+    """A call of a tool; `arguments` are pairs of name and value, where the name may be empty."""
 
     tool: str
     arguments: tuple[tuple[str, str], ...] = ()
@@ -61,7 +57,7 @@ def read_calls(nodes: Any) -> tuple[Call, ...]:
 
     Args:
         nodes: Objects with `task` and `arguments`. Each argument is a value or {"name", "value"};
-            other content is skipped.
+            anything else is skipped.
     """
     calls = []
     for node in nodes if isinstance(nodes, list) else []:
@@ -79,12 +75,12 @@ def argument_agreement(
     truth: Mapping[str, Sequence[Call]],
     graph: ToolGraph | None = None,
 ) -> ArgumentAgreement:
-    """Score the arguments of calls.
+    """Compare the arguments of predicted calls with those of true calls.
 
     Args:
         predicted: Calls by request id; a request without calls scores 0.
         truth: True calls by request id.
-        graph: Tool graph with the output types for values `<node-j>`.
+        graph: Tool graph that gives the output types for values `<node-j>`.
     """
     types: list[float] = []
     values: list[float] = []

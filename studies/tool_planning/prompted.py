@@ -1,4 +1,4 @@
-"""Prompt a language model for whole plans, tool scores, a choice of paths, and arguments."""
+"""Prompts with which a language model plans, scores tools, chooses paths and fills arguments."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _CALLS = _object(calls=_list(_object(arguments=_list(_NAME))))
 
 
 class ToolModel:
-    """A language model that plans with tools, and serves as `StepJudge` of `graph_search`.
+    """A language model that plans with tools, and that serves `graph_search` as `StepJudge`.
 
     Args:
         graph: Tools; the model does not see their links.
@@ -54,10 +54,10 @@ class ToolModel:
         self._temperature, self._max_tokens = temperature, max_tokens
 
     def direct(self, id: str, request: str, example: ToolPlan | None = None) -> ToolPlan:
-        """Plan in a single answer (the baseline Direct).
+        """Plan in a single answer: the baseline Direct.
 
         Args:
-            example: True plan to show, taken from outside the test set.
+            example: True plan to show, which is not in the test set.
 
         Returns:
             The plan as the model wrote it, including unknown tool names.
@@ -70,7 +70,7 @@ class ToolModel:
         return to_plan({**data, "id": id, "user_request": request})
 
     def scores(self, step: str, candidates: Sequence[str]) -> Mapping[str, float]:
-        """Return scores as in `StepJudge`, ignoring tools that are not candidates."""
+        """Return scores as in `StepJudge`, without tools that are not candidates."""
         data = self._ask("score", _SCORES, tools=self._tools(candidates), step=step)
         known = set(candidates)
         return {
@@ -80,7 +80,7 @@ class ToolModel:
         }
 
     def choose(self, request: str, steps: Sequence[str], paths: Sequence[tuple[str, ...]]) -> int:
-        """Choose a path as in `StepJudge`; an invalid number chooses the first path."""
+        """Choose a path as in `StepJudge`; after an invalid number, the first path."""
         data = self._ask(
             "choose",
             _CHOICE,
@@ -95,8 +95,8 @@ class ToolModel:
         """Return the arguments of each call of a plan (GNN4Plan, appendix G.1).
 
         Returns:
-            Values for each tool of the plan, with `<node-j>` for the output of call j (empty for
-            calls that the model omitted).
+            Values for each tool of the plan, where `<node-j>` is the output of call j; empty for
+            calls that the model omitted.
         """
         calls = "\n".join(f"{i}. {t}" for i, t in enumerate(plan.tools))
         used = [t for t in dict.fromkeys(plan.tools) if t in self._graph]

@@ -1,4 +1,4 @@
-"""Control condition for plan correction: match tool names and chain the links, nothing else.
+"""A control for plan correction, which only corrects tool names and chains the links.
 
 A method that always names existing tools and links them in a chain gains from both as a side
 effect, so it must also be compared with this control.
@@ -13,7 +13,7 @@ from hvr.tools.tool_plans import ToolGraph, ToolPlan
 
 
 def renamed(plan: ToolPlan, graph: ToolGraph) -> ToolPlan:
-    """Return a plan with tool names matched to the graph's up to case and punctuation.
+    """Return a plan whose tool names are corrected where they differ only in case and punctuation.
 
     Unknown and ambiguous names remain unchanged.
     """

@@ -4,7 +4,7 @@ greedy     continues with the best tool of each step
 adaptive   continues with all tools that reach a threshold
 beam       continues with the few paths that have the highest total scores
 
-From GNN4Plan (section 2.2 and appendix E.1), where a language model gives the scores.
+In GNN4Plan (section 2.2 and appendix E.1), a language model gives the scores.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Path = tuple[str, ...]
 
 class StepJudge(Protocol):
     def scores(self, step: str, candidates: Sequence[str]) -> Mapping[str, float]:
-        """Return scores from 1 to 5 for the candidates; omitted candidates score 0."""
+        """Return scores from 1 to 5 for the candidates; a candidate without a score counts as 0."""
 
     def choose(self, request: str, steps: Sequence[str], paths: Sequence[Path]) -> int:
         """Return the index of the best path."""
@@ -34,10 +34,10 @@ class SearchConfig:
     """Settings of the search, with GNN4Plan's defaults.
 
     Args:
-        rule: Search rule (see the module docstring).
+        rule: Search rule; see the module's docstring.
         width: Number of paths that `beam` keeps.
         threshold: Minimum score for `adaptive`.
-        calls: Maximum number of score requests to the judge per request.
+        calls: Maximum number of times that the judge scores tools for a request.
     """
 
     rule: SearchRule = "beam"
@@ -55,11 +55,7 @@ class SearchConfig:
 
 @dataclass(frozen=True)
 class Searched:
-    """Result of a search.
-
-    Args:
-        paths: All final paths, best first.
-    """
+    """The result of a search; `paths` are all final paths, best first."""
 
     plan: ToolPlan
     paths: tuple[Path, ...]
@@ -71,9 +67,9 @@ def graph_search(
 ) -> Searched:
     """Find tools for the steps of a plan.
 
-    The first step may use any tool, and each later one an out-neighbour of the previous tool.
-    `greedy` only prevents a tool from following itself; the other rules use no tool twice. A path
-    that cannot continue, or whose budget of score requests is exhausted, is kept as it is.
+    The first step may use any tool, and each later step a successor of the previous tool. With
+    `greedy`, no tool follows itself; with the other rules, no tool is used twice. A path that
+    cannot continue, or for which the judge may not be asked again, is kept as it is.
 
     Args:
         plan: Request and steps; its own tools are ignored.

@@ -34,7 +34,7 @@ _FULL = "No space|space left|full"
 
 
 def _on_a_small_disk(lab: Lab, size: str) -> tuple[Path, Path, tuple[str, ...]]:
-    """Return the mount point, the folder for the copied content, and the command prefix."""
+    """Return the mount point, the folder to which its content is copied, and the command prefix."""
     lab.need("unshare", "mount")
     place, copy = lab.folder / "small", lab.work / "copy"
     place.mkdir()

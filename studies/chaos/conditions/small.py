@@ -1,4 +1,4 @@
-"""Small inputs shared by the conditions, and commands that need no model."""
+"""Small inputs that several conditions share, and commands that need no model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ PROBLEM = """\
 
 
 def write_task(folder: Path, plans: int = 1) -> tuple[Path, ...]:
-    """Write a domain, a problem and valid plans, and return their paths."""
     files = [folder / "domain.pddl", folder / "problem.pddl"]
     files[0].write_text(DOMAIN, encoding="utf-8")
     files[1].write_text(PROBLEM, encoding="utf-8")
@@ -30,7 +29,7 @@ def write_task(folder: Path, plans: int = 1) -> tuple[Path, ...]:
 
 
 def plan_words(lab: Lab, *more: object, name: str = "run") -> tuple[Run, tuple[object, ...]]:
-    """Return a run folder and the command line that plans into it without a model."""
+    """Return a run folder, and a command line that plans into it without a model."""
     run = Run(lab.work / name)
     words = ("plan", "make coffee", "--scene", "FloorPlan1", "--save", run.folder, *more)
     return run, words

@@ -198,7 +198,7 @@ def stopped_and_continued(lab: Lab) -> None:
 
 @surroundings.check()
 def hung_up(lab: Lab) -> None:
-    """Send SIGHUP to a run, as a closing terminal does: the folder records the interruption."""
+    """Send SIGHUP to a run, as a closed terminal does: the folder records the interruption."""
     run = Run(lab.work / "run")
     with ChaosServer(slowly) as server:
         process = lab.start("plan", "make coffee", "--scene", "FloorPlan1", "--llm", server.spec,

@@ -24,12 +24,12 @@ MOST_CALLS = 120
 
 
 def _plans(text: str) -> Act:
-    """Return a model that answers planning requests with a text and all others correctly."""
+    """Return an act that answers planning requests with a text and all other requests correctly."""
     return answering(lambda talk: text if _purpose(talk) == "macro_plan" else talk.answer())
 
 
 def _blocks(text: str) -> Act:
-    """Return a model that answers block requests with a text and all others correctly."""
+    """Return an act that answers block requests with a text and all other requests correctly."""
     return answering(lambda talk: text if "block" in _purpose(talk) else talk.answer())
 
 

@@ -22,7 +22,7 @@ def _error(status: int) -> Act:
 
 
 def _cut_off(talk: Talk) -> None:
-    """Pad the message so that truncating it cuts through the key."""
+    """Pad the message so that its truncation cuts the key in two."""
     message = "sorry " * 48 + talk.spoken
     talk.reply(error_of(talk.protocol, message, 500), 500)
 
@@ -84,7 +84,7 @@ def _refusal(talk: Talk) -> None:
 
 
 def _escaped(talk: Talk) -> None:
-    """Leak keys as JSON escapes, which only decoding reveals."""
+    """Leak keys as JSON escapes, which become readable only when decoded."""
     text = "".join(f"\\u{ord(c):04x}" for c in talk.spoken)
     message = json.dumps(error_of(talk.protocol, "KEY", 400)).replace("KEY", text)
     talk.reply(message.encode(), 400)

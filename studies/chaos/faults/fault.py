@@ -31,8 +31,10 @@ class Fault:
 
     Args:
         act: Function that answers the affected requests.
+        codes: Exit codes that hvr may have.
         says: Pattern that hvr's output must match.
-        hits: Whether the request with a given number is affected; the others are answered well.
+        hits: Whether the request with a given number is affected; all others are answered
+            correctly.
         greets: Whether the server sends before it has read a request.
         most: Maximum number of requests that hvr may send.
     """

@@ -60,7 +60,7 @@ def _two_lengths(talk: Talk) -> None:
 
 
 def _chunked(*chunks: bytes) -> Act:
-    """Return an act that sends these raw chunks, or a good reply in chunks without any."""
+    """Return an act that sends raw chunks; without any, a correct reply in chunks."""
 
     def act(talk: Talk) -> None:
         body = _good(talk)

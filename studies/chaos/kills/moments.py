@@ -1,4 +1,4 @@
-"""Choose the moment of a kill, and kill a process."""
+"""Kills of processes at chosen moments."""
 
 from __future__ import annotations
 
@@ -25,8 +25,6 @@ _ANSWER_SECONDS = 0.08
 
 @dataclass(frozen=True)
 class Undisturbed:
-    """Result of a command without a kill."""
-
     seconds: float
     calls: int
     result: object
@@ -34,10 +32,10 @@ class Undisturbed:
 
 @dataclass(frozen=True)
 class Kill:
-    """Result of an attempted kill.
+    """The result of an attempted kill.
 
     Args:
-        number: Signal, or None if the process ended by itself first.
+        number: Signal; None if the process ended by itself first.
     """
 
     ended: Ended
@@ -99,7 +97,7 @@ def changes_of(folder: Path) -> Callable[[], bool]:
 
 
 def any_signal(source: random.Random) -> signal.Signals:
-    """Draw SIGKILL mostly, and SIGTERM or SIGINT occasionally."""
+    """Draw a signal: usually SIGKILL, sometimes SIGTERM or SIGINT."""
     return source.choices(
         (signal.SIGKILL, signal.SIGTERM, signal.SIGINT), weights=(6, 2, 2)
     )[0]  # fmt: skip

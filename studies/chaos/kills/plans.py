@@ -84,7 +84,7 @@ def _resumed(protocol: Protocol, kills: int, lab: Lab) -> None:
 
 
 def _require_same(lab: Lab, run: Run, usual: Undisturbed, calls: int) -> None:
-    """Require the result of an undisturbed run, and no request paid for twice."""
+    """Require the result of an undisturbed run, and that no request was paid for twice."""
     require(run.complete, f"the run is incomplete after {_MOST_STARTS} starts")
     require(_result(run) == usual.result, "the result differs from an undisturbed run")
     # Only a request in flight at a kill may be repeated.

@@ -1,1 +1,1 @@
-"""Correct tool plans by search or with a language model."""
+"""Correction of tool plans by search or with a language model."""

@@ -20,7 +20,7 @@ RELEVANCE_WEIGHT, USUAL_WEIGHT = 0.8, 0.2
 
 @dataclass(frozen=True)
 class Editable:
-    """The editable places with their candidate tools.
+    """The steps and links that may be edited, with their candidate tools.
 
     Args:
         replace: Ids of replacement tools for each step, best first.
@@ -35,7 +35,7 @@ class Editable:
 
 
 def editable(verifier: Verifier, verdict: Verdict) -> Editable:
-    """Return the riskiest steps and links with candidates (equations 10 and 25 to 28)."""
+    """Return the riskiest steps and links with their candidates (equations 10 and 25 to 28)."""
     edges = verdict.graph.all_edges
     return Editable(
         {i: replacements(verifier, verdict, i) for i in verdict.risky_nodes[:PLACES]},

@@ -1,4 +1,4 @@
-"""Parse a language model's edits of a plan graph (GNNVerifier, appendix B.3)."""
+"""A language model's edits of a plan graph (GNNVerifier, appendix B.3)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SCHEMA: Mapping[str, Any] = {
 
 @dataclass(frozen=True)
 class Edit:
-    """A replaced tool or an inserted step.
+    """A replacement of a tool or an insertion of a step.
 
     Args:
         where: Step number of a replacement, or link of an insertion.
@@ -54,10 +54,11 @@ class Edit:
 
 
 def read_edits(answer: Mapping[str, Any], allowed: Editable) -> tuple[Edit, ...]:
-    """Read the edits of an answer that satisfies `SCHEMA`.
+    """Return the edits in an answer that satisfies `SCHEMA`.
 
     Raises:
-        ValueError: An edit is not allowed; the message explains why, for a second attempt.
+        ValueError: An edit is not allowed; the message explains why, so that the model can try
+            again.
     """
     edges = list(allowed.insert)
     given: Sequence[Mapping[str, Any]] = answer["edits"]
@@ -97,7 +98,7 @@ def read_edits(answer: Mapping[str, Any], allowed: Editable) -> tuple[Edit, ...]
 
 
 def apply_edits(graph: PlanGraph, edits: Sequence[Edit], tools: ToolGraph) -> PlanGraph:
-    """Return the edited plan; an inserted step stands between the ends of its link."""
+    """Return the edited plan; an inserted step lies between the ends of its link."""
     draft = PlanGraphDraft(graph)
     for edit in edits:
         tool = tools.tool(edit.tool)

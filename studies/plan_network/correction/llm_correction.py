@@ -1,4 +1,4 @@
-"""Correct risky places of a plan with a language model (GNNVerifier, 3.6 and appendix B)."""
+"""Correction of risky places of a plan with a language model (GNNVerifier, 3.6 and appendix B)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ModelCorrection:
     """The correction of a plan.
 
     Args:
-        after: Verdict on the corrected plan, which equals `before` without changes.
+        after: Verdict on the corrected plan; equals `before` if nothing was changed.
         outcome: `accepted` (the plan needs no changes), `no candidates`, `unchanged` (the model
             proposed no change), `unusable` (no valid answer), `no gain` (the score did not rise) or
             `corrected`.
@@ -39,8 +39,8 @@ class ModelCorrection:
 def repair(verifier: Verifier, plan: Plan, model: Model) -> ModelCorrection:
     """Let a model edit the risky places of a plan that scores below the threshold.
 
-    An unusable answer is requested once more. The edited plan is adopted only if it scores higher
-    (B.4).
+    After an unusable answer, the model is asked once more. The edited plan is adopted only if it
+    scores higher (B.4).
 
     Raises:
         UsageError: The plan is empty or cyclic.
