@@ -273,12 +273,21 @@ def tokenize(text: str) -> tuple[str, ...]:
     return tuple(token.lower() for token in _WORD.findall(plain))
 
 
+_IRREGULAR = {
+    **{same: same for same in ("sheep", "fish", "deer", "aircraft", "series", "species")},
+    **{"man": "men", "woman": "women", "person": "people", "child": "children"},
+    **{"mouse": "mice", "goose": "geese", "foot": "feet", "tooth": "teeth", "ox": "oxen"},
+}
+
+
 def plurals(phrase: str) -> tuple[str, ...]:
-    """Return the regular plurals of the last word, or of the word before 'of'."""
+    """Return the plurals of the last word, or of the word before 'of'."""
     words = phrase.split()
     index = words.index("of") - 1 if "of" in words[1:] else len(words) - 1
     word = words[index]
-    if re.search(r"[^aeiou]y$", word):
+    if word in _IRREGULAR:
+        forms = [_IRREGULAR[word]]
+    elif re.search(r"[^aeiou]y$", word):
         forms = [word[:-1] + "ies"]
     elif re.search(r"(s|x|z|ch|sh)$", word):
         forms = [word + "es"]

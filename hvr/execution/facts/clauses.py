@@ -12,7 +12,7 @@ Nothing is guessed: for any other sentence, the error lists the most similar kno
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
@@ -29,7 +29,7 @@ from hvr.execution.facts.comparisons import (
     function_patterns,
     parse_comparison,
 )
-from hvr.execution.facts.imperatives import PLACING, exclusive
+from hvr.execution.facts.imperatives import PLACES, PLACING, WHERE, effects_of, exclusive
 from hvr.execution.facts.things import NONE, SOME, Thing, ThingReader
 from hvr.pddl import (
     And,
@@ -47,6 +47,7 @@ from hvr.pddl import (
     TypedName,
 )
 from hvr.pddl.task import holds_initially
+from hvr.values import cached_property
 from hvr.worlds.facts.lexicon import WorldLexicon, words_of
 
 _FEW = 3
@@ -54,6 +55,10 @@ _FEW = 3
 
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 _MOST_COMBINATIONS = 200
+RELATED = re.compile(rf"(?P<thing>.+?) (?:is|are)(?P<denied> not)? (?P<mark>{WHERE}) (?P<place>.+)")
+"""A clause about the place of a thing."""
+
+_LONGEST = re.compile(RELATED.pattern.replace(".+?", ".+"))
 
 
 @dataclass(frozen=True)
@@ -78,6 +83,7 @@ class FactClauses:
         self._patterns = list(self._clauses())
         self._functions = list(function_patterns(domain.functions))
         self._counter = count(1)
+        self._failure: LanguageError | None = None
         self._exclusive = exclusive(domain)
 
     def _conjunction(
@@ -99,7 +105,7 @@ class FactClauses:
         return None if found is None else all_of(found)
 
     def object_of(self, text: str) -> str | None:
-        thing = self._things.phrases.get(text)
+        thing = self._things.plain(text)
         return None if thing is None or thing.quantifier else thing.name
 
     def one_at_a_time(self, predicate: str) -> bool:
@@ -136,6 +142,10 @@ class FactClauses:
         return None
 
     def _clause(self, text: str) -> Formula | None:
+        worded = self._worded(text)
+        return self._placed(text) if worded is None else worded
+
+    def _worded(self, text: str) -> Formula | None:
         for predicate, positive, pattern, places in self._patterns:
             match = pattern.fullmatch(text)
             if match is None:
@@ -145,6 +155,46 @@ class FactClauses:
                 return self._formula(partial(atom_of, predicate), positive, things)
         comparison = parse_comparison(text)
         return None if comparison is None else self._comparison(comparison)
+
+    def _placed(self, text: str) -> Formula | None:
+        """Read 'x is at y' by the relation of things of their types: 'fiat is parked skye'.
+
+        A relation with the same preposition comes first, then one that gives a thing one place.
+        """
+        for pattern in (RELATED, _LONGEST):
+            match = pattern.fullmatch(text)
+            ranked: list[tuple[tuple[bool, bool, bool], str, tuple[Thing, Thing]]] = []
+            for name, mark, thing, place in self._relations if match else ():
+                assert match is not None
+                alike = mark in PLACES[match["mark"]]
+                rank = (alike, self.one_at_a_time(name), name in self._changing)
+                one = self._thing(match["thing"], thing) if any(rank) else None
+                other = self._thing(match["place"], place) if one is not None else None
+                if one is not None and other is not None:
+                    ranked.append((rank, name, (one, other)))
+            best = [one for one in ranked if one[0] == max(ranked)[0]]
+            if len(best) == 1:
+                (_, name, things) = best[0]
+                assert match is not None
+                return self._formula(partial(atom_of, name), not match["denied"], things)
+        return None
+
+    @cached_property
+    def _relations(self) -> tuple[tuple[str, str, TypedName, TypedName], ...]:
+        """The predicates of two things, each with the last word between them."""
+        return tuple(
+            (name, said.true.text.lower().split(" {1}")[0].split()[-1], *predicate.parameters)
+            for name, predicate in self.domain.predicates.items()
+            if len(predicate.parameters) == 2 and (said := self.words.wording.predicates.get(name))
+        )
+
+    @cached_property
+    def _changing(self) -> Set[str]:
+        return {*effects_of(self.domain)}
+
+    @cached_property
+    def _predicate_words(self) -> Set[str]:
+        return {word for name in self.domain.predicates for word in words_of(name).split()}
 
     def _arguments(
         self, match: re.Match[str], places: Sequence[int], parameters: Sequence[TypedName]
@@ -229,7 +279,11 @@ class FactClauses:
         return holds_initially(self.domain, self.problem, formula)
 
     def _thing(self, text: str, parameter: TypedName) -> Thing | None:
-        return self._things.read(text, parameter)
+        try:
+            return self._things.read(text, parameter)
+        except LanguageError as error:  # another reading may do without the description
+            self._failure = self._failure or error
+            return None
 
     def _clauses(self) -> Iterator[tuple[str, bool, re.Pattern[str], tuple[int, ...]]]:
         for predicate, wording in self.words.wording.predicates.items():
@@ -242,6 +296,8 @@ class FactClauses:
                         yield predicate, positive, longest, places
 
     def _rejected(self, text: str) -> LanguageError:
+        if self._failure is not None:
+            return self._failure
         known = [self._example(name) for name in self.words.wording.predicates]
         known += [self._compared(name) for name in self.domain.functions]
         known += [

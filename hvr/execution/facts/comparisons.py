@@ -43,6 +43,11 @@ _COMPARED = re.compile(
     rf"|(?:is |are )?(?P<symbol>{'|'.join(_SYMBOLS)}) ?)(?P<right>\S.*)"
 )
 
+_HAVING = re.compile(
+    rf"(?P<left>.+?) (?:has|have) (?P<word>{_OPERATOR})(?P<right>[0-9.]+) "
+    r"(?:units? of )?(?P<function>.+)"
+)
+
 
 @dataclass(frozen=True)
 class ComparisonClause:
@@ -56,6 +61,11 @@ class ComparisonClause:
 
 def parse_comparison(text: str) -> ComparisonClause | None:
     """Parse a clause as a comparison; return None if it is not one."""
+    if (having := _HAVING.fullmatch(text)) is not None:
+        operator = _OPERATORS[(having["word"] or "").strip()]
+        return ComparisonClause(
+            f"the {having['function']} of {having['left']}", operator, having["right"]
+        )
     match = _COMPARED.fullmatch(text)
     if match is None:
         return None

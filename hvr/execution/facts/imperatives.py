@@ -13,16 +13,28 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import combinations
 
 from hvr.knowledge.wording import ActionWording, Template
 from hvr.language.function_words import FUNCTION_WORDS, NUMBERS
-from hvr.pddl import And, Atom, Domain, Expression, Forall, Not, Number, TypedName, When
+from hvr.pddl import (
+    ActionSchema,
+    And,
+    Atom,
+    Domain,
+    Expression,
+    Forall,
+    Not,
+    Number,
+    TypedName,
+    When,
+)
 from hvr.pddl.formulas import NumericEffect
-from hvr.values import Value
+from hvr.values import Value, cached_property
 from hvr.worlds.facts.lexicon import imperative_of
 
-_PLACES = {
+PLACES = {
     "at": ("at", "in", "on"),
     "to": ("at", "in", "on"),
     "in": ("in", "at"),
@@ -35,15 +47,19 @@ _PLACES = {
 }
 """Prepositions after a verb of motion, and the prepositions of the clauses that they can mean."""
 
-_WHERE = "|".join(sorted(_PLACES, key=len, reverse=True))
+WHERE = "|".join(sorted(PLACES, key=len, reverse=True))
 PLACING = tuple(
     "put place set lay stack bring take move carry deliver send get transport ship transfer leave "
-    "have drop return relocate haul pass".split()
+    "have drop return relocate haul pass give hand push".split()
 )
 """Verbs that request that an object be at a place."""
 
 _PLACING = re.compile(rf"(?:{'|'.join(PLACING)}) ")
-_ORIGIN = re.compile(r" (?:from|off|out of) (?P<origin>.+?)(?= (?:to|into|onto|on|in|at) |$)")
+_ORIGINS = ("from", "off", "out of")
+_TOWARDS = frozenset({"to", "into", "onto", "on to"})
+_BETWEEN = sorted((*PLACES, *_ORIGINS, "with", "using", "by", "via", "through", "for"), key=len)
+_BETWEEN_ARGUMENTS = re.compile(rf",? (?P<mark>{'|'.join(reversed(_BETWEEN))}) |, ")
+_OFF = re.compile(r" (?:off|out of) ")
 _STATE = re.compile(r"(?:make|keep|get|turn|set) (?P<thing>.+) (?P<state>\S+)")
 _SHOULD = re.compile(
     r" (?:(?:should|must|may|shall|can|(?:have|has|need|needs|ought) to|to)(?P<denied> not)? "
@@ -53,43 +69,152 @@ _OVER = re.compile(r" (?:over|back|up|down|on|off|out)(?= (?:to|at|in|into|onto|
 """Adverbs of direction before a place: 'over to the harbour', 'back in the shed'."""
 
 _UNDER = re.compile(r"(?P<thing>.+?) (?:under|underneath|beneath|below) (?P<place>.+)")
-_HOLDING = frozenset({"hold", "grasp", "carry", "grab", "take"})
-_GOING = re.compile(
-    r"(?:go|walk|move|head|travel|come|return|drive) (?:over |back )?(?:to|into) (?P<place>.+)"
+_THERE_IS = re.compile(rf"there (?:is|are|be) (?P<thing>.+?) (?P<place>(?:{WHERE}) .+)")
+_ELSEWHERE = re.compile(
+    rf"(?P<thing>.+) (?:anywhere|somewhere) (?:but|except|other than)(?: (?:{WHERE}))?"
+    r" (?P<place>.+)"
+)
+_ALIKE = (
+    (
+        "take",
+        "get",
+        "grab",
+        "fetch",
+        "pick up",
+        "pick",
+        "lift",
+        "collect",
+        "hold",
+        "carry",
+        "grasp",
+    ),
+    ("turn on", "switch on", "start", "light", "activate"),
+    ("turn off", "switch off", "stop", "put out", "extinguish", "deactivate"),
+    ("go", "walk", "move", "travel", "head", "drive", "roll", "run", "come", "return"),
+    ("give", "hand", "pass", "deliver"),
+)
+"""Verbs that can mean the same action, if the world has only one of them."""
+
+_GIVING = re.compile(
+    r"(?P<verb>give|hand|bring|pass|send) (?P<whom>(?:the )?[\w-]+) "
+    r"(?P<what>(?:the|a|an|some|every|all|both|two) .+)"
 )
 _THEN = re.compile(r"[,;.]? (?:and then|then|after that|afterwards|and after that|finally) |[.;] ")
 
 PARTICLES = frozenset({"on", "off", "up", "down", "out", "away"})
-_ORIGINS = ("from", "off", "out of")
-
 _PARTICLES = frozenset({"have", "keep", "there", "you", "go", "up", "out", "in here"})
 _ROLES = ("filler", "goal", "ensure", "courtesy")
 _COURTESIES = {phrase for role in _ROLES for phrase in FUNCTION_WORDS[role]} - _PARTICLES
 _COURTESY = "|".join(map(re.escape, sorted(_COURTESIES, key=len, reverse=True)))
 _BEFORE = re.compile(rf"(?:(?:{_COURTESY})(?![\w'])[ ,]*)+")
-_AFTER = re.compile(rf"(?:[ ,]+(?!(?:can|could|would|will)$)(?:{_COURTESY})(?![\w']))+$")
+_AFTER = re.compile(
+    rf"(?:[ ,]+(?!(?:can|could|would|will)$)(?:{_COURTESY}|(?:at|in) the end|again)(?![\w']))+$"
+)
 
 
 class Imperative(Value):
-    """An imperative sentence pattern, and the effect that it requests.
+    """An action as an order: 'put {0} on {1}'.
 
     Args:
-        pattern: The sentence pattern; the groups `p0`, `p1` … are arguments.
-        asked: Atom of the requested literal, or the requested change of a number.
-        positive: Whether the atom becomes true.
-        needs: Atoms of the action's precondition.
+        head: The words before the first argument, as a pattern; a particle is its group.
+        slots: The parameters in the order of the words, each after its preposition, or after ","
+            if any preposition may stand there.
+        ends: Particles that may stand after the first argument or at the end.
+        strict: Whether a particle tells the action from others with the same verb.
+        left: The parameters that are places which the action's object leaves.
     """
 
-    pattern: re.Pattern[str]
-    asked: Atom | NumericEffect
-    positive: bool
-    parameters: tuple[TypedName, ...]
-    needs: tuple[Atom, ...] = ()
+    action: ActionSchema
+    verb: str
+    head: re.Pattern[str]
+    slots: tuple[tuple[str, int], ...]
+    ends: tuple[str, ...] = ()
+    strict: bool = False
+    left: frozenset[int] = frozenset()
 
-    @property
-    def args(self) -> tuple[str, ...]:
-        asked = self.asked
-        return asked.args if isinstance(asked, Atom) else asked.fluent.args
+    @cached_property
+    def needs(self) -> tuple[Atom, ...]:
+        literals = literals_of(self.action.precondition)
+        return tuple(atom for atom, positive in literals if positive and atom.args)
+
+    @cached_property
+    def made(self) -> frozenset[str]:
+        """The parameters of facts that the action makes true."""
+        literals = literals_of(self.action.effect)
+        return frozenset(x for atom, positive in literals if positive for x in atom.args)
+
+    def arguments(self, text: str) -> Iterator[tuple[tuple[str, str], ...]]:
+        """Yield the arguments that an order can have, each with its preposition, fewest first."""
+        match = self.head.match(text)
+        if match is None:
+            return
+        rest, found = text[match.end() :], match["particle"]
+        for end in self.ends:
+            bare_rest = re.sub(rf" {end}(?= (?:{'|'.join(_BETWEEN)}) |$)", "", rest, count=1)
+            rest, found = bare_rest, found or (end if bare_rest != rest else None)
+        if self.strict and not found:
+            return
+        if not rest:
+            yield ()
+            return
+        joints = list(_BETWEEN_ARGUMENTS.finditer(rest))[:_MOST_JOINTS]
+        for size in range(min(len(joints), len(self.slots)) + 1):
+            for cut in combinations(joints, size):
+                starts = [0, *(joint.end() for joint in cut)]
+                ends = [*(joint.start() for joint in cut), len(rest)]
+                marks = ["", *(joint["mark"] or "," for joint in cut)]
+                parts = [rest[one:other].strip() for one, other in zip(starts, ends, strict=True)]
+                pairs = tuple(zip(marks, parts, strict=True))
+                pairs = pairs if parts[0] else pairs[1:]
+                if all(part for _, part in pairs):
+                    yield pairs
+
+    def assignments(
+        self, pairs: Sequence[tuple[str, str]], fits: Callable[[str, TypedName], bool]
+    ) -> Iterator[dict[int, str]]:
+        """Yield the ways to take arguments for parameters."""
+        if not pairs:
+            yield {}
+            return
+        (mark, text), *others = pairs
+        for before, number in sorted(self.slots, key=lambda slot: slot[1] in self.left):
+            parameter = self.action.parameters[number]
+            towards = mark in _TOWARDS and parameter.name not in self.made
+            if (
+                not towards
+                and _goes_with(mark, before, number in self.left)
+                and fits(text, parameter)
+            ):
+                for found in self.assignments(others, fits):
+                    if number not in found:
+                        yield {number: text, **found}
+
+    def asked(
+        self, named: Sequence[str], added: Counter[str]
+    ) -> tuple[Atom | NumericEffect, bool] | None:
+        """Return the effect that the order asks for, and whether it becomes true."""
+        literals = list(literals_of(self.action.effect))
+        literal = _asked(literals, named, added, self.verb in PLACING)
+        if literal is not None:
+            return literal
+        change = _changed(self.action.effect, named)
+        return None if change is None or (literals and not change.fluent.args) else (change, True)
+
+
+_MOST_JOINTS = 6
+
+
+def _goes_with(mark: str, before: str, left: bool) -> bool:
+    """Return whether a preposition can stand before a parameter."""
+    if mark in ("", ","):
+        return before in ("", ",")
+    if before in ("", ","):
+        return left if mark in _ORIGINS else True
+    return mark == before or mark in _alike(before)
+
+
+def _alike(word: str) -> Sequence[str]:
+    return [w for w, meant in PLACES.items() if word in (w, *meant)]
 
 
 def bare(text: str) -> str:
@@ -105,34 +230,70 @@ def stages_of(text: str) -> list[str]:
     return [bare(part) for part in _THEN.split(text) if part and part.strip(" .,;")]
 
 
-def imperatives(domain: Domain, orders: Sequence[tuple[str, Template]]) -> Iterator[Imperative]:
-    """Yield the imperative patterns of the actions, longest first."""
-    added = Counter(
+def imperatives(
+    domain: Domain, orders: Sequence[tuple[str, Template]], nouns: Collection[str]
+) -> Iterator[Imperative]:
+    """Yield the actions as orders.
+
+    Args:
+        nouns: The nouns of types, which may be left out: 'open gate {0}', 'open {0}'.
+    """
+    said = [(domain.actions[name], order) for name, order in orders if name in domain.actions]
+    verbs = [(action.name, order.text.lower().split()[0]) for action, order in said if order]
+    for action, order in said:
+        if not order:
+            continue
+        verb, words, slots, marks = _parts(order.text.lower())
+        alone = len({name for name, other in verbs if other == verb}) == 1
+        ends = [word for word in words if word in PARTICLES]
+        some = "|".join((*ends, *marks) or (("up", "down", "out", "over") if alone else ()))
+        pattern = re.escape(verb) + (rf"(?: (?P<particle>{some}))?" if some else "(?P<particle>)")
+        for word in words:
+            if word not in PARTICLES:
+                said_noun = rf" (?:(?:the|some) )?{re.escape(word)}(?: (?:of|for|in|on))?"
+                pattern += rf"(?: {re.escape(word)})?" if word in nouns else said_noun
+        gone = _left(list(literals_of(action.effect)))
+        left = frozenset(n for n, p in enumerate(action.parameters) if p.name in gone)
+        head = re.compile(rf"{pattern}(?= |$)")
+        yield Imperative(action, verb, head, slots, (*ends, *marks), bool(ends) and not alone, left)
+
+
+def _left(effects: Sequence[tuple[Atom, bool]]) -> set[str]:
+    """Return the arguments that an action's object leaves: no longer at `?from`, but at `?to`."""
+    gone = {a for atom, made in effects if not made for a in atom.args[1:]}
+    for atom, made in effects:
+        others = [o for o, new in effects if new and not made and o.predicate == atom.predicate]
+        gone |= {a for o in others for a, b in zip(atom.args, o.args, strict=True) if a != b}
+    return gone
+
+
+def _parts(text: str) -> tuple[str, list[str], tuple[tuple[str, int], ...], list[str]]:
+    """Split 'pick {0} up in {1}' into its verb, its other words, its slots, and their particles."""
+    head, *parts = re.split(r"\{(\d+)\}", text)
+    verb, *words = head.split()
+    first = words.pop() if words[-1:] and words[-1] in {*_BETWEEN} - PARTICLES else ""
+    slots, marks = [], []
+    for number, after in zip(parts[::2], parts[1::2], strict=True):
+        slots.append((first, int(number)))
+        first = after.strip() if after.strip() != "," else ","
+        particle, _, rest = first.partition(" ")
+        if particle in PARTICLES and number == parts[0] and rest:
+            words, first = [*words, particle], rest
+        elif particle in PARTICLES and number == parts[-2]:
+            words, first = [*words, *first.split()], ""
+        elif particle in PARTICLES:
+            marks.append(particle)
+    return verb, words, tuple(slots), marks
+
+
+def effects_of(domain: Domain) -> Counter[str]:
+    """Return how many actions make each predicate true."""
+    return Counter(
         change.predicate
         for action in domain.actions.values()
         for change, positive in literals_of(action.effect)
         if positive
     )
-    for name, order in orders:
-        action = domain.actions.get(name)
-        if action is None or not order:
-            continue
-        parameters = [p.name for p in action.parameters]
-        literals = list(literals_of(action.effect))
-        needs = tuple(
-            atom for atom, positive in literals_of(action.precondition) if positive and atom.args
-        )
-        gone = {a for atom, made in literals if not made for a in atom.args[1:]}
-        left = frozenset(n for n, p in enumerate(parameters) if p in gone)
-        for pattern, groups in _forms(order.text.lower(), left):
-            named = [parameters[g] for g in groups if g < len(parameters)]
-            placing = _PLACING.match(order.text.lower()) is not None
-            asked: tuple[Atom | NumericEffect, bool] | None
-            asked = _asked(literals, named, added, placing)
-            if asked is None and (change := _changed(action.effect, named)) is not None:
-                asked = change, True
-            if asked is not None:
-                yield Imperative(pattern, asked[0], asked[1], action.parameters, needs)
 
 
 def orders_of(wording: Mapping[str, ActionWording], domain: Domain) -> list[tuple[str, Template]]:
@@ -154,7 +315,7 @@ def _changed(effect: Expression, named: Sequence[str]) -> NumericEffect | None:
         if isinstance(one, NumericEffect)
         and isinstance(one.amount, Number)
         and one.operator in {"increase", "decrease", "assign"}
-        and one.fluent.args[:1] == tuple(named[:1])
+        and one.fluent.args[:1] in ((), tuple(named[:1]))
         and set(one.fluent.args) <= set(named)
     ]
     return min(changes, key=lambda one: one.operator == "decrease", default=None)
@@ -176,6 +337,16 @@ def exclusive(domain: Domain) -> frozenset[tuple[str, str]]:
             added = (a.predicate for a, made in changes if made and a.args[:1] == gone.args[:1])
             pairs |= {pair for name in added for pair in _both(gone.predicate, name)}
     return frozenset(pairs)
+
+
+def balanced(domain: Domain) -> frozenset[str]:
+    """Return the predicates of one object at a time: actions only pass them on, like `robot-at`."""
+    changes = [list(literals_of(action.effect)) for action in domain.actions.values()]
+    found = {atom.predicate for literals in changes for atom, _ in literals if len(atom.args) == 1}
+    for literals in changes:
+        count = Counter((atom.predicate, made) for atom, made in literals)
+        found = {name for name in found if count[name, True] == count[name, False]}
+    return frozenset(found)
 
 
 def _both(one: str, other: str) -> tuple[tuple[str, str], tuple[str, str]]:
@@ -202,6 +373,8 @@ def _asked(
     """Return the literal that an imperative with the arguments `named` requests, or None."""
     # An order to put something needs its place; other orders may leave out arguments.
     about = [one for one in literals if named and one[0].args[:1] == (named[0],)]
+    about = about or [one for one in literals if named and named[0] in one[0].args]
+    about = about or [one for one in literals if not one[0].args]
     possible = [one for one in about if set(one[0].args) <= set(named)]
     most = max((len(atom.args) for atom, _ in about), default=0)
     if not placing and all(len(atom.args) < most for atom, _ in possible):
@@ -215,80 +388,37 @@ def _asked(
     )
 
 
-def _forms(
-    order: str, left: Set[int] = frozenset()
-) -> Iterator[tuple[re.Pattern[str], tuple[int, ...]]]:
-    """Yield the patterns of an imperative with all or only some of its phrases."""
-    parts = re.split(r"\{(\d+)\}", order)
-    head, first, *rest = [*parts, "", ""][:2] + list(parts[2:])
-    if len(parts) < 3:
-        return
-    phrases = [(rest[i], rest[i + 1]) for i in range(0, len(rest) - 1, 2)]
-    last = rest[-1]
-    for kept in _kept(len(phrases)):
-        text, groups = f"{re.escape(head)}(?P<p{first}>.+?)", [int(first)]
-        for index in kept:
-            word, number = phrases[index]
-            text += f"{_place(word, int(number) in left)}(?P<p{number}>.+?)"
-            groups.append(int(number))
-        yield re.compile(text + re.escape(last)), tuple(groups)
-        if last.strip() and not kept:  # 'pick red up', 'pick up red'
-            yield re.compile(f"{re.escape(head)}{last.strip()} (?P<p{first}>.+?)"), (int(first),)
-        particle = phrases[0][0].strip() if phrases else ""
-        if particle in PARTICLES and not kept:  # 'take red off'
-            yield re.compile(f"{re.escape(head)}(?P<p{first}>.+?) {particle}"), (int(first),)
-        verb, _, end = head.strip().partition(" ")
-        if end in PARTICLES:  # 'switch on the lamp', 'switch the lamp on'
-            text = text.replace(f"{re.escape(head)}(?P<p{first}>.+?)", "", 1)
-            moved = f"{re.escape(verb)} (?P<p{first}>.+?) {end}{text}{re.escape(last)}"
-            yield re.compile(moved), tuple(groups)
+def as_clauses(text: str, *, ordered: bool, placing: bool = False) -> Iterator[str]:
+    """Yield the clauses that a request can mean: 'bring X to Y', after an order also 'X to Y'.
 
-
-def _kept(count: int) -> Iterator[tuple[int, ...]]:
-    for bits in range(2**count - 1, -1, -1):
-        yield tuple(i for i in range(count) if bits >> i & 1)
-
-
-def _place(words: str, left: bool) -> str:
-    """Return a pattern for the preposition before an argument, such as 'on' or 'onto' for 'on'."""
-    word = words.strip()
-    if word == ",":
-        forms = _ORIGINS if left else ("with", "using", *_PLACES)
-        return rf"(?:,| (?:{'|'.join(sorted(forms, key=len, reverse=True))})) "
-    alike = [w for w, meant in _PLACES.items() if word in (w, *meant)] or [word]
-    return f" (?:{'|'.join(map(re.escape, sorted({*alike, word}, key=len, reverse=True)))}) "
-
-
-def as_clauses(text: str, *, ordered: bool) -> Iterator[str]:
-    """Yield the clauses that a request can mean, such as 'X is at Y' for 'bring X to Y'.
-
-    If `ordered`, the verb may be missing, as in 'X to Y'.
+    Args:
+        placing: Whether the first word is a verb of the world that asks for a place.
     """
-    verb = _PLACING.match(text)
     text = _SHOULD.sub(lambda match: f" is{match['denied'] or ''}", text)
     yield text
-    if (going := _GOING.fullmatch(text)) is not None:
-        yield from (f"the robot is {p} {going['place']}" for p in ("at", "in"))
-    rest = _OVER.sub("", text[verb.end() :]) if verb else text
-    for origin in (None, _ORIGIN.search(rest)):
-        said = rest if origin is None else rest[: origin.start()] + rest[origin.end() :]
-        for match in re.finditer(rf" (?P<place>{_WHERE}) ", said):
-            thing, place = said[: match.start()], said[match.end() :]
-            if thing and place and (verb or ordered or _LIST.search(thing) is None):
-                for preposition in _PLACES[match["place"]]:
-                    yield f"{thing} is {preposition} {place}"
+    if (existing := _THERE_IS.fullmatch(text)) is not None:
+        yield f"{existing['thing']} is {existing['place']}"
+    word, _, thing = text.partition(" ")
+    verb = placing or word in PLACING
+    rest = _OVER.sub("", thing) if verb else text
+    rest = _OFF.sub(" from ", rest) if verb else rest
+    for match in re.finditer(rf" (?P<place>{WHERE}) ", rest):
+        what, place = rest[: match.start()], rest[match.end() :]
+        if what and place and (verb or ordered or _LIST.search(what) is None):
+            for preposition in PLACES[match["place"]]:
+                yield f"{what} is {preposition} {place}"
+    if verb and (elsewhere := _ELSEWHERE.fullmatch(rest)) is not None:
+        yield f"{elsewhere['thing']} is at something but {elsewhere['place']}"
+    what, origin, place = rest.partition(" from ")
+    if origin and verb:  # 'get X out of Y'
+        yield f"{rest} is not at {place}"
     if (under := _UNDER.fullmatch(rest)) is not None:
         yield f"{under['place']} is on {under['thing']}"
-    word, _, thing = text.partition(" ")
-    if thing and word in _HOLDING:
-        yield from (
-            f"{thing} is in the hand",
-            f"{thing} is held",
-            f"holding {thing}",
-            f"carrying {thing}",
-        )
+    if thing and word in _ALIKE[0]:
+        yield from (f"{thing} is in the hand", f"{thing} is held", f"{thing} is carried")
+        yield from (f"holding {thing}", f"carrying {thing}", f"{thing} has")
     if thing:  # 'clear the red block'
-        yield f"{thing} is {word}"
+        yield from (f"{thing} is {word}", f"{thing} is {word}ed")
     state = _STATE.fullmatch(text)
     if state is not None:
         yield f"{state['thing']} is {state['state']}"
@@ -296,23 +426,28 @@ def as_clauses(text: str, *, ordered: bool) -> Iterator[str]:
 
 _LIST = re.compile(r", and |, | and ")
 _GERUND = re.compile(r"(?P<verb>[a-z]{2,})ing\b")
-_AFTER_DOING = re.compile(
-    r"(?P<later>.+?),? after (?P<first>[a-z]+ing .+)|after (?P<one>[a-z]+ing [^,]+), (?P<then>.+)"
-)
-_BEFORE_DOING = re.compile(r"(?P<first>.+?),? before (?P<later>[a-z]+ing .+)")
+_AFTER_DOING = re.compile(r"(?P<later>.+?),? after (?P<first>[a-z]+ing .+)")
+_BEFORE_DOING = re.compile(r"(?P<first>.+?),? before (?P<later>(?:you )?[a-z]+ .+)")
 
 
 def in_order_of(text: str, verbs: Collection[str]) -> str:
     """Turn 'B after doing A' and 'A before doing B' into 'A then B'."""
-    if (after := _AFTER_DOING.fullmatch(text)) is not None:
-        first, later = after["first"] or after["one"], after["later"] or after["then"]
-        return f"{_plain_verb(first, verbs)}, then {later}"
+    verb = "|".join(map(re.escape, sorted(verbs)))
+    after = re.fullmatch(
+        rf"after (?P<first>[a-z]+ing .+?)(?:, | (?=(?:{verb}) ))(?P<later>.+)", text
+    ) or _AFTER_DOING.fullmatch(text)
+    if after is not None:
+        return f"{plain_verb(after['first'], verbs)}, then {after['later']}"
     if (before := _BEFORE_DOING.fullmatch(text)) is not None:
-        return f"{before['first']}, then {_plain_verb(before['later'], verbs)}"
+        later = plain_verb(before["later"].removeprefix("you "), verbs)
+        if later.split()[0] in verbs:
+            return f"{before['first']}, then {later}"
     return text
 
 
-def _plain_verb(text: str, verbs: Collection[str]) -> str:
+def plain_verb(text: str, verbs: Collection[str]) -> str:
+    """Return an order for its gerund: 'opening the gate' becomes 'open the gate'."""
+
     def plain(match: re.Match[str]) -> str:
         stem = match["verb"]
         doubled = stem[:-1] if stem[-1:] == stem[-2:-1] else stem
@@ -321,36 +456,48 @@ def _plain_verb(text: str, verbs: Collection[str]) -> str:
     return _GERUND.sub(plain, text, count=1)
 
 
-_TIMES = re.compile(r"(?P<order>.+?) (?:(?P<word>once|twice|thrice)|(?P<number>\w+) times)")
+_TIMES = re.compile(
+    r"(?P<order>.+?) (?:(?P<word>once|twice|thrice)|(?P<number>\w+) times|by (?P<by>\w+))"
+)
 _ONCE = {"once": 1, "twice": 2, "thrice": 3}
 
 
-def repeated(text: str) -> tuple[str, int]:
-    """Split 'water the rose twice' into 'water the rose' and 2, or return 0 without a number."""
+class Repetition(Value):
+    """A number of times, or with `total` the amount by which a number changes; 0 for none."""
+
+    times: int = 0
+    total: bool = False
+
+
+def repeated(text: str) -> tuple[str, Repetition]:
+    """Split 'water the rose twice' into the order and the number of times."""
     match = _TIMES.fullmatch(text)
     if match is None:
-        return text, 0
-    number = match["number"] or ""
+        return text, Repetition()
+    number = match["number"] or match["by"] or ""
     times = _ONCE.get(match["word"] or "") or NUMBERS.get(number, 0)
     times = times or (int(number) if number.isdecimal() else 0)
-    return (match["order"], times) if times else (text, 0)
+    return (match["order"], Repetition(times, bool(match["by"]))) if times else (text, Repetition())
 
 
-_TURN = re.compile(r"(turn|switch)(?= )")
+def given(text: str) -> str:
+    """Turn 'give maria the letter' into 'give the letter to maria'."""
+    match = _GIVING.fullmatch(text)
+    return f"{match['verb']} {match['what']} to {match['whom']}" if match else text
 
 
-def variants(text: str, types: Mapping[str, str]) -> Iterator[str]:
-    """Yield rewordings of an imperative.
-
-    Args:
-        types: For verbs whose first argument can only be one object: this object.
-    """
-    yield text
-    if (turn := _TURN.match(text)) is not None:
-        yield f"{'switch' if turn[0] == 'turn' else 'turn'}{text[turn.end() :]}"
-    verb, _, rest = text.partition(" ")
-    if verb in types and rest.startswith(("to ", "into ", "from ")):  # 'fly to airport2'
-        yield f"{verb} {types[verb]} {rest}"
+def variants(text: str) -> Iterator[str]:
+    """Yield rewordings of an order with other verbs that can mean the same."""
+    for group in _ALIKE:
+        for phrase in group:
+            verb, _, particle = phrase.partition(" ")
+            match = re.fullmatch(rf"{verb}(?: {particle})?(?P<rest> .+)", text)
+            if particle and match is not None and not text.startswith(f"{phrase} "):
+                if not match["rest"].endswith(f" {particle}"):
+                    continue
+                match = re.fullmatch(rf"{verb}(?P<rest> .+) {particle}", text)
+            if match is not None:
+                yield from (f"{other}{match['rest']}" for other in group if other != phrase)
 
 
 def things_of(text: str) -> list[str]:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from decimal import Decimal
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from functools import partial
-from itertools import product
 
 from hvr.errors import LanguageError
-from hvr.execution.facts.clauses import FactClauses, all_of, atom_of
+from hvr.execution.facts.clauses import RELATED, FactClauses, all_of, atom_of
 from hvr.execution.facts.imperatives import (
     PLACING,
     Imperative,
+    Repetition,
     as_clauses,
+    balanced,
     bare,
+    effects_of,
+    given,
     imperatives,
     in_order_of,
     orders_of,
@@ -24,16 +26,37 @@ from hvr.execution.facts.imperatives import (
     variants,
 )
 from hvr.execution.facts.things import NONE, SOME, Thing
-from hvr.knowledge.wording import Template
-from hvr.pddl import Atom, Comparison, Domain, Formula, FunctionTerm, Not, Number, Problem
+from hvr.pddl import (
+    Atom,
+    Comparison,
+    Domain,
+    Exists,
+    Formula,
+    FunctionTerm,
+    Not,
+    Number,
+    Problem,
+    TypedName,
+)
 from hvr.pddl.formulas import NumericEffect, atoms_of
-from hvr.values import cached_property
 from hvr.worlds.facts.lexicon import WorldLexicon
 
 _FIRST = re.compile(r"^(?:first|firstly|first of all),? ")
-_SWAP = re.compile(r"(?:swap|exchange|switch) (?P<one>.+?) (?:and|with|for) (?P<other>.+)")
+_SWAP = re.compile(
+    r"(?:swap|exchange|switch) (?:(?P<one>.+?) (?:and|with|for) (?P<other>.+)|(?P<two>.+))"
+)
 _MEANS = re.compile(
-    r" (?:with|using|by means of|by|via) (?P<means>[^,]+?)(?= (?:to|into|onto|from|at) |$)"
+    r" (?:with|using|by means of|by|via|on|in|aboard) (?P<means>[^,]+?)"
+    r"(?= (?:to|into|onto|from|at) |$)"
+)
+
+
+_IT = re.compile(r"\b(?:it|them|her|him)\b")
+_THERE = re.compile(r"\b(?:over )?there\b(?! (?:is|are|be)\b)")
+_FURTHER = re.compile(r"(?:back )?(?P<place>(?:to|into|onto|on|in|at) .+)")
+_CONTRAST = re.compile(
+    r"(?P<order>.+?),? (?:(?:and |but )?not|instead of|rather than) "
+    r"(?:(?:to|into|onto|in|on|at) )?(?P<other>.+)"
 )
 
 
@@ -41,10 +64,13 @@ class FactOrders(FactClauses):
     def __init__(self, domain: Domain, problem: Problem, words: WorldLexicon) -> None:
         super().__init__(domain, problem, words)
         said = orders_of(words.wording.actions, domain)
-        self._imperatives = list(imperatives(domain, said))
-        self._verbs = {*PLACING, *(order.text.lower().split()[0] for _, order in said)}
-        self._single_agents = dict(self._agents(said))
-        self._spoken = ""  # the thing that 'it' refers to
+        nouns = {noun for names in words.types.values() for noun in names}
+        self._imperatives = list(imperatives(domain, said, nouns))
+        self._added = effects_of(domain)
+        self._one_place = balanced(domain)
+        self.verbs = {*PLACING, *(order.text.lower().split()[0] for _, order in said if order)}
+        self._mentions: list[str] = []  # things that 'it' and 'there' can mean
+        self._last = ""  # the last verb and its object
 
     def read(self, text: str, *, orders: bool) -> list[Formula]:
         words = re.sub(r"\s+", " ", text.strip().rstrip(".!").lower())
@@ -54,7 +80,7 @@ class FactOrders(FactClauses):
         if not orders:
             raise self._rejected(words)
         stages: list[list[Formula]] = []
-        for part in stages_of(in_order_of(words, self._verbs)):
+        for part in stages_of(in_order_of(words, self.verbs)):
             plain = _FIRST.sub("", part)
             self._ordered = bool(stages) or plain != part
             found = self._conjunction(plain, self._order)
@@ -72,11 +98,17 @@ class FactOrders(FactClauses):
         return [all_of(stage) for stage in stages]
 
     def _undoes(self, later: Formula, earlier: Formula) -> bool:
-        """Return whether the later condition makes the earlier one false."""
-        if later == earlier or isinstance(earlier, Not):
+        """Return whether two conditions on the same object exclude each other."""
+        if Not(later) == earlier or later == Not(earlier):
+            return True
+        if later == earlier or isinstance(later, Not) or isinstance(earlier, Not):
             return False
         one, other = (next((a for a in atoms_of(f) if a.args), None) for f in (later, earlier))
-        if one is None or other is None or one.args[0] != other.args[0]:
+        if one is None or other is None:
+            return False
+        if one.predicate == other.predicate in self._one_place:
+            return one.args != other.args
+        if one.args[0] != other.args[0]:
             return False
         return (one.predicate, other.predicate) in self._exclusive
 
@@ -86,76 +118,96 @@ class FactOrders(FactClauses):
         return None if found is None else all_of(found)
 
     def _order(self, text: str) -> list[Formula] | None:
-        found = self._ordered_clause(text)
-        return self._either(bare(text), self._order) if found is None else found
-
-    def _ordered_clause(self, text: str) -> list[Formula] | None:
-        """Parse an imperative of an action, or a clause after a verb such as 'put' or 'bring'."""
-        text = re.sub(r"\b(it|them)\b", self._spoken or "it", bare(text))
-        plain, times = repeated(text)
-        matches = [
-            (form, match)
-            for said, form in product(variants(plain, self._single_agents), self._imperatives)
-            if (match := form.pattern.fullmatch(said)) is not None
-        ]
-        # 'prune all plants in the orchard' is about some of the plants, not about a place to prune.
-        for form, match in sorted(matches, key=lambda one: not self._describes(*one)):
-            read = self._imperative(form, match, times)
-            if read is not None:
-                self._ordered = True
-                return read
-        if times:
-            return None
-        if (other := self._exchange(text) or self._by_means(text)) is not None:
-            return other
-        for clause in self._with_relations(as_clauses(text, ordered=self._ordered)):
-            at = clause.rfind(" is ") if " is " in clause else len(clause)
-            things, verb, rest = clause[:at], clause[at : at + 4], clause[at + 4 :]
-            clauses = [self._clause(f"{thing}{verb}{rest}") for thing in things_of(things)]
-            found = [one for one in clauses if one is not None]
-            if found and len(found) == len(clauses):
-                self._ordered, self._spoken = True, things
+        for said in self._standing_alone(bare(text)):
+            found = self._ordered_clause(said) or self._either(said, self._order)
+            if found is not None:
                 return found
         return None
 
-    def _describes(self, form: Imperative, match: re.Match[str]) -> bool:
-        """Return whether the only argument of an imperative is a description, not a name."""
-        ((group, text), *others) = match.groupdict().items()
-        plain = others or text in self._things.phrases
-        return not plain and self._thing(text, form.parameters[int(group[1:])]) is not None
+    def _standing_alone(self, text: str) -> Iterator[str]:
+        """Yield an order with things for its pronouns, the last mentioned first."""
+        pronoun = _IT if _IT.search(text) else _THERE
+        if pronoun.search(text) is None:
+            yield text
+            if (further := _FURTHER.fullmatch(text)) is not None and self._last:
+                yield f"{self._last} {further['place']}"
+            return
+        for mention in reversed(self._mentions):
+            thing = mention if pronoun is _IT else f"to {mention}"
+            yield from self._standing_alone(pronoun.sub(thing, text))
 
-    def _with_relations(self, clauses: Iterable[str]) -> Iterator[str]:
-        """Yield the clauses, then variants with a world's relation: 'is stored in' for 'is in'."""
-        known = list(clauses)
-        yield from known
-        for relation in self._relations:
-            last = relation.split()[-1]
-            yield from (
-                c.replace(f" is {last} ", f" {relation} ", 1) for c in known if f" is {last} " in c
-            )
+    def _ordered_clause(self, text: str) -> list[Formula] | None:
+        """Read an order: an imperative of an action, or 'put', 'bring' … and a clause."""
+        plain, times = repeated(given(text))
+        found = self._by_action(plain, times)
+        if found is None and not times.times:
+            found = self._exchange(plain) or self._by_means(plain) or self._as_clause(plain)
+        for said in variants(plain) if found is None else ():
+            found = found or self._by_action(said, times)
+        return found or self._contrast(text)
 
-    @cached_property
-    def _relations(self) -> tuple[str, ...]:
-        found = []
-        for name, said in self.words.wording.predicates.items():
-            match = re.fullmatch(r"\{0\} (.+) \{1\}", said.true.text.lower())
-            if match is not None and self.one_at_a_time(name) and " " in match[1]:
-                found.append(match[1])
-        return tuple(found)
+    def _by_action(self, text: str, times: Repetition) -> list[Formula] | None:
+        for order in self._imperatives:
+            for pairs in order.arguments(text):
+                for known in order.assignments(pairs, self._fits):
+                    direct = bool(pairs) and not pairs[0][0]
+                    read = self._imperative(order, known, times, direct=direct)
+                    if read is not None:
+                        self._ordered = True
+                        return read
+        return None
 
-    def _agents(self, orders: Sequence[tuple[str, Template]]) -> Iterator[tuple[str, str]]:
-        """Yield each verb whose first argument can only be one object, with this object."""
-        for name, order in orders:
-            action = self.domain.actions.get(name)
-            if action is not None and action.parameters and order:
-                members = self.domain.members(self.objects, action.parameters[0].types)
-                if len(members) == 1:
-                    yield order.text.lower().split()[0], next(iter(members))
+    def _fits(self, text: str, parameter: TypedName) -> bool:
+        return all(self._thing(one, parameter) for one in self._items(text, parameter))
+
+    def _items(self, text: str, parameter: TypedName) -> list[str]:
+        """Return the items of a list of things; a description may contain 'and'."""
+        items = things_of(text)
+        return items if len(items) < 2 or self._thing(text, parameter) is None else [text]
+
+    def _as_clause(self, text: str) -> list[Formula] | None:
+        verb = text.partition(" ")[0]
+        placing = any(
+            f"{verb}{end}" in self._predicate_words for end in ("ed", "d", verb[-1:] + "ed")
+        )
+        said = list(as_clauses(text, ordered=self._ordered, placing=placing))
+        for read in (self._worded, self._placed):
+            for clause in said:
+                at = clause.rfind(" is ") if " is " in clause else len(clause)
+                things, rest = clause[:at], clause[at:]
+                clauses = [read(f"{thing}{rest}") for thing in things_of(things)]
+                found = [one for one in clauses if one is not None]
+                if found and len(found) == len(clauses):
+                    place = RELATED.fullmatch(f"x{rest}")
+                    self._mentions += [*([place["place"]] if place else []), things]
+                    self._ordered, self._last = True, f"move {things}"
+                    return found
+        return None
+
+    def _contrast(self, text: str) -> list[Formula] | None:
+        """Read 'put red on green, not blue': the other thing is excluded."""
+        match = _CONTRAST.fullmatch(text)
+        other = self.object_of(match["other"]) if match else None
+        found = self._order(match["order"]) if match and other else None
+        if found is None or not isinstance(atom := found[-1], Atom) or other is None:
+            return None
+        for at in reversed(range(len(atom.args))):
+            parameter = self.domain.predicates[atom.predicate].parameters[at]
+            if self.domain.has_type(self.objects[other], parameter.types):
+                denied = (*atom.args[:at], other, *atom.args[at + 1 :])
+                return [*found, Not(Atom(atom.predicate, denied))]
+        return None
 
     def _exchange(self, text: str) -> list[Formula] | None:
         """Parse 'swap red and green': each object takes the other one's place."""
         match = _SWAP.fullmatch(text)
-        pair = [self.object_of(match[name]) for name in ("one", "other")] if match else []
+        two = (
+            self._things.read(match["two"], TypedName("?x", ("object",)))
+            if match and match["two"]
+            else None
+        )
+        pair = [self.object_of(match[name] or "") for name in ("one", "other")] if match else []
+        pair = list(self._things.named(two)) if two is not None else pair
         if len(pair) != 2 or None in pair or pair[0] == pair[1]:
             return None
         found = []
@@ -199,65 +251,98 @@ class FactOrders(FactClauses):
         return None
 
     def _imperative(
-        self, form: Imperative, match: re.Match[str], times: int
+        self, order: Imperative, known: Mapping[int, str], times: Repetition, *, direct: bool
     ) -> list[Formula] | None:
-        said = {int(name[1:]): text for name, text in match.groupdict().items()}
-        index = {p.name: i for i, p in enumerate(form.parameters)}
-        first = index[form.args[0]]
-        change = form.asked if isinstance(form.asked, NumericEffect) else None
-        if times > 1 and change is None:
-            raise LanguageError(f"hvr does an action only once: {match[0]!r} increases no number")
+        """Return what an order asks for.
+
+        Args:
+            known: The words for some of the action's parameters.
+            direct: Whether the first of them has no preposition.
+        """
+        parameters = order.action.parameters
+        index = {p.name: i for i, p in enumerate(parameters)}
+        asked = order.asked([parameters[n].name for n in known], self._added)
+        if asked is None:
+            return None
+        effect, positive = asked
+        named = effect.args if isinstance(effect, Atom) else effect.fluent.args
+        if times.times > 1 and isinstance(effect, Atom):
+            raise LanguageError(f"hvr does an action only once: {order.verb!r} increases no number")
+        main = next(iter(known), None)
         found = []
-        for one in things_of(said[first]):
-            things = []
-            for place, text in {**said, first: one}.items():
-                thing = self._thing(text, form.parameters[place])
-                if thing is None:
-                    return None
-                things.append((place, thing))
-            known = dict(things)
-            args = [
-                known.get(index[a], Thing(form.parameters[index[a]].types[0], SOME))
-                for a in form.args
-            ]
-            if len({t.name for t in args if not t.quantifier}) < sum(
-                not t.quantifier for t in args
-            ):
-                raise LanguageError(f"{one!r} cannot be put on or in itself: {match[0]!r}")
-            found += self._first(form, known)
-            if change is not None:
-                found.append(self._changed(change, args, times or 1))
+        for one in self._items(known[main], parameters[main]) if main is not None else [""]:
+            things = {n: self._thing(text, parameters[n]) for n, text in known.items()}
+            if main is not None:
+                things[main] = self._thing(one, parameters[main])
+            given = {n: thing for n, thing in things.items() if thing is not None}
+            args = [given.get(index[a]) or self._any(parameters[index[a]]) for a in named]
+            if args and args[0].quantifier and index[named[0]] not in known and not direct:
+                return None  # 'drive to the harbour' does not say which truck
+            plain = [t.name for t in args if not t.quantifier]
+            if len({*plain}) < len(plain):
+                raise LanguageError(f"{one!r} cannot be put on or in itself")
+            needs = self._first(order, given, named)
+            if needs is None:
+                return None
+            found += needs
+            if isinstance(effect, NumericEffect):
+                found.append(self._changed(effect, args, times))
             else:
-                found.append(self._effect(form, args, {index[a] for a in form.args} - set(known)))
-        self._spoken = said[first]
+                left_out = {n for n, a in enumerate(named) if index[a] not in known}
+                found.append(self._effect(effect, positive, args, left_out))
+                if left_out and positive and self._holds(found[-1]):
+                    return None  # 'drive truck1' does not say where to
+        self._mentions += [*list(known.values())[1:], *list(known.values())[:1]]
+        self._last = f"{order.verb} {known[main]}" if direct and main is not None else order.verb
         return found
 
-    def _first(self, form: Imperative, known: Mapping[int, Thing]) -> list[Formula]:
-        """Return unmet preconditions about arguments that the requested effect does not mention."""
-        index = {p.name: i for i, p in enumerate(form.parameters)}
-        open_ = {a for a, i in index.items() if i in known and a not in form.args}
-        said = {a: t.name for a, i in index.items() if (t := known.get(i)) and not t.quantifier}
-        needs: list[Formula] = [
-            Atom(atom.predicate, tuple(said[a] for a in atom.args))
-            for atom in form.needs
-            if set(atom.args) & open_ and set(atom.args) <= set(said)
-        ]
-        return [need for need in needs if not self._holds(need)]
+    def _any(self, parameter: TypedName) -> Thing:
+        members = list(self.domain.members(self.objects, parameter.types))
+        return Thing(members[0]) if len(members) == 1 else Thing(parameter.types[0], SOME)
 
-    def _changed(self, change: NumericEffect, args: Sequence[Thing], times: int) -> Formula:
-        """Return the goal value of a number: its current value after the requested change."""
+    def _first(
+        self, order: Imperative, things: Mapping[int, Thing], named: Sequence[str]
+    ) -> list[Formula] | None:
+        """Return the preconditions about named arguments that the effect does not mention.
+
+        They say through which other things an argument is concerned: 'bake the bun in the oven'.
+        The result is None if no precondition mentions an argument, which would be dropped.
+        """
+        parameters = {p.name: p for p in order.action.parameters}
+        names = list(parameters)
+        said = {names[n]: t.name for n, t in things.items() if not t.quantifier}
+        linked = open_ = {names[n] for n in things} - {*named}
+        atoms: list[Atom] = []
+        while more := [a for a in order.needs if a not in atoms and linked & {*a.args}]:
+            atoms += more
+            linked = linked | ({x for a in more for x in a.args if x in parameters} - {*said})
+        used = {x for a in atoms for x in a.args}
+        if not open_ <= used or any(names[n] in used and names[n] not in said for n in things):
+            return None
+        free = [parameters[x] for x in names if x in used and x not in said]
+        ground = [Atom(a.predicate, tuple(said.get(x, x) for x in a.args)) for a in atoms]
+        apart: list[Formula] = [a for a in ground if not {p.name for p in free} & {*a.args}]
+        together = [a for a in ground if a not in apart]
+        if together:
+            apart.append(Exists(tuple(free), all_of(together)))
+        return [need for need in apart if not self._holds(need)]
+
+    def _changed(self, change: NumericEffect, args: Sequence[Thing], times: Repetition) -> Formula:
+        """Return the value that an order asks for, computed from the current one."""
         assert isinstance(change.amount, Number)
         amount = change.amount.value
+        whole = times.times if times.total else amount * (times.times or 1)
 
         def make(names: Sequence[str]) -> Formula:
             fluent = FunctionTerm(change.fluent.function, tuple(names))
-            now = self.problem.numeric_init.get(fluent, Decimal(0))
-            match change.operator:
-                case "increase":
-                    return Comparison(">=", fluent, Number(now + times * amount))
-                case "decrease":
-                    return Comparison("<=", fluent, Number(now - times * amount))
-            return Comparison("=", fluent, Number(amount))
+            if change.operator == "assign":
+                return Comparison("=", fluent, Number(amount))
+            now = self.problem.numeric_init.get(fluent)
+            if now is None:
+                raise LanguageError(f"the number {fluent} has no value now, so it cannot change")
+            if change.operator == "increase":
+                return Comparison(">=", fluent, Number(now + whole))
+            return Comparison("<=", fluent, Number(now - whole))
 
         def members(thing: Thing) -> Thing:
             if not thing.quantifier or thing.members is not None:
@@ -267,25 +352,20 @@ class FactOrders(FactClauses):
 
         return self._formula(make, True, list(map(members, args)))
 
-    def _effect(self, form: Imperative, args: Sequence[Thing], left_out: Set[int]) -> Formula:
-        assert isinstance(form.asked, Atom)
-        make, positive = partial(atom_of, form.asked.predicate), form.positive
-        if positive:
-            return self._formula(
-                make, positive, [self._new(make, args, n) for n in range(len(args))]
-            )
+    def _effect(
+        self, asked: Atom, positive: bool, args: Sequence[Thing], left_out: Set[int]
+    ) -> Formula:
+        """Return the asked fact; what an order leaves out is in `left_out`."""
+        make = partial(atom_of, asked.predicate)
         # 'take red off' denies every place; 'switch a lamp off' is about a lamp that is on.
-        index = {p.name: i for i, p in enumerate(form.parameters)}
-        places = [index[a] for a in form.args]
-        if any(place in left_out for place in places):
+        if not positive and left_out:
             none = [
-                Thing(t.name, NONE) if place in left_out else t
-                for place, t in zip(places, args, strict=True)
+                Thing(t.name, NONE) if n in left_out and t.quantifier else t
+                for n, t in enumerate(args)
             ]
-            return self._formula(make, True, none)
-        return self._formula(
-            make, False, [self._new(make, args, n, False) for n in range(len(args))]
-        )
+            return self._formula(make, any(t.quantifier == NONE for t in none), none)
+        new = [self._new(make, args, n, positive) for n in range(len(args))]
+        return self._formula(make, positive, new)
 
     def _new(
         self,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from hvr.errors import LanguageError
-from hvr.execution.facts.imperatives import literals_of
+from hvr.execution.facts.imperatives import literals_of, plain_verb
 from hvr.execution.facts.temporal import FactWords
 from hvr.pddl import (
     Atom,
@@ -24,6 +24,7 @@ from hvr.pddl.formulas import Comparison, FunctionTerm, Number, Trajectory
 _FORBIDS = re.compile(
     r"(?P<start>^|[,.;] ?(?:and |but )?| and | but )"
     r"(?:(?:please )?(?:do not|don't|dont|never) (?P<deed>[^,.;]+?)"
+    r"|leave (?P<alone>[^,.;]+?) (?:alone|untouched|as it is|as they are)"
     r"|without (?P<means>[^,.;]+?))(?=$|[,.;]| and | but )"
     r"|(?P<inner> without )(?P<tail>[^,.;]+?)(?=$|[,.;]| and | but )",
     re.IGNORECASE,
@@ -32,8 +33,14 @@ _USING = re.compile(r"(?:using |use |the use of |taking |the help of )?(?P<thing
 _USE = re.compile(r"(?:use|touch|employ) (?P<thing>.+)")
 
 
-def without_prohibitions(text: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """Split a request into the remaining text, the forbidden actions, and the objects to avoid."""
+def without_prohibitions(
+    text: str, verbs: Collection[str]
+) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    """Split a request into its orders, the actions that it forbids, and the things not to use.
+
+    Args:
+        verbs: The verbs of orders.
+    """
     deeds: list[str] = []
     things: list[str] = []
 
@@ -43,9 +50,16 @@ def without_prohibitions(text: str) -> tuple[str, tuple[str, ...], tuple[str, ..
             things.append(use["thing"])
         elif deed:
             deeds.append(deed)
+        elif match["alone"]:
+            things.append(match["alone"])
         else:
-            using = _USING.fullmatch(match["means"] or match["tail"])
-            things.append(using["thing"] if using else "")
+            means = match["means"] or match["tail"]
+            doing = plain_verb(re.sub("^ever ", "", means), verbs)
+            using = _USING.fullmatch(means)
+            if doing.split()[0] in verbs:
+                deeds.append(doing)
+            else:
+                things.append(using["thing"] if using else "")
         return "" if match["inner"] or not match["start"] else ","
 
     rest = _FORBIDS.sub(cut, text)

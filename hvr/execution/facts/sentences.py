@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 
@@ -119,6 +120,13 @@ def problem_for(
         PddlError: The PDDL is invalid.
     """
     verbs = supports_requests(ontology)
+    if not verbs and (decided := _decided(text, domain, problem, words)) is not None:
+        rest, note = decided
+        if not rest:
+            empty = problem.replace(goal=And(()))
+            return RequestedProblem(domain, empty, "nothing is left to do", (note,))
+        posed = problem_for(rest, domain, problem, words, ontology)
+        return replace(posed, notes=(note, *posed.notes))
     if not verbs and (timed := _over_time(text, domain, problem, words)) is not None:
         return timed
     if not verbs and (restricted := _restricted(text, domain, problem, words)) is not None:
@@ -134,14 +142,50 @@ def problem_for(
     return RequestedProblem(domain, problem, said)
 
 
+_IF = re.compile(
+    r"(?P<before>.*?)(?:^|[.;,] (?:and |but |then )?)(?P<word>if|unless|in case) (?P<rest>.+)"
+)
+_IF_LAST = re.compile(r"(?P<order>[^,.;]+?),? (?P<word>if|unless|in case) (?P<condition>.+)")
+_OTHERWISE = re.compile(r"[,;.]? (?:otherwise|or else|else|if not),? ")
+
+
+def _decided(
+    text: str, domain: Domain, problem: Problem, words: WorldLexicon
+) -> tuple[str, str] | None:
+    """Return what is left of an order with a condition, and a note on whether it holds now."""
+    reader = FactOrders(domain, problem, words)
+    facts = FactWords(reader, domain, problem)
+    text = re.sub(r"\s+", " ", text.lower().strip().rstrip(".!"))
+    main, *otherwise = _OTHERWISE.split(text, maxsplit=1)
+    parts: list[tuple[str, str, str]] = []
+    if (last := _IF_LAST.fullmatch(main)) is not None:
+        parts.append(("", last["condition"], last["order"]))
+    if (first := _IF.fullmatch(main)) is not None:
+        for joint in re.finditer(r",? then |, | ", first["rest"]):
+            condition, order = first["rest"][: joint.start()], first["rest"][joint.end() :]
+            parts.append((first["before"], condition, order))
+    for before, condition, order in parts:
+        formula = reader.clauses(condition)
+        whole = facts.standing_alone(order, condition)
+        if formula is None or reader.orders(whole) is None:
+            continue
+        word = (last or first)["word"]  # type: ignore[index]
+        holds = facts.holds(str(formula))
+        done = whole if holds is (word != "unless") else "".join(otherwise)
+        note = f"{condition!r} {'holds' if holds else 'does not hold'} now"
+        return ". ".join(filter(None, (before, done))), note
+    return None
+
+
 def _restricted(
     text: str, domain: Domain, problem: Problem, words: WorldLexicon
 ) -> RequestedProblem | None:
     """Return the problem for a request that contains a prohibition, or None for other texts."""
     if text.lstrip().startswith("("):
         return None
-    facts = FactWords(FactOrders(domain, problem, words), domain, problem)
-    rest, deeds, things = without_prohibitions(text.strip())
+    reader = FactOrders(domain, problem, words)
+    facts = FactWords(reader, domain, problem)
+    rest, deeds, things = without_prohibitions(text.strip(), reader.verbs)
     rest, kept = without_kept(rest, facts)
     if not (deeds or things or kept):
         return None

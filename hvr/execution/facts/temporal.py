@@ -27,7 +27,7 @@ from hvr.pddl import (
 )
 from hvr.pddl.task import holds_initially
 
-_PRONOUNS = frozenset({"it", "them", "they"})
+_PRONOUNS = frozenset({"it", "them", "they", "her", "him"})
 _BE = frozenset({"is", "are"})
 
 

@@ -11,15 +11,16 @@ Descriptions are evaluated in the initial state.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from hvr.errors import LanguageError
 from hvr.language.function_words import NUMBERS
+from hvr.language.lexicon import plurals
 from hvr.pddl import Atom, Domain, Formula, Not, Problem, TypedName
 from hvr.pddl.task import holds_initially
 from hvr.values import cached_property
-from hvr.worlds.facts.lexicon import WorldLexicon, object_phrases, plural
+from hvr.worlds.facts.lexicon import WorldLexicon, object_phrases
 
 ALL, SOME, NONE = "every", "some", "no"
 _QUANTIFIERS = {
@@ -39,14 +40,17 @@ _QUANTIFIERS = {
     "at least one": SOME,
     "no": NONE,
 }
-_WHOLE = {"everything": ALL, "something": SOME, "anything": SOME, "nothing": NONE}
+_WHOLE = {"everything": ALL, "whatever": ALL, "something": SOME, "anything": SOME, "nothing": NONE}
 _COUNTS = {**NUMBERS, **{str(n): n for n in range(1, 11)}}
 _COUNTED = re.compile(rf"(?:at least )?(?P<least>{'|'.join(_COUNTS)})(?: of the)? (?P<rest>.+)")
 _EXCEPT = re.compile(
     r"(?P<before>.*?) ?\b(?:except(?: for)?|but(?: not)?|apart from|other than|excluding) "
     r"(?P<out>.+)"
 )
-_RELATIVE = re.compile(r"(?:(?:that|which) )?(?:(?:is|are|lies|lie|stands|stand) )?(?P<how>.+)")
+_RELATIVE = re.compile(
+    r"(?:(?:that|which) )?(?:(?:is|are|lies|lie|stands|stand) )?(?:still )?(?P<how>.+?)"
+    r"(?: (?:yet|now|already|right now|at the moment))?"
+)
 _LIST = re.compile(r", and |, | and ")
 
 
@@ -102,7 +106,7 @@ class ThingReader:
         return self._known[key]
 
     def _read(self, text: str, types: tuple[str, ...]) -> Thing | None:
-        thing = self.phrases.get(text) or self._described(text, types)
+        thing = self.plain(text) or self._described(text, types)
         if thing is None:
             return None
         if thing.members is not None:
@@ -112,6 +116,11 @@ class ThingReader:
             # All objects of the type must fit; otherwise the sentence means another predicate.
             return thing if self.domain.fits((thing.name,), types) else None
         return thing if self.domain.has_type(self.objects[thing.name], types) else None
+
+    def plain(self, text: str) -> Thing | None:
+        """Return the thing that a phrase without a description names: 'mona lisa' for monalisa."""
+        whole = re.sub(r"[ -]", "", text.removeprefix("the "))
+        return self.phrases.get(text) or (Thing(whole) if whole in self.objects else None)
 
     # --- plain phrases -------------------------------------------------------------------
 
@@ -123,13 +132,14 @@ class ThingReader:
                     many = word.startswith(("all", "both")) or word == "no"
                     if word.startswith("both") and len(members) != 2:
                         continue
-                    for form in (noun, plural(noun)) if many else (noun,):
+                    for form in (noun, *plurals(noun)) if many else (noun,):
                         count = word == "at least one"
                         yield f"{word} {form}", Thing(type_name, quantifier, count_all=count)
                 if len(members) == 1:
                     yield f"the {noun}", Thing(next(iter(members)))
         for name, types in self.objects.items():
-            nouns = [noun for t in types for noun in self.words.types.get(t, ())]
+            kinds = [kind for kind in self.words.types if self.domain.has_type(types, (kind,))]
+            nouns = [noun for kind in kinds for noun in self.words.types[kind]]
             for phrase in (*object_phrases(name), *_parted(name, nouns)):
                 for form in (phrase, *(f"{phrase} {noun}" for noun in nouns)):
                     yield form, Thing(name)
@@ -141,6 +151,8 @@ class ThingReader:
         word, _, rest = text.partition(" ")
         if word in _WHOLE and not rest and len(types) == 1:
             return Thing(types[0], _WHOLE[word])
+        kind = self.words.types.get(types[0], types)[0]
+        text = re.sub(r"\bthings\b", plurals(kind)[0], re.sub(r"\bthing\b", kind, text))
         if word in _WHOLE:
             return self._chosen(_WHOLE[word], types[0], "", rest, text)
         if (counted := _COUNTED.fullmatch(text)) is not None:
@@ -182,7 +194,10 @@ class ThingReader:
         """Split a phrase into its type, its adjective, whether it is plural, and the rest."""
         for kind, names in self.words.types.items():
             for noun in names:
-                for many, form in ((False, noun), (True, plural(noun))):
+                forms = plurals(noun)
+                for many, form in ((False, noun), *((True, one) for one in forms)):
+                    if not many and noun in forms:  # 'sheep'
+                        continue
                     match = re.fullmatch(rf"(?:([\w-]+) )?{re.escape(form)}(?: (.+))?", text)
                     if match is not None:
                         return kind, match[1] or "", many, match[2] or ""
@@ -193,10 +208,10 @@ class ThingReader:
     ) -> Thing | None:
         left: set[str] = set()
         if (out := _EXCEPT.fullmatch(tail)) is not None:
-            things = [self.phrases.get(one) for one in _LIST.split(out["out"])]
-            if quantifier != ALL or None in things or any(t.quantifier for t in things if t):
+            things = [self._read(one, (kind,)) for one in _LIST.split(out["out"])]
+            if quantifier not in (ALL, SOME) or None in things:
                 return None
-            left, tail = {t.name for t in things if t}, out["before"]
+            left, tail = {name for t in things if t for name in self.named(t)}, out["before"]
         how = [part for part in (adjective, tail) if part]
         members = []
         for name in self.domain.members(self.objects, (kind,)):
@@ -217,17 +232,18 @@ class ThingReader:
             return None
         return Thing(members[0])
 
+    def named(self, thing: Thing) -> Collection[str]:
+        """Return the objects that a thing ranges over."""
+        whole = self.domain.members(self.objects, (thing.name,)) if thing.quantifier else ()
+        return thing.members or whole or (thing.name,)
+
     def _is(self, name: str, how: str) -> bool | None:
         """Return whether an object matches a description, or None if it is not understood."""
         relative = _RELATIVE.fullmatch(how)
         said = relative["how"] if relative else how
         place = said.removeprefix("from ")
         ways = [f"{p} {place}" for p in ("at", "in", "on")] if place != said else [said]
-        clauses = [f"{name} is {way}" for way in ways]
-        for way in ways:  # 'in the orchard': what grows in the orchard
-            first, _, rest = way.partition(" ")
-            clauses += [f"{name} {r} {rest}" for r in self._relations if r.endswith(f" {first}")]
-        values = [self._true(clause) for clause in clauses]
+        values = [self._true(f"{name} is {way}") for way in ways]
         return True if True in values else False if False in values else None
 
     def _true(self, clause: str) -> bool | None:
@@ -240,12 +256,6 @@ class ThingReader:
             case Not(Atom() as atom):
                 return atom not in self._facts
         return holds_initially(self.domain, self.problem, formula)
-
-    @cached_property
-    def _relations(self) -> tuple[str, ...]:
-        texts = [said.true.text.lower() for said in self.words.wording.predicates.values()]
-        found = (re.fullmatch(r"\{0\} (.+) \{1\}", text) for text in texts)
-        return tuple(match[1] for match in found if match is not None)
 
     @cached_property
     def _facts(self) -> frozenset[Atom]:

@@ -23,6 +23,7 @@ from hvr.pddl import (
 )
 from hvr.pddl.numeric import Values
 from hvr.pddl.state import Conjunction
+from hvr.planning.search.constraints import Compiled, compile_constraints
 from hvr.planning.solving.subgoals import Distance, Subgoals
 from hvr.validation.relaxation import Deadline, Relaxation
 from hvr.validation.search import execute, read_functions
@@ -178,19 +179,22 @@ class ForwardOutcome:
 
 
 def forward(task: Task, seconds: float) -> ForwardOutcome:
-    """Search for a plan of a task without times, ignoring constraints and preferences."""
+    """Search for a plan of a task without times, ignoring preferences.
+
+    Raises:
+        PlannerError: A constraint mentions times, numbers or derived predicates.
+    """
     clock = Deadline(seconds)
-    start = task.initial.bits, task.initial.values
-    if holds(task.goal, *start):
-        return ForwardOutcome((), False, "", 1)
     numeric = read_functions(task)
     relaxation = Relaxation(task.initial, task.goal, numeric, clock, beyond=None)
     if not relaxation.reachable:
         reason = "" if relaxation.complete else TOO_LARGE
         return ForwardOutcome(None, relaxation.complete, reason, 0)
-    end = BestFirst(_Steps(task, relaxation, numeric), clock).run(start)
+    compiled = compile_constraints(task, relaxation.operators)
+    space = _Steps(task, compiled, relaxation, numeric)
+    end = BestFirst(space, clock).run((compiled.initial, task.initial.values))
     if end.path is not None:
-        plan = tuple([relaxation.operators[number].action for number in end.path])
+        plan = tuple([space.operators[number].action for number in end.path])
         return ForwardOutcome(plan, False, "", end.states)
     reason = end.reason or ("" if relaxation.complete else TOO_LARGE)
     return ForwardOutcome(None, not reason, reason, end.states)
@@ -202,17 +206,20 @@ TOO_LARGE = "the problem has too many ground actions for the forward search"
 class _Steps:
     """The search space of a non-temporal task."""
 
-    def __init__(self, task: Task, relaxation: Relaxation, numeric: frozenset[str]) -> None:
+    def __init__(
+        self, task: Task, compiled: Compiled, relaxation: Relaxation, numeric: frozenset[str]
+    ) -> None:
         self.task = task
-        self.operators = relaxation.operators
-        self.subgoals = Subgoals(task, self.operators, relaxation.rules, task.goal)
+        self.goal = compiled.goal
+        self.operators = tuple(compiled.operators.values())
+        self.subgoals = Subgoals(task, self.operators, relaxation.rules, compiled.goal)
         self.key_of = NumericKey(task, numeric)
 
     def key(self, state: _State) -> object:
         return self.key_of(*state)
 
     def satisfied(self, state: _State) -> bool:
-        return holds(self.task.goal, *state)
+        return holds(self.goal, *state)
 
     def estimate(self, state: _State) -> Distance | None:
         return self.subgoals.estimate(*state)

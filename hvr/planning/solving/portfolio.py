@@ -142,12 +142,7 @@ _DRIVER = re.compile(
 _ALL_LACK = frozenset({Feature.CONTINUOUS})
 _BOTH_LACK = _ALL_LACK | {Feature.DURATIVE, Feature.NUMERIC, Feature.TIMED}
 _GROUNDED_LACKS = _BOTH_LACK | {Feature.DERIVED}
-_FORWARD_LACKS = _ALL_LACK | {
-    Feature.DURATIVE,
-    Feature.TIMED,
-    Feature.CONSTRAINTS,
-    Feature.PREFERENCES,
-}
+_FORWARD_LACKS = _ALL_LACK | {Feature.DURATIVE, Feature.TIMED, Feature.PREFERENCES}
 _DOWNWARD_LACKS = _BOTH_LACK | {Feature.CONSTRAINTS, Feature.PREFERENCES, Feature.METRIC}
 _LM_CUT = "astar(lmcut())"
 _MAKES_RULES = frozenset({Feature.DERIVED, Feature.UNIVERSAL})

@@ -235,12 +235,3 @@ def object_phrases(name: str) -> tuple[str, ...]:
     plain = words_of(name)
     spaced = re.sub(r"(?<=[a-z])(?=[0-9])", " ", plain)
     return tuple(dict.fromkeys((name, plain, spaced)))
-
-
-def plural(word: str) -> str:
-    """Return the regular plural of a noun."""
-    if re.search(r"(s|x|z|ch|sh)$", word):
-        return f"{word}es"
-    if re.search(r"[^aeiou]y$", word):
-        return f"{word[:-1]}ies"
-    return f"{word}s"

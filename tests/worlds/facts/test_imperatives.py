@@ -60,7 +60,8 @@ def test_parcels_are_brought_to_places(form: str) -> None:
          "red is on green; then red is on green and blue is on red"),
         ("logistics", "load parcel2 into truck1 at the depot", "parcel2 is in truck1"),
         ("logistics", "drive truck1 to the harbour", "truck1 is at harbour"),
-        ("logistics", "drive truck1 to the harbour, then to the depot", None),
+        ("logistics", "drive truck1 to the harbour, then to the depot",
+         "truck1 is at harbour; then truck1 is at depot"),
         ("logistics", "fly plane1 to airport2", "plane1 is at airport2"),
         ("logistics", "deliver both parcels to the depot", "every parcel is at depot"),
         ("logistics", "bring parcel1 over to the harbour", "parcel1 is at harbour"),
@@ -111,6 +112,75 @@ def test_orders_ask_for_effects(world: str, text: str, said: str | None) -> None
 )  # fmt: skip
 def test_what_is_forbidden_or_kept_is_a_constraint(text: str, constraint: str) -> None:
     assert constraint in str(asked("logistics", text).problem.constraints)
+
+
+FARM = """(define (domain farm) (:requirements :typing :fluents)
+  (:types place animal gate tool - object barn meadow - place cow sheep - animal)
+  (:predicates (farmer-at ?p - place) (joins ?g - gate ?a ?b - place) (open ?g - gate)
+    (kept ?a - animal ?p - place) (milked ?a - animal) (has ?t - tool)
+    (lies-in ?t - tool ?p - place))
+  (:functions (food ?a - animal) (hay))
+  (:action walk :parameters (?from ?to - place ?g - gate)
+    :precondition (and (farmer-at ?from) (joins ?g ?from ?to) (open ?g))
+    :effect (and (not (farmer-at ?from)) (farmer-at ?to)))
+  (:action open-gate :parameters (?g - gate ?p - place)
+    :precondition (farmer-at ?p) :effect (open ?g))
+  (:action lead :parameters (?a - animal ?from ?to - place ?g - gate)
+    :precondition (and (farmer-at ?from) (kept ?a ?from) (joins ?g ?from ?to) (open ?g))
+    :effect (and (not (farmer-at ?from)) (farmer-at ?to) (not (kept ?a ?from)) (kept ?a ?to)))
+  (:action milk :parameters (?a - animal ?p - place ?t - tool)
+    :precondition (and (farmer-at ?p) (kept ?a ?p) (has ?t)) :effect (milked ?a))
+  (:action feed :parameters (?a - animal) :effect (and (increase (food ?a) 1) (decrease (hay) 1)))
+  (:action fetch :parameters (?t - tool ?p - place)
+    :precondition (lies-in ?t ?p) :effect (and (has ?t) (not (lies-in ?t ?p)))))"""
+MORNING = """(define (problem morning) (:domain farm)
+  (:objects redbarn - barn north south - meadow greengate oldgate - gate rosie bella - cow
+    dolly shaun - sheep pail - tool)
+  (:init (farmer-at redbarn) (joins greengate redbarn north) (kept bella north) (kept rosie redbarn)
+    (kept dolly south) (kept shaun south) (lies-in pail redbarn) (= (food bella) 0) (= (hay) 5))
+  (:goal (and)))"""
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        # Each argument is in the goal, or limits what the order is about.
+        ("milk every animal in north", "bella is milked"),
+        ("milk bella with the pail", "pail has and bella is milked"),
+        ("walk to north", "the farmer is at north"),
+        ("go to north, then back to the red barn",
+         "the farmer is at north; then the farmer is at redbarn"),
+        ("take dolly to the red barn", "dolly is kept redbarn"),
+        ("get bella out of north", "bella is not kept north"),
+        ("get bella out of south", None),
+        ("bring the sheep into the red barn", "dolly is kept redbarn and shaun is kept redbarn"),
+        ("bring bella anywhere but north", "either bella is kept redbarn or bella is kept south"),
+        ("grab the pail", "pail has"),
+        ("open all the gates", "every gate is open"),
+        ("open the green gate, milk bella and lead her there", None),
+        ("milk bella, then lead her to the red barn",
+         "bella is milked; then bella is milked and bella is kept redbarn"),
+        ("lead bella to the barn, not the south meadow",
+         "bella is kept redbarn and bella is not kept south"),
+        ("milk everything except the sheep", "rosie is milked and bella is milked"),
+        ("feed bella by 3", "the food of bella is at least 3"),
+        ("feed rosie", None),  # how much food it has is not known
+        ("milk bella without opening the old gate",
+         "bella is milked; at all times oldgate is not open"),
+        ("if bella is in north milk her, otherwise feed her", "bella is milked"),
+        ("feed bella unless the green gate is open", "the food of bella is at least 1"),
+        ("milk bella if the green gate is open", "nothing is left to do"),
+        ("milk the goat", None),
+        ("lead bella", None),
+    ],
+)  # fmt: skip
+def test_orders_are_read_by_the_types_of_things(text: str, said: str | None) -> None:
+    domain, problem = parse_domain(FARM), parse_problem(MORNING, parse_domain(FARM))
+    if said is None:
+        with pytest.raises(LanguageError):
+            problem_for(text, domain, problem, lexicon_for(domain))
+    else:
+        assert problem_for(text, domain, problem, lexicon_for(domain)).said == said
 
 
 GREENHOUSE = """(define (domain greenhouse) (:requirements :typing :fluents)
