@@ -379,7 +379,7 @@ def _asked(
     most = max((len(atom.args) for atom, _ in about), default=0)
     if not placing and all(len(atom.args) < most for atom, _ in possible):
         possible = about
-    if placing and any(len(atom.args) > len(named) for atom, _ in about):
+    if placing and any(made and len(atom.args) > len(named) for atom, made in about):
         return None
     return min(
         possible,
