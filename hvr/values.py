@@ -54,7 +54,7 @@ class JsonObject:
     `json_shape` lists the members of the JSON object in order, separated by spaces; "*" means all
     annotated fields. Each member is a field or a property of the value:
 
-    - `step=number`, `rule=rule.id`: a member with a different name, or taken from part of a field;
+    - `step=number`, `rule=rule.id`: a field, or a part of a field, with a different name in JSON;
     - `reason?`: null if the value is empty;
     - `notes-`: left out if the value equals the class's default;
     - `numbers{}`: pairs, written as an object;

@@ -23,7 +23,7 @@ MASK = "[key]"
 
 
 class Form(NamedTuple):
-    """A recognisable format of keys.
+    """A format by which secret keys are recognised.
 
     Args:
         signs: Lower-case strings, at least one of which occurs in every text with such a key. If

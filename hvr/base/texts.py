@@ -36,7 +36,7 @@ def unreadable(path: Path | str, error: Exception) -> DataFileError:
     """Return the error for a file that the system cannot read."""
     reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
     if isinstance(error, FileNotFoundError):
-        dash = "; - does not mean standard input here" if str(path) == "-" else ""
+        dash = "; this argument does not accept - for standard input" if str(path) == "-" else ""
         reason = f"no such file{dash}"
     elif isinstance(error, IsADirectoryError):
         reason = "it is a folder"
@@ -375,7 +375,7 @@ def squeezed(text: str) -> str:
 
 
 def singular(word: str) -> str:
-    """Return the singular of a noun: mugs, knives, tomatoes, dishes, berries."""
+    """Return the singular of a noun, including irregular plurals such as knives and tomatoes."""
     for ending, instead in (
         ("nives", "nife"),
         ("leaves", "leaf"),

@@ -42,14 +42,14 @@ def check(proof: Any, files: Sequence[bytes]) -> str:
     try:
         digests = [sha256(file).hexdigest() for file in files]
         if (proof["format"], proof["digests"]) != ("hvr certificate 2", digests):
-            raise UnprovenError("the certificate is for other files or another version")
+            raise UnprovenError("the certificate belongs to different files or another version")
         reading = read_task_and_plan(files, proof["language"], lenient=proof["options"]["lenient"])
         execution = PlanExecution(reading, proof["options"])
         history, faults = execution.execute()
         verdict = "invalid" if faults else "valid"
         proven = (proof["verdict"], proof["happenings"]) == (verdict, history)
         if not proven or proof["fault"] not in (faults or [None]):
-            raise UnprovenError(f"the certificate disagrees: the plan is {verdict}, {faults[:1]}")
+            raise UnprovenError(f"contrary to the certificate, the plan is {verdict}: {faults[:1]}")
         if proof["language"] == "hddl" and not faults:
             execution.check_decomposition(proof["decomposition"], proof["options"]["any_order"])
     except (AttributeError, LookupError, PddlError, RecursionError, TypeError, ValueError) as error:

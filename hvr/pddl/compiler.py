@@ -149,7 +149,7 @@ class Compiler:
             case Or() | Exists() | Forall():
                 pass
             case _:
-                raise TypeError(f"not a condition on one state: {formula}")
+                raise TypeError(f"expected a condition on one state, found {formula}")
         if self.duration is not None:
             either: Conjunction = yield self._shared(formula, binding, positive)
             return either
@@ -268,7 +268,7 @@ class Compiler:
                 change = symbol, self.task.number_index(term), self.number(amount, binding)
                 into.numeric.append((condition, change))
             case _:
-                raise TypeError(f"not an effect: {effect}")
+                raise TypeError(f"expected an effect, found {effect}")
 
     def number(self, expression: NumericExpression, binding: Binding) -> Compiled:
         """Compile a numeric expression; static functions become constants."""
@@ -358,7 +358,7 @@ class Compiler:
             self._instances += 1
             if self._instances > task.instance_limit:
                 raise GroundingLimitError(
-                    f"a quantifier has more than {task.instance_limit} instances here"
+                    f"a quantifier has more than {task.instance_limit} instances"
                 )
             yield instance
 

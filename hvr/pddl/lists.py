@@ -169,7 +169,7 @@ class ListReader:
         return self.distinct(self.typed_list(group.items, "variable", types=types), what)
 
     def plain_variables(self, text: str, types: Iterable[str]) -> tuple[TypedName, ...] | None:
-        """Read a well-formed typed list of variables; return None if it is not well-formed."""
+        """Read a typed list of variables; return None if it is not well-formed."""
         known = self._variables.get(text)
         if known is not None:
             return known

@@ -209,7 +209,7 @@ class NumericTest:
         self.tolerance = tolerance
 
     def holds(self, values: Values) -> bool:
-        """Return whether the test succeeds. With an undefined side, it fails, even if negated."""
+        """Return whether the test succeeds. If a side is undefined, it fails, even if negated."""
         try:
             left, right = evaluate(self.left, values), evaluate(self.right, values)
         except UndefinedValueError:

@@ -138,7 +138,7 @@ def print_plan(steps: Iterable[Step], cost: float | Decimal | Fraction | None = 
 
 
 def decimal_text(value: Fraction) -> str:
-    """Print a number exactly: as a decimal if it has a finite one, else as a fraction."""
+    """Print a number exactly: as a decimal if it has finitely many digits, else as a fraction."""
     if value.denominator == 1:
         return str(value.numerator)
     twos = fives = 0
@@ -387,9 +387,10 @@ class _Actions(Sequence[GroundAction]):
 def plain_plan(source: SourceText, epsilon: Fraction) -> PlainPlan | None:
     """Return the steps of an error-free text, or None if `read_plan` must read it.
 
-    The text may contain only steps of one notation, white space and comments. Notations are steps
-    in parentheses, with or without times, calls, and a JSON list of strings. The order in the file
-    must be the order of execution, and consecutive times must differ by more than `epsilon`.
+    The text may contain only steps of one notation, white space and comments. The notations are
+    `(action object …)` with or without times, `action(object, …)`, and a JSON list of strings. The
+    order in the file must be the order of execution, and consecutive times must differ by more than
+    `epsilon`.
     """
     text = source.text
     if "\0" in text:

@@ -70,7 +70,7 @@ class ProblemParser(ListReader):
         by_name: dict[str, Group] = {}
         for keyword, group in sections:
             if keyword.text == ":metric" in by_name:
-                message = "the problem has a second :metric; the first one counts"
+                message = "the problem has a second :metric; the first is used"
                 self.source.warn(keyword.offset, message)
             elif keyword.text in by_name:
                 message = f"the problem has a second {keyword.text}"

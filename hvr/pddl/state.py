@@ -258,7 +258,7 @@ class Operator:
         """Return the numbers after the action; amounts are evaluated before it.
 
         Raises:
-            UndefinedValueError: An amount, or a fluent to be changed relatively, is undefined.
+            UndefinedValueError: An amount, or a fluent to be increased or scaled, is undefined.
             NumberTooLargeError: A number grows too large.
         """
         if not self.numeric:
@@ -272,7 +272,7 @@ def change_numbers(changes: Iterable[NumericChange], before: Values, values: Val
 
     Raises:
         InconsistentEffectError: A fluent is changed twice by effects that do not commute.
-        UndefinedValueError: An amount, or a fluent to be changed relatively, is undefined.
+        UndefinedValueError: An amount, or a fluent to be increased or scaled, is undefined.
         NumberTooLargeError: A number grows too large.
     """
     # PDDL 2.1 (Fox & Long 2003): increases and decreases of a fluent commute, so each is applied

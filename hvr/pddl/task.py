@@ -606,7 +606,7 @@ def _action(schema: ActionSchema, binding: dict[str, str]) -> GroundAction:
 def holds_initially(domain: Domain, problem: Problem, formula: Formula) -> bool:
     """Return whether a formula holds in the initial state of a problem.
 
-    Without the problem's actions, all facts are static, so joins bind quantified variables one by
-    one. A task with actions has to enumerate all combinations of objects.
+    The problem's actions are ignored, which makes all facts static. Joins then bind quantified
+    variables one by one, while a task with actions enumerates all combinations of objects.
     """
     return Task(domain.replace(actions={}), problem).initial.holds(formula)

@@ -129,7 +129,7 @@ def judge_plan(
         return tuple(_judged(*part, work) for part in _parts_of_run(plan))
     file = plan / "plan.pddl" if plan.is_dir() else plan
     if not file.is_file():
-        dash = "; - does not mean standard input here" if str(file) == "-" else ""
+        dash = "; this argument does not accept - for standard input" if str(file) == "-" else ""
         raise DataFileError(f"no such file: {file}{dash}")
     if asked.problem is not None:
         domain = _domain(asked)

@@ -102,7 +102,12 @@ _TABLE: tuple[tuple[str, str, Level, str], ...] = (
     # How a text was read.
     ("HVR201", "notation", Level.NOTE, "The plan is not in the notation of PDDL plan files."),
     ("HVR202", "missing-requirement", Level.WARNING, "A feature is used without its flag."),
-    ("HVR203", "overlooked", Level.WARNING, "A slip in a text was tolerated."),
+    (
+        "HVR203",
+        "overlooked",
+        Level.WARNING,
+        "An error that leaves the meaning clear was tolerated.",
+    ),
     ("HVR204", "smaller-epsilon", Level.NOTE, "With a smaller --epsilon the plan is valid."),
     # Declarations of a domain.
     ("HVR301", "unused-predicate", Level.NOTE, "A predicate is declared and never used."),
@@ -115,7 +120,7 @@ _TABLE: tuple[tuple[str, str, Level, str], ...] = (
     ("HVR308", "superfluous-requirement", Level.NOTE, "A requirement flag is not needed."),
     # Actions.
     ("HVR309", "contradictory-condition", Level.WARNING, "A condition can never hold."),
-    ("HVR310", "unreachable-action", Level.NOTE, "An action can never apply here."),
+    ("HVR310", "unreachable-action", Level.NOTE, "An action can never be applied in this problem."),
     ("HVR311", "empty-effect", Level.WARNING, "An action changes nothing."),
     ("HVR312", "redundant-effect", Level.NOTE, "A part of an effect changes nothing."),
     # Problems.
@@ -123,7 +128,7 @@ _TABLE: tuple[tuple[str, str, Level, str], ...] = (
     ("HVR314", "unreachable-goal", Level.ERROR, "The goal can never be reached."),
     ("HVR315", "missing-value", Level.WARNING, "A number is read but never gets a value."),
     ("HVR316", "unused-object", Level.NOTE, "No action can use an object."),
-    ("HVR317", "not-explored", Level.NOTE, "There are too many instances to explore."),
+    ("HVR317", "not-explored", Level.NOTE, "The problem has too many action instances to explore."),
     ("HVR318", "timed-literal", Level.WARNING, "A timed literal repeats, or changes nothing."),
     # Hierarchical models.
     ("HVR401", "task-without-method", Level.WARNING, "No method decomposes a task."),

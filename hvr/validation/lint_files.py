@@ -236,7 +236,7 @@ def _folded(group: Sequence[Finding], domains: dict[str, str], sizes: Counter[st
 
 def _elsewhere(group: Sequence[Finding]) -> tuple[Related, ...]:
     places = [finding.location or Location(finding.file, 1, 1) for finding in group[1:]]
-    return tuple([Related(place, "The same finding in another place.") for place in places])
+    return tuple([Related(place, "The same finding at another location.") for place in places])
 
 
 def _key(finding: Finding) -> tuple[object, ...]:

@@ -48,7 +48,7 @@ class PlanScore(Value):
         reward: The reward, from 0 to 1: at least `REACHED` if the plan reaches the goal, else at
             most `MISSED`.
         steps: The number of steps, or None if the completion contains no plan.
-        executable: The share of the steps before the first failing one.
+        executable: The share of the steps before the first failing step.
         goals: The share of the goal's conditions that hold where the plan ends or fails.
         says: The error, worded for the model, or "" for a valid plan.
     """

@@ -55,12 +55,12 @@ class Stepper:
     """Executes steps on a state and explains why a step cannot be executed.
 
     Raises:
-        UsageError: The state belongs to another task.
+        UsageError: The state belongs to a different task.
     """
 
     def __init__(self, task: Task, state: State | None = None) -> None:
         if state is not None and state.task is not task:
-            raise UsageError("the initial state belongs to another task")
+            raise UsageError("the initial state belongs to a different task")
         self.task = task
         self._start = state or task.initial
         # None in the first state, whose derived atoms may never be needed.
@@ -283,7 +283,7 @@ class Stepper:
     def unmet(
         self, formula: Expression, binding: Binding, *, wanted: bool = True
     ) -> Sequence[UnmetLiteral]:
-        """Return the literals because of which a formula does not have the `wanted` value."""
+        """Return the literals that keep a formula from having the `wanted` value."""
         from hvr.validation.violations import unmet_literals
 
         past = _Past(self._steps, self._values, self._history)
@@ -302,7 +302,7 @@ class Stepper:
         yield from reversed(states)
 
     def violated_preferences(self) -> dict[str, int]:
-        """Count the violated preferences of past preconditions, and of the goal in this state."""
+        """Count the violations of each preference, as if the plan ended in this state."""
         violated = dict.fromkeys(self.task.preference_names, 0)
         for *_, names in _newest_first(self._history):
             for name in names:

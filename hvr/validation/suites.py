@@ -54,7 +54,7 @@ class Suite(Value):
 
     Attributes:
         left: Files that look like plans but belong to no job; they make the suite fail.
-        missing: Problems without a plan and domains without a problem, where each needs one.
+        missing: Problems without a plan and domains without a problem, if the suite requires them.
     """
 
     jobs: tuple[Job, ...]
@@ -555,7 +555,7 @@ def _mentions(text: str, stem: str) -> bool:
 
 
 def _numbers(place: _Place) -> list[tuple[str, int]]:
-    """Return the numbered words of a name, except the number of a plan for its problem."""
+    """Return the numbered words of a name, such as ("p", 3), without the number of a plan."""
     stem = place.stem
     while shorter := _PLAN_TAIL.sub("", stem):
         if shorter == stem:
@@ -589,7 +589,7 @@ def _either(places: Sequence[_Place]) -> str:
 def give_domains(
     domains: Iterable[ClassifiedFile], problems: Iterable[ClassifiedFile]
 ) -> dict[str, ClassifiedFile | str]:
-    """Return, by the file of each problem, its domain or the reason why it is unknown."""
+    """Map the file of each problem to its domain, or to the reason why that is unknown."""
     known = [_Place.of(seen) for seen in domains]
     given: dict[str, ClassifiedFile | str] = {}
     for problem in problems:

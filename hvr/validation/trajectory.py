@@ -98,7 +98,7 @@ class Monitor:
                 self._seen |= first and time <= self._times[0]
             case "at-most-once":
                 if first and self._ended:
-                    self._violated("it holds for a second time", 0, False)
+                    self._violated("the condition holds for a second time", 0, False)
                 self._seen |= first
                 self._ended |= self._seen and not first
             case "sometime-after":
@@ -132,7 +132,7 @@ class Monitor:
             # The previous state was current when the window opened.
             self._seen = True
             if not self._last[1]:
-                self._violated("it did not hold when the window opened")
+                self._violated("the condition did not hold when the window opened")
                 return
         inside = time >= begin and (end is None or time < end)
         self._seen |= time >= begin
@@ -143,18 +143,18 @@ class Monitor:
         operator = self.constraint.operator
         held = self._last[1]
         if operator == "at end" and not held:
-            self._violated("it does not hold at the end", 0, True)
+            self._violated("the condition does not hold at the end", 0, True)
         elif operator == "sometime" and not self._seen:
             self._violated("it never holds", 0, True)
         elif operator == "within" and not self._seen:
-            self._violated("it did not hold in time")
+            self._violated("the condition did not hold in time")
         elif operator == "sometime-after" and self._seen:
             self._violated("the second condition never holds after the first", 1, True)
         elif operator == "always-within" and self._deadlines:
             self._violated("the second condition did not hold in time", 1, True)
         elif operator in ("hold-during", "hold-after") and not self._seen and not held:
             # The plan ended before the window, and its last state persists.
-            self._violated("it does not hold at the end, before the window", 0, True)
+            self._violated("the condition does not hold at the end, before the window", 0, True)
 
     def _violated(self, why: str, formula: int | None = None, wanted: bool = True) -> None:
         blamed = None if formula is None else (self.constraint.formulas[formula], wanted)
@@ -173,7 +173,7 @@ class PreferredMonitors(Value):
 
 
 class Constraints:
-    """All constraints of a task: hard ones and preferences."""
+    """All trajectory constraints of a task, including those in preferences."""
 
     def __init__(self, task: Task) -> None:
         self.hard: list[Monitor] = []

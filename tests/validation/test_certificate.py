@@ -106,7 +106,7 @@ def test_a_certificate_names_the_fault_and_the_files(name: str) -> None:
     for place in range(3):
         other = [*files]
         other[place] += b"; another file"
-        with pytest.raises(UnprovenError, match="other files"):
+        with pytest.raises(UnprovenError, match="different files"):
             check(certificate, other)
 
 

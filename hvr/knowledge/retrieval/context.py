@@ -231,7 +231,6 @@ class _Kinds:
         return [f"{_CAN}{', '.join(able)}" if able else "", ", ".join(other)]
 
     def _takes(self, cls: str, predicates: frozenset[str]) -> list[str]:
-        """Return the classes that a place for one object, or a heat source, may take."""
         related = self._ontology.related
         takes = sorted(c for c in self._there if cls in related("placeableIn", c))
         few = bool(predicates & set(self.roles.predicates(SLOT))) and 0 < len(takes) <= _FEW
@@ -280,7 +279,7 @@ def _absence(o: _Object, kinds: _Kinds) -> str:
 
 
 def _place(o: _Object, kinds: _Kinds, *, by_class: bool = False) -> str:
-    """Return the place of a portable object, or "" for other objects."""
+    """Return the place of a portable object (its class if `by_class`), or "" for furniture."""
     if kinds.terms["pickupable"] not in o.kinds:
         return ""
     if "^holding" in o.relations:
@@ -395,7 +394,7 @@ def known_dishes(ontology: Ontology) -> str:
 
 
 def meanings(request: str, ontology: Ontology) -> tuple[str, ...]:
-    """Return the conditions on `x` that the verbs and adjectives of a request express."""
+    """Return the meanings of a request's verbs and adjectives, as conditions on `x`."""
     # Match contiguous words: 'put a cup on a table' does not contain 'put on'.
     spoken = f" {' '.join(words(request))} "
     conditions_by_word: dict[str, str] = {}
@@ -437,7 +436,7 @@ def notes(
     predicates: Collection[str] = (),
     classes: Iterable[str] = (),
 ) -> tuple[str, ...]:
-    """Return the notes on some predicates and classes for a `reader`: `goal` or `steps`."""
+    """Return notes on predicates and classes for a prompt that asks for a `goal` or `steps`."""
     above = {a for c in classes for a in ontology.superclasses(c, reflexive=True)}
     texts: list[str] = []
     for name in ontology.instances("Note"):

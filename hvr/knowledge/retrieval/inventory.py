@@ -226,7 +226,7 @@ class Inventory:
                 place = self.parents.get(inner, "")
                 kind = self.ontology.pddl_type(self.classes[place]) if place else None
                 return kind in variable.types and self.true(predicate, inner, place)
-        raise TypeError(f"not a formula over one object: {formula}")
+        raise TypeError(f"expected a formula over one object, found {formula}")
 
 
 def situation(name: str, inventory: Inventory) -> tuple[object, ...]:

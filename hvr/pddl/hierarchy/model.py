@@ -53,7 +53,7 @@ class Subtask(Compact):
 class Pairs(Sequence[tuple[int, int]]):
     """An ordering relation on subtasks, stored as two columns.
 
-    Columns save memory: a network with one subtask per step of a plan has at least as many pairs.
+    Columns save memory, because a totally ordered network has about as many pairs as subtasks.
     """
 
     def __init__(self, firsts: Sequence[int], seconds: Sequence[int]) -> None:
@@ -178,7 +178,7 @@ def _grouped(count: int, pairs: Iterable[tuple[int, int]]) -> tuple[array[int], 
 
 
 class Method(Value):
-    """A way to decompose a task, or the initial network of a problem, named ROOT."""
+    """A way to decompose a task. The initial network of a problem is a method named ROOT."""
 
     name: str
     parameters: tuple[TypedName, ...] = ()

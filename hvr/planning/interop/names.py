@@ -44,7 +44,7 @@ _WRONG = re.compile(r"[^a-z0-9_-]+")
 
 
 class UnifiedNames:
-    """A deterministic bidirectional mapping of names to similar names."""
+    """A deterministic mapping between original names and similar valid names."""
 
     def __init__(self, clean: Callable[[str], str] = str, taken: Iterable[str] = ()) -> None:
         self._clean = clean

@@ -107,7 +107,7 @@ class Library:
         return next(c for c in self.clusters(ontology) if entry in c.members)
 
     def find(self, start: str) -> Entry:
-        """Return the entry whose id begins with a text.
+        """Return the entry whose id begins with `start`.
 
         Raises:
             UsageError: No entry or several entries match.

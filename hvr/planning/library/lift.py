@@ -184,7 +184,7 @@ class BlockTrace:
             situation = Situation(task, facts)
             needs = situation.support_of(schema.precondition, binding)
             if needs is None:
-                raise UsageError(f"step {number}, {action}, cannot be executed here")
+                raise UsageError(f"step {number}, {action}, is not applicable at this point")
             does: dict[Literal, Support] = {}
             for literal, support in situation.effects(schema.effect, binding):
                 known = does.get(literal)

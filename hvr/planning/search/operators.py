@@ -87,7 +87,7 @@ class GroundOperator:
         return mask
 
     def effects(self) -> Iterator[Conditional]:
-        """Yield all effects; each condition includes the precondition."""
+        """Yield all effects, with the precondition added to each condition."""
         yield self.precondition, self.add, self.delete
         for condition, add, delete in self.conditional:
             yield self.precondition & condition, add, delete

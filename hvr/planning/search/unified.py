@@ -63,7 +63,7 @@ def solve_with(task: Task, engine: str, seconds: float) -> SearchResult:
     available = installed_engines()
     if engine not in available:
         names = ", ".join(available) or "none"
-        raise UsageError(f"unified-planning has no engine {engine!r} here; it has: {names}")
+        raise UsageError(f"unified-planning has no engine {engine!r} (installed engines: {names})")
     problem = build(task, reduce=False)
     name = f"unified-planning {engine}"
     size = len(problem.operators)

@@ -288,7 +288,7 @@ class Running:
 
     @property
     def done(self) -> bool:
-        """Whether the search was exhaustive, so its last plan is optimal by its own measure."""
+        """Whether the search was exhaustive, which proves the last plan optimal for the planner."""
         return self.code == 0
 
     @property
@@ -407,7 +407,9 @@ def named(name: str, features: frozenset[Feature]) -> Portfolio:
 
         if engine not in (installed := installed_engines()):
             names = ", ".join(installed) or "none"
-            raise UsageError(f"unified-planning has no engine {engine!r} here; it has: {names}")
+            raise UsageError(
+                f"unified-planning has no engine {engine!r} (installed engines: {names})"
+            )
         program = unified(engine)
     elif name in known:
         program = known[name]

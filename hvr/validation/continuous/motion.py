@@ -546,7 +546,7 @@ class Segment:
 
 
 def short_decimal_between(low: Fraction, high: Fraction) -> Fraction:
-    """Return a number with few decimals between two others, close to the lower one."""
+    """Return a number with few decimals between two numbers, close to the lower one."""
     scale = 1000
     while True:
         number = Fraction(floor(low * scale) + 1, scale)

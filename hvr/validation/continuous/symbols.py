@@ -259,7 +259,7 @@ class Inverse(Symbol):
 
 
 class Instant(Symbol):
-    """An irrational time."""
+    """An irrational time, as a constant."""
 
     __slots__ = ("depth", "root")
 

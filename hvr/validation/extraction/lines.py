@@ -65,7 +65,7 @@ class KnownSymbols:
         return not self.actions or name.lower() in self.actions
 
     def may_be_action(self, name: str) -> bool:
-        """Return whether a name may be a misspelt action: not a predicate, keyword or variable."""
+        """Return whether a name may denote an action: it is no predicate, keyword or variable."""
         return name[:1] not in ("", ":", "?") and name.lower() not in self._facts
 
     def may_be_step(self, words: Sequence[str]) -> bool:

@@ -226,7 +226,7 @@ _popf = _after(_POPF_BEGIN, "output of OPTIC or POPF")
 
 
 def _shown(lines: Sequence[str]) -> _Found:
-    """Read "SequentialPlan([move(a, b)])" and "TimeTriggeredPlan([(Fraction(0, 1), …)])"."""
+    """Read "SequentialPlan([…])" and "TimeTriggeredPlan([…])", as unified-planning prints them."""
     for number, line in enumerate(lines, 1):
         for begin in _SHOWN.finditer(line):
             timed = begin["kind"] == "TimeTriggered"

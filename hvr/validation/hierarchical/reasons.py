@@ -26,7 +26,7 @@ _MOST_ACTIONS = 2_000
 
 
 class Reasons:
-    """Creates the failures of one plan."""
+    """Explains why one plan is not a solution."""
 
     def __init__(
         self,
@@ -145,7 +145,7 @@ class Reasons:
             if expected[name] > 0:
                 message = (
                     f"{self._under(parent, method)} lacks a subtask {name!r}; nothing refers to "
-                    f"{self._name(node)}, which is one."
+                    f"{self._name(node)}, which could be this subtask."
                 )
                 return self._about(parent, FailureKind.SUBTASKS, message)
         message = f"{_upper(self._name(node))} has no parent: no line refers to it."
@@ -158,7 +158,7 @@ class Reasons:
         before, children = method.network.before, self.tree.children[node]
         index_of = {child: index for index, child in enumerate(match.children)}
         message = (
-            f"{self._under(node, method)} lists its subtasks in another order than the method."
+            f"{self._under(node, method)} lists its subtasks in an order that the method forbids."
         )
         behind = 0
         for place in range(len(children) - 1, -1, -1):

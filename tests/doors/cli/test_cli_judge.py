@@ -186,7 +186,7 @@ def test_a_dash_is_not_standard_input_where_a_file_is_needed(hvr_: Hvr) -> None:
     for command in (("judge", "-", *TASK), ("lint", "-"), ("validate", "-", "problem.pddl", "x")):
         ended = hvr_(*command)
         assert ended.code == 2
-        assert "- does not mean standard input here" in ended.out + ended.err
+        assert "does not accept - for standard input" in ended.out + ended.err
 
 
 def test_outputs_replace_no_input_except_a_repaired_plan(hvr_: Hvr) -> None:

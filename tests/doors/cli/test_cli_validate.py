@@ -391,7 +391,7 @@ def test_the_address_of_the_rules(call: Call) -> None:
     configure('rules-url = "https://example.org/r"')
     log = json.loads(call(*TASK, "plans", "--format", "sarif")[1])
     rules = log["runs"][0]["tool"]["driver"]["rules"]
-    assert rules[0]["helpUri"] == "https://example.org/r/HVR001.md"
+    assert rules[0]["helpUri"] == "https://example.org/r#hvr001-syntax-error"
 
 
 @pytest.mark.parametrize(
@@ -587,7 +587,7 @@ def test_a_certificate_proves_the_verdict(hvr_: Hvr) -> None:
         assert checked.out.startswith(f"{plan}: proven {proven} (")
     other = hvr_("check", "good.json", *TASK, "plans/ajar.plan")
     assert (other.code, other.out) == (1, "")
-    assert "for other files" in other.err
+    assert "different files" in other.err
     damaged = hvr_("check", "plans/good.plan", *TASK, "plans/good.plan")
     assert damaged.code == 2
     assert "expected JSON, as hvr validate --certificate writes it" in damaged.err

@@ -135,7 +135,7 @@ def test_agents_do_not_share_entries() -> None:
 
 
 def test_a_block_that_does_not_work_is_not_lifted() -> None:
-    with pytest.raises(UsageError, match=r"step 1, \(pick_up mug-1\), cannot be executed"):
+    with pytest.raises(UsageError, match=r"step 1, \(pick_up mug-1\), is not applicable"):
         lifted(block("take mug-1", "(pick_up mug-1)"), room("single-arm"))
 
 

@@ -111,7 +111,7 @@ def test_what_a_planner_lacks_is_named(files: tuple[Path, Path]) -> None:
     assert solve(domain, problem).planner == "downward"
     with pytest.raises(UsageError, match="no planner 'magic'"):
         solve(domain, problem, SolveOptions("magic"))
-    with pytest.raises(UsageError, match=r"no engine 'magic' here; it has: .*fast-downward"):
+    with pytest.raises(UsageError, match=r"no engine 'magic' .installed engines: .*fast-downward"):
         solve(*files, SolveOptions("up:magic"))
 
 
