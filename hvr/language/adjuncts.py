@@ -24,6 +24,7 @@ from hvr.language.lexicon import Verb
 from hvr.language.meaning import Ban, Entity, MeaningDraft, Nearness
 from hvr.language.reference import ReferentReading, Referents
 from hvr.language.syntax import Adjunct, NounPhrase
+from hvr.language.taxonomy import asks
 
 # Containment --------------------------------------------------------------------------------------
 # 'With …' introduces contents or a tool:
@@ -331,6 +332,11 @@ class Adjuncts:
         for thing in adjunct.things:
             for number in self.referents.of(thing, ReferentReading()):
                 self.forget_means(number)
+
+    def is_used_anyway(self, condition: str, adjunct: Adjunct) -> bool:
+        """Return whether an adjunct names the liquid that a verb uses: 'wash it with water'."""
+        used = {w for p, w in self.taxonomy.methods.floods.items() if asks(condition, p)}
+        return all(t.dish is not None and t.dish.liquid in used for t in adjunct.things)
 
     def into_sink(self, adjunct: Adjunct) -> bool:
         """Return whether an adjunct names a drain, such as a sink."""

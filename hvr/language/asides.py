@@ -328,7 +328,8 @@ def _is_gerund(cursor: Cursor, at: int) -> bool:
 
 def _is_adverb(cursor: Cursor, at: int) -> bool:
     """Return whether an unknown word is an adverb of manner: 'safely'."""
-    return cursor.word(at).endswith("ly") and not cursor.longest(at)
+    named = cursor.function("det", at=max(0, at - 1)) and not cursor.starts_thing(at + 1)
+    return cursor.word(at).endswith("ly") and not (cursor.longest(at) or named)
 
 
 def _is_label(cursor: Cursor, at: int) -> bool:

@@ -14,8 +14,9 @@ from hvr.errors import LanguageError
 from hvr.language.cursor import PAUSES, STOPS, Cursor, next_thing
 from hvr.language.lexicon import Adjective, Dish, Verb, verb_of
 from hvr.language.modifiers import read_inside
-from hvr.language.negation import denied, kept, prohibits, read_prohibition
+from hvr.language.negation import denied, kept, prohibits, read_dismissed, read_prohibition
 from hvr.language.noun_phrases import (
+    absolute,
     group_with,
     read_adjunct,
     read_adjuncts,
@@ -36,6 +37,7 @@ from hvr.language.syntax import (
     NounPhrase,
     Predication,
     Prohibition,
+    fetch_only,
     goals_from_descriptions,
     goes_somewhere,
     insert_before_last,
@@ -45,19 +47,6 @@ from hvr.language.syntax import (
     resolve_pronoun,
     with_adjuncts,
 )
-
-# Order of clauses ---------------------------------------------------------------------------------
-# How clauses order and refer to each other: 'after washing it', 'to put it there'.
-
-
-def fetch_only(cursor: Cursor, clauses: list[Clause]) -> list[Clause]:
-    """Turn the last clause into fetching if the next one places: 'gather the forks to place …'."""
-    if not clauses or clauses[-1].verb is None or clauses[-1].verb.frame != "put":
-        return clauses
-    if goes_somewhere(clauses[-1]):
-        return clauses
-    return [*clauses[:-1], clauses[-1].replace(verb=verb_of(cursor.lexicon, "pick up", "hold"))]
-
 
 # Statements ---------------------------------------------------------------------------------------
 # Clauses without a verb: which things must exist, and which properties they must have.
@@ -183,7 +172,7 @@ def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition,
             clauses = (_after if cursor.function("after") else _before)(cursor, clauses)
         elif purpose := cursor.purpose():
             cursor.at += purpose
-            clauses = fetch_only(cursor, clauses)
+            clauses = fetch_only(cursor.lexicon, clauses)
             aims = ordered(read_clause(cursor), then and bool(clauses))
             clauses += [c.replace(purpose=n == 0 and bool(clauses)) for n, c in enumerate(aims)]
             then = False
@@ -193,13 +182,16 @@ def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition,
             clauses = [*clauses[:-1], *read_clause(cursor)]
         elif clauses and cursor.word() == "to" and cursor.function("be", at=cursor.at + 1):
             cursor.at += 1
-            clauses = [*fetch_only(cursor, clauses), _passive_clause(cursor)]
+            clauses = [*fetch_only(cursor.lexicon, clauses), _passive_clause(cursor)]
         elif start and cursor.word() == "but":
             clauses = _but_first(cursor, clauses)
         elif clauses and (state := _until(cursor)) is not None:
             clauses.append(state)
         elif cursor.function("instead"):
             prohibitions += _read_instead(cursor)
+        elif clauses and absolute(cursor):
+            cursor.take("with")
+            clauses += read_clause(cursor)
         elif clauses and clauses[-1].verb is not None and (means := _with_it(cursor)) is not None:
             clauses[-1] = with_adjuncts(clauses[-1], means)
         elif clauses and clauses[-1].verb is not None and _returns(cursor):
@@ -324,7 +316,8 @@ def _separate_clauses(cursor: Cursor, before: Sequence[Clause], start: int) -> l
     past = past or (cursor.word(start) == "there" and cursor.verb(cursor.at + 1) is not None)
     pauses = PAUSES if told else STOPS
     alone = cursor.done and start > 0 and cursor.word(start - 1) in pauses
-    ends = cursor.word() in (PAUSES if past else STOPS)
+    begins = start == 0 or cursor.word(start - 1) in PAUSES  # not 'is empty and its door is shut'
+    ends = begins and cursor.word() in (PAUSES if past else STOPS)
     if (alone or ends) and _describes_state(cursor, start):
         read = [clause.replace(given=clause.verb is None) for clause in read]
     return read
@@ -466,27 +459,6 @@ def _read_report(cursor: Cursor) -> Clause:
     group = read_group(cursor, cursor.between(start), listing=True)
     cursor.ignore(cursor.between(start))
     return Clause(None, (NounGroup(group.things),), given=True, past=True)
-
-
-def read_dismissed(cursor: Cursor) -> Prohibition | Clause:
-    """Read an action or thing that is not wanted: 'forget the apple', 'no need to wash the mug'."""
-    start = cursor.at
-    cursor.take("dismiss")
-    verb = cursor.verb()
-    cursor.at += verb.length if verb else 0
-    things = [read_thing(cursor, cursor.between(start))]
-    while (linker := cursor.function("and", "or")) and (
-        cursor.starts_thing(at := cursor.at + linker.length) and not cursor.clause_starts(at)
-    ):
-        cursor.at = at
-        things.append(read_thing(cursor, cursor.between(start)))
-    adjuncts = read_adjuncts(cursor)
-    if cursor.kind(Adjective):  # 'I don't want the tomato cold'
-        state = denied(cursor, read_predicate(cursor))
-        return Clause(None, (NounGroup(tuple(things), (), state),))
-    cursor.ignore(cursor.between(start))
-    entry = verb.entry if verb else None
-    return Prohibition(entry, tuple(things), adjuncts, dismissed=True)
 
 
 def _returns(cursor: Cursor) -> bool:
@@ -640,6 +612,8 @@ def _verb_clause(cursor: Cursor) -> list[Clause]:
             return [Clause(verb, (group.replace(adjuncts=(early, *group.adjuncts)),))]
         cursor.at = after_verb
     listing = verb is not None and verb.frame in _LISTING
+    if verb is not None and (state := _causative(cursor, verb)):
+        return [Clause(verb, (group_with(cursor, read_things(cursor, words), state),))]
     left_out = cursor.begun and cursor.object_left_out()
     things = (IT,) if left_out else read_things(cursor, words, listing=listing)
     if cursor.word() == "back" and cursor.word(cursor.at + 1) in {"on", "off"} & set(apart):
@@ -668,6 +642,17 @@ def _verb_clause(cursor: Cursor) -> list[Clause]:
     return [Clause(verb, tuple(groups)), *also]
 
 
+def _causative(cursor: Cursor, verb: Verb) -> Predication:
+    """Read a state between a verb of making and its object: 'make clean the mug'."""
+    switched = cursor.lexicon.lookup(f"switched {cursor.word()}")
+    states = [*cursor.entries(Adjective), *((1, e) for e in switched if isinstance(e, Adjective))]
+    for length, state in states if verb.frame in {"make", "hold"} else ():
+        if cursor.starts_exactly(cursor.at + length) and not cursor.named():
+            cursor.at += length
+            return Predication((state,))
+    return Predication()
+
+
 def _also(cursor: Cursor, apart: Mapping[str, Verb]) -> list[Clause]:
     """Read further particles of the same verb: '… on and off', '… on and then off'."""
     clauses: list[Clause] = []
@@ -686,7 +671,9 @@ def _also(cursor: Cursor, apart: Mapping[str, Verb]) -> list[Clause]:
 
 
 def _skip_recipient(cursor: Cursor) -> None:
-    while (passed := cursor.function("filler")) and passed.length > cursor.named():
+    if cursor.word() in {"him", "her", "them"} and cursor.starts_exactly(cursor.at + 1):
+        cursor.at += 1  # 'make her a coffee'
+    while (passed := cursor.function("filler", "recipient")) and passed.length > cursor.named():
         if cursor.kind(Adjective) >= passed.length:
             return
         cursor.at += passed.length

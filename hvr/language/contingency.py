@@ -45,6 +45,13 @@ _SUBJECT = 2
 _OWN = re.compile(r"if (.+?), then: (.+?); otherwise: (.+)", re.IGNORECASE)
 """hvr's paraphrase of a goal with two branches."""
 
+_CHECKED = re.compile(
+    r"\b(?:check|see|look|find out|verify|make sure) (?:if|whether|that) ([^,.;]+)[,.;]\s*(?:and )?"
+    r"if (so|not|(?:it|they) (?:is|are|does|do)|(?:it|they) (?:isn't|aren't|is not|are not))\b,?",
+    re.IGNORECASE,
+)
+"""A check and the condition on its result: 'check whether the fridge is open; if not, …'."""
+
 _LINKS = frozenset({"and", "then", "but", ",", "also"})
 _PRONOUNS = frozenset({"it", "they", "them", "that", "this"})
 
@@ -205,6 +212,7 @@ def standing_alone(condition: str, then: str, reader: Reader, inventory: Invento
 def _split(request: str, reader: Reader, inventory: Inventory) -> Conditional | None:
     if own := _OWN.fullmatch(request.strip()):
         return Conditional("if", own[1].strip().lower(), own[2], own[3])
+    request = _CHECKED.sub(_condition_checked, request)
     tokens = tokenize(request)
     if not any(words.split()[0] in tokens for words in _IF):
         return None
@@ -242,6 +250,11 @@ def _split(request: str, reader: Reader, inventory: Inventory) -> Conditional | 
         ". ".join(filter(None, before)),
         _text(rest),
     )
+
+
+def _condition_checked(found: re.Match[str]) -> str:
+    denied = found[2].endswith("t")  # 'not', "isn't"
+    return f"{'unless' if denied else 'if'} {found[1]},"
 
 
 def _conditions(request: str, tokens: tuple[str, ...], reader: Reader) -> Iterator[tuple[int, str]]:

@@ -231,7 +231,7 @@ class Cursor:
         passed = self.function("filler", "ignored", "apart", at=at)
         return bool(
             self.starts_exactly(at)
-            or self.function("slice", "meal", at=at)
+            or self.function("slice", "meal", "door", at=at)
             or self.named(at)
             or self.kind(Adjective, at)
             or (passed and self.starts_thing(self.also(at + passed.length)))
@@ -316,7 +316,8 @@ class Cursor:
         if match is None or match.entry.value == "and":
             return 0
         after = at + match.length
-        follows = self.verb(after) or self.last_verb(after) or self.split_verb(after)
+        last = self.last_verb(after) if not self.kind(Noun, after) else None  # 'mug to microwave'
+        follows = self.verb(after) or last or self.split_verb(after)
         return match.length if follows else 0
 
     def last_verb(self, at: int | None = None) -> Match[Verb] | None:

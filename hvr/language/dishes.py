@@ -134,8 +134,14 @@ class Making:
                 continue
             if serving:
                 draft.change(self._served_in(top), serve=True, rests=False)
-            elif draft.entities[top].liquid or draft.holds_something(top):
+            elif draft.entities[top].liquid or self._holds_food(top):
                 draft.change(top, rests=not draft.entities[top].serve)
+
+    def _holds_food(self, number: int) -> bool:
+        """Return whether a dish must stand somewhere in the end: not a box with a phone."""
+        inner = [r.inner for r in self.draft.relations if r.outer == number]
+        dish = self.draft.plays(number, VESSEL, SERVED) or self.draft.entities[number].unnamed
+        return bool(inner) and (dish or any(self.draft.plays(n, SERVED) for n in inner))
 
     def _served_in(self, number: int) -> int:
         """Return the entity to serve: the plate for food, otherwise the entity itself."""
@@ -174,9 +180,11 @@ class Making:
             )
         check_compatible(draft.taxonomy, adjectives)
         needed = next((a.requires for a in adjectives if a.requires), None)
-        reading = ReferentReading(dishes=True, requires=needed)
+        condition = adjectives[0].condition if adjectives else ""
+        reading = ReferentReading(dishes=True, requires=needed, condition=condition)
         things = self.referents.all_of(group.things, reading)
         for number in draft.live(things):
+            self.referents.control(number, needed)
             for adjective in group.predicate.adjectives:
                 apply_adjective(self.draft, number, adjective)
         want = Verb("want", "make")

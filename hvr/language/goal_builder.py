@@ -548,6 +548,9 @@ def _check_moved(choice: ObjectChoice, demands: list[Demand], meaning: Meaning) 
         there = [n for n in choice.pool(demand.entity) if choice.inventory.parents.get(n) in places]
         if len(there) < choice.copies(demand.entity):
             return
+        filled = {choice.inventory.parents.get(n) for n in there}
+        if choice.entities[demand.outer].each and filled < places:  # 'a pillow on each bed'
+            return
     first, outer = demands[0], demands[0].outer
     assert outer is not None
     name = choice.pool(first.entity)[0]

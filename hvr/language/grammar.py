@@ -23,7 +23,7 @@ from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.language.asides import corrected, pruned, with_names, with_referent
 from hvr.language.clauses import read_clauses
 from hvr.language.courtesy import plainly
-from hvr.language.cursor import PAUSES, Cursor, Picks, expand_idioms, explore
+from hvr.language.cursor import PAUSES, STOPS, Cursor, Picks, expand_idioms, explore
 from hvr.language.goal_builder import Goal, Stage, goal_of, one_of
 from hvr.language.lexicon import (
     PARTICLES,
@@ -71,7 +71,7 @@ def readings(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> tuple[tuple[Mea
         for n, t in enumerate(tokens)
         if n == 0 or t != tokens[n - 1] or not t.isalpha() or t in PARTICLES
     )
-    tokens = _all_of(tokens, lexicon)
+    tokens = _all_of(_announced(tokens, lexicon), lexicon)
     if foreign := language_of(tokens, [t for t in tokens if t not in lexicon.parts]):
         raise LanguageError(f"this seems to be {foreign}: hvr reads English only")
     found: list[tuple[Meaning, ...]] = []
@@ -84,6 +84,17 @@ def readings(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> tuple[tuple[Mea
     if not found:
         raise refusals[0]
     return tuple(dict.fromkeys(found))
+
+
+def _announced(tokens: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:
+    """Drop the words before a colon if they ask for nothing: 'two things: wash the mug …'."""
+    while ":" in tokens:
+        at = tokens.index(":")
+        start = max((n + 1 for n in range(at) if tokens[n] in STOPS), default=0)
+        cursor = Cursor("", tokens, lexicon)
+        asks = any(cursor.named(n) or cursor.verb(n) for n in range(start, at))
+        tokens = (*tokens[: at if asks else start], *tokens[at + 1 :])
+    return tokens
 
 
 def _all_of(tokens: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from hvr.knowledge.terms import HIDDEN_LABEL
 from hvr.language.function_words import FUNCTION_WORDS, ROOM_WORDS
 from hvr.values import Value, cached_property
 
-_WORD = re.compile(r"[^\W\d_]+-\d+(?![\w-])|[^\W_]+(?:'[^\W\d_]+)?|[.;,!?]")
+_WORD = re.compile(r"[^\W\d_]+-\d+(?![\w-])|[^\W_]+(?:'[^\W\d_]+)?|[.;,!?]|:(?=\s)")
 
 _NOT_WHOLE = re.compile(r"(?<![\w.-])-\d+(?:\.\d+)?|(?<![\w.-])\d+\.\d+")
 

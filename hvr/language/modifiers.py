@@ -46,6 +46,9 @@ def read_determiner(cursor: Cursor) -> Determiner:
         value = determiner.entry.value
         if value == "the":
             definite = True
+        elif value == "first":  # objects have no numbers
+            definite = True
+            cursor.ignore(cursor.word(cursor.at - 1))
         elif value == "other":
             other = True
         elif value == "own":  # 'in its own cabinet'

@@ -9,9 +9,10 @@ from hvr.errors import LanguageError
 from hvr.knowledge.ontology import CARRIER, FILLED, INSTRUMENT, OPEN, PORTABLE, RUNNING
 from hvr.language.adjuncts import Adjuncts
 from hvr.language.cursor import PAUSES, Cursor
+from hvr.language.lexicon import Adjective
 from hvr.language.meaning import Ban, MeaningDraft
 from hvr.language.modifiers import deny
-from hvr.language.noun_phrases import read_adjuncts, read_predicate, read_things
+from hvr.language.noun_phrases import read_adjuncts, read_predicate, read_thing, read_things
 from hvr.language.object_choice import ObjectChoice
 from hvr.language.reference import ReferentReading, Referents
 from hvr.language.syntax import (
@@ -88,6 +89,27 @@ def _any_of(cursor: Cursor, after: str) -> tuple[NounPhrase, ...]:
     things = read_things(cursor, after)
     cursor.denying = False
     return things
+
+
+def read_dismissed(cursor: Cursor) -> Prohibition | Clause:
+    """Read an action or thing that is not wanted: 'forget the apple', 'no need to wash the mug'."""
+    start = cursor.at
+    cursor.take("dismiss")
+    verb = cursor.verb()
+    cursor.at += verb.length if verb else 0
+    things = [read_thing(cursor, cursor.between(start))]
+    while (linker := cursor.function("and", "or")) and (
+        cursor.starts_thing(at := cursor.at + linker.length) and not cursor.clause_starts(at)
+    ):
+        cursor.at = at
+        things.append(read_thing(cursor, cursor.between(start)))
+    adjuncts = read_adjuncts(cursor)
+    if cursor.kind(Adjective):  # 'I don't want the tomato cold'
+        state = denied(cursor, read_predicate(cursor))
+        return Clause(None, (NounGroup(tuple(things), (), state),))
+    cursor.ignore(cursor.between(start))
+    entry = verb.entry if verb else None
+    return Prohibition(entry, tuple(things), adjuncts, dismissed=True)
 
 
 def _limit(cursor: Cursor, at: int) -> tuple[int, int] | None:

@@ -157,6 +157,9 @@ def read_thing(cursor: Cursor, after: str) -> NounPhrase:
     if skip_part(cursor):  # 'the lower right of the stove'
         return read_thing(cursor, after)
     door = cursor.function("door")
+    if door and cursor.word(cursor.at + door.length) == "of" and cursor.named() < door.length:
+        cursor.at += door.length + 1
+        return read_thing(cursor, after)
     if (
         door
         and determiner in {Determiner(definite=True), Determiner()}
@@ -305,6 +308,8 @@ def _complemented(cursor: Cursor, whole: NounPhrase) -> NounPhrase:
         of_word = None  # 'of its own', 'of the kitchen'
     if of_word and nouns and cursor.starts_thing(cursor.at + of_word.length):
         cursor.at += of_word.length
+        if compound := _compound(cursor, whole):
+            return compound
         whole_of = read_thing(cursor, "of")
         if {n.object_class for n in nouns} & {n.object_class for n in whole_of.nouns}:
             # 'the left basin of the sink', 'a bar of clean soap'
@@ -314,6 +319,18 @@ def _complemented(cursor: Cursor, whole: NounPhrase) -> NounPhrase:
             return whole.replace(nearby=(*whole.nearby, Nearby(PART_OF, (whole_of,))))
         return whole.replace(of=whole_of)
     return whole
+
+
+def _compound(cursor: Cursor, head: NounPhrase) -> NounPhrase | None:
+    """Read 'the curtain of the shower' as 'the shower curtain', if this names anything."""
+    at = cursor.after("det", cursor.at)
+    for length in (2, 1):
+        text = " ".join((*cursor.tokens[at : at + length], head.text))
+        nouns = tuple(e for e in cursor.lexicon.lookup(text) if isinstance(e, Noun))
+        if nouns and at + length <= len(cursor.tokens):
+            cursor.at = at + length
+            return head.replace(text=text, nouns=nouns)
+    return None
 
 
 def _whole(cursor: Cursor, length: int) -> tuple[Nearby, ...]:
@@ -409,7 +426,7 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
     """
     saved = cursor.at
     skip_interjection(cursor)
-    if cursor.purpose():
+    if cursor.purpose() or absolute(cursor):
         cursor.at = saved
         return None
     either = cursor.function("either")
@@ -421,6 +438,21 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
     if own and cursor.word() == "each" and cursor.function("prep", at=cursor.at + own.length):
         cursor.at += own.length  # 'put the fork and the knife each in a drawer'
     return _unplaced_adjunct(cursor) or _placed_adjunct(cursor, saved)
+
+
+def absolute(cursor: Cursor) -> bool:
+    """Return whether 'with' introduces a state of its own: 'with the lid closed'."""
+    match, start = cursor.function("with"), cursor.at
+    if match is None or cursor.word() != "with":
+        return False
+    cursor.at += match.length
+    try:
+        read_thing(cursor, "with")
+        return cursor.word() != "," and predicate_starts(cursor)
+    except LanguageError:
+        return False
+    finally:
+        cursor.at = start
 
 
 def _unplaced_adjunct(cursor: Cursor) -> Adjunct | None:
@@ -588,6 +620,7 @@ def read_predicate(cursor: Cursor, *, sole_place: bool = False) -> Predication:
     adjuncts: list[Adjunct] = []
     serve = False
     while not cursor.done:
+        start = cursor.at
         passed = cursor.function("filler", "ignored")
         placed = cursor.function("placed")
         on_off = cursor.word() if cursor.word() in {"on", "off"} else ""
@@ -613,6 +646,7 @@ def read_predicate(cursor: Cursor, *, sole_place: bool = False) -> Predication:
         elif (adjunct := read_adjunct(cursor)) is not None:
             adjuncts.append(adjunct)
         elif passed:
+            cursor.at = start
             cursor.note_ignored(passed)
             cursor.at += passed.length
             continue

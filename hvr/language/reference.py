@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from hvr.errors import LanguageError
-from hvr.knowledge.ontology import PLACE, PORTABLE, SLICE, SLICED, STORAGE, VESSEL, WORKTOP
-from hvr.language.lexicon import Adjective, Dish
+from hvr.knowledge.ontology import (
+    PLACE,
+    PORTABLE,
+    RUNS_INTO,
+    SLICE,
+    SLICED,
+    STORAGE,
+    SWITCHES,
+    VESSEL,
+    WORKTOP,
+)
+from hvr.language.lexicon import Adjective, Dish, Noun
 from hvr.language.meaning import Condition, Entity, MeaningDraft, Nearness, SpatialRelation
 from hvr.language.modifiers import AdjectiveUse, apply_adjective, qualify
-from hvr.language.syntax import Nearby, NounPhrase, how_many
+from hvr.language.syntax import Adjunct, Determiner, Nearby, NounPhrase, Predication, how_many
 from hvr.language.taxonomy import Taxonomy, literals
 from hvr.values import Value
 
@@ -174,9 +184,48 @@ class Referents:
 
     def all_of(self, things: Iterable[NounPhrase], reading: ReferentReading) -> list[int]:
         entities: list[int] = []
-        for thing in things:
+        for thing in self._described_alike(things):
             entities += [n for n in self.of(thing, reading) if n not in entities]
         return entities
+
+    def _described_alike(self, things: Iterable[NounPhrase]) -> Iterator[NounPhrase]:
+        """Give a bare noun the adjectives of the noun before: 'sliced tomato and lettuce'."""
+        shared: tuple[Adjective, ...] = ()
+        cut = False
+        for thing in things:
+            bare = thing.determiner == Determiner() and not (thing.adjectives or thing.dish)
+            pieces = [Noun(p) for c in thing.classes if (p := self.taxonomy.pieces(c))]
+            if not (bare and thing.kind == "noun") or self._is_cut(thing):
+                shared, cut = thing.adjectives, self._is_cut(thing)
+            elif cut and pieces:
+                yield thing.replace(nouns=tuple(pieces))
+                continue
+            elif all(self._able(thing, adjective) for adjective in shared):
+                yield thing.replace(adjectives=shared)
+                continue
+            yield thing
+
+    def _is_cut(self, thing: NounPhrase) -> bool:
+        wholes = [self.taxonomy.source(c) for c in thing.classes]
+        name = thing.text.partition(" ")[2]
+        return any(whole is not None and self.taxonomy.label(whole) == name for whole in wholes)
+
+    def control(self, number: int, needed: str | None) -> None:
+        """Replace a thing without an affordance by what controls it: 'turn on the sink'."""
+        entity, roles = self.draft.entities[number], self.taxonomy.roles
+        if needed is None or any(self.taxonomy.is_a(c, needed) for c in entity.classes):
+            return
+        ontology = self.taxonomy.ontology
+        joins = [p for role in (SWITCHES, RUNS_INTO) for p in roles.players(role)]
+        controls = {ontology.domain_of(p) for p in joins if ontology.range_of(p) in entity.classes}
+        if able := tuple(sorted(c for c in controls if c and self.taxonomy.is_a(c, needed))):
+            near = Nearness("next to", entity.classes, entity.name, entity.text)
+            self.draft.change(number, classes=able, name=None, near=(*entity.near, near))
+
+    def _able(self, thing: NounPhrase, adjective: Adjective) -> bool:
+        needed = adjective.requires
+        kinds = self.taxonomy.concrete_of(thing.classes)
+        return needed is not None and all(self.taxonomy.is_a(c, needed) for c in kinds)
 
     def of(self, thing: NounPhrase, reading: ReferentReading) -> list[int]:
         thing = _cut_before(thing, self.taxonomy)
@@ -286,6 +335,8 @@ class Referents:
         fixed = not any(self.taxonomy.plays(c, PORTABLE) for c in classes)
         if determiner.count is None and count < 0 and fixed and reading.requires != self._place:
             count = 0  # 'lights off', 'close drawers': they are always there
+        if count == 1 and self._ends_all(thing, reading):
+            count = 0
         before: tuple[int, ...] = ()
         if determiner.other and count == 0:
             classes, before = self._remaining(classes)
@@ -308,6 +359,12 @@ class Referents:
         )
         qualify(self.draft, number, thing.adjectives, reading.use(thing))
         return number
+
+    def _ends_all(self, thing: NounPhrase, reading: ReferentReading) -> bool:
+        """Return whether the state of a whole ends for all its units: 'the stove is off'."""
+        ended = {wanted for _, wanted in literals(reading.condition)} == {False}
+        whole = any(noun.collective for noun in thing.nouns)
+        return ended and whole and thing.determiner.count is None
 
     def _alike(self, classes: Iterable[str]) -> tuple[int, ...]:
         kinds = set(classes)
@@ -379,6 +436,10 @@ class Referents:
                 for number in slices:
                     self._describe_pieces(number, thing, reading)
                 return slices
+        able = self.taxonomy.concrete(reading.requires) if reading.requires else ()
+        kinds = tuple(c for c in able if self.taxonomy.plays(c, SLICE))
+        if len(kinds) == 1:  # 'toast two slices'
+            return [self._pieces(thing, kinds, count, reading)]
         raise LanguageError(f"{thing.text} of what? Say it{self.taxonomy.example('slice')}")
 
     def _slices_from(self, number: int, count: int) -> int | None:
@@ -491,6 +552,10 @@ class Referents:
         if self._is_its_name(thing, thing.of):
             return self.all_of((thing.of,), reading)
         vessels = [n for n in thing.nouns if self.taxonomy.plays(n.object_class, PLACE, VESSEL)]
+        place = self.taxonomy.any_plays(thing.of.classes, PLACE) and thing.of.kind == "noun"
+        if place and not any(self.taxonomy.plays(c, VESSEL) for c in thing.classes):
+            at = Predication((), (Adjunct("place", "on", (thing.of,)),))  # 'the pillow of the bed'
+            return self._entities(thing.replace(of=None, relative=at), reading)
         if not vessels:
             raise LanguageError(f"hvr does not understand '{thing.text} of {thing.of.text}'")
         bare = NounPhrase("noun", thing.text, thing.determiner, (), tuple(vessels))
@@ -521,8 +586,8 @@ class Referents:
         draft = self.draft
         entity = draft.entities[inner]
         in_dish = [r.inner for r in draft.relations if r.outer == vessel and r.part]
-        if not in_dish or not entity.classes:
-            return False
+        if inner in in_dish or not (in_dish and entity.classes):
+            return inner in in_dish
         wanted = self.taxonomy.pieces(entity.classes[0]) or entity.classes[0]
         if any(draft.entities[other].classes == (wanted,) for other in in_dish):
             draft.forget(inner)

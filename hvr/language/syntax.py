@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hvr.language.lexicon import Adjective, Dish, Noun, Verb
+from hvr.language.lexicon import Adjective, Dish, Lexicon, Noun, Verb, verb_of
 from hvr.values import Value
 
 
@@ -250,6 +250,15 @@ def goals_from_descriptions(clauses: list[Clause]) -> list[Clause]:
 def goes_somewhere(clause: Clause) -> bool:
     given = any(a.kind in {"place", "origin"} for g in clause.groups for a in g.adjuncts)
     return given or bool(clause.verb and clause.verb.places)
+
+
+def fetch_only(lexicon: Lexicon, clauses: list[Clause]) -> list[Clause]:
+    """Turn the last clause into fetching if the next one places: 'gather the forks to place …'."""
+    if not clauses or clauses[-1].verb is None or clauses[-1].verb.frame != "put":
+        return clauses
+    if goes_somewhere(clauses[-1]):
+        return clauses
+    return [*clauses[:-1], clauses[-1].replace(verb=verb_of(lexicon, "pick up", "hold"))]
 
 
 def is_bare(thing: NounPhrase) -> bool:

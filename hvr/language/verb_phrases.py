@@ -47,6 +47,7 @@ class States:
         reading = ReferentReading(wanted=False, requires=verb.requires, condition=condition)
         things = self.referents.all_of(group.things, reading)
         for number in things:
+            self.referents.control(number, verb.requires)
             if self.draft.fresh(number):
                 self.draft.change(number, turns=condition)
             self._demand(number, verb)
@@ -97,6 +98,8 @@ class States:
         live = self.draft.live(things)
         if adjunct.kind in {"means", "unplaced"}:
             self.adjuncts.means(verb, live, adjunct)
+        elif adjunct.kind == "with" and self.adjuncts.is_used_anyway(condition, adjunct):
+            pass  # 'wash it with water in the sink'
         elif adjunct.kind == "with":
             # 'boil the potato in the pot with water': the nearest vessel holds the contents.
             nearest = [*reversed(self.draft.live(vessels)), *live]
@@ -138,6 +141,12 @@ class States:
             for number in things:
                 pieces = draft.pieces(number, 0)
                 draft.place([pieces], outer, adjunct.word)
+        elif (
+            taxonomy.slices_it(condition)
+            and draft.plays(outer, WORKTOP)
+            and self.draft.brackets.take(2)
+        ):
+            self.adjuncts.forget_means(outer)  # where to slice it, or which one
         elif adjunct.word in STATIC and (
             (definite and all(t.determiner.definite for t in adjunct.things))
             or not all(draft.plays(n, PORTABLE) for n in things)
@@ -276,6 +285,7 @@ class Interpreter:
             places = Adjunct("place", "on", group.things)
             group = NounGroup((IT,), (places, *group.adjuncts), group.predicate)
             verb = verb_of(self.lexicon, "put")
+        verb = self._of_this_thing(verb, group)
         frame = verb.frame if verb else ""
         if verb is not None and verb.by is not None:
             by = tuple(a for a in group.adjuncts if self._is_by(verb, a))
@@ -302,7 +312,8 @@ class Interpreter:
             return self.making.read_state(group)
         if verb.frame == "put" and inherited:
             group = NounGroup(group.things, (*group.adjuncts, *inherited), group.predicate)
-        contents = all(a.kind == "with" for a in group.adjuncts)
+        places = {"place"} if verb.frame in {"hold", "make"} else set[str]()
+        contents = all(a.kind in {"with"} | places for a in group.adjuncts)
         if group.predicate and verb.frame in {"hold", "put", "make"} and contents:
             return self.making.read_state(group)  # 'get the potato sliced', 'leave the fridge open'
         frames = {
@@ -325,6 +336,19 @@ class Interpreter:
             for adjective in group.predicate.adjectives:
                 apply_adjective(self.draft, number, adjective)
         return things
+
+    def _of_this_thing(self, verb: Verb | None, group: NounGroup) -> Verb | None:
+        """Choose among verbs of one word by what the things afford: 'put the lid down'."""
+        kinds = self.taxonomy.concrete_of(c for thing in group.things for c in thing.classes)
+
+        def fits(one: Verb) -> bool:
+            needed = one.requires
+            return needed is None or any(self.taxonomy.is_a(c, needed) for c in kinds)
+
+        if verb is None or not kinds or fits(verb):
+            return verb
+        same = (e for e in self.lexicon.lookup(verb.word) if isinstance(e, Verb))
+        return next((e for e in same if e.requires and fits(e)), verb)
 
     def _is_beside(self, frame: str, adjunct: Adjunct) -> bool:
         """Return whether 'next to' gives a destination in a world that has such a relation."""

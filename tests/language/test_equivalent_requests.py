@@ -1,0 +1,83 @@
+"""Different forms of English for one request have the same goal, in three worlds."""
+
+from __future__ import annotations
+
+import pytest
+
+from hvr.language.goal_builder import Goal
+from tests.language.test_claims import scene_of
+
+ROWS = (
+    # States, adverbs and particles
+    ("FloorPlan2", "make sure the fridge is properly shut", "close the fridge"),
+    ("FloorPlan2", "make clean the mug", "make the mug clean"),
+    ("FloorPlan2", "wash the mug slightly", "wash the mug"),
+    ("FloorPlan2", "could you fetch the cup down for me?", "fetch the cup"),
+    ("FloorPlan2", "turn off the stove", "every stove burner should be off"),
+    ("FloorPlan2", "the stove should be off", "every stove burner should be off"),
+    ("FloorPlan224", "make off the two lamps", "turn off the two lamps"),
+    ("FloorPlan402", "put the toilet seat down", "close the toilet"),
+    ("FloorPlan402", "make sure the lid of the toilet is down", "close the toilet"),
+    ("FloorPlan211", "put the laptop on the tv stand with the lid closed",
+     "put the laptop on the tv stand. close the laptop"),
+    ("FloorPlan306", "get the laptop shut and on the bed", "the laptop closed and on the bed"),
+    ("FloorPlan205", "disable all lamps", "turn off all lamps"),
+    # Statements in a row are all goals
+    ("FloorPlan5", "ensure that the microwave is empty and its door is closed.",
+     "ensure that the microwave is empty. close the microwave"),
+    ("FloorPlan211", "the box should be open and the laptop is closed.",
+     "open the box and close the laptop"),
+    # Lists
+    ("FloorPlan12", "two things: wash the mug and close the fridge",
+     "wash the mug and close the fridge"),
+    ("FloorPlan12", "lunch time: put the fork on the counter", "put the fork on the counter"),
+    ("FloorPlan12", "mug -> microwave", "put the mug in the microwave"),
+    ("FloorPlan12", "wash the mug and the cup one after the other", "wash the mug and the cup"),
+    ("FloorPlan17", "serve sliced tomato and lettuce", "serve sliced tomato and sliced lettuce"),
+    ("FloorPlan17", "put the washed fork and spoon in the drawer",
+     "put the washed fork and the washed spoon in the drawer"),
+    ("FloorPlan2", "put potato in microwave, close door, open door",
+     "put potato in microwave, close microwave, open microwave"),
+    # Wishes
+    ("FloorPlan2", "need a coffee", "i need a coffee"),
+    ("FloorPlan2", "make her a coffee", "make a coffee"),
+    ("FloorPlan2", "toast two slices", "toast two slices of bread"),
+    ("FloorPlan2", "open the first drawer", "open the drawer"),
+    # 'Of' between nouns
+    ("FloorPlan404", "open the curtain of the shower", "open the shower curtain"),
+    ("FloorPlan2", "close the door of the fridge", "close the fridge"),
+    ("FloorPlan322", "put the two pillows of the bed on the armchair",
+     "put the two pillows that are on the bed on the armchair"),
+    # Devices and their means
+    ("FloorPlan402", "turn on the sink", "turn on the tap next to the sink"),
+    ("FloorPlan404", "turn on the water", "turn on the tap"),
+    ("FloorPlan420", "clean the soap with water in the sink", "wash the soap"),
+    ("FloorPlan2", "slice the tomato on the counter", "slice the tomato"),
+    # Conditions on what a check finds
+    ("FloorPlan2", "check whether the fridge is closed; if it is, open it", "open the fridge"),
+    ("FloorPlan2", "check if the fridge is open; if not, open it", "open the fridge"),
+    ("laboratory", "two things: open the freezer and label every tube",
+     "open the freezer and label every tube"),
+    ("laboratory", "your list: open the freezer, then close it", "open the freezer, then close it"),
+    ("laboratory", "freeze two tubes one after the other", "freeze two tubes"),
+)  # fmt: skip
+
+
+def _goal(scene: str, request: str) -> Goal:
+    read = scene_of(scene)
+    return read.readers["grammar"].goals(request, read.inventory)[0]
+
+
+@pytest.mark.parametrize(("scene", "request_", "plain"), ROWS)
+def test_same_goal(scene: str, request_: str, plain: str) -> None:
+    assert _goal(scene, request_).paraphrase == _goal(scene, plain).paraphrase
+
+
+def test_all_parts_of_a_dish_are_kept() -> None:
+    goal = _goal("FloorPlan2", "make a sandwich with sliced tomato and lettuce")
+    assert "tomato slice" in goal.paraphrase[0] and "lettuce slice" in goal.paraphrase[0]
+
+
+def test_box_with_things_need_not_be_moved() -> None:
+    goal = _goal("FloorPlan303", "the CDs, all in the box please")
+    assert "table" not in goal.paraphrase[0]
