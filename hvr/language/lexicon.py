@@ -364,7 +364,8 @@ def build_lexicon(
             add(plural, dish)
     for phrase, object_class in nouns:
         many = phrase.lower() in plural_labels
-        add(phrase, Noun(object_class, plural=many, collective=object_class in collective))
+        together = object_class in collective or phrase in collective
+        add(phrase, Noun(object_class, plural=many, collective=together))
         if not many:
             for plural in plurals(phrase.lower()):
                 add(plural, Noun(object_class, plural=True))
@@ -424,7 +425,8 @@ def load_lexicon(ontology: Ontology) -> Lexicon:
         list(_dishes(ontology)),
         frozenset(
             name for name in ontology.subjects("collective") if _flag(ontology, name, "collective")
-        ),
+        )
+        | {str(word) for _, word in ontology.pairs("whole")},
         _loose_nouns(ontology),
         [label for name in ontology.instances("Room") for label in ontology.labels(name)],
     )

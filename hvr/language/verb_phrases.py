@@ -312,8 +312,8 @@ class Interpreter:
             return self.making.read_state(group)
         if verb.frame == "put" and inherited:
             group = NounGroup(group.things, (*group.adjuncts, *inherited), group.predicate)
-        places = {"place"} if verb.frame in {"hold", "make"} else set[str]()
-        contents = all(a.kind in {"with"} | places for a in group.adjuncts)
+        stated = {"with", "place"} if verb.frame in {"hold", "make"} else {"with"}
+        contents = all(a.kind in stated for a in group.adjuncts)
         if group.predicate and verb.frame in {"hold", "put", "make"} and contents:
             return self.making.read_state(group)  # 'get the potato sliced', 'leave the fridge open'
         frames = {
