@@ -365,12 +365,11 @@ def _untimed(steps: Sequence[Step]) -> Sequence[Step]:
     from hvr.pddl import GroundAction
 
     if not all(isinstance(step, GroundAction) for step in steps):
-        raise UsageError("this needs a plan without times; validate_plan shows happenings")
+        raise UsageError("expected a plan without times; for plans with times, use validate_plan")
     return steps
 
 
 def _parts(stepper: Stepper, action: GroundAction) -> Iterator[Expression]:
-    """Yield the conjuncts of a step's ground precondition; none if the step does not exist."""
     from hvr.pddl.formulas import substitute
     from hvr.pddl.task import binding_of
 

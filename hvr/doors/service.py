@@ -135,7 +135,6 @@ class Workers:
     """Worker processes, each of which answers one request at a time; they start when needed.
 
     Args:
-        folder: Working folder of the processes.
         most: Maximum number of processes; further requests wait.
         memory: Maximum memory in bytes of each process together with all processes that it starts.
     """

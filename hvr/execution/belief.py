@@ -48,7 +48,6 @@ class Belief:
 
     Args:
         scene: Every known object in its believed state.
-        seen: Names of the objects in view.
         last_seen: Step in which each object was last seen, 0 before the first step. Objects that
             were never seen are absent.
     """

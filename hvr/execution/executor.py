@@ -205,7 +205,7 @@ class Executor(Generic[Goal]):
         return self._outdated(watch, (), f"{' and '.join(sorted(left))} must still be put right.")
 
     def _first_plan(self, stage: Goal) -> Planned:
-        """Return a plan for a stage. If no plan exists, search for the missing objects first."""
+        """Return a plan for a stage, after a search for missing objects if none exists."""
         while True:
             try:
                 return self.prepare(stage)
@@ -218,7 +218,6 @@ class Executor(Generic[Goal]):
                 raise
 
     def _search_lost(self, stage: Goal, reasons: list[str]) -> bool:
-        """Search for each lost object of a stage once; return whether any was found."""
         try:
             objects = set(self.world.missing(self.policy, stage, spare=True)) - self._not_found
         except PddlError:  # the goal names an object that no longer exists

@@ -264,7 +264,6 @@ class _Ballot:
 
 
 def _readings(expected: SceneGraph, view: View) -> Iterator[tuple[_Key, Any]]:
-    """Yield the readings of a view that could differ from the expected ones."""
     yield _HELD, view.scene.held
     for name, o in view.scene.objects.items():
         if view.seen is not None and name not in view.seen:
@@ -566,7 +565,6 @@ class Perception:
         return self._view()
 
     def _heard(self, before: SceneGraph) -> tuple[AudioEvent, ...]:
-        """Return the sounds that are heard in every frame after `before`."""
         first, *others = (audio_events(before, frame) for frame in self._frames)
         return tuple(sound for sound in first if all(sound in heard for heard in others))
 
@@ -606,7 +604,6 @@ def _newly_lost(before: SceneGraph, now: SceneGraph) -> list[str]:
 
 
 def _done(before: SceneGraph, predicted: SceneGraph, seen: frozenset[str]) -> set[_Key]:
-    """Return the readings of objects in view that the action should have changed."""
     return {
         (name, kind)
         for name in seen & before.objects.keys() & predicted.objects.keys()
@@ -619,7 +616,6 @@ def _done(before: SceneGraph, predicted: SceneGraph, seen: frozenset[str]) -> se
 def _had_no_effect(
     before: SceneGraph, predicted: SceneGraph, observed: SceneGraph, seen: frozenset[str]
 ) -> bool:
-    """Return whether effects were predicted for objects in view, but none was observed."""
     found = False
     if predicted.held != before.held:
         if observed.held == predicted.held:

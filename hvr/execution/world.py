@@ -336,7 +336,6 @@ class World:
         ]
 
     def _spots(self, place: str) -> tuple[str, ...]:
-        """Return the objects that the robot must approach to see all of a place."""
         if place not in self.perception.large:
             return (place,)
         objects = self.scene.objects.values()
@@ -350,7 +349,6 @@ class World:
         return (place, *upon)
 
     def _looking_cost(self, place: str) -> float:
-        """Return the number of actions needed to go to a place and look at it."""
         x, _, z = self.perception.stands_at
         at = self.scene.objects[place]
         moves = 1 + math.hypot(at.position[0] - x, at.position[2] - z) / GRID

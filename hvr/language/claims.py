@@ -78,7 +78,6 @@ class Gate:
         """Return the words that a goal does not account for.
 
         Args:
-            predicates: States that the goal requires.
             count: Maximum number of objects of one class in the goal.
         """
         against, ignored, places = list[str](), list[str](), list[str]()
@@ -233,7 +232,6 @@ class Gate:
         return any(isinstance(entry, FunctionWord | Verb | Adjective) for entry in entries)
 
     def _governor(self, spans: Sequence[tuple[int, int, tuple[Entry, ...]]], index: int) -> str:
-        """Return the role of the preposition that governs a noun, or ''."""
         for _, _, entries in reversed(spans[:index]):
             roles = {e.role for e in entries if isinstance(e, FunctionWord)}
             for role in ("unplaced", "from", "prep"):

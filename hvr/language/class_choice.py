@@ -294,7 +294,6 @@ class ClassChoice:
         return kinds
 
     def _fitting(self, number: int) -> list[str]:
-        """Return the classes that fit the request; for 'all', note those that do not."""
         # If none is suitable, all classes are returned, and `checks` explains why.
         entity = self.entities[number]
         classes = list(entity.classes)

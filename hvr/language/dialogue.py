@@ -163,7 +163,6 @@ class DialogueMemory(Value):
     Args:
         request: The last request or question, in self-contained form.
         things: Mentioned objects, most prominent first.
-        group: The group of objects mentioned last.
         places: Mentioned places, most prominent first.
         used: Objects of the last request and its repetitions.
         origins: The place of each moved object before it was moved.
@@ -427,7 +426,6 @@ class Rewriter:
             yield from referred
 
     def _referents(self, pronoun: str, together: re.Match[str] | None) -> Iterator[tuple[str, ...]]:
-        """Yield the objects that a pronoun can refer to, most likely first."""
         memory = self.memory
         if together is None and pronoun not in {"them", "they", "those", "these"}:
             yield from ((name,) for name in (*memory.group, *memory.things, *memory.places))
@@ -440,7 +438,6 @@ class Rewriter:
                 yield group
 
     def _places(self) -> Iterator[tuple[str, str]]:
-        """Yield the mentioned places with their prepositions."""
         taxonomy, classes = self.reader.taxonomy, self.inventory.classes
         for name in self.memory.places:
             if taxonomy.plays(classes[name], PLACE):

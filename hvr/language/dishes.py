@@ -64,7 +64,6 @@ class Making:
         return things
 
     def _share_dish(self, things: list[int]) -> None:
-        """Serve the food of one clause on a shared plate if all of it fits."""
         draft = self.draft
         plates = [
             n
@@ -144,7 +143,6 @@ class Making:
         return bool(inner) and (dish or any(self.draft.plays(n, SERVED) for n in inner))
 
     def _served_in(self, number: int) -> int:
-        """Return the entity to serve: the plate for food, otherwise the entity itself."""
         if not self.draft.plays(number, SERVED) or self.draft.entities[number].count == 0:
             return number
         vessels = self.taxonomy.preferred("solid food")
@@ -390,7 +388,6 @@ class Liquids:
     def _poured(
         self, thing: NounPhrase, others: Sequence[Adjunct]
     ) -> tuple[str | None, int | None]:
-        """Return the liquid to pour and its vessel; each is None if unknown."""
         # Resolving a thing may create an entity: 'the wine' that was not mentioned before gets one
         # with its own vessel, which is then dropped because any bottle will do.
         draft = self.draft

@@ -67,7 +67,6 @@ class Demand(Value):
         key: A later demand on the same entity with the same key, `place` or `liquid`, replaces an
             earlier one.
         text: PDDL over `?x`; empty if the entity must be at `outer`.
-        outer: Index of the entity at which it must be.
     """
 
     moment: int
@@ -226,7 +225,6 @@ def _washing_first(choice: ObjectChoice, demands: list[Demand]) -> Iterator[int]
 
 
 def _on_the_way(choice: ObjectChoice, demand: Demand, demands: list[Demand]) -> bool:
-    """Return whether the robot only holds a thing until its next use."""
     # 'Pick it up and put it down' names no place, so there holding it is a stage.
     return demand.holds and any(
         d.moment > demand.moment
@@ -538,7 +536,6 @@ def _entities(demands: Iterable[Demand]) -> set[int]:
 
 
 def _check_moved(choice: ObjectChoice, demands: list[Demand], meaning: Meaning) -> None:
-    """Reject a request that only moves objects that are already at the requested place."""
     if not {d.moment // 2 for d in demands} <= set(meaning.moves):
         return
     for demand in demands:

@@ -138,8 +138,6 @@ class Lexicon:
         fixed: Classes of objects that cannot be moved, each with its types.
         tableware: Classes of vessels, dishes and tools for food.
         fillings: The part that each class forms in a salad or sandwich.
-        idioms: Phrases and their plain equivalents.
-        examples: Examples for error messages, by topic.
         full: Condition of containing a liquid; empty if no object can.
         purposes: Names of objects by the words of their purposes.
         features: Words for the lasting features of objects, by name.
@@ -340,7 +338,6 @@ def build_lexicon(
             added.
         collective: Classes whose singular means all of their objects ('the cutlery').
         loose: (phrase, class, label) triples for phrases that have no other meaning.
-        rooms: Names of the rooms of the world.
     """
     entries: dict[tuple[str, ...], list[Entry]] = {}
 
@@ -488,7 +485,6 @@ def _idioms(ontology: Ontology) -> dict[tuple[str, ...], tuple[str, ...]]:
 
 
 def _fillings(ontology: Ontology) -> dict[str, Part]:
-    """Return the fillings of dishes, by their class and by the class that they are cut from."""
     parts = [
         _part(ontology, name)
         for name in sorted(ontology.instances("Part"))
@@ -519,7 +515,7 @@ def _flag(ontology: Ontology, name: str, prop: str) -> bool:
 def _needed(ontology: Ontology, name: str, prop: str) -> str:
     value = _one(ontology, name, prop)
     if value is None:
-        raise DataFileError(f"ontology: k:{name} has no k:{prop}")
+        raise DataFileError(f"ontology: k:{name} lacks the annotation k:{prop}")
     return value
 
 

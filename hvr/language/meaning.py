@@ -21,7 +21,6 @@ class Condition(Value):
     """A PDDL condition on `?x` that a word of the sentence requests.
 
     Args:
-        template: PDDL text over `?x`.
         clause: 0-based index of the clause that requests it; later clauses take precedence.
         requires: Affordance class that the entity must have, if any.
         moved: Whether the entity is also put somewhere: 'put a clean cup on the table'.
@@ -55,7 +54,6 @@ class Nearness(Value):
     """The condition that an entity is near another object at the start.
 
     Args:
-        word: The preposition: 'next to', 'left of'.
         classes: Possible classes of the other object.
         name: Name of the other object, if the request gives it.
     """
@@ -146,7 +144,6 @@ class Ban(Value):
     """A condition that must not hold at any time.
 
     Args:
-        condition: PDDL text over `?x`.
         classes: Classes of the objects that it covers; empty for all.
         most: Number of objects that may satisfy it at once.
         again: Whether the condition may become true once but not twice.
@@ -530,7 +527,6 @@ def adapt(draft: MeaningDraft) -> None:
 
 
 def _heat_in(draft: MeaningDraft, relation: SpatialRelation) -> None:
-    """Use the named vessel; objects that go nowhere else stay in it, except pieces."""
     vessel, inner = draft.entities[relation.outer], draft.entities[relation.inner]
     means = draft.taxonomy.methods.used_with(vessel.classes)
     treated = [c for c in inner.conditions if means and asks(c.template, means.achieves)]
@@ -544,7 +540,6 @@ def _heat_in(draft: MeaningDraft, relation: SpatialRelation) -> None:
 
 
 def _move_pieces(draft: MeaningDraft, relation: SpatialRelation) -> None:
-    """Put the pieces at the last place of an object that is then cut."""
     entity = draft.entities[relation.inner]
     cut = next((c for c in entity.conditions if draft.taxonomy.cuts(c.template)), None)
     last = max((r.clause for r in draft.relations if r.inner == relation.inner), default=0)

@@ -243,7 +243,6 @@ class AdjectiveUse(Value):
         condition: Condition that the verb achieves. In 'open the closed fridge', the verb ends the
             state of the adjective, so the adjective only describes.
         definite: Whether the noun has 'the'; for 'the open drawer', an open drawer is preferred.
-        moved: Whether the object is also put somewhere.
         every: Whether the phrase means all such objects: 'put all clean dishes away' selects clean
             ones.
     """

@@ -113,7 +113,6 @@ def read_dismissed(cursor: Cursor) -> Prohibition | Clause:
 
 
 def _limit(cursor: Cursor, at: int) -> tuple[int, int] | None:
-    """Return where the things after 'two' or 'more than one' begin, and the allowed number."""
     have = cursor.function("have", "goal", "be", at=at)
     at += have.length if have else 0
     more = cursor.function("more than", at=at)
@@ -351,7 +350,6 @@ class Forbidding:
             )
 
     def _use(self, object_class: str) -> str:
-        """Return the condition by which an object is in use; empty if there is none."""
         taxonomy = self.taxonomy
         for role in (RUNNING, OPEN):
             able = taxonomy.roles.bearer(role)

@@ -95,7 +95,6 @@ def _like_first(thing: NounPhrase, first: NounPhrase) -> NounPhrase:
 
 
 def _has_own(cursor: Cursor, start: int) -> bool:
-    """Return whether the noun phrase at a position is followed by its own 'with'."""
     at, cursor.at = cursor.at, start
     try:
         read_thing(cursor, "with")
@@ -351,7 +350,6 @@ def _nouns_at(cursor: Cursor, at: int) -> tuple[Noun, ...]:
 
 
 def _fixed_types(cursor: Cursor, nouns: tuple[Noun, ...]) -> frozenset[str]:
-    """Return the types of furniture that nouns name; empty if a noun names anything else."""
     types = [cursor.lexicon.fixed.get(noun.object_class, frozenset()) for noun in nouns]
     return frozenset().union(*types) if all(types) else frozenset()
 

@@ -451,7 +451,6 @@ def check(choice: ObjectChoice) -> None:
 
 
 def _check_enough(choice: ObjectChoice, number: int) -> None:
-    """Reject a request for more different objects than exist."""
     if not choice.entities[number].distinct:
         return
     things = choice.available(number)
@@ -517,7 +516,6 @@ def _able(choice: ObjectChoice, affordance: str) -> str:
 
 
 def _check_method(choice: ObjectChoice, condition: Condition, object_class: str) -> None:
-    """Reject a condition that needs an appliance in which the class cannot be put."""
     taxonomy = choice.taxonomy
     places = taxonomy.places(object_class)
     label, a_label = taxonomy.label(object_class), taxonomy.a_label(object_class)

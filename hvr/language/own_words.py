@@ -70,8 +70,6 @@ class _Heard:
 
     Args:
         spoken: The variable of each phrase that later phrases can refer to.
-        taken: Variables of each noun.
-        parts: Conjuncts as PDDL.
     """
 
     variables: Mapping[str, str] = field(default_factory=dict)
@@ -132,7 +130,6 @@ class OwnWords:
         return Goal(tuple(stages), paraphrase=said)
 
     def _may_be(self, text: str) -> bool:
-        """Return whether a text contains the words of any clause; a quick test before parsing."""
         return text == NOTHING_LEFT or any(f" {word} " in text for word in self._copulas)
 
     @cached_property
@@ -313,7 +310,6 @@ class OwnWords:
             yield from self._plain(text, heard)
 
     def _inside(self, text: str, heard: _Heard) -> Iterator[str]:
-        """Yield the formulas of a text, with its new variables quantified."""
         for after in self._joined(text, replace(heard, parts=())):
             own = {n: t for n, t in after.variables.items() if n not in heard.variables}
             yield _closed(replace(after, variables=own))
@@ -396,7 +392,6 @@ class OwnWords:
     def _clause(
         self, text: str, at: int, thing: _Thing, heard: _Heard, opening: str
     ) -> Iterator[tuple[int, _Heard]]:
-        """Yield the readings of a clause after its subject, each with its end."""
         for name, positive, template in self._templates:
             if not template.startswith(opening):
                 continue
@@ -478,7 +473,6 @@ class OwnWords:
                 yield end, noun, kinds
 
     def _things(self, text: str, at: int, heard: _Heard) -> Iterator[tuple[int, _Thing, _Heard]]:
-        """Yield the noun phrases at a position: end, referent, and parsed beginning."""
         for phrase, name in sorted(heard.spoken.items(), key=lambda item: -len(item[0])):
             if text.startswith(phrase, at):
                 yield at + len(phrase), _Thing((name,)), heard
@@ -601,7 +595,6 @@ class OwnWords:
             yield match.end() + len(many), _Thing(tuple(terms)), more.add(*apart)
 
     def _plurals(self, text: str, at: int) -> Iterator[tuple[str, str]]:
-        """Yield the nouns whose plural is at a position, with their types."""
         rest = text[at:]
         for noun, kinds in self._nouns.items():
             if rest.startswith(plurals(noun)[0]):

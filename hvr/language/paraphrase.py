@@ -397,7 +397,7 @@ class _Speaker:
 
 
 def one_of(part: Expression) -> tuple[str, tuple[str, ...]] | None:
-    """If a formula only lists objects as alternatives, return its variable and these objects."""
+    """Return the variable and the objects of a formula that only lists alternatives, else None."""
     options = part.operands if isinstance(part, Or) else (part,)
     if not options or not all(isinstance(o, Equal) for o in options):
         return None

@@ -86,7 +86,6 @@ class Pronouns:
         return [self.draft.new(entity.replace(count=count))]
 
     def _pair(self, groups: list[list[int]]) -> list[int]:
-        """Return the last two things that 'both' can refer to; empty if there are none."""
         single: list[int] = []
         for group in groups:
             if len(group) == 2 and not single:
@@ -158,7 +157,6 @@ class ReferentReading(Value):
         wanted: Whether adjectives request states instead of selecting objects.
         requires: Affordance that the referent of 'it' must have.
         condition: Condition that the verb achieves: 'open the closed fridge'.
-        moved: Whether the objects are put somewhere.
     """
 
     dishes: bool = False

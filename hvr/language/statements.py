@@ -40,11 +40,9 @@ class SceneStatement(Value):
     """A statement about objects.
 
     Args:
-        things: The objects that the noun phrase can mean.
         every: Whether the statement is about all `things`, not just about one.
         denied: Whether the statement is negated as a whole: 'no mug is clean'.
         predicate: The predicate, or None for a statement of mere existence.
-        positive: Whether the predicate is affirmed.
         least: Minimum number of objects unless `every`: 'two mugs are clean'.
         also: Further statements that must hold: 'the mug and the plate are clean' makes two.
     """
@@ -176,7 +174,6 @@ class StatementJudge:
         return self._holds(adjective.condition, name)
 
     def _filled(self, name: str, wanted: bool) -> Truth:
-        """Return whether a vessel or place is filled or, if not `wanted`, empty."""
         values: list[Truth] = []
         kind = self.inventory.classes[name]
         if self.taxonomy.plays(kind, VESSEL):

@@ -43,7 +43,6 @@ class NounPhrase(Value):
         kind: `noun` (nouns or a dish), `slices`, `name`, `pronoun`, `everything`, `rest` (what is
             left of objects named before), or `beside` (a place described only by what is near it;
             any other place than `of`).
-        text: The words of its head.
         nouns: Classes that the head may name.
         dish: Dish that the head may name.
         of: The complement with 'of': a cup of coffee, two slices of bread.

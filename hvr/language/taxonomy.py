@@ -91,7 +91,6 @@ class Manner(Value):
     """A way to achieve a state or provide a liquid.
 
     Args:
-        achieves: The PDDL predicate, or the liquid.
         needs: Classes of which at least one object must be available.
         asked_by: Classes that request the state when the request names them as a means.
         goes_into: Classes; the object must fit in or on at least one of them.

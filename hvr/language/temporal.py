@@ -197,7 +197,6 @@ def _pieces(tokens: tuple[str, ...], words: TimedWords) -> Iterator[str | TimedP
 def _joined(
     tokens: tuple[str, ...], at: int, length: int, kind: str, words: TimedWords
 ) -> tuple[tuple[str, ...], TimedPart, tuple[str, ...]] | None:
-    """Split a sentence at a connective; return None if it has no condition over time."""
     left, right = tokens[:at], tokens[at + length :]
     if not right or right[0] in _OTHERS:
         return None
@@ -286,7 +285,6 @@ def _condition_first(
 
 
 def _next_clause(rest: tuple[str, ...], words: TimedWords) -> int:
-    """Return where the next clause that is independent of the condition begins: after ', and'."""
     for at in range(1, len(rest) - 1):
         if rest[at] == "," and _begins(_trimmed(rest[at:]), words):
             return at
@@ -296,7 +294,6 @@ def _next_clause(rest: tuple[str, ...], words: TimedWords) -> int:
 def _condition_last(
     right: tuple[str, ...], kind: str, clause: Sequence[str], words: TimedWords
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Split a condition from the words after it; the longest possible condition is used."""
     ends = [
         n
         for n in range(1, len(right))
@@ -319,7 +316,6 @@ def _condition_last(
 def _last_clause(
     left: tuple[str, ...], words: TimedWords
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Split off the last clause, to which the condition applies."""
     for at in range(len(left) - 1, 0, -1):
         if left[at - 1] in _LINKS and _begins(left[at:], words):
             return _trimmed(left[:at]), left[at:]
@@ -346,7 +342,6 @@ def _length(tokens: Sequence[str], role: str) -> int:
 
 
 def _after(tokens: Sequence[str], *roles: str) -> tuple[str, ...]:
-    """Return the words after fillers and connectives."""
     rest = tuple(tokens)
     while rest and (passed := max(_length(rest, role) for role in roles)):
         if _length(rest, "maintain") or _length(rest, "forbid") > passed:
@@ -383,7 +378,6 @@ _ALWAYS = TimedCondition("(and)")
 
 
 def _condition(kind: str, text: str, clause: str, words: TimedWords) -> TimedCondition:
-    """Read a condition: an activity of the robot, or a statement about the world."""
     text = words.standing_alone(_plainly(text), clause)
     tokens = tuple(text.split())
     if tokens[:2] == ("the", "robot"):

@@ -247,7 +247,6 @@ class SceneWords:
         return str(self._grounded(self._parsed(goal.stages[-1].wanted)))
 
     def _grounded(self, formula: Expression) -> Expression:
-        """Replace each variable for which the scene has only one object."""
         match formula:
             case And((one,)):
                 return self._grounded(one)
@@ -279,7 +278,6 @@ class SceneWords:
     def _after(
         self, tokens: tuple[str, ...], openings: Iterable[tuple[str, ...]]
     ) -> tuple[str, ...] | None:
-        """Return the things after one of the `openings` if nothing else follows, otherwise None."""
         for opening in openings:
             if tokens[: len(opening)] != opening or len(tokens) == len(opening):
                 continue

@@ -70,7 +70,6 @@ class States:
         return things
 
     def _demand(self, number: int, verb: Verb) -> None:
-        """Request the condition of a verb; slices to be cut only need to exist."""
         entity = self.draft.entities[number]
         condition = verb.condition or ""
         floods = any(asks(condition, p) for p in self.taxonomy.methods.floods)
@@ -371,7 +370,6 @@ class Interpreter:
         return things
 
     def _goes_under(self, group: NounGroup) -> bool:
-        """Return whether the destination is below something that can be carried."""
         under = group.adjuncts[0] if group.adjuncts else None
         return (
             under is not None
@@ -662,7 +660,7 @@ class Interpreter:
         return things
 
     def _hold(self, verb: Verb, group: NounGroup) -> list[int]:
-        """Pick an object up; with 'to' or 'into', carry it there; a dish is made first."""
+        """Pick an object up, or carry it with 'to' or 'into'; a dish is prepared first."""
         if any(thing.dish and not thing.nouns for thing in group.things) or any(
             thing.of and thing.kind == "noun" for thing in group.things
         ):

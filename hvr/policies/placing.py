@@ -269,7 +269,6 @@ class PlacingCondition(Value):
 
     Args:
         classes: Classes of the place, if any place of a class is allowed; empty for named places.
-        needed: Whether the goal offers no alternative.
     """
 
     things: tuple[str, ...]
@@ -299,8 +298,7 @@ class Placing:
         return tuple(dict.fromkeys(chain.from_iterable(self._spares(placements, names))))
 
     def check(self, names: Collection[str]) -> None:
-        """Check that no object is too large for all its places, as far as refusals have confirmed
-        it.
+        """Check that no object is known from refusals to be too large for all its places.
 
         Raises:
             ImpossibleGoalError: An object is too large for all its places.
@@ -327,9 +325,7 @@ class Placing:
                 )
 
     def _too_small(self, place: str, thing: str) -> bool:
-        """Return whether a place is predicted too small, and the refusal of a larger one confirms
-        it.
-        """
+        """Return whether a place is predicted to be too small and a larger one has refused."""
         if self._room.could_take(place, thing):
             return False
         known = self._inventory.classes

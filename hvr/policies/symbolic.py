@@ -472,7 +472,6 @@ class SymbolicPolicy(Policy[Stage]):
 
 
 def _required(constraints: Iterable[Expression]) -> Iterator[Expression]:
-    """Yield the conditions that constraints may require a plan to achieve."""
     for constraint in constraints:
         if isinstance(constraint, Trajectory) and constraint.operator.startswith("sometime"):
             yield constraint.formulas[-1]
@@ -508,7 +507,6 @@ def _finish(task: Task, result: SearchResult, late: Collection[str]) -> Plan:
 
 
 def _few(names: Sequence[str], most: int = 6) -> str:
-    """Return the first names as a phrase; if there are more than `most`, the rest is counted."""
     if not names:
         return "no objects"
     shown = (

@@ -255,7 +255,6 @@ class Conversation:
         return self._request(text)
 
     def _named(self, text: str) -> tuple[str, ...]:
-        """Return the objects that a noun phrase can refer to; empty for any other text."""
         if text in {"it", "that", "them", "they"}:
             return self._memory.things[:1] if text in {"it", "that"} else self._memory.group
         tokens, spans = self._rewriter().spans(text)
@@ -294,7 +293,6 @@ class Conversation:
         return self._reader.taxonomy.relation(self.inventory().classes[place])
 
     def _request(self, text: str) -> ConversationReply:
-        """Carry out a request, trying its possible wordings until one is understood."""
         refusal: HvrError | None = None
         for request in self._rewriter().requests(text):
             if isinstance(request, DialogueQuestion):
@@ -618,7 +616,6 @@ def _policy_of(request: RunRequest, reader: Reader) -> Any:
 
 
 def _handled(done: _Done, goal: Goal, reader: Reader) -> list[str]:
-    """Return the objects that a goal refers to, in the order of the request's words."""
     from hvr.pddl import TypedName
     from hvr.pddl.formulas import And, Exists, Expression, Not, Or
 

@@ -147,12 +147,7 @@ class _TakenError(Exception):
 
 
 class RunFolder:
-    """A run folder, locked by its run.
-
-    Args:
-        made: Folders created for the run, outermost first.
-        lock: Lock that marks the run as active.
-    """
+    """A run folder, locked by its run."""
 
     TRANSCRIPT = "llm.jsonl"
     """Name of the file that records the dialogue with a language model."""
@@ -306,7 +301,6 @@ def _lock_of_run(path: Path) -> Lock:
 
 
 def _make(path: Path, made: list[Path]) -> None:
-    """Create a folder and its parents; append each created folder to `made`, outermost first."""
     for attempt in range(_TRIES):
         try:
             path.mkdir()

@@ -54,7 +54,6 @@ class JudgingTarget:
     Args:
         goal_pddl: File with a PDDL goal about the objects of a scene.
         domain: Domain file; None for the domain of the scene's world.
-        lenient: Whether to accept unambiguous syntax errors.
     """
 
     problem: Path | None = None
@@ -241,7 +240,6 @@ class JudgedGoal:
 
     Args:
         validator: Validator with the initial state and the goal; None if the goal is unknown.
-        goal: The goal in words or PDDL.
         reading: The goal in words if the sentence is ambiguous; otherwise empty.
     """
 
@@ -421,7 +419,7 @@ def _goals(
     whole = tuple(goal for goal in goals if not goal.unread)
     if not whole:
         raise LanguageError(
-            f"hvr did not read {', '.join(map(repr, goals[0].unread))} in {sentence!r}"
+            f"hvr does not understand {', '.join(map(repr, goals[0].unread))} in {sentence!r}"
         )
     return whole
 

@@ -239,7 +239,6 @@ def resumed(
     """Return the request of a resumed run.
 
     Args:
-        about: Recorded status of the run.
         changes: New base URL, trust, timeout and limits; None keeps the recorded value.
         env_options: Environment options that name a program, which are not recorded.
         named: See `request_from_json`.
@@ -357,8 +356,8 @@ def _named_model(model: ModelChoice) -> ModelChoice:
 def _check_scene(scene: str, task: PaperTask) -> None:
     if scene not in task.scenes:
         raise ImpossibleGoalError(
-            f"{scene} lacks what {task.id} needs ({', '.join(task.requires)}); "
-            f"scenes that have it: {', '.join(task.scenes)}"
+            f"{scene} lacks an object that {task.id} needs ({', '.join(task.requires)}); "
+            f"suitable scenes: {', '.join(task.scenes)}"
         )
 
 

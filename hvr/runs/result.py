@@ -177,9 +177,7 @@ def result_of(
     """Return the result of a completed run.
 
     Args:
-        goal: The goal as read by hvr's grammar.
         finished: The last event of the execution; None for a dry run.
-        seconds: Total wall time in seconds.
     """
     meter, task = run.policy.meter, run.request.task
     return Run(

@@ -461,7 +461,6 @@ class Teaching:
     """Options of an export.
 
     Args:
-        count: Number of lessons per world.
         held_out: Share of lessons in the held-out split.
         setting: Setting of the pipeline, such as `VR` or `HVR`.
         error: Error rate of the simulated model's first answers.

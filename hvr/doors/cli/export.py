@@ -70,7 +70,7 @@ def add_sft_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="RATE",
         type=real,
         default=0.1,
-        help="share of wrong steps in answers that are corrected (default: %(default)s)",
+        help="error rate of first answers, which are then corrected (default: %(default)s)",
     )
     parser.add_argument(
         "--seed", metavar="N", type=whole_number, default=0, help="random seed (default: 0)"

@@ -220,7 +220,7 @@ def _judged(args: argparse.Namespace) -> tuple[JudgedPlan, ...]:
     from hvr.runs.judging import JudgingTarget, judge_plan
 
     if args.graph is not None and args.tools is None:
-        raise UsageError("--graph requires --tools, the tools that it links")
+        raise UsageError("--graph requires --tools, a file of the tools in the graph")
     # With a problem it is a PDDL plan, whatever its content.
     if is_json(args.plan) and args.problem is None:
         return _judged_tool_plans(args)

@@ -180,7 +180,7 @@ def add_query_arguments(parser: argparse.ArgumentParser) -> None:
         dest="rows",
         type=whole_number,
         default=10_000,
-        help="maximum number of rows; standard error reports further ones (default: %(default)s)",
+        help="maximum number of rows; if there are more, a message says so (default: %(default)s)",
     )
     parser.add_argument(
         "--allow-service",

@@ -33,7 +33,7 @@ __all__ = [
 def check_writable(path: Path) -> None:
     """Check in advance that a file can be written."""
     if str(path) == "-":
-        raise UsageError("- does not mean standard output here: name a file, or /dev/stdout")
+        raise UsageError("expected an output file, got '-': name a file, or /dev/stdout")
     if path.is_dir():
         raise DataFileError(f"cannot write {path}: it is a folder")
     if not path.parent.is_dir():
@@ -56,7 +56,7 @@ def check_apart(outputs: Iterable[Path], inputs: Iterable[str] = ()) -> None:
     for path in outputs:
         place = _place(str(path))
         if place in written:
-            raise UsageError(f"{path} would be written twice: give each output its own file")
+            raise UsageError(f"{path} is named for two outputs: name a different file for each")
         if place is not None:
             written.add(place)
     if written:

@@ -113,7 +113,7 @@ def posed_problem(args: argparse.Namespace, *, by_model: bool = False) -> PosedP
         else:
             if world is not None and world.environment and read.domain is not domain:
                 raise UsageError(
-                    f"{world.environment} does not remember earlier goals: request them one by one",
+                    f"{world.environment} cannot pursue several goals: request them one by one",
                     field="goal",
                 )
             domain, problem = read.domain, read.problem
@@ -254,7 +254,9 @@ def add_solve_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_planner_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--planner", metavar="NAME", help="see below (default: all that support the problem)"
+        "--planner",
+        metavar="NAME",
+        help="planner, see below (default: all that support the problem)",
     )
     parser.add_argument(
         "--optimal",
@@ -404,7 +406,7 @@ def _own_options(args: argparse.Namespace) -> tuple[str, ...]:
         return ()
     if args.planner not in (None, "downward"):
         raise UsageError(
-            "this option requires the planner downward, which it selects by default", field=field
+            f"this option requires the planner downward, got {args.planner}", field=field
         )
     if args.optimal:
         raise UsageError("a custom search is not known to be optimal: omit --optimal", field=field)
@@ -428,7 +430,6 @@ def _solve(args: argparse.Namespace) -> int:
 
 
 def _solved_for_goal(args: argparse.Namespace) -> int:
-    """Solve the problem with a goal that a language model writes (LLM+P)."""
     from hvr.doors.cli.solve_execution import judged_by_own_goal, posed_with_model_goal
 
     asked, meant, meter = posed_with_model_goal(args)

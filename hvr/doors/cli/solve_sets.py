@@ -107,7 +107,9 @@ def _check_table(args: argparse.Namespace, folder: Path, asked: Sequence[SetProb
     check_apart([table], [*kept, *(name for one in asked for name in (one.domain, one.problem))])
     inside = Path(os.path.realpath(folder)) in Path(os.path.realpath(table)).parents
     if inside and table.is_file() and table.suffix.lower() != ".csv":
-        raise UsageError(f"{table} is a file of the set: write the table elsewhere", field="csv")
+        raise UsageError(
+            f"{table} belongs to the problem set: write the table to another file", field="csv"
+        )
 
 
 def _solved(asked: Sequence[SetProblem], options: SolveOptions, jobs: int) -> Iterator[SetRow]:
@@ -352,7 +354,6 @@ class AnytimePrinter:
 
     Args:
         folder: Folder for `plan.pddl`; None to save no plan.
-        json_lines: Whether to print one JSON document per line.
     """
 
     def __init__(self, folder: Path | None, *, json_lines: bool) -> None:
@@ -360,7 +361,6 @@ class AnytimePrinter:
         self._json_lines = json_lines
 
     def __call__(self, found: FoundPlan) -> None:
-        """Print a validated plan."""
         cost = found.report.cost
         if self._folder is not None:
             with writing(self._folder):

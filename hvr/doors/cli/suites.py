@@ -96,7 +96,9 @@ def _files(given: Sequence[str], settings: dict[str, Any]) -> tuple[str, str, li
             )
     plans = rest or _list(settings.get("plans"))
     if not plans:
-        raise UsageError("missing plan: name plan files after the problem, or - for standard input")
+        raise UsageError(
+            "missing plan: after the problem, give plan files, or - for standard input"
+        )
     return models[0], models[1], plans
 
 

@@ -46,7 +46,6 @@ def judge_rows(
     """Write one line of JSON per row: its number, its ID, and the verdict.
 
     Args:
-        name: Name of the file; see `read_rows`.
         engine: The engine that validates plans; None for this process.
         output: The file to write, whose existing rows are kept; None for standard output.
 

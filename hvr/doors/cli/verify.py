@@ -93,7 +93,7 @@ def _tool_judge(model: Path | None, tools: Path | None, graph: Path | None) -> J
             "hvr verify train"
         )
     if graph is not None and tools is None:
-        raise UsageError("--graph requires --tools, the tools that it links")
+        raise UsageError("--graph requires --tools, a file of the tools in the graph")
     judge = load_judge(model)
     if tools is not None:
         mine, given = (
@@ -103,7 +103,7 @@ def _tool_judge(model: Path | None, tools: Path | None, graph: Path | None) -> J
         if mine != given:
             files = f"{tools} and {graph}" if graph else str(tools)
             raise UsageError(
-                f"{model} was trained for other tools than those in {files} "
+                f"{model} was trained for tools other than those in {files} "
                 f"({mine} and {given}): train a verifier for them with hvr verify train"
             )
     return judge

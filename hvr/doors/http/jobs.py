@@ -58,7 +58,6 @@ class Jobs:
     """The jobs of a service.
 
     Args:
-        service: Service that answers the requests.
         waiting: Maximum number of jobs waiting for a processor.
     """
 

@@ -32,8 +32,6 @@ class Done(NamedTuple):
     """The result of an hvr command.
 
     Attributes:
-        code: The exit code.
-        text: Everything that the command printed.
         plan: The plan found, in the format of a plan file.
     """
 
@@ -348,7 +346,6 @@ def formatted(text: str, *, indent: int = _INDENT) -> str:
 
 
 def _tidy(line: str) -> str:
-    """Return a line without redundant blanks, except those before a trailing comment."""
     code = _COMMENT.match(line)
     assert code is not None
     words = _BLANKS.sub(" ", code.group().strip())

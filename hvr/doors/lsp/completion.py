@@ -233,7 +233,6 @@ def _typed(node: List) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _section(path: Sequence[List]) -> str:
-    """Return the section or the part of a schema that the innermost list belongs to."""
     for node, inner in zip(reversed(path[:-1]), reversed(path[1:]), strict=False):
         if node.head in (*SCHEMAS, ":htn"):
             place = node.items.index(inner)

@@ -229,7 +229,6 @@ class PddlServer(LanguageServer):
         )
 
     def _where(self, file: str, place: Sequence[int] | None) -> lsp.Range:
-        """Return the range of the word or list at a position, at most to the end of the line."""
         tree = self.models.names(file).tree
         line, start = place or (0, 0)
         line = min(line, len(tree.lines) - 1)
@@ -385,7 +384,6 @@ def _add_renaming(server: PddlServer) -> None:
 
 
 def _new_name(ls: PddlServer, file: str, found: Occurrence, name: str) -> str:
-    """Check a new name and return it as it will be written; reject invalid or used names."""
     variable = found.kind is Kind.VARIABLE
     if not _NAME.fullmatch(name.removeprefix("?") if variable else name):
         raise JsonRpcInvalidParams(

@@ -446,7 +446,6 @@ async def serve_http(server: Any, port: int, token: str = "", *, show_token: boo
     Args:
         port: Port number; 0 for any free port.
         token: Bearer token that each request must carry; empty if none is required.
-        show_token: Whether to print the token.
 
     Raises:
         UsageError: The port cannot be used.

@@ -165,8 +165,6 @@ class ClientDialogue:
     """Answers a client: actions about the connection directly, all others through the kitchen.
 
     Args:
-        width: Width of images in pixels.
-        height: Height of images in pixels.
         camera: Draws the images; None to send none.
     """
 
@@ -289,8 +287,7 @@ class ClientDialogue:
         assert isinstance(width, int) and isinstance(height, int)
         self._width, self._height = width, height
 
-    def _change_quality(self, _args: dict[str, Any]) -> None:
-        """Accept any image quality; it has no effect."""
+    def _change_quality(self, _args: dict[str, Any]) -> None: ...
 
     def _set_filter(self, args: dict[str, Any]) -> None:
         ids = args.get("objectIds")

@@ -365,7 +365,6 @@ def refuse(server_pipe: Path, patience: float = 10.0) -> None:
 
 
 def _looks_the_same(before: Reply, now: Reply) -> bool:
-    """Return whether the client already has the same objects and image."""
     old, new = before.metadata["objects"], now.metadata["objects"]
     return (
         now.image is before.image
@@ -389,11 +388,11 @@ def _open_writer(path: Path, patience: float) -> int:
         except OSError as error:
             if error.errno != errno.ENXIO:
                 raise UsageError(
-                    f"the pipe to the client cannot be opened: {path}: {error.strerror}; "
-                    "has the client gone?"
+                    f"cannot open the pipe to the client, {path}: {error.strerror}; "
+                    "the client may have ended"
                 ) from None
         if time.monotonic() > deadline or os.getppid() != parent:
-            raise UsageError(f"no one reads the pipe to the client, {path}: the client has gone")
+            raise UsageError(f"the pipe to the client, {path}, has no reader: the client has ended")
         time.sleep(_PAUSE)
     os.set_blocking(pipe, True)
     with contextlib.suppress(AttributeError, OSError):  # available only on Linux

@@ -271,7 +271,9 @@ class FactClauses:
             new = [one for one in ones if not self._holds(one)]
             ones = new if len(new) >= thing.least else ones
         if comb(len(ones), thing.least) > _MOST_COMBINATIONS:
-            raise LanguageError(f"{thing.least} of {len(ones)} objects are too many: name them")
+            raise LanguageError(
+                f"there are too many ways to choose {thing.least} of {len(ones)} objects: name them"
+            )
         choices = [all_of(chosen) for chosen in combinations(ones, thing.least)]
         return choices[0] if len(choices) == 1 else Or(tuple(choices))
 

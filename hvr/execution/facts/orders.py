@@ -267,7 +267,7 @@ class FactOrders(FactClauses):
         effect, positive = asked
         named = effect.args if isinstance(effect, Atom) else effect.fluent.args
         if times.times > 1 and isinstance(effect, Atom):
-            raise LanguageError(f"hvr does an action only once: {order.verb!r} increases no number")
+            raise LanguageError(f"hvr cannot repeat {order.verb!r}: the action changes no number")
         main = next(iter(known), None)
         found = []
         for one in self._items(known[main], parameters[main]) if main is not None else [""]:

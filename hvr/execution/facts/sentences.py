@@ -180,7 +180,6 @@ def _decided(
 def _restricted(
     text: str, domain: Domain, problem: Problem, words: WorldLexicon
 ) -> RequestedProblem | None:
-    """Return the problem for a request that contains a prohibition, or None for other texts."""
     if text.lstrip().startswith("("):
         return None
     reader = FactOrders(domain, problem, words)
@@ -202,7 +201,6 @@ def _restricted(
 def _over_time(
     text: str, domain: Domain, problem: Problem, words: WorldLexicon
 ) -> RequestedProblem | None:
-    """Return the problem for a request with conditions over time, or None for other texts."""
     if text.lstrip().startswith("("):
         return None
     reader = FactOrders(domain, problem, words)

@@ -191,7 +191,6 @@ class ThingReader:
         return thing if true else None
 
     def _noun(self, text: str) -> tuple[str, str, bool, str] | None:
-        """Split a phrase into its type, its adjective, whether it is plural, and the rest."""
         for kind, names in self.words.types.items():
             for noun in names:
                 forms = plurals(noun)
@@ -220,15 +219,16 @@ class ThingReader:
                 return None
             members += [name] if all(values) else []
         if not left <= set(members):
-            raise LanguageError(f"{', '.join(sorted(left - set(members)))} is not among {text!r}")
+            missing = ", ".join(sorted(left - set(members)))
+            raise LanguageError(f"{text!r} does not include {missing}")
         members = [m for m in members if m not in left]
         if not members and (how or left):
-            raise LanguageError(f"there is nothing here that {text!r} describes")
+            raise LanguageError(f"no object matches {text!r}")
         if quantifier:
             return Thing(kind, quantifier, tuple(members))
         if len(members) != 1:
             if how:
-                raise LanguageError(f"which one is {text!r}: {' or '.join(members)}?")
+                raise LanguageError(f"{text!r} can mean {' or '.join(members)}: name one of them")
             return None
         return Thing(members[0])
 
@@ -238,7 +238,6 @@ class ThingReader:
         return thing.members or whole or (thing.name,)
 
     def _is(self, name: str, how: str) -> bool | None:
-        """Return whether an object matches a description, or None if it is not understood."""
         relative = _RELATIVE.fullmatch(how)
         said = relative["how"] if relative else how
         place = said.removeprefix("from ")

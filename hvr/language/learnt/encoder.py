@@ -63,7 +63,6 @@ class WordPieces:
 
 
 def _words(text: str) -> Iterator[str]:
-    """Yield words and punctuation in lower case, without accents and control characters."""
     word = ""
     for sign in unicodedata.normalize("NFD", text.lower()):
         category = unicodedata.category(sign)

@@ -191,7 +191,6 @@ def labels_of(head: Head, ontology: Ontology) -> Labels:
 
 
 def _restored(stored: Mapping[str, Array], np: Any) -> dict[str, Array]:
-    """Return the weights as 32-bit floats; each array of 8-bit weights has a stored scale."""
     weights = {}
     for name, tensor in stored.items():
         if name.endswith("#scale"):

@@ -294,9 +294,7 @@ class GoalVocabulary:
 
     @property
     def listed(self) -> dict[str, Predicate]:
-        """The predicates listed in prompts: those with arguments, except for the robot's
-        position.
-        """
+        """The predicates that prompts list: all with arguments, except the robot's position."""
         navigation = find_navigation(self.domain)
         fleeting = navigation.predicates if navigation else frozenset()
         return {n: p for n, p in self.predicates.items() if n not in fleeting and p.parameters}

@@ -52,7 +52,6 @@ class ActionSet:
         return tuple(self.task.domain.actions)
 
     def __contains__(self, action: object) -> bool:
-        """Return whether an action belongs to the set, without enumerating all actions."""
         if not isinstance(action, GroundAction):
             return False
         known = self._members.get(action)

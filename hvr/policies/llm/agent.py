@@ -147,7 +147,6 @@ class AgentWriting:
         )
 
     def _stop(self, kind: str, reason: str) -> None:
-        """End the plan with the steps written so far."""
         self._ended, self._stopped = True, Stopped(kind, reason)
         _log.warning("the plan ends early: %s", reason)
 

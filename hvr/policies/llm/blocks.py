@@ -326,7 +326,6 @@ class BlockWriter:
         return check_block(predicted.task, predicted.state, block, wanted, predicted.kept)
 
     def _bridge(self, work: Assignment, predicted: PredictedWorld, block: Block) -> Block:
-        """Return the valid beginning of a block, continued by the planner."""
         # A plan for the postcondition replaces the rest of the block. Without such a plan, the rest
         # is kept, and each of its steps is made applicable where possible.
         task, state = predicted.task, predicted.state
@@ -431,7 +430,6 @@ def _explain_violation(
 def _explain_obstacle(
     validator: Validator, action: GroundAction, failure: Failure, navigation: Navigation | None
 ) -> str:
-    """Explain why the robot cannot reach an object, for example because of a closed door."""
     if navigation is None or not all(
         isinstance(x.formula, Atom) and x.formula.predicate in navigation.predicates
         for x in failure.literals

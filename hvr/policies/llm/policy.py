@@ -156,7 +156,6 @@ def _resumed_folder(context: PolicyContext) -> Path | None:
 def _header(
     context: PolicyContext, settings: PolicySettings, prompts: Prompts
 ) -> Mapping[str, Any]:
-    """Return the first record of a transcript: everything needed to repeat the run."""
     choice = context.model
     return {
         "run": {

@@ -447,10 +447,7 @@ def _check(task: Task) -> None:
         "durative actions" if domain.durative_actions else "" if domain.actions else "no actions"
     )
     if wrong:
-        raise UsageError(
-            f"language models plan step by step, but this problem has {wrong}: leave out --llm",
-            field="llm",
-        )
+        raise UsageError(f"language models cannot plan for a domain with {wrong}", field="llm")
 
 
 def _literals(goal: Formula) -> Iterator[Atom | Not]:

@@ -113,7 +113,6 @@ def eliminate_actions(
 def _fleeting_effect(
     task: Task, state: State, actions: Sequence[GroundAction], fleeting: frozenset[str]
 ) -> tuple[Atom, ...]:
-    """Return the effect of the last step if a plan changes only `fleeting` predicates."""
     if not actions:
         return ()
     before = run_actions(task, state, actions[:-1])

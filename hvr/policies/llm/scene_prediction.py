@@ -57,7 +57,6 @@ class PredictedScene(PredictedWorld):
     """The predicted state of a scene, as a PDDL state and as a graph for retrieval.
 
     Args:
-        graph: The current world, which is not changed.
         compile_task: Compiles tasks. A cached function saves time if the same world is used often.
     """
 
@@ -243,7 +242,6 @@ class PredictedScene(PredictedWorld):
 def _mentioned_objects(
     request: str, inventory: Inventory, chosen: Mapping[str, str], embedder: Embedder
 ) -> dict[str, str]:
-    """Return the objects that a request names, or its dish needs, but the selection lacks."""
     classes = {inventory.classes[name] for name in chosen}
     wanted = (*mentioned(request, inventory), *ingredients(request, inventory.ontology))
     missing = [

@@ -263,9 +263,7 @@ class WorldForms:
         return AnswerForm(definitions.close(schema), written)
 
     def goal(self, names: Collection[str]) -> AnswerForm:
-        """Return the form of a goal (a conjunction of facts) or of a reason, which begins with
-        `REFUSAL`.
-        """
+        """Return the form of a goal (a conjunction of facts) or of a reason for giving none."""
         definitions = _Definitions()
         facts = array(self._fact(names, definitions), 4 * _MOST_FACTS, 1)
         schema = record({"goal": goal_or_reason(facts, MAX_TITLE)})
@@ -290,7 +288,6 @@ class WorldForms:
         """Return the actions applicable in a state, each with the moves that it requires.
 
         Args:
-            names: Objects that the actions may use.
             seen: States, as bit sets, to which no action may lead.
         """
         task, known = self._actions.task, frozenset(names)

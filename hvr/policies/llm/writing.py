@@ -314,7 +314,6 @@ class Writing:
         )
 
     def _conditions(self, macros: Macros, known: Sequence[MacroMatch]) -> tuple[Macros, Checks]:
-        """Return the macro actions with corrected conditions, and the checks before and after."""
         # The first `known` macro actions come from the library and keep its conditions.
         titles = [m.name for m in macros]
         listed = "\n".join(f"{i}. {name}" for i, name in enumerate(titles, start=1))
@@ -368,7 +367,6 @@ class Writing:
     def _read_conditions(
         self, answer: str, titles: Sequence[str], earlier: Sequence[MacroAction] = ()
     ) -> tuple[Macros, tuple[str, ...], bool]:
-        """Return the macro actions, the dropped conditions, and whether nothing could be read."""
         written = read_conditions(answer, len(titles))
         unread = all(one == MacroConditions() for one in written) and not says_nothing(answer)
         self._dialogue.tally.unreadable += unread and bool(answer)

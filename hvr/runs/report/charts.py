@@ -30,7 +30,6 @@ def element(name: str, *markup: str, **attributes: str | float | None) -> str:
     """Return an HTML or SVG element.
 
     Args:
-        markup: Content of the element.
         attributes: Texts, which are escaped, or numbers; floats get one decimal. `text_anchor`
             becomes `text-anchor`, and `class_` becomes `class`. None omits an attribute.
     """

@@ -235,13 +235,11 @@ class StoryStep:
     """An executed step.
 
     Args:
-        success: Whether the environment reported success.
         as_expected: Whether the outcome matches the domain's prediction, except for changes that no
             action caused.
         missing: Expected facts that do not hold in the observation.
         unexpected: Observed facts that were not expected.
         unseen: Expected effects that were out of view and are believed.
-        heard: Audio events in words.
         expected: Effects that the domain predicts; None if unknown.
         pose: Pose of the robot after the step; None without a picture of the scene.
         changed: Literals that became true; only in PDDL worlds.
@@ -302,7 +300,6 @@ class Story:
         outcome: The result, or the progress of an unfinished run, as a sentence.
         note: Note on the picture of the initial scene.
         route: The robot's route; None without a picture.
-        simulated: Whether a simulated model made the plan.
     """
 
     request: str
@@ -458,7 +455,6 @@ def _action(raw: Mapping[str, Any]) -> str:
 
 
 def _steps(events: Sequence[Mapping[str, Any]], starts: Sequence[int]) -> tuple[StoryStep, ...]:
-    """Return the steps with the remarks after them; the first step also has earlier remarks."""
     steps: list[StoryStep] = []
     remarks: dict[int, list[Remark]] = {}
     for event, plan in zip(events, starts, strict=True):

@@ -204,7 +204,6 @@ def goal_answer(script: Script, errors: ErrorModel, request: Request, streams: S
 
 
 def _formula(goal: Expression, errors: ErrorModel, request: Request, streams: Streams) -> str:
-    """Return a goal as PDDL text, with errors if the request is not a correction."""
     if request.purpose != "goal":
         before = _WRITTEN_PDDL.search(request.messages[-1].text)
         kept = before is not None and streams("feedback").random() >= errors.improve
@@ -261,7 +260,6 @@ def _throughout(constraints: tuple[str, ...]) -> _Json:
 def _literals(
     formula: Expression, positive: bool, things: list[_Json], names: Mapping[str, str]
 ) -> Iterator[tuple[Atom, bool]]:
-    """Yield the literals of a formula, with names of `things` instead of variables."""
     # Inequalities become literals of `=`.
     match formula:
         case Atom(predicate, args):

@@ -144,7 +144,6 @@ class Scripted:
         return _named([a for block in blocks if block for a in block.actions], objects)
 
     def _block(self, prompt: ParsedPrompt, objects: PromptObjects) -> Steps:
-        """Return the true actions of a macro action, with the object names that the model knows."""
         # A macro action outside the ground truth gets the steps that establish its postcondition.
         name = prompt["Macro action"]
         if self.script.find(name) is None and self.script.kinds:
@@ -282,8 +281,6 @@ def make_scripted(spec: str, task: PaperTask, scene: str | Scene, seed: int) -> 
     Args:
         spec: `scripted`, optionally with parameters as in `scripted:error=0.3,improve=0.7`: fields
             of `ErrorModel`, and `seed`, which overrides the argument.
-        task: Task whose ground truth the model knows.
-        scene: Scene of the ground truth.
 
     Raises:
         UsageError: The specification is invalid, or the ground truth belongs to another scene.

@@ -148,7 +148,6 @@ class PromptObjects:
     """The objects that the simulated model knows by name, and the candidates for confusion.
 
     Args:
-        meant: Names of all objects in the ground truth.
         mentioned: All names in the section `Objects:`, including those of places.
     """
 
@@ -176,9 +175,7 @@ class PromptObjects:
         return tuple(map(self.name_of, names))
 
     def confused(self, name: str, what: str, place: int, rng: Random) -> str:
-        """Draw a replacement for argument `place` (0-based) of `what`; it may be the same
-        object.
-        """
+        """Draw a replacement for argument `place` (0-based) of `what`, possibly the same one."""
         if not self._is_object(name):
             return name
         others = [o for o in self.listed if o.name != name]

@@ -294,7 +294,6 @@ class _Part:
 
     Args:
         start: 0-based index of the first written step.
-        written: Written steps; may be empty.
         true: Ground-truth steps aligned with the written ones; may be empty.
     """
 
@@ -444,7 +443,6 @@ def adapted(
 
     Args:
         failed: 1-based number of the failed step.
-        problem: The validator's message.
         providers: Steps of the ground truth by literal.
         held: Objects in the robot's hand according to the prompt.
 

@@ -271,7 +271,9 @@ def create_world(folder: Path, domain_file: Path, problem_files: Sequence[Path] 
         parse_problem(file, domain)
     names = [file.name for file in problem_files]
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise UsageError(f"several problems have the file name {twice[0]!r}", field="problem")
+        raise UsageError(
+            f"several problems have the file name {twice[0]!r}: rename all but one", field="problem"
+        )
     with writing(folder):
         (folder / "problems").mkdir(parents=True, exist_ok=True)
     write_whole(folder / "domain.pddl", read_bytes(domain_file))

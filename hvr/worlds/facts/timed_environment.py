@@ -257,7 +257,7 @@ class StartsAndEnds:
         self.methods = {m for m in METHODS if hasattr(env, m)} if offered is None else offered
         if missing := [m for m in METHODS[:2] if m not in self.methods]:
             raise UsageError(
-                f"the environment has no {' and no '.join(missing)}, which durative actions need"
+                f"the environment lacks {' and '.join(missing)}, which durative actions require"
             )
         self.env = env
         self.timing = timing

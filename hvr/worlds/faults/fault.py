@@ -118,7 +118,6 @@ class FaultEffect:
             `isFilledWithLiquid`, `isBroken`, `isSliced`, `isCooked`. MISPERCEIVED allows any field,
             including `objectType` and `parentReceptacles` (a place).
         value: New value of the field: the name of a place, or a liquid for `isFilledWithLiquid`.
-        message: `errorMessage` of a refused action.
         flip: Probability of a misreported state (NOISE).
         unseen: Probability that an object is reported as out of view (NOISE).
     """

@@ -448,7 +448,6 @@ class FaultyEnvironment:
         return self._report(event)
 
     def _noise(self, trigger: Trigger, name: str) -> Lens:
-        """Return the noise of one observation: the same each time it is read, and logged once."""
         number = self._triggers.index(trigger)
         seed = f"{self.schedule.seed}/{number}/{self._steps}/{self._looks}"
         logged = False

@@ -69,7 +69,6 @@ def move(world: KitchenState, context: Context, args: Args, *, turn: float) -> R
 
 
 def _blocker(world: KitchenState, x: float, z: float) -> str:
-    """Return AI2-THOR's name of the object nearest to a point, to be reported as the obstacle."""
     near = [
         (round(t.box.distance(x, z), 3), t.spec.name)
         for t in world.things.values()
@@ -191,7 +190,6 @@ def reachable_positions(world: KitchenState, context: Context, args: Args) -> Re
 
 
 def _points_along_agent(world: KitchenState, room: Room, grid: float) -> tuple[Point, ...]:
-    """Return the reachable points of a grid that contains the agent and is aligned with its yaw."""
     turn = math.radians(world.agent.yaw)
     x0, _, z0 = world.agent.position
 

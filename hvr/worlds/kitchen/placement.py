@@ -132,7 +132,6 @@ def _rank(holder: Solid, body: Solid) -> int | None:
 
 
 def _in_vessel(around: Box, body: Solid, x: float, z: float) -> bool:
-    """Return whether the body lies in the central part of a vessel; False for pans and pots."""
     if body.object_type in _ONLY["StoveBurner"]:
         return False
     box = body.box

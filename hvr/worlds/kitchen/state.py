@@ -289,7 +289,6 @@ class KitchenSettings:
     Args:
         grid_size: Length of a move and distance of grid points, in metres.
         snap_to_grid: Whether positions after a move are multiples of `grid_size`.
-        rotate_step: Angle of a turn in degrees.
         visibility_distance: Range of sight and reach in metres.
         field_of_view: Vertical and horizontal field of view in degrees.
         decay_time: Simulated seconds after which an object that has left a hot or cold place is at
@@ -372,7 +371,6 @@ class SceneExtras:
     """The parts of a state that are rarely used.
 
     Args:
-        cameras: Metadata of the third-party cameras.
         disabled: Objects that `DisableObject` removed from the scene.
         hand_shift: Offset of the hand from its default place (right, up, ahead), in metres.
         hand_turn: Rotation of the hand relative to the agent, in degrees.

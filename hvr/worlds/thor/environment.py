@@ -108,7 +108,6 @@ class RetryingEnvironment:
         return self._send(request, sent)
 
     def _from_elsewhere(self, request: dict[str, Any], event: Event, sent: list[Step]) -> Event:
-        """Retry from other places and, if all attempts fail, once more from the original place."""
         start = event.metadata["agent"]
         poses = self._other_poses(request["objectId"], start)[: self._tries - 1]
         moved = False

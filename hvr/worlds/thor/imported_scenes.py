@@ -32,7 +32,6 @@ class AssetFacts(Value):
 
     Args:
         size: Edge lengths of the unrotated box in metres.
-        properties: Property fields that are true.
     """
 
     object_type: str

@@ -53,8 +53,6 @@ class ThorOptions:
             `~/.ai2thor/releases`.
         platform: One of `PLATFORMS`; empty means this system's default.
         display: X display, such as `:0`; empty means `$DISPLAY` or any other display.
-        width: Image width in pixels.
-        height: Image height in pixels.
         headless: Whether to render no images and return only metadata.
         server: `fifo` (pipes) or `http`.
         port: Port of the HTTP server; 0 means any free port.

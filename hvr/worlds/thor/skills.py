@@ -449,7 +449,7 @@ def perform(
     """
     known = _SKILLS.get(action)
     if known is None:
-        raise UsageError(f"unknown atomic action {action!r}; there are: {', '.join(SKILLS)}")
+        raise UsageError(f"unknown atomic action {action!r} (atomic actions: {', '.join(SKILLS)})")
     count, skill = known
     if len(args) != count:
         raise UsageError(f"{action} takes {count} object{'s' * (count > 1)}, not {len(args)}")

@@ -91,8 +91,8 @@ def test_a_digest_changes_with_one_byte_and_with_nothing_else(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("[user]\nThe goal is $goal\n", r"'\$goal' is not known"),
-        ("[user]\nA $macro\n", r"'\$macro' is not known"),
+        ("[user]\nThe goal is $goal\n", r"'\$goal' is not a placeholder"),
+        ("[user]\nA $macro\n", r"'\$macro' is not a placeholder"),
         ("[user]\nIt costs 3 $ or so\n", "dollar"),
         ("", "begin with a line"),
         ("Task: $request\n", "begin with a line"),
@@ -110,7 +110,7 @@ def test_a_template_that_cannot_be_used_is_named(
 
 
 def test_the_names_that_are_known_are_told(tmp_path: Path) -> None:
-    with pytest.raises(DataFileError, match=r"known: \$classes, \$request"):
+    with pytest.raises(DataFileError, match=r"placeholders: \$classes, \$request"):
         load_prompts(own_folder(tmp_path, "select", "[user]\n$requst"))
 
 

@@ -125,7 +125,7 @@ def test_an_environment_without_starts_is_refused() -> None:
     class Still:
         reset = step = observe = None
 
-    with pytest.raises(UsageError, match="has no start and no end, which durative actions need"):
+    with pytest.raises(UsageError, match="lacks start and end, which durative actions require"):
         carried_out(Still())
 
 

@@ -55,7 +55,7 @@ def add_guard_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--world",
         metavar="FOLDER",
-        help="a tool world behind the guard; its [tools] declares which ones only read",
+        help="a tool world behind the guard; its world.toml says which tools are read-only",
     )
     parser.add_argument(
         "--trusted",
@@ -228,7 +228,6 @@ class Approvals:
         writes: Whether writing calls are approved.
         destroys: Whether calls that destroy data or have an unknown effect are approved.
         repeats: Whether to repeat calls that were made before, or may have been.
-        terminal: Whether the user can be asked.
         ask: Shows a prompt and returns the user's answer.
     """
 

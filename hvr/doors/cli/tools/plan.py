@@ -333,7 +333,6 @@ def question_json(one: UserQuestion) -> dict[str, Any]:
 
 
 def _by_rules(opened: OpenedRequest, beside: Mapping[str, Any], tool: str = "") -> ReadRequest:
-    """Read the request by rules, and add the values that options give."""
     from hvr.tools.navigation.tasks import with_answers
     from hvr.tools.navigation.words.request_reader import RequestReader
 

@@ -92,7 +92,6 @@ def _tree(text: str) -> list[Node]:
 
 
 def _parts(nodes: list[Node]) -> list[tuple[list[Node], bool]]:
-    """Return the parts of a conjunction without parentheses, each with its sign."""
     parts: list[tuple[list[Node], bool]] = []
     run: list[Node] = []
     positive = True

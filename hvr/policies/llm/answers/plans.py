@@ -414,7 +414,6 @@ def _from_json(value: Any) -> list[str]:
 
 
 def _from_list(answer_lines: Sequence[Line]) -> list[str]:
-    """Return the outermost items of the last list; if some are numbered, only these."""
     plans: list[list[Line]] = [[]]
     ended = False
     for line in answer_lines:

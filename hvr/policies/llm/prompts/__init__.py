@@ -127,7 +127,7 @@ def _check_folder(folder: Path) -> None:
     for path in sorted(folder.glob("*.txt")):
         if path.stem not in STRUCTURED_NAMES:
             known = ", ".join(STRUCTURED_NAMES)
-            raise DataFileError(f"{path}: no prompt has this name (prompts: {known})")
+            raise DataFileError(f"{path}: no prompt has this name (names: {known})")
 
 
 def _read(name: str, path: Path) -> Prompt:
@@ -148,7 +148,7 @@ def _read(name: str, path: Path) -> Prompt:
         if not template.is_valid() or unknown:
             what = f"'${min(unknown)}'" if unknown else "a '$' without a name ('$$' is a dollar)"
             raise DataFileError(
-                f"{path}: {what} is not known here (known: "
+                f"{path}: {what} is not a placeholder (placeholders: "
                 f"{', '.join('$' + n for n in sorted(STRUCTURED_NAMES[name]))})"
             )
     return Prompt(name, turns, hashlib.sha256(data).hexdigest(), data)

@@ -41,7 +41,6 @@ class CharacterPlan:
 
     Args:
         rows: Rows of equal length, from +z to -z.
-        letters: The object that each letter stands for.
         unlettered: Names of small objects drawn as `+` because no letter was left.
     """
 

@@ -41,9 +41,7 @@ class Mark:
         shape: `rect` (two corners), `area` (closed polygon), `line` (open polyline), `disc` (centre
             and a point on the edge), `cells` and `dots` (a small square or dot at each point), or
             `text` (its centre).
-        look: Style class.
         points: Pixel coordinates, x to the right and y down.
-        title: Description for the tooltip.
         steps: Numbers of the steps that the mark represents.
         size: Edge length of a cell or diameter of a dot, in pixels.
     """
@@ -71,7 +69,6 @@ class Drawing:
         marks: Marks by group: `ground`, `objects`, `route`, `agent`, `labels`.
         left: x coordinate of the left edge in metres.
         top: z coordinate of the top edge in metres.
-        scale: Pixels per metre.
     """
 
     title: str
@@ -97,7 +94,6 @@ def draw_floor_plan(
     """Lay out a floor plan, with +z up and +x to the right.
 
     Args:
-        route: Route of the robot, drawn on top.
         labels: `main` for large objects, `all`, `none`, or the names of the objects to label.
     """
     x0, z0, x1, z1 = plan.bounds
@@ -189,7 +185,6 @@ def _route_marks(route: Route, sheet: Drawing, route_stops: Sequence[Stop]) -> I
 
 
 def _agent(pose: Pose, sheet: Drawing) -> Iterator[Mark]:
-    """Yield the agent as a disc, its direction as an arrow, and its field of view (90 degrees)."""
     title = f"robot, looking {direction(pose.yaw)}"
 
     def at(length: float, turn: float) -> Point:
@@ -213,7 +208,6 @@ def direction(yaw: float) -> str:
 def _labels(
     plan: FloorPlan, sheet: Drawing, wanted: str | Collection[str], route_stops: Sequence[Stop]
 ) -> Iterator[Mark]:
-    """Yield the labels that fit beside their objects; large objects are labelled first."""
     taken = [(*sheet.place(h.x, h.z), LETTER * len(h.text) / 2 + 5, 9.0) for h in route_stops]
     taken.append((*sheet.place(plan.agent.x, plan.agent.z), 20.0, 20.0))
     for shape in sorted(plan.shapes, key=lambda s: (-s.box.footprint, s.name)):

@@ -390,7 +390,6 @@ class Stop:
     """A place where the robot performed steps.
 
     Args:
-        steps: Numbers of these steps, ascending.
         failed: Numbers of the failed steps among them.
     """
 
