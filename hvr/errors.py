@@ -277,7 +277,7 @@ class PlanBudgetError(BudgetError):
 
 
 class CassetteError(LLMError):
-    """A recording has no answer for a prompt; the message shows the most similar recorded one."""
+    """A recording has no answer for a prompt; the message shows the most similar prompt in it."""
 
     exit_code = 2
 

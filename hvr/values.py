@@ -174,7 +174,7 @@ def json_members(cls: Any) -> tuple[tuple[str, str, str], ...]:
 
 
 def has_json_form(cls: Any) -> bool:
-    """Return whether the values of a class become JSON objects; others become text."""
+    """Return whether the values of a class become JSON objects; other values become text."""
     written = getattr(cls, "to_json", JsonObject.to_json) is not JsonObject.to_json
     return bool(written or getattr(cls, "json_shape", ""))
 

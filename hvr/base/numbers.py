@@ -1,7 +1,7 @@
 """Parse numbers that users give, and check their ranges.
 
-NaN, infinity and numbers too large for clocks, samplers and files are refused here, so that later
-code need not check.
+NaN, infinity and numbers too large for clocks, samplers and files are rejected, so that later code
+need not check.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ def short(text: object, most: int = 200) -> str:
 def block(text: str) -> str:
     """Indent the lines after the first if one of them starts in the first column.
 
-    Only hvr's own text starts there.
+    Only hvr's own text may start in this column.
     """
     first, *more = text.splitlines() or [""]
     margin = "  " if any(line[:1].strip() for line in more) else ""

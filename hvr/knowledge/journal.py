@@ -108,7 +108,7 @@ class Journal:
         return journal, quads
 
     def append(self, added: Iterable[object], removed: Iterable[object] = ()) -> None:
-        """Write one transaction: first the removed quads, then the added ones.
+        """Write one transaction: first the removed quads, then the added quads.
 
         Raises:
             StoreError: The file cannot be written; it stays unchanged.

@@ -273,7 +273,7 @@ class Ontology:
         )
 
     def instances(self, cls: str) -> tuple[str, ...]:
-        """Return the sorted individuals of a class; for example, `water` is one of `Liquid`."""
+        """Return the sorted individuals of a class, such as `water` for `Liquid`."""
         if not self.has_class(cls):
             return ()
         wanted = {k(c) for c in self.subclasses(cls, reflexive=True)}

@@ -453,7 +453,7 @@ class SharedGraph:
         return cls(server, run, ontology)
 
     def append(self, added: Iterable[Quad], removed: Iterable[Quad] = ()) -> None:
-        """Send one transaction: first the removed quads, then the added ones."""
+        """Send one transaction: first the removed quads, then the added quads."""
         new, old = (list(map(self._scoped, self._own(quads))) for quads in (added, removed))
         parts = [
             f"{verb} DATA {{ {_grouped(quads)} }}"

@@ -102,7 +102,7 @@ class SceneReader:
     def pieces(
         self, scene: SceneGraph, pieces: Mapping[str, Sequence[str]]
     ) -> Iterator[tuple[SceneObject, str]]:
-        """Yield the objects into which others can be cut, each with the name of the whole object.
+        """Yield the pieces into which objects can be cut, each with the name of the whole object.
 
         Raises:
             SceneError: A piece is assigned to an object that is not in the scene or cannot be cut.

@@ -16,7 +16,7 @@ from hvr.values import Value
 
 
 class Template(Value):
-    """A text with placeholders `{0}` and `{1}` for arguments; if empty, nothing is said."""
+    """A text with placeholders `{0}` and `{1}` for arguments; an empty text produces no output."""
 
     text: str = ""
     arity: int = 0

@@ -1,7 +1,7 @@
 """Ground and compile formulas, effects and numeric expressions for a task.
 
-Quantifiers are expanded over the objects by joins with the static facts. Static conditions are
-decided here, so that only fluents remain.
+Quantifiers are expanded over the objects by joins with the static facts. Compilation decides static
+conditions, so that only fluents remain.
 """
 
 from __future__ import annotations

@@ -594,7 +594,7 @@ def atoms_of(expression: Expression) -> Iterator[Atom]:
 
 
 def numbers_of(expression: Expression) -> Iterator[NumericExpression]:
-    """Yield the numeric expressions of an expression, without those inside other ones."""
+    """Yield the outermost numeric expressions of an expression."""
     for item in walk(expression):
         if isinstance(item, Comparison):
             yield from (item.left, item.right)

@@ -158,8 +158,8 @@ class GroundRules:
     """The ground instances of the rules of one stratum.
 
     An instance is created as soon as each atom that it needs has been true in some state (delete
-    relaxation: Helmert 2009), by joining the last such atom with the others. An instance is a
-    condition on the bits of any state, so later states are evaluated without a join.
+    relaxation: Helmert 2009), by joining the atom that became true last with the other atoms. An
+    instance is a condition on the bits of any state, so later states are evaluated without a join.
     """
 
     def __init__(self, task: Task, clauses: Sequence[HornClause]) -> None:

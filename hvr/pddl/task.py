@@ -1,9 +1,9 @@
 """A domain and a problem, grounded and compiled on demand.
 
-Predicates that no action changes are static: their atoms are looked up, never stored. Every
-other atom gets a bit when it is first used. The size of a task therefore depends on the atoms in
-its initial state, plans and goal, not on the number of possible atoms. Numeric functions work the
-same way: unchanging ones are constants, the others get an index.
+Predicates that no action changes are static: their atoms are looked up, never stored. Every other
+atom gets a bit when it is first used. The size of a task therefore depends on the atoms in its
+initial state, plans and goal, not on the number of possible atoms. Numeric functions work the same
+way: functions that never change are constants, the others get an index.
 """
 
 from __future__ import annotations

@@ -337,7 +337,7 @@ class Policy(Protocol[Wanted]):
         raise ImpossibleGoalError(f"this policy cannot go and observe {thing}")
 
     def keeping(self, stage: Wanted, constraints: Sequence[str]) -> Wanted:
-        """Return a goal in which other trajectory constraints (PDDL) replace those of `stage`."""
+        """Return a stage whose trajectory constraints are replaced by constraints in PDDL."""
         del constraints
         return stage
 

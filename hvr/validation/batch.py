@@ -43,12 +43,12 @@ class BatchOptions(Value):
         state_at: Report the state after the step with this number.
         values: Whether to report the numeric fluents over time. None reports them only if they
             change continuously.
-        extract: Whether to search texts for plans that nothing marks as such.
+        extract: Whether to search texts for plans that are not marked as plans.
         plan_number: 1-based number of the plan to use if a text contains several, or 0 for the
             last.
         any_order: Whether a hierarchical plan may list its tasks in any order.
-        no_decomposition: Whether to ignore the decomposition in a hierarchical plan and search for
-            one.
+        no_decomposition: Whether to ignore the decomposition of a hierarchical plan and search for
+            a decomposition.
     """
 
     tolerance: Fraction | None = None

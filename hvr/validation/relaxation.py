@@ -90,7 +90,7 @@ class _Unit:
 
 @dataclass(frozen=True, slots=True)
 class _Packed:
-    """A unit whose literals are bits of one integer, with the false literals after the true ones.
+    """A unit whose literals are bits of one integer, false literals after true literals.
 
     The estimate is computed for thousands of states. One integer for both kinds of literals makes
     each test a single operation.

@@ -138,7 +138,7 @@ class Bounds(Value):
     """Limits for one completion.
 
     Attributes:
-        characters: The maximum length of a completion; longer ones count as having no plan.
+        characters: The maximum length of a completion; longer completions count as having no plan.
         seconds: The time limit for judging, enforced only in the main thread and not on Windows.
             The other limits hold everywhere.
         problems: The number of problems to keep in memory.

@@ -38,7 +38,7 @@ _MOST_CHARACTERS = 10_000_000
 
 
 class ModelCache:
-    """Caches models by their names and texts, including the errors of unusable ones."""
+    """Caches models by their names and texts, including the errors of unusable models."""
 
     def __init__(self, options: BatchOptions) -> None:
         self._reader = ModelReader(options)

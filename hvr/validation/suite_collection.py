@@ -225,7 +225,7 @@ def is_pattern(name: str) -> bool:
 
 
 def files_below(folder: str, hidden: list[str]) -> list[str]:
-    """Return all files below a folder, sorted; append the names of hidden ones to `hidden`."""
+    """Return all files below a folder, sorted; append the names of hidden files to `hidden`."""
 
     def refuse(error: OSError) -> None:
         raise DataFileError(f"cannot list {error.filename}: {error.strerror}") from error

@@ -280,7 +280,7 @@ class ConstraintMonitor:
         return monitor
 
     def observe(self, state: State) -> tuple[Trajectory, ...]:
-        """Reduce the constraints to what they require after a state; return the broken ones."""
+        """Advance the constraints by one state; return the constraints that the state breaks."""
         broken: list[Trajectory] = []
         left: dict[Trajectory, None] = {}
         held = set()
@@ -347,7 +347,7 @@ _PROHIBITIONS = ("always", "at-most-once", "sometime-before")
 def _restoring(constraint: Trajectory, truths: list[bool]) -> Iterator[Trajectory]:
     """Yield the constraints that replace a broken constraint for the rest of the run.
 
-    A state that had to last until another state is restored before the other state is reached.
+    If a condition had to last until a second condition holds, it must be restored before.
     """
     if constraint.operator == "sometime-before" and not truths[1]:
         ended, awaited = constraint.formulas

@@ -75,7 +75,7 @@ class Pool:
     Args:
         submit: Function that starts a cell and returns a hashable handle, or raises LostCellError.
         wait: Function that waits until at least one cell has ended, and returns the handles of all
-            that have.
+            ended cells.
         value: Function that returns the result of an ended cell, or raises LostCellError.
     """
 

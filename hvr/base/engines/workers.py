@@ -161,7 +161,7 @@ class RayEngine:
 
     Args:
         address: Address of a cluster, `auto` or `ray://HOST:10001`. The default is RAY_ADDRESS,
-            else a cluster on this machine, else a new one.
+            else a cluster on this machine, else a new cluster.
         width: Maximum number of concurrent cells, by default twice the cluster's processors at the
             start.
         start: Module-level function that each process calls first.

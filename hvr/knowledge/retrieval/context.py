@@ -105,8 +105,8 @@ class LineWords:
 
     Args:
         abilities: Affordances that are listed together: "can be picked up, filled".
-        uses: Other affordances to mention. All others are visible in the state or in the
-            validator's suggestions.
+        uses: Other affordances to mention. The state or the validator's suggestions show all other
+            affordances.
         states: States that are mentioned even if false. History marks are mentioned only if true.
         implied: The subset of `states` that are mentioned only if true. For example, an object that
             can be cut and exists is not cut.

@@ -303,7 +303,7 @@ class ObjectSelection:
         return any(piece == name for piece, _ in self.pieces)
 
     def first(self, object_class: str, reason: str) -> str | None:
-        """Return a selected object of a class; if there is none, select one first."""
+        """Return a selected object of a class, selecting one if there is none."""
         names = self.inventory.of(object_class)
         chosen = next((n for n in names if n in self.reasons), names[0] if names else None)
         self.add(chosen, reason)

@@ -34,8 +34,9 @@ def constrained_objects(
 ) -> Iterator[str]:
     """Yield the objects that a constraint names, and those that currently satisfy its atoms.
 
-    For a constraint on all doors ("never two open at once"), the latter are the open doors. A plan
-    never touches objects outside its problem, so all other doors stay closed.
+    For a constraint on all doors ("never two open at once"), the objects that satisfy its atoms are
+    the open doors. A plan never touches objects outside its problem, so all other doors stay
+    closed.
     """
     predicates: set[str] = set()
     kinds: set[str] = set()

@@ -385,7 +385,7 @@ class _Expander:
                 yield dishes[0], f"for {name} when it is cracked"
 
     def _under(self) -> Additions:
-        """Yield a heat source with a single place for a selected dish that fits there."""
+        """Yield a heat source with a single place for a selected dish."""
         slots = [h for h in self._all(APPARATUS) if self._plays(h, SLOT)]
         for name in [n for n in self._chosen if self._true("pickupable", n)]:
             below = [h for h in slots if name in self._takes[h]]

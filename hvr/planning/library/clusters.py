@@ -97,7 +97,7 @@ class GeneralForm(JsonObject):
     """The common form of the members of a cluster.
 
     Args:
-        name: The words that all names share, with `…` for the others.
+        name: The words that all names share, with `…` for different words.
         parameters: The variables with their ontology classes.
         roles: For each member's id, the general variable of each of its variables.
     """

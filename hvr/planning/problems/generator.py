@@ -255,7 +255,7 @@ def kitchen(rng: Random, level: int, *, solvable: bool) -> Draft:
 
 
 def jugs(rng: Random, level: int, *, solvable: bool) -> Draft:
-    """Draw two jugs and a target amount for the larger one."""
+    """Draw two jugs and a target amount for the larger jug."""
     while True:
         sizes = rng.sample(range(1 + level, 3 + 3 * level), 2)
         if not solvable:

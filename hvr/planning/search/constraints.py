@@ -214,7 +214,7 @@ def _goal_part(ground: _GroundConstraint, memory: int) -> Conjunction:
 
 
 def after(condition: Conjunction, operator: Operator) -> Conjunction:
-    """Regress a condition: return the condition that an operator turns into it."""
+    """Regress a condition through an operator: return the condition that must hold before it."""
     return run_trampoline(_after(condition, operator))
 
 

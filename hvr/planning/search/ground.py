@@ -342,7 +342,7 @@ class _Clauses:
 
     The normal form of "each of n objects is in one of m places" has m ** n conjunctions, but one
     operator for each object and place suffices for a test. The first operator of a test blocks all
-    actions and the last one admits them again, so the state cannot change during a test, and
+    actions and the last operator admits them again, so the state cannot change during a test, and
     shortest plans keep their length.
     """
 
@@ -352,7 +352,7 @@ class _Clauses:
         self.operators: list[GroundOperator] = []
 
     def joined(self, operators: list[GroundOperator]) -> list[GroundOperator]:
-        """Return all operators, after making the given ones inapplicable during a test."""
+        """Return all operators, after making `operators` inapplicable during a test."""
         if not self._busy:
             return operators
         idle = Literals(0, self._busy)

@@ -1,8 +1,8 @@
 """The navigation heuristic, derived from the PDDL domain.
 
 The paper (section 2.4, "Heuristic-based Plan Verification and Correction") inserts missing
-navigation steps. A navigation action has one parameter and makes a predicate, called nearness here,
-true of it and false of everything else.
+navigation steps. A navigation action has one parameter and makes a predicate (nearness) true of it
+and false of everything else.
 """
 
 from __future__ import annotations
@@ -69,10 +69,10 @@ def insert_navigation(
 ) -> GroundAction | None:
     """Return the navigation action needed before an action, or None if none helps.
 
-    Arguments are tried from last to first, because the last one usually names the place. Then the
-    objects on or in which they are are tried, because some things cannot be approached themselves.
-    If no move makes the action applicable, the result is a move after which fewer literals are
-    unmet, none of them about nearness: the other unmet literals are no matter of navigation.
+    Arguments are tried from last to first, because the last one usually names the place. Then their
+    places are tried, because some objects cannot be approached. If no move makes the action
+    applicable, the result is a move after which fewer literals are unmet and none of them is about
+    nearness: navigation cannot satisfy the other literals.
     """
     navigation = navigation or find_navigation(task.domain)
     operator = task.try_ground(action)

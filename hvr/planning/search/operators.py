@@ -98,7 +98,7 @@ GoalAlternatives = tuple[Literals, ...]
 
 
 def minimal(conjunctions: Iterable[Literals]) -> list[Literals]:
-    """Drop conjunctions that another one makes redundant. From long lists, drop only duplicates."""
+    """Drop conjunctions that imply another conjunction. In long lists, drop only duplicates."""
     # Shortest first: a conjunction implies only conjunctions with at most as many literals.
     ordered = sorted(dict.fromkeys(conjunctions), key=lambda c: c.all.bit_count())
     if len(ordered) > _COMPARED:

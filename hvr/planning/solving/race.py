@@ -1,4 +1,4 @@
-"""Run planners in parallel, validate and retime every plan, and keep the best one."""
+"""Run planners in parallel, validate and retime every plan, and keep the best plan."""
 
 from __future__ import annotations
 
@@ -283,7 +283,7 @@ class _Referee:
         self.first = self.last = self.started
 
     def look(self, running: Running) -> bool:
-        """Validate a planner's new plans; return whether one of them is the best plan so far."""
+        """Validate a planner's new plans; return whether a new plan is the best plan so far."""
         better = False
         for text in running.new_plans():
             steps, report = self._best_timed(read_plan(text, file=running.program.name).steps)
@@ -421,7 +421,7 @@ class RaceSettings:
     Args:
         patience: Seconds without a better plan after which the race ends (but not less than the
             first plan took), or 0 to wait for a proof.
-        listen: A function to call with each plan that is better than the previous ones.
+        listen: A function to call with each plan that is better than all earlier plans.
         stopped: A function, called several times a second, that returns whether to end the race.
     """
 

@@ -158,7 +158,7 @@ def solve(
     Args:
         anytime: Whether to search for better plans until one is proven optimal or the time is up.
         cores: The number of planners that run at the same time, by default as many as possible.
-        listen: A function to call with each plan that is better than the previous ones.
+        listen: A function to call with each plan that is better than all earlier plans.
         stopped: A function, called several times a second, that returns whether to end the search.
 
     Raises:

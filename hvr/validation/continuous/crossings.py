@@ -1,7 +1,8 @@
 """Find the zeros of non-polynomial functions in order, with proof that none is missed.
 
-The search rests on two exclusion tests. A function whose enclosure over an interval excludes 0 has
-no zero there. A function whose slope excludes 0 has at most one, which a change of sign proves.
+The search rests on two exclusion tests. If the enclosure of a function over an interval excludes 0,
+the interval has no zero. If the slope excludes 0, it has at most one zero, which a change of sign
+proves.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ def extract(
 
     Args:
         known: The names that distinguish steps from facts and sentences.
-        unmarked: Whether to search for plans that nothing marks as such.
+        unmarked: Whether to search for plans that are not marked as plans.
         number: The 1-based number of the plan to return if there are several, or 0 for the last.
 
     Raises:

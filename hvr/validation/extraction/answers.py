@@ -132,7 +132,7 @@ def read_answer(
 ) -> list[Candidate]:
     """Return the plans and unparsed lines of an answer.
 
-    `unmarked` says whether plans count that nothing marks as such.
+    `unmarked` says whether to accept plans that are not marked as plans.
     """
     structured = _structured(text, known)
     if structured:
@@ -251,7 +251,7 @@ def _bare(lines: Iterable[_Numbered], known: KnownSymbols) -> list[_Numbered] | 
 
 
 def _restarts(lines: Iterable[str]) -> bool:
-    """Return whether the numbers of an ordered list decrease, as in two lists or a sorted one."""
+    """Return whether the numbers of an ordered list decrease, as in two consecutive lists."""
     bullets = (BULLET.match(line.replace("`", "").replace("**", "")) for line in lines)
     numbers = [int(bullet["number"]) for bullet in bullets if bullet and bullet["number"]]
     return any(one > two for one, two in pairwise(numbers))

@@ -59,10 +59,10 @@ _UNREAD = (0, "")
 
 
 def candidates(text: str, known: KnownSymbols, *, unmarked: bool = False) -> list[Candidate]:
-    """Return the plans in a text. If the text marks plans as such, other steps are only reported.
+    """Return the plans in a text. If plans are marked, other steps are only reported.
 
     Args:
-        unmarked: Whether plans count that nothing marks as such, as in a model's answer.
+        unmarked: Whether to accept plans that are not marked as plans, as in a model's answer.
 
     Raises:
         PddlSyntaxError: The text contains a partially ordered plan.

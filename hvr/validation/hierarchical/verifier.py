@@ -45,9 +45,8 @@ from hvr.validation.suites import PlanJudge
 class DecompositionVerifier:
     """Judges plans of one hierarchical problem.
 
-    Args:
-        any_order: Whether a plan may list subtasks in any order, instead of one that the method
-            allows as in the competitions.
+    Unless `any_order` is set, a plan must list subtasks in an order that the method allows, as in
+    the competitions.
     """
 
     def __init__(
