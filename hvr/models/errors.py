@@ -84,6 +84,8 @@ class ModelError(LLMError):
 
 
 class CancelledError(ModelError):
+    """The caller cancelled the request before it was sent."""
+
     def __init__(self, message: str = "cancelled before the model was asked") -> None:
         super().__init__(message, kind="cancelled")
 
