@@ -212,7 +212,7 @@ def _is_chat(cursor: Cursor, start: int, end: int) -> bool:
 
 
 def _is_remark(cursor: Cursor, start: int, end: int) -> bool:
-    """Return whether a phrase says something unknown about a thing: 'the egg is sleepy'."""
+    """Return whether a phrase says of a known thing what hvr does not know: 'the egg is sleepy'."""
     said = (
         at for at in range(start + 1, end) if cursor.word(at) in _STATES or _is_past(cursor, at)
     )

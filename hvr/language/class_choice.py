@@ -279,7 +279,7 @@ class ClassChoice:
         return " and ".join(f"the {self.taxonomy.label(c)}" for c in classes)
 
     def _also_called(self, object_class: str, count: int) -> tuple[str, ...]:
-        """Return other classes with the same name if they complete the count: butter knives."""
+        """Return other classes with the same name if they make up the count: butter knives."""
         label = f" {self.taxonomy.label(object_class)}"
         here = dict.fromkeys(self.inventory.classes.values())
         kinds = tuple(

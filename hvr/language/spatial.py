@@ -148,7 +148,7 @@ _NOT_FAR = 1.0
 def narrowed(
     inventory: Inventory, entity: Entity, chosen: tuple[str, ...]
 ) -> tuple[tuple[str, ...], list[str]]:
-    """Return the objects that are near the right objects of the scene, and notes."""
+    """Return the objects that satisfy an entity's conditions on nearby objects, and notes."""
     notes = []
     for near in entity.near:
         if entity.somewhere:

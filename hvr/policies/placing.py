@@ -1,8 +1,8 @@
-"""Room in places: keeps plans within the room that hvr predicts from sizes.
+"""Space in receptacles: keeps plans within the space that hvr predicts from sizes.
 
-A problem limits the room of a place only if the limit can matter. The limits are constraints of the
-form "never these objects together in this place", for objects that the goal or a plan puts in the
-place.
+A problem limits the space in a place only if the limit can matter. The limits are constraints of
+the form "never these objects together in this place", for objects that the goal or a plan puts in
+the place.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Crowd(Value):
 
 
 class Capacity:
-    """The room in the places of a scene, computed from bounding boxes.
+    """The space in the receptacles of a scene, computed from bounding boxes.
 
     Places of unknown size, such as basins and places for one object, count as empty.
     """
@@ -104,7 +104,7 @@ class Capacity:
         )
 
     def slack(self, place: str, thing: str) -> float:
-        """Return the room in metres that a thing leaves in a place; negative if it does not fit."""
+        """Return the metres that a thing leaves free in a place; negative if it does not fit."""
         size = _size(self._inventory, thing)
         if size is None or self._inventory.extents.get(place) is None:
             return math.inf
@@ -278,7 +278,7 @@ class PlacingCondition(Value):
 
 
 class Placing:
-    """The room for the objects of one goal, without its end-state preferences."""
+    """Checks whether the objects of a goal fit in their places; ignores end-state preferences."""
 
     def __init__(self, wanted: Formula, inventory: Inventory) -> None:
         self._wanted = wanted

@@ -45,7 +45,7 @@ class Plain:
         return "\n".join([*head, "Actions:", *lines])
 
     def blocks(self, names: Sequence[str], blocks: Sequence[Sequence[GroundAction]]) -> str:
-        """Return the blocks of several macro actions."""
+        """Format the blocks of several macro actions as one answer."""
         lines: list[str] = []
         for number, (name, steps) in enumerate(zip(names, blocks, strict=True), start=1):
             lines += [

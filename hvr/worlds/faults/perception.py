@@ -126,7 +126,7 @@ _ANSWER = ("lastAction", "lastActionSuccess", "errorMessage", "errorCode", "acti
 
 
 def fabricated_event(name: str, success: bool, message: str) -> Event:
-    """Return a fabricated reply to an action, without metadata of the room."""
+    """Return a made-up reply to an action, without metadata of the room."""
     values = (name, success, message, None, None)
     return Event(dict(zip(_ANSWER, values, strict=True)), success)
 
