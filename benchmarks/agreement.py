@@ -111,7 +111,6 @@ def _by_task(cases: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
 
 
 def report(rows: list[tuple[dict[str, Any], Answer]], quiet: bool) -> int:
-    """Print the tables; return the exit code."""
     table: Counter[tuple[str, str, str]] = Counter()
     wrong = unexplained = values = other_values = 0
     arguments = explained()

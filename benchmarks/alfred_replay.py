@@ -84,7 +84,6 @@ class Replay:
 
 
 def replay(record: Mapping[str, Any], only_seen: bool = False) -> Replay:
-    """Replay one demonstration."""
     result = Replay(
         str(record.get("id", "")),
         str(record.get("floor_plan", "")),

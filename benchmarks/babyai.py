@@ -37,7 +37,6 @@ PATIENCE = 20
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Measure the levels and print a table."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

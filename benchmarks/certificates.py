@@ -42,8 +42,6 @@ from tests.validation.hierarchical.hddl_networks import Model
 
 
 class Table:
-    """Counts of checked certificates."""
-
     def __init__(self) -> None:
         self.rows: Counter[tuple[str, str]] = Counter()
         self.damage: Counter[tuple[str, str]] = Counter()
@@ -136,7 +134,6 @@ def random_plans(count: int, table: Table) -> None:
 
 
 def corpus(data: Path, step: int) -> Iterator[tuple[str, str, Files, Callable[[Files], Any]]]:
-    """Yield every `step`th case of the corpora."""
     for name, certify in (("pddl", certified), ("hddl", certified_hierarchy)):
         manifest = data / name / "manifest.jsonl"
         for case in records(manifest, "id", "domain", "problem", "plan")[::step]:

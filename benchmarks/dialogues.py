@@ -28,7 +28,6 @@ HERE = Path(__file__).parent
 
 
 def lines_of(name: str) -> list[list[str]]:
-    """Return the fields of each line of a data file."""
     lines = (HERE / name).read_text(encoding="utf-8").splitlines()
     return [[part.strip() for part in x.split("|")] for x in lines if not x.startswith("#")]
 

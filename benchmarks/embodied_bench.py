@@ -62,7 +62,6 @@ def _json(path: Path) -> Any:
 
 
 def table(names: Sequence[str], described: Sequence[Described]) -> str:
-    """Return a table with one row per set, then a row of totals."""
     lines = ["| set | instructions | understood | claimed | met | wrong |", "|---" * 6 + "|"]
     for name in (*dict.fromkeys(names), "all"):
         pairs = zip(names, described, strict=True)

@@ -227,7 +227,6 @@ def try_line(job: tuple[Line, str]) -> Outcome:
 
 
 def table(outcomes: list[Outcome]) -> str:
-    """Return a table with one row per group, then a row of totals."""
     lines = ["| group | requests | right | claimed | wrong claims |", "|---" * 5 + "|"]
     for group in (*dict.fromkeys(o.line.group for o in outcomes), "all"):
         some = [o for o in outcomes if group in (o.line.group, "all")]

@@ -86,7 +86,6 @@ def same(name: str, inventory: Inventory) -> object:
 
 
 def rows(task: PaperTask, world: World, per_class: int) -> list[Row]:
-    """Measure one task."""
     embedder = make_embedder("lexical")
     inventory = world.inventory()
     needed = {a for step in task.ground_truth.steps for a in step.args}

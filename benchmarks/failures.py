@@ -111,11 +111,7 @@ def run_pair(
 def keys_of(
     pair: tuple[str, str], kinds: tuple[FaultKind, ...], seed: int, last: int = 0
 ) -> list[str]:
-    """Return the keys of the fault runs of a task in a scene.
-
-    Args:
-        last: Number of final steps at which faults occur; 0 for all steps.
-    """
+    """Return the keys of a task's fault runs in a scene, at the `last` steps (0: all steps)."""
     try:
         baseline = _lab.baseline(load_task(pair[0]), pair[1])
     except HvrError as error:

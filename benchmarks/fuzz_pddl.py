@@ -260,7 +260,6 @@ def _monster(random_: random.Random) -> bytes:
 
 
 def damaged(number: int, seed: int, seeds: tuple[Texts, ...]) -> Texts:
-    """Return the input with this number."""
     random_ = random.Random(f"{seed}/{number}")
     texts = list(random_.choice(seeds))
     # The domain is damaged least often: nothing else can be read without it.
@@ -288,7 +287,6 @@ def damaged(number: int, seed: int, seeds: tuple[Texts, ...]) -> Texts:
 
 @lru_cache(maxsize=1000)
 def _whole(text: bytes, lenient: bool) -> Domain:
-    """Parse an undamaged domain."""
     return parse_domain(text.decode("latin-1"), lenient=lenient)
 
 

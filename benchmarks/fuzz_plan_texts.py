@@ -50,7 +50,6 @@ BUILT_IN = (
 
 
 def damaged(number: int, seeds: Sequence[bytes]) -> bytes:
-    """Return the input with this number."""
     chance = random.Random(number)
     data = chance.choice(seeds)
     for _ in range(chance.choice((1, 1, 1, 2, 3, 6))):

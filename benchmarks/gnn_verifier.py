@@ -11,10 +11,9 @@ only those that occur in training plans.
 kinds       ROC-AUC of true plans against wrong ones by kind (`hvr.judging.verifier.wrong_plans`),
             with means and spread over seeds: the paper's network, trained with the paper's
             negatives or with more kinds, and hvr's judge, which has no network; the share of true
-            and of wrong plans
-            accepted. `--paper-size` trains the network at the paper's width and rates (slow without
-            a GPU). ablations   ROC-AUC of graph score, node risk and edge risk on the paper's own
-            wrong plans (other
+            and of wrong plans accepted. `--paper-size` trains the network at the paper's width and
+            rates (slow without a GPU).
+ablations   ROC-AUC of graph score, node risk and edge risk on the paper's own wrong plans (other
             seeds than in training), with the paper's ablations.
 """
 
@@ -143,7 +142,6 @@ def ablations(data: ToolSet, args: argparse.Namespace) -> None:
 
 
 def spread(values: Sequence[float]) -> str:
-    """Format the mean and the range of the values."""
     return f"{statistics.mean(values):.3f} ± {max(values) - min(values):.3f}"
 
 

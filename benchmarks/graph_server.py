@@ -63,7 +63,6 @@ HISTORY = """SELECT ?run ?cabinet (COUNT(?thing) AS ?things) {
 
 @contextmanager
 def server(store: str | None, place: Path) -> Iterator[SparqlServer]:
-    """Connect to a server, or start Oxigraph's."""
     if store is not None:
         import os
 

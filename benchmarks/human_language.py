@@ -93,7 +93,6 @@ def run(
 
 
 def table(described: Sequence[Described], *, execute: bool) -> str:
-    """Return a table with one row per task type, then a row of totals."""
     outcomes = [o for d in described for o in d.outcomes]
     heads = ["task type", "sentences", "understood"]
     if execute:
@@ -203,7 +202,6 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
 
 
 def _off_topic(path: Path, scene: str, reader: str) -> int:
-    """Print the off-topic sentences that hvr accepts; return the exit code."""
     if not path.is_file():
         print(f"{path} does not exist; give the file with --off-topic", file=sys.stderr)
         return 2

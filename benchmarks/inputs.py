@@ -37,10 +37,7 @@ def lines_of(path: Path) -> list[tuple[int, str]]:
 
 
 def records(path: Path, *entries: str) -> list[dict[str, Any]]:
-    """Return the records of a JSON Lines file, plain or gzipped.
-
-    Args:
-        entries: Required keys of each record.
+    """Return the records of a JSON Lines file, plain or gzipped; `entries` are the required keys.
 
     Raises:
         DataFileError: The file cannot be read, or a line is not a valid record.

@@ -214,7 +214,6 @@ def missing(judges: Sequence[Judge], data: ToolSet) -> None:
 
 
 def without(plan: ToolPlan, at: int) -> ToolPlan:
-    """Return a chain without the step at index `at`."""
     tools, steps = list(plan.tools), list(plan.steps)
     del tools[at], steps[at : at + 1]
     links = tuple(itertools.pairwise(tools))
@@ -444,7 +443,6 @@ def asked(judge: Judge, plans: Sequence[ToolPlan]) -> list[Asked]:
 
 
 def weighed(plan: Asked, weights: np.ndarray) -> PlanOpinion:
-    """Return the opinion on a plan for given weights."""
     return replace(plan.opinion, shares=probabilities(plan.opinion.features @ weights))
 
 

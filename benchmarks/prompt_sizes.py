@@ -118,7 +118,6 @@ class Sizes:
 def measure(
     task: PaperTask, setting: str, error: float, count: Count, *, picks: bool = True
 ) -> Sizes:
-    """Return the measurements of one run."""
     scene = task.ground_truth.scene
     scripted = make_scripted(f"scripted:error={error}", task, load_scene(scene), 1)
     model = Measured(scripted if picks else Silent(scripted), count)

@@ -68,8 +68,6 @@ class Case:
 
 
 class Drawn:
-    """Generates a random case."""
-
     def __init__(self, rng: random.Random, timed: bool) -> None:
         self.rng, self.timed = rng, timed
         self.derived = rng.random() < 0.25
@@ -238,7 +236,6 @@ class Drawn:
         return []
 
     def preferred(self, _: tuple[tuple[str, str], ...]) -> list[str]:
-        """Return preferences for the condition of a durative action."""
         return []
 
     def start(self) -> str:

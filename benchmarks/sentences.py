@@ -65,7 +65,6 @@ class Outcome:
 
     @property
     def said(self) -> str:
-        """Outcome as a phrase for the table."""
         if self.reached:
             return f"{self.steps} step{'s' * (self.steps != 1)}"
         return self.message
@@ -88,7 +87,6 @@ def policy_in(world: str) -> SymbolicPolicy:
 
 
 def try_line(line: Line, *, execute: bool) -> Outcome:
-    """Understand, plan and execute one sentence."""
     outcome = Outcome(line)
     policy = policy_in(world_of_scene(line.scene).name)
     world = open_world(Kitchen(line.scene), ontology=policy.ontology)
@@ -117,7 +115,6 @@ def try_line(line: Line, *, execute: bool) -> Outcome:
 
 
 def table(outcomes: list[Outcome]) -> str:
-    """Return a Markdown table for each group."""
     parts = []
     for group in dict.fromkeys(o.line.group for o in outcomes):
         rows = [o for o in outcomes if o.line.group == group]

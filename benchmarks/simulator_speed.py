@@ -111,7 +111,6 @@ def measure(job: tuple[str, str, bool, float, bool]) -> tuple[float, float, int]
 
 
 def resident() -> float:
-    """Return the resident memory of this process in MB."""
     for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
         if line.startswith("VmRSS"):
             return int(line.split()[1]) / 1024.0

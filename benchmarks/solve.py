@@ -116,7 +116,6 @@ def class_of(features: frozenset[Feature]) -> str:
 
 
 def problems(manifest: Path, sets: list[str], take: str) -> Iterator[tuple[Path, Path]]:
-    """Yield the domain and problem files to solve."""
     known: dict[str, dict[str, None]] = {}
     for case in records(manifest, "set", "domain", "problem", "val"):
         if case["set"] in sets and case["val"] != "error":

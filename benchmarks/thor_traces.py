@@ -101,7 +101,6 @@ def read_episode(path: Path) -> list[dict[str, Any]]:
 
 
 def played(rows: list[dict[str, Any]]) -> Iterable[dict[str, Any]]:
-    """Yield the kitchen's metadata for each line of the recording."""
     kitchen = Kitchen(scene_from_metadata(rows[0]["metadata"]))
     first = rows[0]["action"]
     if first.get("action") == "Initialize":
@@ -146,7 +145,6 @@ def _hand(metadata: Mapping[str, Any]) -> list[str]:
 
 
 def same(name: str, a: Any, b: Any) -> bool:
-    """Return whether two values of a field agree."""
     if name in RELATIONS:
         return set(a or ()) == set(b or ())
     if name == "position":

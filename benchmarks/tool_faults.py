@@ -21,11 +21,7 @@ FAULT_KINDS = (
 
 @dataclass(frozen=True)
 class ToolFault:
-    """A fault injected into one tool.
-
-    Args:
-        calls: Number of calls of any tool after which the tool works again; None for never.
-    """
+    """A fault in one tool, until `calls` calls of any tool were made; permanent if None."""
 
     kind: CallFailure
     calls: int | None = None

@@ -96,20 +96,17 @@ def link_count(graph: NavigationGraph) -> int:
 
 
 def resident() -> int:
-    """Return the resident memory of this process in bytes."""
     with Path("/proc/self/statm").open(encoding="ascii") as file:
         return int(file.read().split()[1]) * 4096
 
 
 def timed(work: Callable[[], object]) -> float:
-    """Return the CPU seconds that some work takes in this process."""
     began = time.process_time()
     work()
     return time.process_time() - began
 
 
 def updates(sizes: Sequence[tuple[int, int]]) -> None:
-    """Print the cost of updates and the memory of a graph."""
     print("| tools | links | call µs: median | 99 % | most | new tool µs: median | 99 % | most "
           "| look s | MiB |")  # fmt: skip
     print("|" + " --- |" * 10, flush=True)
@@ -164,7 +161,6 @@ def log(size: int) -> None:
 
 
 def search(sizes: Sequence[int], goals: int) -> None:
-    """Print search times as the graph grows."""
     print("| tools | search | found | calls | CPU s: mean | most |\n|" + " --- |" * 6, flush=True)
     for size in sizes:
         graph = generated_graph(size, 6 * size, Random(0))
@@ -195,7 +191,6 @@ def _searches() -> dict[str, Callable[..., object]]:
 
 
 def retrain(tools: int, threads: int) -> None:
-    """Print the training times of link predictors."""
     need_gnn()
     import numpy as np
     import torch

@@ -132,10 +132,7 @@ class Row:
 
 
 class Rows:
-    """The runs so far, by case.
-
-    Args:
-        file: File to keep the runs in; None to keep them in memory.
+    """The runs so far, by case, kept in a file or, if None, in memory.
 
     Raises:
         DataFileError: The file exists but has different content.

@@ -83,7 +83,6 @@ class Findings:
             )
 
     def add(self, outcome: CallOutcome) -> None:
-        """Add the result of a successful call."""
         taken = [
             NamedValue(name, value)
             for _, name, value in given_leaves(outcome.call.arguments)
@@ -118,7 +117,6 @@ class Findings:
         return tuple(self._all)
 
     def fit(self, found: FoundValue, parameter: str, taker: str = "") -> float:
-        """Return how well a value matches a tool's parameter, from 0 to 1."""
         return self.suits(taker, parameter, found.tool, found.path)
 
     def suiting(

@@ -202,7 +202,6 @@ def passed(task: LiveTask, world: str, state: Any, said: str) -> bool:
 
 
 def measure(args: argparse.Namespace, world: str, agent: Meter, user: Meter) -> str:
-    """Return the table row of a world."""
     tasks = [t for f in args.files for t in file_tasks(f)] if args.files else package_tasks(world)
     tasks = tasks[: args.first]
     check_tasks(world, tasks)

@@ -253,7 +253,6 @@ def _at_hand(value: Json, seen: Findings) -> bool:
 
 
 def _reachable(outcome: CallOutcome, seen: Findings) -> bool:
-    """Return whether all inputs of a correct query are known."""
     return all(_at_hand(value, seen) for _, _, value in given_leaves(outcome.call.arguments))
 
 

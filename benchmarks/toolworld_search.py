@@ -135,7 +135,6 @@ class Row:
 
 
 def measure(one: Understood, limit: int, seed: int) -> tuple[list[GoldChain], dict[str, list[Row]]]:
-    """Search the chains of held-out requests."""
     runs = one.tools.runs
     part = parted([run.request for run in runs], seed, {"seen": 0.8, "asked": 0.2})
     graph = NavigationGraph.of(one.names.graph_tools())
@@ -161,7 +160,6 @@ def measure(one: Understood, limit: int, seed: int) -> tuple[list[GoldChain], di
 
 
 def table(chains: Sequence[GoldChain], rows: dict[str, list[Row]], title: str) -> str:
-    """Return a table with one line per search."""
     shared = [i for i in range(len(chains)) if all(some[i].chain for some in rows.values())]
     gold = mean(len(chains[i].calls) for i in shared) if shared else float("nan")
     columns = ("found", "as recorded", "no longer", "calls", "CPU s", "most")

@@ -310,7 +310,6 @@ class _Giving:
         self._choices = [choice for p in tool.takes for choice in map(json.loads, p.choices)]
 
     def arguments(self, call: ToolCall) -> dict[str, Argument]:
-        """Return the arguments for the request."""
         origins: dict[Place, list[FoundValue]] = {}
         bound: dict[Place, Json] = {}
         before: dict[Place, Json] = {}

@@ -90,7 +90,6 @@ def kind_of(case: dict[str, Any]) -> str:
 
 
 def timed(root: Path, case: dict[str, Any], binary: str | None, runs: int) -> Row | None:
-    """Time a case: the best of several runs."""
     judged, told, val = [], [], []
     for _ in range(runs):
         own = own_seconds(root, case)

@@ -101,7 +101,6 @@ def at_once(count: int, order: str) -> tuple[str, str]:
 
 
 def failing(count: int) -> str:
-    """Return a plan that fails in the middle."""
     steps = row("(m o0 oK)")(count)
     return f"{steps}\n(m o1 o1)\n{steps}"
 

@@ -34,7 +34,6 @@ def rows(plans: int, steps: int) -> Iterator[tuple[str, str, str]]:
 
 
 def measure(plans: int, steps: int) -> str:
-    """Return a row of the table, measured in this process."""
     import resource
 
     from hvr.validation import Outcome, stream

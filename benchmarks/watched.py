@@ -73,7 +73,6 @@ def passes(check: str, states: Sequence[State]) -> bool:
 
 
 def in_scene(scene: str, text: str, sight: str, folder: Path) -> Outcome:
-    """Execute a request in a scene."""
     states: list[State] = []
     worlds = []
 
@@ -138,8 +137,7 @@ def failures(
 ) -> list[str]:
     """Return a line for each request that fails its checks; wrong reports of success are marked.
 
-    Args:
-        show: Whether to print how hvr reads each request.
+    `show` prints how hvr reads each request.
     """
     found = []
     for number, (place, text, checks) in enumerate(list(lines_of(path))[::every]):

@@ -45,7 +45,6 @@ def ending(case: tuple[str, str, str], *, execute: bool, folder: Path) -> str:
 
 
 def main() -> int:
-    """Print each pair of endings, and the runs whose endings differ."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--runs", type=int, default=200)
     limit = parser.parse_args().runs

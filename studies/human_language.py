@@ -43,7 +43,6 @@ ReadSentence = Callable[[str, Inventory], Goal]
 
 
 def part_of(demonstration: str) -> Part:
-    """Return the part to which a demonstration belongs, according to its task folder."""
     folder = demonstration.partition("/")[0]
     return "kept" if zlib.crc32(folder.encode()) % _EVERY == 0 else "tuning"
 
@@ -193,8 +192,7 @@ class AnyAppliance(Judge):
 class Trial:
     """Reads the sentences of one demonstration, and executes each distinct goal once.
 
-    Args:
-        policy: Policy that plans for the goals; with `any_place`, puts are forced as in ALFRED.
+    With `any_place`, puts are forced as in ALFRED.
     """
 
     def __init__(

@@ -66,8 +66,7 @@ def propagate(vectors: NDArray[np.float32], graph: ToolGraph, alpha: float) -> N
 class SmoothedScores(TextScores):
     """S[i, t] = <x_i, h_t>, where x_i is the vector of step i and H = `propagate`(X, alpha).
 
-    Args:
-        alpha: Weight of a tool's own text; 1 to ignore the graph.
+    With an `alpha` of 1, the graph is ignored.
     """
 
     alpha: float = 1.0

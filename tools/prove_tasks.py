@@ -71,7 +71,6 @@ class Result:
 
 
 def fitting_scenes(requires: list[str]) -> list[str]:
-    """Return the scenes that contain objects of all required types."""
     found = []
     for name in scene_names():
         types = {o.object_type for o in load_scene(name).objects}
@@ -208,7 +207,6 @@ def write(task_id: str, results: list[Result]) -> None:
 
 
 def reorder(task_id: str) -> None:
-    """Recompute the blocks and the partial order of the ground truth in a task's file."""
     path = data_path("tasks") / f"{task_id}.toml"
     truth = load_task(task_id).ground_truth
     planned = Arena(read_toml(path), truth.scene, FastDownward()).plan()

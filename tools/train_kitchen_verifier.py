@@ -95,7 +95,6 @@ def is_truth(example: Example) -> bool:
 
 
 def not_held_out(examples: Iterable[Example]) -> list[Example]:
-    """Return the examples whose kitchens, objects and sentences are not held out."""
     return [
         e for e in examples
         if not (e.new_scene or e.new_thing or e.source == "sentence") and e.wrong

@@ -262,7 +262,6 @@ def relabelled(path: Path, ontology: Ontology) -> None:
 
 
 def write(path: Path, file: Mapping[str, np.ndarray]) -> None:
-    """Write a head; equal heads give equal bytes."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, array in sorted(file.items()):
             data = io.BytesIO()

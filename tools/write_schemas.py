@@ -38,7 +38,6 @@ service, describe the members of each request and answer.
 
 
 def schemas() -> dict[str, Any]:
-    """Return the JSON Schemas of all requests and answers."""
     found: dict[str, Any] = {
         name: {"request": one.request_schema(), "answer": one.answer_schema()}
         for name, one in OPERATIONS.items()

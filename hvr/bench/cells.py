@@ -89,7 +89,6 @@ class Scores(JsonObject):
 
     @property
     def within_budget(self) -> bool | None:
-        """Whether the plan reaches the goal within the step budget; None without a budget."""
         if self.step_budget is None:
             return None
         return self.success and self.plan_length <= self.step_budget
@@ -126,7 +125,6 @@ class Column:
 
     @property
     def of_paper(self) -> bool:
-        """Whether the measure is defined by the paper."""
         return self.key.partition("_")[0] in {"pc", "es", "ld", "epv", "mpv", "aabv"}
 
     def show(self, value: float | None) -> str:

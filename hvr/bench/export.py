@@ -28,7 +28,6 @@ HEADER = (*_CELL, "simulated", *_SCORES, *_SPENT, "failures", "error")
 
 
 def to_csv(results: Sequence[CellResult]) -> str:
-    """Return a CSV table with one line per cell."""
     text = io.StringIO()
     writer = csv.DictWriter(text, HEADER, lineterminator="\n")
     writer.writeheader()
@@ -203,7 +202,6 @@ class PaperTables:
 
 @cache
 def paper_tables() -> PaperTables:
-    """Read the paper's tables from the package data."""
     path = Path(__file__).with_name("paper_tables.json")
     values = json.loads(path.read_text(encoding="utf-8"))
     source = values["source"]
@@ -261,8 +259,7 @@ def bench_report(
 ) -> dict[str, Any]:
     """Return a JSON report that sets the bench beside the paper's tables.
 
-    Args:
-        deltas: Changes since an earlier bench to include, if any.
+    `deltas` are changes since an earlier bench to include.
     """
     summary = summary.beside()
     names = [summary.label(m) for m in summary.models]

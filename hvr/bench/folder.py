@@ -1,11 +1,12 @@
 """The folder of a bench: a manifest, and a file for each finished cell.
 
 manifest.json   settings, models, options, prompt digests, and the time and machine of each start
-cells/ID.json   result of a finished cell, written atomically ledger.sqlite   with a budget: charges
-of the models, over all cells and starts sent.sqlite     with a rate limit: requests that all
-processes sent in the last minute transcripts/    ID.jsonl: prompts and answers of a cell, reused
-when an unfinished cell is resumed; ID-aside.jsonl: failed requests bench.lock      held while a
-bench runs here; cells/ID.lock: held while a process runs a cell
+cells/ID.json   result of a finished cell, written atomically
+ledger.sqlite   with a budget: charges of the models, over all cells and starts
+sent.sqlite     with a rate limit: requests that all processes sent in the last minute
+transcripts/    ID.jsonl: prompts and answers of a cell, reused when an unfinished cell is resumed;
+                ID-aside.jsonl: failed requests
+bench.lock      held while a bench runs here; cells/ID.lock: held while a process runs a cell
 """
 
 from __future__ import annotations
@@ -57,7 +58,6 @@ class BenchFolder:
 
         Raises:
             UsageError: The folder contains a different bench.
-            DataFileError: The folder cannot be used.
         """
         subject = subject_of(cells, options, prompts)
         manifest = self.manifest() if self.exists() else None
@@ -124,7 +124,6 @@ class BenchFolder:
 
         Raises:
             UsageError: A different process is running a bench in this folder.
-            DataFileError: The folder cannot be used.
         """
         if not self.exists():
             self._require_new()
@@ -193,8 +192,6 @@ def _address(spec: str, model: ModelChoice) -> str | None:
 def subject_of(
     cells: Sequence[Cell], options: CellOptions, prompts: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return the part of the manifest that must match when a bench is resumed."""
-
     def unique(values: list[Any]) -> list[Any]:
         return list(dict.fromkeys(values))
 
@@ -221,7 +218,6 @@ def subject_of(
 
 
 def this_start() -> dict[str, Any]:
-    """Return the time, code version and machine of this process, for the manifest."""
     return {
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "hvr": hvr.__version__,
@@ -276,9 +272,6 @@ def record_bench(folder: Path, cells: Sequence[Cell], file: Path) -> int:
 
     Returns:
         The number of transcripts.
-
-    Raises:
-        DataFileError: The file cannot be written.
     """
     paths = sorted((folder / _FOLDER).glob("*.jsonl"))
     kept = [path for path in paths if not path.stem.endswith("-aside")]
@@ -310,11 +303,7 @@ class Recording:
 
 @contextmanager
 def opened_recording(file: Path) -> Iterator[Recording]:
-    """Unpack a recording into a temporary folder, which is deleted at the end of the context.
-
-    Raises:
-        DataFileError: The file is missing or is not a recording.
-    """
+    """Unpack a recording into a temporary folder, which is deleted at the end of the context."""
     with temporary_folder("hvr-replay-") as place:
         try:
             with zipfile.ZipFile(file) as archive:

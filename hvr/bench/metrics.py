@@ -313,8 +313,7 @@ def _match(
 ) -> tuple[int, int]:
     """Return how many steps of a block match the plan from a position, and the position after them.
 
-    Args:
-        places: Positions of each step in the plan, in ascending order.
+    `places` has the positions of each step in the plan, in ascending order.
     """
     for matched, action in enumerate(block):
         positions = places.get((action.name, action.args), ())
@@ -332,11 +331,8 @@ def execution_success(correctness: float, executed: int, truth_length: int) -> f
     """Return ES: the share of a correct plan that can be executed (paper, section 4.1).
 
     ES is the number of steps executed before the first failure, divided by the number of steps of
-    the ground truth. A plan may be longer than the ground truth, so the ratio is capped at 1. A
-    longer plan that fails late can therefore have an ES of 1.
-
-    Args:
-        truth_length: Number of steps in the ground truth; must be positive.
+    the ground truth, which must be positive. A plan may be longer than the ground truth, so the
+    ratio is capped at 1. A longer plan that fails late can therefore have an ES of 1.
 
     Returns:
         A share from 0 to 1; None if the plan is not correct.
@@ -393,10 +389,7 @@ def block_verification(blocks: Sequence[BlockRecord], macro_actions: int) -> Blo
     """Return AABV: the share of macro actions whose block is verified (paper, section 4.1).
 
     A block is verified if its actions are applicable in sequence. A macro action that never got a
-    block counts as unverified.
-
-    Args:
-        macro_actions: Number of macro actions in the plan; if it is 0, AABV is 0.
+    block counts as unverified. Without macro actions, AABV is 0.
     """
     total = max(macro_actions, len(blocks))
     if total == 0:

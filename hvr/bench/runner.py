@@ -93,7 +93,6 @@ def run_bench(
 
     Raises:
         UsageError: The folder contains another bench or is in use, or the engine cannot be used.
-        DataFileError: The folder cannot be written.
         KeyboardInterrupt: The bench was interrupted; finished cells are kept.
     """
     bench = BenchFolder(folder)
@@ -186,7 +185,6 @@ def run_cell(cell: Cell, options: CellOptions, folder: Path) -> CellResult:
     Raises:
         LLMError: The model gave no usable answer.
         UsageError: The spec of the model is invalid.
-        DataFileError: The transcript cannot be written, or a recorded one is missing.
     """
     started = time.perf_counter()
     task = load_task(cell.task)
@@ -299,8 +297,6 @@ def check_models(cells: Sequence[Cell], options: CellOptions) -> None:
     Raises:
         UsageError: A spec or option is invalid, or the budget is in dollars and a price is unknown.
         LLMError: A key is missing.
-        MissingExtraError: A package is not installed.
-        DataFileError: A recording is missing.
     """
     for cell in {cell.model: cell for cell in cells if cell.model != NO_MODEL}.values():
         choice = _choice(cell, options)
@@ -312,7 +308,6 @@ def check_models(cells: Sequence[Cell], options: CellOptions) -> None:
 
 
 def prompt_digests(options: CellOptions) -> dict[str, str]:
-    """Return the digests of the prompt texts, which the manifest stores."""
     return dict(load_prompts(options.model.prompts).digests)
 
 

@@ -188,7 +188,6 @@ def replay_plan(task: Task, plan: Steps) -> DomainReplay:
 
 
 def keeps_constraints(scene: str, constraints: Sequence[str], plan: Steps) -> bool:
-    """Return whether the applicable steps of a plan satisfy trajectory constraints."""
     if not constraints:
         return True
     task = _bound(scene, tuple(constraints))

@@ -37,10 +37,7 @@ RESAMPLES = 1000
 def bootstrap_interval(groups: Sequence[Sequence[float]]) -> tuple[float, float] | None:
     """Return a 95 % bootstrap interval for the mean of group means; None for fewer than two values.
 
-    The result is deterministic.
-
-    Args:
-        groups: For each task, the values over seeds.
+    `groups` contains the values over seeds for each task. The result is deterministic.
     """
     filled = [group for group in groups if group]
     if sum(map(len, filled)) < 2:
@@ -150,7 +147,6 @@ class Summary:
         return f"{model} (simulated)" if self.simulated(model) else model
 
     def name(self, setting: str) -> str:
-        """Return the name of a setting or policy for reports."""
         policy = policy_of(setting)
         if policy is None:
             return setting
@@ -193,7 +189,6 @@ class Summary:
 
 
 def summarise(results: Sequence[CellResult]) -> Summary:
-    """Return the statistics of a bench from its results, in the order of its cells."""
     settings = tuple(dict.fromkeys(r.cell.setting for r in results))
     models = tuple(dict.fromkeys(r.cell.model for r in results))
     tasks = tuple(dict.fromkeys(r.cell.task for r in results))

@@ -86,7 +86,6 @@ def _intervals(summary: Summary, model: str, rows: Sequence[Row]) -> Table:
 
 
 def bounds(stat: Stat | None) -> str:
-    """Format an interval in per cent."""
     if stat is None or stat.low is None or stat.high is None:
         return "–"
     return f"{100 * stat.low:.0f} to {100 * stat.high:.0f}"
@@ -205,11 +204,7 @@ class Delta(JsonObject):
 
 
 def load_results(path: Path) -> tuple[CellResult, ...]:
-    """Read the results of a bench from its folder or its JSON file.
-
-    Raises:
-        DataFileError: The bench is missing or damaged.
-    """
+    """Read the results of a bench from its folder or its JSON file."""
     if path.is_dir():
         bench = BenchFolder(path)
         bench.manifest()
@@ -246,7 +241,6 @@ def _deltas(old: Summary, new: Summary) -> Iterator[Delta]:
 
 
 def delta_table(deltas: Sequence[Delta], summary: Summary) -> Table:
-    """Return the differences per setting, and those per task that exceed the spread."""
     caption = "▲ better, ▼ worse, beyond the spread over seeds · ? spread unknown"
     table = Table(title="Compared: new minus old", title_justify="left", caption=caption)
     for title in ("model", "setting", "task", "measure"):

@@ -24,7 +24,6 @@ TraceState: TypeAlias = tuple[int, Values]
 
 
 def execute(task: Task, operator: Operator, mark: TraceState) -> TraceState | None:
-    """Return the state after a step; None if the step is not executable."""
     return search.execute(task, operator, *mark)
 
 
@@ -44,7 +43,6 @@ def unmet_parts(condition: Conjunction, mark: TraceState) -> int:
 
 
 def executable(task: Task, start: TraceState, operators: Sequence[Operator]) -> TraceState | None:
-    """Return the state after a sequence of steps; None if one of them is not executable."""
     mark: TraceState | None = start
     for operator in operators:
         if mark is not None:
@@ -89,7 +87,6 @@ class ExecutionTrace:
 
     @property
     def valid(self) -> bool:
-        """Whether all steps are executable and the goal holds at the end."""
         return not self.failing and holds(self.task.goal, self.marks[-1])
 
 
@@ -153,7 +150,6 @@ class Evidence:
         return tuple(result)
 
     def redundant(self, index: int) -> Critique:
-        """Return the finding that a step is redundant."""
         changes = self.changes(index)
         cause, reason = self._why(index, changes)
         return Critique(

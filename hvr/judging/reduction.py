@@ -260,7 +260,6 @@ _NOTHING: PossibleValues = (0, 0)
 
 
 def makes_of(operator: Operator) -> int:
-    """Return the bits that an operator may make true."""
     mask = operator.add
     for _, add, _ in operator.conditional:
         mask |= add
@@ -268,7 +267,6 @@ def makes_of(operator: Operator) -> int:
 
 
 def spoils_of(operator: Operator) -> int:
-    """Return the bits that an operator may make false."""
     mask = operator.delete & ~operator.add
     for _, _, delete in operator.conditional:
         mask |= delete & ~operator.add

@@ -318,7 +318,6 @@ class _Recorder(tuple[int, ...]):
 
 
 def _read_by(test: NumericTest) -> set[int] | None:
-    """Return the indexes of the values that a comparison reads; None if unknown."""
     recorder = _Recorder()
     for side in (test.left, test.right):
         try:

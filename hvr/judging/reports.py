@@ -58,7 +58,6 @@ def lines(verdict: PlanVerdict) -> Iterator[str]:
 
 
 def suggestion(verdict: PlanVerdict) -> Iterator[str]:
-    """Yield the lines that compare a plan with a shorter one, if a shorter one is known."""
     better = verdict.improvement
     if better is None:
         return
@@ -71,7 +70,6 @@ def suggestion(verdict: PlanVerdict) -> Iterator[str]:
 
 
 def summary(verdict: PlanVerdict) -> str:
-    """Return the outcome in one line."""
     if verdict.outcome == "clean":
         proof = "proven: no step is redundant" if verdict.proven else "nothing found"
         return f"clean: {len(verdict.plan)} step{'s' * (len(verdict.plan) != 1)} ({proof})"

@@ -356,7 +356,6 @@ def _unread_identifiers(log: CallLog, at: int) -> Iterator[CallFinding]:
 
 
 def call_findings(plan: ToolPlan, known: KnownTools | None) -> tuple[CallFinding, ...]:
-    """Return the faults in a log, in order of its calls."""
     log = CallLog(plan, known)
     found: list[CallFinding] = []
     for at in range(len(plan.calls)):
@@ -496,11 +495,7 @@ def _recovered(log: CallLog, at: int) -> bool:
 
 
 def judge_tool_plan(plan: ToolPlan, known: KnownTools | None = None) -> PlanVerdict:
-    """Judge a plan of tool calls.
-
-    Args:
-        known: Available tools; None if unknown.
-    """
+    """Judge a plan of tool calls; `known` are the available tools, if known."""
     actions = tuple([GroundAction(tool) for tool in plan.tools])
     if not actions:
         return PlanVerdict(actions, unknown=f"plan {plan.id} calls no tool")

@@ -154,12 +154,10 @@ class PlanVerdict(JsonObject):
 
     @property
     def length(self) -> int:
-        """Number of steps of the judged plan."""
         return len(self.plan)
 
     @property
     def removed(self) -> frozenset[int]:
-        """Numbers of the redundant steps."""
         return frozenset(c.index for c in self.critiques if c.kind is CritiqueKind.REMOVE)
 
     @property

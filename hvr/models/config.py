@@ -31,11 +31,7 @@ _DATED = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8}|\d{3})$")
 
 @dataclass(frozen=True)
 class Price:
-    """Price of a model in US dollars per million tokens.
-
-    Args:
-        cached: Price of prompt tokens found in the provider's cache; None if it equals `input`.
-    """
+    """Price of a model in US dollars per million tokens; `cached` equals `input` if it is None."""
 
     input: float
     output: float
@@ -61,7 +57,6 @@ class Price:
 
 
 def priced(usage: Usage, price: Price | None) -> Usage:
-    """Return the usage with its cost filled in if the price is known."""
     return usage if price is None else replace(usage, cost=price.cost(usage))
 
 
@@ -262,7 +257,6 @@ def read_config(
         folder: Folder where the search for pyproject.toml starts; by default the working folder.
 
     Raises:
-        DataFileError: pyproject.toml cannot be read.
         UsageError: A setting is unknown or invalid, or pyproject.toml contains a key.
     """
     environ = os.environ if environ is None else environ
@@ -361,7 +355,6 @@ def _number(text: str, kind: type, variable: str) -> float:
 
 
 def _section(folder: Path) -> tuple[dict[str, Any], str]:
-    """Return the checked settings of the nearest pyproject.toml and the path of the file."""
     file = next((p for f in (folder, *folder.parents) if (p := f / FILE).is_file()), None)
     if file is None:
         return {}, ""

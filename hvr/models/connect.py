@@ -69,8 +69,6 @@ def make_provider(spec: str, options: ModelOptions) -> Model:
 
     Raises:
         UsageError: The spec is invalid.
-        MissingExtraError: A required package is not installed.
-        DataFileError: A file or folder of the spec cannot be read.
     """
     provider, _, rest = spec.partition(":")
     known = provider in PROVIDERS.entries or provider in PROVIDERS.names()
@@ -87,7 +85,6 @@ def loads_weights(spec: str) -> bool:
 
 
 def is_simulation(spec: str) -> bool:
-    """Return whether a spec names a simulated model."""
     return spec.partition(":")[0] == "scripted"
 
 
@@ -122,14 +119,14 @@ def stack(
 
     recording   sees each question once, with its final answer or error
     cache       a known answer is free, so it bypasses budgets and waits
-    retry       repeats a request through the layers below after a temporary failure budgets
-    below the retries, because each attempt may be billed rate limit  counts requests at the moment
-    they are sent the model   with its guard (see `make_model`)
+    retry       repeats a request through the layers below after a temporary failure
+    budgets     below the retries, because each attempt may be billed
+    rate limit  counts requests at the moment they are sent
+    the model   with its guard (see `make_model`)
 
     A replay sends nothing, so it gets only the recording.
 
     Raises:
-        DataFileError: The transcript, cache or ledger cannot be used.
         UsageError: A budget is in dollars, but the model's price is unknown.
     """
     options = options or ModelOptions()
@@ -171,7 +168,6 @@ CALLS_PER_PLAN = 100
 
 
 def calls_per_plan(options: ModelOptions) -> int:
-    """Return the maximum number of requests per plan."""
     return options.calls_per_plan or CALLS_PER_PLAN
 
 
@@ -182,12 +178,10 @@ SENT = "sent.sqlite"
 def reach(choice: ModelChoice, about: Mapping[str, Any] | None = None) -> ConfiguredModel:
     """Return the model and options that follow from a choice, the environment and pyproject.toml.
 
-    Args:
-        about: Task, scene and seed of the plan, for simulated models.
+    `about` has the task, scene and seed of the plan, for simulated models.
 
     Raises:
         UsageError: No model is named, or a setting is invalid.
-        DataFileError: pyproject.toml cannot be read.
     """
     chosen = read_config(choice).trusted()
     if chosen.spec is None:
@@ -221,8 +215,6 @@ def connect(
     Raises:
         UsageError: No model is named, or an option is invalid.
         LLMError: A key is missing.
-        MissingExtraError: A required package is not installed.
-        DataFileError: The transcript, cache or ledger cannot be used.
     """
     chosen = reach(choice, about)
     assert chosen.spec is not None
@@ -262,7 +254,6 @@ def embedder_options(choice: ModelChoice) -> ModelOptions:
 
     Raises:
         UsageError: No model is named, or a setting is invalid.
-        DataFileError: pyproject.toml cannot be read.
     """
     chosen = reach(choice)
     if str(chosen.spec).partition(":")[0] == choice.embedder.partition(":")[0]:
@@ -283,8 +274,6 @@ class RecordedRun:
 
 @dataclass(frozen=True)
 class _Run:
-    """Fields of the `run` entry in a transcript's header."""
-
     request: str
     task: str | None
     scene: str
@@ -301,11 +290,7 @@ class _Run:
 
 
 def recorded_run(choice: ModelChoice) -> RecordedRun | None:
-    """Return the run that the spec `replay:FOLDER` repeats; None for any other spec.
-
-    Raises:
-        DataFileError: The transcript cannot be read, or its header is incomplete.
-    """
+    """Return the run that the spec `replay:FOLDER` repeats; None for any other spec."""
     spec = read_config(choice).spec
     path = replayed(spec) if spec is not None else None
     if path is None:

@@ -29,7 +29,6 @@ class GeminiModel:
 
     Raises:
         UsageError: Neither a base URL nor a key is given.
-        MissingExtraError: The package google-genai is not installed.
     """
 
     simulated = False

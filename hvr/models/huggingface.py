@@ -32,9 +32,6 @@ class SchemaDecoding:
 
     lm-format-enforcer's own integration does not support every release of transformers, so hvr
     reads the vocabulary itself.
-
-    Raises:
-        MissingExtraError: lm-format-enforcer is not installed.
     """
 
     def __init__(self, tokenizer: Any, ends: Sequence[int]) -> None:
@@ -79,10 +76,6 @@ class HuggingFaceModel:
 
     Decoding is greedy at temperature 0, and follows the request's schema, if any. Requests are
     processed one at a time.
-
-    Raises:
-        MissingExtraError: transformers or torch is not installed.
-        DataFileError: The model cannot be loaded.
     """
 
     simulated = False

@@ -87,9 +87,6 @@ class Cache(Layer):
     Args:
         path: SQLite file; created if missing.
         scope: Text that distinguishes models of the same name, such as the server's base URL.
-
-    Raises:
-        DataFileError: The file cannot be used.
     """
 
     def __init__(self, model: Model, path: Path, scope: str = "") -> None:
@@ -186,9 +183,6 @@ class RetryPolicy:
     do not return at once; the server's Retry-After is honoured. An empty answer and broken JSON are
     retried once. Everything else, such as a wrong key or an unknown model, is final. Each retry is
     logged.
-
-    Args:
-        cancel: Checked before each call and while waiting.
     """
 
     def __init__(

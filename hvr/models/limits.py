@@ -325,15 +325,9 @@ class OwnWindow:
 
 
 class SharedWindow:
-    """A window in a file, shared by processes, even on several machines.
+    """A window in a file, shared by processes, even on several machines; each model has its own.
 
     The file records wall-clock times, so the machines' clocks must agree to about a second.
-
-    Args:
-        model: Name of the model; each model has its own window.
-
-    Raises:
-        DataFileError: The file cannot be used.
     """
 
     def __init__(self, path: Path, model: str, clock: Callable[[], float] = time.time) -> None:
@@ -373,9 +367,6 @@ class RateLimit(Layer):
     """A layer that delays requests to stay within a rate; threads may share it.
 
     The token count of a request is that of its estimated prompt plus its `max_tokens`.
-
-    Args:
-        window: Window that records the requests; by default a new `OwnWindow`.
     """
 
     def __init__(

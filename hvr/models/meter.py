@@ -81,10 +81,9 @@ class Meter(Layer):
             self.totals = self.totals.plus(outcome.usage)
 
     def spent(self, seconds: float | None = None) -> MeteredUse:
-        """Return the usage so far; a total to which an unknown amount belongs is None.
+        """Return the usage so far, with the wall time `seconds` if measured.
 
-        Args:
-            seconds: Wall time to report, if measured.
+        A total to which an unknown amount belongs is None.
         """
         totals = self.totals + self._aside()
         return MeteredUse(

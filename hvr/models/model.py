@@ -138,8 +138,6 @@ class Answer:
 
 
 class Model(Protocol):
-    """A language model."""
-
     @property
     def name(self) -> str:
         """Name for reports, such as `openai:gpt-4o-mini` or `scripted(error=0.1, seed=3)`."""
@@ -169,7 +167,6 @@ def answer_all(model: Model, requests: Sequence[Request]) -> list[Answer | LLMEr
 
 
 def outcome_of(model: Model, request: Request) -> Answer | LLMError:
-    """Return the answer to a request, or the error that the model raised."""
     try:
         return model.answer(request)
     except LLMError as error:
@@ -200,7 +197,6 @@ class Amount(JsonObject):
 
     @property
     def whole(self) -> int | None:
-        """The sum as an integer; None if any number is unknown."""
         return None if self.unknown else int(self.known)
 
     def plus(self, part: float | None) -> Amount:
@@ -316,7 +312,6 @@ def estimate_tokens(text: str) -> int:
 
 
 def count_tokens(messages: Iterable[Message]) -> int:
-    """Return the estimated number of tokens in a conversation, including the chat template."""
     return sum(estimate_tokens(m.text) + PER_MESSAGE for m in messages)
 
 

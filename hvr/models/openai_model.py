@@ -223,7 +223,6 @@ class OpenAIModel(SdkModel[Dialect]):
         return answer
 
     def context_length(self) -> int | None:
-        """Return the length of the context in tokens, if the server reports it."""
         try:
             reply = self._client.models.with_raw_response.list()
             body = parse_json(reply.http_response.content, strict=False)

@@ -136,7 +136,6 @@ def error_json(error: LLMError) -> dict[str, Any]:
 
 
 def error_from(value: Mapping[str, Any], usage: Usage | None = None) -> LLMError:
-    """Return the error that `error_json` encoded."""
     kind = _ERRORS[value["type"]]
     if kind is ModelError:
         return ModelError(
@@ -155,11 +154,7 @@ def file_of(path: Path) -> Path:
 
 
 def read(path: Path) -> tuple[Mapping[str, Any], tuple[Exchange, ...]]:
-    """Read the header and the exchanges of a transcript or run folder.
-
-    Raises:
-        DataFileError: The transcript is missing, unreadable or corrupt.
-    """
+    """Read the header and the exchanges of a transcript or run folder."""
     file = file_of(path)
     if not file.exists():
         raise DataFileError(f"no transcript found at {file}")
@@ -219,13 +214,7 @@ class Replay:
     """A model that replays the answers in a transcript; it needs no key and no network.
 
     A prompt that was sent several times gets its answers in the recorded order. Recorded errors are
-    raised again.
-
-    Args:
-        scrubber: Scrubber with the secrets that the transcript does not contain.
-
-    Raises:
-        DataFileError: The transcript is missing or corrupt.
+    raised again. `scrubber` redacts the secrets that the transcript does not contain.
     """
 
     def __init__(self, path: Path, scrubber: Scrubber | None = None) -> None:
@@ -256,7 +245,6 @@ class Replay:
         return self.exchange(request).outcome()
 
     def exchange(self, request: Request) -> Exchange:
-        """Return the recorded exchange of a request."""
         sent = self._scrubber.value(request_json(request))
         key = digest(sent)
         with self._lock:
@@ -335,11 +323,7 @@ def open_replay(path: str, options: ModelOptions) -> Replay:
 
 
 class EarlierTranscript:
-    """The transcript of an interrupted run, with the exchanges that earlier attempts moved aside.
-
-    Raises:
-        DataFileError: A file is damaged or cannot be written.
-    """
+    """The transcript of an interrupted run, and the exchanges that earlier attempts moved aside."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -359,7 +343,6 @@ class EarlierTranscript:
 
     @property
     def totals(self) -> Totals:
-        """The usage of the exchanges in the file beside the transcript."""
         return totals(self._aside)
 
     def next(self, digest: str) -> tuple[Exchange, bool] | None:
@@ -492,9 +475,6 @@ class RecordingModel(Layer):
     Args:
         header: Additional fields of the header, such as the commit and settings.
         concurrency: Maximum number of concurrent requests.
-
-    Raises:
-        DataFileError: The file cannot be written, or is not a transcript of this model.
     """
 
     def __init__(
@@ -547,7 +527,6 @@ class RecordingModel(Layer):
         return outcome
 
     def answer_all(self, requests: Sequence[Request]) -> list[Answer | LLMError]:
-        """Send several requests concurrently, and record them in their order."""
         resuming = self._earlier is not None and self._earlier.ahead
         if resuming or isinstance(self._model, Replay) or len(requests) < 2:
             return [outcome_of(self, request) for request in requests]

@@ -29,8 +29,6 @@ _MOST = 5
 
 @dataclass(frozen=True)
 class Complaint:
-    """An error as a server reports it."""
-
     message: str
     codes: tuple[str, ...] = ()
 
@@ -204,7 +202,6 @@ def strict_schema(schema: Any) -> Any:
 
 
 def cut_at(text: str, stop: Iterable[str]) -> str:
-    """Return the text before the first stop string."""
     ends = [at for s in stop if s and (at := text.find(s)) >= 0]
     return text[: min(ends, default=None)]
 
@@ -220,13 +217,11 @@ def arguments_of(value: Any) -> dict[str, Any]:
 
 
 def instruction(schema: Mapping[str, Any]) -> str:
-    """Return the prompt text that describes a schema, for servers without schema support."""
     text = json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
     return f"Answer only with JSON that satisfies this JSON schema, without any other text:\n{text}"
 
 
 def with_instruction(request: Request) -> tuple[Message, ...]:
-    """Return the messages of a request, with its schema appended to the last one."""
     if request.schema is None:
         return request.messages
     *before, last = request.messages

@@ -32,12 +32,8 @@ class SdkModel(Generic[_Settings]):
     Servers differ in the settings they accept. If a server rejects a setting, hvr tries the next
     variant and keeps the accepted settings. Threads may share a model.
 
-    Args:
-        settings: Settings to try first.
-
     Raises:
         UsageError: Neither a base URL nor a key is given.
-        MissingExtraError: The SDK is not installed.
     """
 
     simulated = False
@@ -119,7 +115,6 @@ class SdkModel(Generic[_Settings]):
 
 
 def error_of(sdk: Any, failures: Failures, error: Any) -> ModelError:
-    """Convert an SDK's error to a `ModelError`."""
     if isinstance(error.__cause__, ModelError):  # raised by hvr's own HTTP client
         return error.__cause__
     if isinstance(error, sdk.APITimeoutError):

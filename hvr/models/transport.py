@@ -337,7 +337,6 @@ def bounded_client(http: Any, name: str, options: ModelOptions) -> Any:
 
 
 def _warn_of_clear_text(name: str, options: ModelOptions) -> None:
-    """Warn if a proxy can read the key because the connection is not encrypted."""
     via = proxy_to(name, options)
     if via is not None and options.api_key and (options.base_url or "").startswith("http:"):
         _log.warning(

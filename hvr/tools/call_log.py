@@ -46,7 +46,6 @@ def json_scalars(value: Any, name: str = "") -> Iterator[Leaf]:
 
 
 def argument_scalars(arguments: Mapping[str, Any]) -> Iterator[Leaf]:
-    """Yield the strings and numbers in a call's arguments, excluding parameter names."""
     for name, value in arguments.items():
         if isinstance(value, dict):
             yield from argument_scalars(value)
@@ -58,7 +57,6 @@ def argument_scalars(arguments: Mapping[str, Any]) -> Iterator[Leaf]:
 
 
 def value_words(value: str | float) -> frozenset[str]:
-    """Return the words and numbers of a value in lower case."""
     text = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
     return frozenset(word.lower() for word in _WORD.findall(text))
 
@@ -81,8 +79,6 @@ def _is_number(text: str) -> bool:
 
 @dataclass(frozen=True)
 class KnownWords:
-    """The words that occur in the messages and results so far."""
-
     words: frozenset[str]
 
     @classmethod
@@ -122,11 +118,7 @@ class CallValues:
 
 
 def call_values(said: tuple[str, ...], calls: tuple[LoggedCall, ...]) -> tuple[CallValues, ...]:
-    """Return the origins of the values of each call.
-
-    Args:
-        said: The user's messages.
-    """
+    """Return the origins of the values of each call, given the user's messages (`said`)."""
     results = [KnownWords.of(call.result) for call in calls]
     inputs = [tuple(argument_scalars(named_arguments(call))) for call in calls]
     found = []
@@ -154,7 +146,6 @@ def call_values(said: tuple[str, ...], calls: tuple[LoggedCall, ...]) -> tuple[C
 
 
 def named_arguments(call: LoggedCall) -> Mapping[str, Any]:
-    """Return the arguments of a call by name, or by position if unnamed."""
     return {**(call.arguments or {}), **{str(n): v for n, v in enumerate(call.unnamed)}}
 
 
@@ -303,7 +294,6 @@ def read_known_tools(tools: Path, graph: Path | None = None) -> KnownTools:
     """Read a file of tools and, optionally, a file of links.
 
     Raises:
-        DataFileError: A file cannot be read, or its format is unknown.
         UsageError: Two tools have the same name, or a link names an unknown tool.
     """
     read = read_graph(tools, graph)

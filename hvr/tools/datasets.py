@@ -22,11 +22,7 @@ Record = Mapping[str, Any]
 
 
 def read_records(path: Path) -> tuple[Record, ...]:
-    """Read the JSON objects in a file: JSON Lines, a list, or one object over several lines.
-
-    Raises:
-        DataFileError: The file is missing or unreadable, or a record is not a JSON object.
-    """
+    """Read the JSON objects in a file: JSON Lines, a list, or one object over several lines."""
     first = read_text(path).lstrip().partition("\n")[0].rstrip()
     if first.startswith("["):
         values = list(enumerate(read_json(path, strict=False), 1))
@@ -41,12 +37,7 @@ def read_records(path: Path) -> tuple[Record, ...]:
 
 
 def read_plans(path: Path) -> tuple[ToolPlan, ...]:
-    """Read the plans in a file, true or predicted, in any log format that hvr knows.
-
-    Raises:
-        DataFileError: The file cannot be read, the format of a record is unknown, or a record in
-            TaskBench's format has no `id`.
-    """
+    """Read the plans in a file, true or predicted, in any log format that hvr knows."""
     found = read_log(path)
     for read in found:
         if read.fault:
@@ -60,11 +51,7 @@ _NO_ID = "the id must be a string or an integer"
 
 
 def to_plan(record: Record, place: str = "record") -> ToolPlan:
-    """Return the plan in a record of TaskBench's format; missing steps, nodes or links are empty.
-
-    Raises:
-        DataFileError: The record has no `id`.
-    """
+    """Return the plan in a record of TaskBench's format; missing steps and links are empty."""
     if isinstance(record.get("id"), bool) or not isinstance(record.get("id"), str | int):
         raise DataFileError(f"{place}: {_NO_ID}")
     return taskbench_plan(record, str(record["id"]))[0]
@@ -103,11 +90,7 @@ class ToolData:
 
 
 def load_data(folder: Path) -> ToolData:
-    """Read a data set from its folder.
-
-    Raises:
-        DataFileError: The folder or one of its files is missing or damaged.
-    """
+    """Read a data set from its folder."""
     if not folder.is_dir():
         raise DataFileError(f"{folder}: no such folder")
     tools_file = _first(folder, "tools.json", "tool_desc.json")
@@ -121,13 +104,9 @@ def load_data(folder: Path) -> ToolData:
 
 
 def read_graph(tools_file: Path, graph_file: Path | None = None) -> ToolGraph:
-    """Read a tool graph.
-
-    Args:
-        graph_file: File of links; None to derive the links from the tools.
+    """Read a tool graph; without `graph_file`, the links are derived from the tools.
 
     Raises:
-        DataFileError: A file is missing or damaged.
         UsageError: A tool is duplicated, or a link names an unknown tool.
     """
     try:

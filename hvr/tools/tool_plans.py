@@ -94,7 +94,6 @@ class ToolGraph:
         return self._after.get(tool_id, ())
 
     def with_links(self, links: Iterable[tuple[str, str]]) -> ToolGraph:
-        """Return a graph of the same tools with these links instead of its own."""
         return ToolGraph(self.tools, tuple(links))
 
 
@@ -200,8 +199,7 @@ _ANY_NAME = r"[\"'`]?[\w.\-]+[\"'`]?"
 class ToolNameRemover:
     """Removes "Call NAME to" from the start of steps.
 
-    Args:
-        tools: Ids that may stand for NAME, with or without spaces, in addition to any single word.
+    NAME is any single word, or one of `tools`, with or without spaces.
     """
 
     def __init__(self, tools: Iterable[str] = ()) -> None:
@@ -313,7 +311,7 @@ def agreement(predicted: Mapping[str, ToolPlan], truth: Iterable[ToolPlan]) -> A
 
 
 def hallucination(plans: Iterable[ToolPlan], graph: ToolGraph) -> Hallucination:
-    """Measure which shares of plans are not in the tool graph; an empty plan counts as 0."""
+    """Measure the shares of plans' tools and links that the graph lacks; 0 for an empty plan."""
     nodes: list[float] = []
     links: list[float] = []
     for plan in plans:

@@ -66,11 +66,7 @@ def annealed_chain(
     settings: Annealing = ANNEALING,
     bounds: BackwardBounds = BOUNDS,
 ) -> ToolChain | None:
-    """Return a chain found by the heuristic search; None if it finds none.
-
-    Args:
-        bounds: Bounds of the pruned subgraph whose tools are searched.
-    """
+    """Return a chain found by the heuristic search in the subgraph with `bounds`; None if none."""
     if facts.covers(goal):
         return ToolChain()
     if not all(graph.usable(name) for name in goal.done - facts.done):

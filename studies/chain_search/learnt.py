@@ -12,7 +12,6 @@ MIN_PASSES = 1
 
 
 def learnt_tools(graph: NavigationGraph, least: int = MIN_PASSES) -> Iterator[NavigationTool]:
-    """Yield the usable tools, with every meaning to which their results were passed on."""
     for tool in graph.usable_tools():
         yield NavigationTool(tool.name, tool.needs, tool.gives | passed_on(graph, tool, least))
 

@@ -48,8 +48,6 @@ class Check:
 
 
 class Group:
-    """The checks of one kind, in insertion order."""
-
     def __init__(self, name: str) -> None:
         self.name = name
         self.checks: list[Check] = []
@@ -107,11 +105,7 @@ def judged(check: Check, lab: Lab) -> tuple[State, str]:
 
 
 def chosen(checks: Iterable[Check], only: Iterable[str], *, quick: bool) -> tuple[Check, ...]:
-    """Return the selected checks.
-
-    Args:
-        only: Shell patterns for a group or `group/name`; none to select all checks.
-    """
+    """Return the checks that match a shell pattern for a group or `group/name`; by default all."""
     patterns = tuple(only)
     return tuple(
         c

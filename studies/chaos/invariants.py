@@ -32,8 +32,6 @@ _ADMITS = re.compile(
 
 @dataclass(frozen=True)
 class Run:
-    """A run folder, which may not exist."""
-
     folder: Path
 
     @property
@@ -140,9 +138,8 @@ def _traces(lab: Lab) -> Iterator[str]:
 def damaged(folder: Path, *, orderly: bool = True) -> Iterator[str]:
     """Yield the half-written files under a folder.
 
-    Args:
-        orderly: Whether the process ended by itself. After a kill, a truncated last line and the
-            temporary file being written are excused.
+    After a kill (not `orderly`), a truncated last line and the temporary file being written are
+    excused.
     """
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder)

@@ -88,11 +88,7 @@ class Process:
 
     @classmethod
     def start(cls, words: Sequence[str], how: Surroundings, place: Path) -> Process:
-        """Start a process.
-
-        Args:
-            place: Path of the output files, without their suffixes `.out` and `.err`.
-        """
+        """Start a process whose output goes to the files `place`.out and `place`.err."""
         out, err = place.with_suffix(".out"), place.with_suffix(".err")
         with out.open("wb") as first, err.open("wb") as second:
             popen = subprocess.Popen(

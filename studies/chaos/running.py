@@ -61,8 +61,6 @@ def run_one(
 
 
 class Progress:
-    """Prints one line per check to standard error."""
-
     def __init__(self, total: int, *, quiet: bool = False) -> None:
         self._total = total
         self._quiet = quiet

@@ -219,7 +219,6 @@ def behave(talk: Talk) -> None:
 
 
 def _read(connection: socket.socket) -> Received | None:
-    """Read a request; None if the client disconnects first."""
     file = connection.makefile("rb")
     first = file.readline().decode("latin-1").split()
     headers: dict[str, str] = {}

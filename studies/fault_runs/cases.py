@@ -42,8 +42,7 @@ class Case:
 def cases(baseline: Baseline, kinds: Iterable[FaultKind] = KINDS, seed: int = 0) -> Iterator[Case]:
     """Yield every kind of fault at every step where it is possible.
 
-    Args:
-        seed: Seed for choosing the object that the fault moves, changes or misperceives.
+    `seed` chooses the object that the fault moves, changes or misperceives.
     """
     for kind in kinds:
         for step in baseline.steps:

@@ -255,8 +255,7 @@ class _Run:
     def visible(self, step: int, *, brief: bool) -> bool:
         """Return whether the robot's view showed a change made in a step while the change lasted.
 
-        Args:
-            brief: Whether the change is a wrong reading, which lasts only a few actions.
+        A `brief` change is a wrong reading, which lasts only a few actions.
         """
         if not brief:
             return self._shown or any(number >= step for number in self._refused | self._far)

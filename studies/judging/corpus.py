@@ -20,12 +20,7 @@ FULL_HANDS = "kitchen-full-hands"
 
 @dataclass(frozen=True)
 class Missing:
-    """A missing step.
-
-    Args:
-        step: 1-based number of the step before which it belongs; at the end, one more than the last
-            step's number.
-    """
+    """A missing step, which belongs before step `step` (1-based), or after the last one."""
 
     step: int
     action: str
@@ -123,7 +118,6 @@ def _missing(value: Any) -> Missing:
 
 
 def write_cases(path: Path, cases: Iterable[Case]) -> int:
-    """Write cases, compressed if the name ends in `.gz`, and return their number."""
     everything = list(cases)
     opened = gzip.open if path.suffix == ".gz" else open
     with opened(path, "wt", encoding="utf-8") as file:

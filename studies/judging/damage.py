@@ -203,14 +203,12 @@ def wrong_object(task: Task, items: Items, rng: Random) -> Items | None:
 
 
 def drop(task: Task, items: Items, rng: Random) -> Items | None:
-    """Omit a step (M1)."""
     del task
     places = [i for i, item in enumerate(items) if not item.kind]
     return _dropped(items, [rng.choice(places)], "M1") if len(places) > 1 else None
 
 
 def truncate(task: Task, items: Items, rng: Random) -> Items | None:
-    """Omit the last steps (M2)."""
     del task
     count = rng.randint(1, 4)
     places = [i for i in range(max(0, len(items) - count), len(items)) if not items[i].kind]

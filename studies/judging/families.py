@@ -87,7 +87,6 @@ def early(task: Task, items: Items, rng: Random) -> Items | None:
 
 
 def late(task: Task, items: Items, rng: Random) -> Items | None:
-    """Move a step to a later place."""
     del task
     place = rng.randrange(len(items))
     if not _sound(items, place) or place + 2 > len(items) - 1:
@@ -96,7 +95,6 @@ def late(task: Task, items: Items, rng: Random) -> Items | None:
 
 
 def swap(task: Task, items: Items, rng: Random) -> Items | None:
-    """Swap two adjacent steps."""
     del task
     places = [p for p in range(len(items) - 1) if _sound(items, p) and _sound(items, p + 1)]
     if not places:
@@ -172,7 +170,6 @@ _SINGLE: Mapping[str, Damage] = MappingProxyType({
 
 
 def several(task: Task, items: Items, rng: Random) -> Items | None:
-    """Apply two to four kinds of damage."""
     for name in rng.sample(sorted(_SINGLE), rng.randint(2, 4)):
         items = _SINGLE[name](task, items, rng) or items
     return items

@@ -28,10 +28,7 @@ def draw_count(rng: Random) -> int:
 
 
 def case_of(task: Task, items: Sequence[Item], case: Case) -> Case | None:
-    """Complete a case with a damaged plan and its labels.
-
-    Args:
-        case: Template with id, source, domain, problem and base.
+    """Complete a template (id, source, domain, problem, base) with a damaged plan and its labels.
 
     Returns:
         The case; None if restoring dropped steps cannot repair the plan.

@@ -48,7 +48,6 @@ class SimulatedJudge:
         self._rng = rng
 
     def opinion(self, plan: Sequence[GroundAction]) -> Opinion:
-        """Return the judge's opinion of a plan, parsed from its answer."""
         return read_opinion(self.answer(plan), plan)
 
     def answer(self, plan: Sequence[GroundAction]) -> str:

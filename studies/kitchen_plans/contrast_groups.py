@@ -27,10 +27,8 @@ def kitchen_family(
 ) -> tuple[Perturbed, ...]:
     """Return the contrast group of a request: its correct and wrong plans.
 
-    Wrong plans that satisfy the literal request (`fulfils_as_said`) are omitted.
-
-    Args:
-        wrong: Wrong plans, each with its kind from `hard_negatives.KINDS`.
+    Wrong plans, each with its kind from `hard_negatives.KINDS`, are omitted if they satisfy the
+    literal request (`fulfils_as_said`).
     """
     good = [unharmed(reading_of(plan, request, plan_id)) for plan in (true, *also)]
     missing = [plan for _, plan in wrong if not fulfils_as_said(request, plan, true)]
@@ -49,7 +47,6 @@ def _marked(true: LinkedPlan, plan: LinkedPlan, request: str, plan_id: str) -> P
 
 
 def _keys(plan: LinkedPlan) -> list[tuple[str, ...]]:
-    """Return the steps with object classes instead of names."""
     return [(s.action.name, *(class_of(a, plan.types) for a in s.action.args)) for s in plan.steps]
 
 

@@ -149,7 +149,6 @@ class _Start:
         return self.has("openable", name) and not self.has("opened", name)
 
     def could_stand_for(self, old: str, new: str, plan: Steps) -> bool:
-        """Return whether `new` can probably replace `old` in a plan."""
         if any(self.has(u, old) and not self.has(u, new) for u in _USES):
             return False
         place = self._inside.get(new)

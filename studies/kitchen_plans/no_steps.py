@@ -10,12 +10,10 @@ _ENABLED = frozenset({"opened", "toggled", "dirty", "filled"})
 
 
 def nothing_done(plan: LinkedPlan) -> LinkedPlan:
-    """Return an empty plan with the initial state of a plan."""
     return _standing(plan, plan.start)
 
 
 def done_already(plan: LinkedPlan) -> LinkedPlan:
-    """Return an empty plan with the final state of a plan."""
     facts = {(f.predicate, f.args): f for f in plan.start}
     for step in plan.steps:
         facts |= {(f.predicate, f.args): f for f in step.makes}

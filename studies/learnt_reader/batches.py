@@ -75,11 +75,7 @@ def spaced(name: str) -> str:
 
 
 class States:
-    """A cache on disk of the sentences' vectors below the encoder layers that are tuned.
-
-    Args:
-        layers: Number of encoder layers to apply.
-    """
+    """A cache on disk of the sentences' vectors after the first `layers` layers of the encoder."""
 
     def __init__(
         self, texts: Sequence[str], encoder: SentenceEncoder, layers: int, cache: Path,

@@ -157,7 +157,6 @@ class _StepNames:
         self.known["glassbottle"] = names["Glassbottle"]
 
     def frame(self, step: Mapping[str, Any]) -> Frame | None:
-        """Return the goal of a step; None if it has none."""
         kind = STEP_KINDS.get(step["action"])
         if kind is None:
             return None
@@ -182,17 +181,14 @@ def share_of(folder: str, shares: int) -> int:
 
 
 def is_kept(folder: str) -> bool:
-    """Return whether a task folder is held out of training and tuning."""
     return share_of(folder, 5) == 0
 
 
 def is_validation(folder: str) -> bool:
-    """Return whether a task folder is reserved for calibration."""
     return share_of(folder, 20) == 1
 
 
 def made_examples(ontology: Ontology, number: int) -> list[Example]:
-    """Return sentences generated from the ontology's words, with their frames."""
     return [Example(text, frame, "", "", "made")
             for text, frame in made_sentences(ontology, number)]  # fmt: skip
 
@@ -208,8 +204,7 @@ def scene_classes(
 ) -> dict[str, frozenset[str]]:
     """Return the classes in each floor plan, from its packaged scene and its demonstrations.
 
-    Args:
-        packaged: AI2-THOR types in each scene of the package.
+    `packaged` has the AI2-THOR types in each packaged scene.
     """
     records = list(records)
     names, steps = class_names(ontology), _StepNames(ontology, records)

@@ -95,7 +95,6 @@ _OFF = (
 
 
 def made_sentences(ontology: Ontology, number: int) -> Iterator[tuple[str, Frame]]:
-    """Yield a fixed sequence of sentences with their frames."""
     rng, words = random.Random(1), _Words(ontology)
     for text in _OFF:
         yield text, Frame(OTHER, "Apple")

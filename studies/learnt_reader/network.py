@@ -70,11 +70,7 @@ class Layer(nn.Module):
 
 @dataclass(frozen=True)
 class Targets:
-    """Meanings of sentences as tensors.
-
-    Args:
-        pointers: Class index for each slot; the number of classes if the slot is empty.
-    """
+    """Meanings of sentences as tensors; the number of classes in `pointers` is an empty slot."""
 
     kind: Tensor
     sliced: Tensor
@@ -98,11 +94,7 @@ class Batch:
 
 
 class Network(nn.Module):
-    """The head of the learnt reader.
-
-    Args:
-        tuned: Indexes of the encoder layers to tune.
-    """
+    """The head of the learnt reader; `tuned` are the indexes of the encoder layers to tune."""
 
     def __init__(
         self, encoder: SentenceEncoder, tuned: Sequence[int], label_vectors: Tensor, owners: Tensor,

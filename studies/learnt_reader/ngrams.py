@@ -44,8 +44,7 @@ def ngrams(
 ) -> tuple[list[str], Mapping[str, np.ndarray]]:  # fmt: skip
     """Return the known n-grams, and the arrays for `hvr.language.learnt.frames`.
 
-    Args:
-        share: Weight of the scores relative to the network's.
+    `share` is the weight of the scores relative to the network's.
     """
     counts = Counter(gram for e in examples for gram in grams(e.text))
     known = sorted(gram for gram, count in counts.items() if count >= _LEAST)

@@ -48,7 +48,6 @@ class GraphArrays:
 
 
 def graph_of(vectors: NodeVectors, runs: Sequence[Run]) -> NavigationGraph:
-    """Return the graph of the tools after some runs."""
     names = vectors.parameters
     graph = NavigationGraph.of(
         GraphTool(

@@ -136,7 +136,6 @@ class _Network(nn.Module):
         return tools
 
     def logits(self, tools: Tensor, one: Tensor, other: Tensor) -> Tensor:
-        """Return the logits of links (eq. 21)."""
         score: Tensor = self.ends(torch.cat([tools[one], tools[other]], -1)).squeeze(-1)
         if self.product is not None:
             score = score + self.product(tools[one] * tools[other]).squeeze(-1)

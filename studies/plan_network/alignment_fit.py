@@ -49,10 +49,8 @@ def train_alignment(
 
         L = -mean over pairs (s, t) of log softmax over {t} ∪ N_K(t) of g(s, ·), at t
 
-    Training stops once the training loss has not fallen for `align_patience` epochs (section 4.1).
-
-    Args:
-        pairs: Texts of true steps with their tool ids; pairs with unknown tools are skipped.
+    Pairs (step text, tool id) with unknown tools are skipped. Training stops once the loss has not
+    fallen for `align_patience` epochs (section 4.1).
     """
     torch.manual_seed(config.seed)
     dim = embeddings.vectors.shape[1]
@@ -102,10 +100,8 @@ class FoldedAlignment:
     """Margins of training plans, each from a scorer that was not trained on the plan.
 
     A scorer is more certain about its training steps than about new steps, and a network trained on
-    such margins would rely on them too much.
-
-    Args:
-        fold: Index of the scorer for each step, shape (m,).
+    such margins would rely on them too much. `fold`, shape (m,), is the index of each step's
+    scorer.
     """
 
     def __init__(self, models: Sequence[Alignment], fold: NDArray[np.int64]) -> None:

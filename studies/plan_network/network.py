@@ -16,8 +16,7 @@ from studies.plan_network.layers import PlanLayer, two_layers
 class PlanNetwork(nn.Module):
     """The verifier network in PyTorch; `TrainedNetwork` has its equations in NumPy.
 
-    Args:
-        types: Number of input and output types together.
+    `types` is the number of input and output types together.
     """
 
     def __init__(self, config: VerifierConfig, text: int, types: int) -> None:

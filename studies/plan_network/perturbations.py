@@ -65,7 +65,6 @@ class Perturbed:
 
     @property
     def cost(self) -> float:
-        """c = sum over operations of η."""
         return sum(o.cost for o in self.operations)
 
 
@@ -293,7 +292,6 @@ class Perturber:
 
 
 def connects(embeddings: ToolEmbeddings, source: str, target: str) -> bool:
-    """Return whether a known tool can directly precede another known tool."""
     if not (embeddings.known(source) and embeddings.known(target)):
         return False
     tools = embeddings.tools

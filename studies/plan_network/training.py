@@ -59,7 +59,6 @@ class Samples:
 
     @property
     def wrong(self) -> Ints:
-        """1 for each perturbed graph, shape (graphs,)."""
         return (self.cost.numpy() > 0).astype(np.int64)
 
 
@@ -198,8 +197,6 @@ class _Stage:
 
 
 class _StageTrainer:
-    """The training loop of a stage, and the losses of both stages."""
-
     def __init__(
         self, config: VerifierConfig, network: PlanNetwork, fit: Samples, texts: Floats, device: str
     ) -> None:

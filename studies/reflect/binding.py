@@ -63,7 +63,6 @@ class Binding:
         return GroundAction(name, args)
 
     def fault(self, fault: Fault, scene: SceneGraph) -> Fault:
-        """Return the fault with names of objects instead of types."""
         what = fault.what
         target, other, place = (
             self.name(word, scene) if word else "" for word in (what.target, what.other, what.place)

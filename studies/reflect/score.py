@@ -30,12 +30,10 @@ class Score:
 
     @property
     def exact(self) -> bool:
-        """Whether the failing action itself was detected."""
         return self.noticed == self.failing
 
 
 def score(played: Played) -> Score:
-    """Score the first detected failure."""
     scenario = played.scenario
     first = next((s for s in played.steps if s.failures), None)
     if first is None:

@@ -55,9 +55,8 @@ class ArgumentAgreement:
 def read_calls(nodes: Any) -> tuple[Call, ...]:
     """Read the calls in `task_nodes`, as leniently as `hvr.tools.datasets`.
 
-    Args:
-        nodes: Objects with `task` and `arguments`. Each argument is a value or {"name", "value"};
-            anything else is skipped.
+    A node has `task` and `arguments`, each of which is a value or {"name", "value"}; anything else
+    is skipped.
     """
     calls = []
     for node in nodes if isinstance(nodes, list) else []:

@@ -56,11 +56,8 @@ class ToolModel:
     def direct(self, id: str, request: str, example: ToolPlan | None = None) -> ToolPlan:
         """Plan in a single answer: the baseline Direct.
 
-        Args:
-            example: True plan to show, which is not in the test set.
-
-        Returns:
-            The plan as the model wrote it, including unknown tool names.
+        `example` is a true plan to show, which is not in the test set. The result is the plan as
+        the model wrote it, including unknown tool names.
         """
         shown = ""
         if example is not None:

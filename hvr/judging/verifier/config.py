@@ -195,13 +195,9 @@ class VerifierConfig:
 
     @classmethod
     def load(cls, path: Path, base: VerifierConfig | None = None) -> VerifierConfig:
-        """Read a configuration from a YAML file.
-
-        Args:
-            base: Configuration that provides missing fields; by default `VerifierConfig.small()`.
+        """Read a configuration from a YAML file; `base`, by default `small()`, fills in the rest.
 
         Raises:
-            DataFileError: The file cannot be read or is not YAML.
             UsageError: A field is unknown or has a value of the wrong type.
         """
         mapping = read_yaml(path)

@@ -26,8 +26,6 @@ _WORD = re.compile(r"[A-Za-z0-9_.\-]+")
 
 
 class Encoder(Protocol):
-    """A text encoder that returns unit vectors."""
-
     def encode(self, texts: Sequence[str], role: Literal["", "query", "passage"] = "") -> Floats:
         """Return the vectors of texts, float32, shape (texts, dimension)."""
 
@@ -63,7 +61,6 @@ class TextTable:
 
     @property
     def matrix(self) -> Floats:
-        """All vectors, shape (rows, dimension)."""
         if len(self._parts) > 1:
             self._parts = [np.concatenate(self._parts)]
         return self._parts[0] if self._parts else np.zeros((0, 0), np.float32)
@@ -103,7 +100,6 @@ class ToolEmbeddings:
         return self._clean[text]
 
     def default_step(self, number: int) -> str:
-        """Return a step text made from a tool's description."""
         tool = self.tools.tools[number]
         return self.step_text(tool.description or tool.id.replace("_", " "))
 
@@ -182,7 +178,7 @@ class ToolEmbeddings:
         return np.asarray(self.vectors @ self.texts.matrix[row], dtype=np.float32)
 
     def prepare(self, graphs: Iterable[PlanGraph], more: Iterable[str] = ()) -> None:
-        """Encode all texts of the plans, and `more`, in one call, which is fastest."""
+        """Encode all texts of the plans, and `more`, in one call."""
         texts = dict.fromkeys(more)
         unknown: dict[str, None] = {}
         for graph in graphs:
@@ -330,7 +326,7 @@ class PathCounts:
         return math.log1p(max((self.of(p, own) for p in paths), default=0))
 
     def usual_between(self, source: str, target: str) -> Path:
-        """Return the most frequent path between two tools; empty if a direct link is more so."""
+        """Return the usual path between two tools; empty if a direct link is more frequent."""
         paths = self._ends.get((source, target), ())
         best = max(paths, key=lambda p: (self.counts[p], -len(p), p), default=())
         return best[1:-1] if best and self.counts[best] > self.of((source, target)) else ()
@@ -344,7 +340,6 @@ def paths_of(tools: Sequence[str]) -> Counter[Path]:
 
 
 def count_paths(plans: Iterable[Sequence[str]]) -> PathCounts:
-    """Count the paths in plans, each of which is a sequence of tool ids."""
     total: Counter[Path] = Counter()
     for tools in plans:
         total.update(paths_of(tools))
@@ -416,8 +411,7 @@ def plan_arrays(
 ) -> PlanArrays:
     """Compute the features of plan graphs (section 3.3).
 
-    Args:
-        own: Path counts of each graph's own plan, which are subtracted from `counts`.
+    The path counts in `own` are those of each graph's own plan, to be subtracted from `counts`.
     """
     embeddings.prepare(graphs)
     nodes = [n for g in graphs for n in g.nodes]

@@ -40,9 +40,8 @@ class PlanNode:
 class PlanGraph:
     """A plan as a directed acyclic graph of steps.
 
-    Args:
-        edges: Pairs (source, target) of node indexes: the target comes after, or depends on, the
-            source.
+    An edge (source, target) of node indexes means that the target comes after the source or depends
+    on it.
 
     Raises:
         UsageError: The graph is empty, an edge names a missing node, or the edges form a cycle.
@@ -115,7 +114,6 @@ class PlanGraph:
 
     @property
     def tools(self) -> tuple[str, ...]:
-        """Ids of the tools in topological order."""
         return tuple(self.nodes[i].tool for i in self.order)
 
     def plan(self) -> ToolPlan:
@@ -132,7 +130,6 @@ class PlanGraph:
 
 
 def chain(nodes: int) -> tuple[Edge, ...]:
-    """Return the edges that connect consecutive nodes."""
     return tuple((i, i + 1) for i in range(nodes - 1))
 
 
@@ -291,7 +288,6 @@ class PlanGraphDraft:
                 self.skipping.add((key, target))
 
     def finish(self) -> tuple[PlanGraph, tuple[int, ...], tuple[int, ...]]:
-        """Return the graph, with the labels of its nodes and of its `all_edges`."""
         place = {key: i for i, key in enumerate(self.sequence)}
         edges = [(place[a], place[b]) for a in self.sequence for b in self._out[a]]
         nodes = tuple(self.nodes[k] for k in self.sequence)

@@ -35,7 +35,6 @@ class RiskFinding:
 
     @property
     def place(self) -> str:
-        """The step or link in words."""
         if isinstance(self.where, int):
             return f"step {self.where + 1}"
         source, target = self.where
@@ -118,7 +117,6 @@ class Verdict:
         return [f"verifier: score {score}, below {least}: plausibly not what was asked", *reasons]
 
     def summary(self) -> dict[str, Any]:
-        """Return the score, threshold and reasons as JSON values."""
         return {
             "score": round(self.score, 4),
             "threshold": self.thresholds.graph,

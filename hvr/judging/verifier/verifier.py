@@ -105,11 +105,7 @@ class TrainedNetwork:
         return shapes
 
     def logits(self, arrays: PlanArrays, texts: Floats) -> PlanLogits[Floats]:
-        """Compute the logits of plans.
-
-        Args:
-            texts: Vectors in the text table, shape (rows, dimension).
-        """
+        """Compute the logits of plans; `texts` are the vectors in the text table."""
         parts = [
             self._part(arrays, texts, i, min(i + _CHUNK, len(arrays)))
             for i in range(0, len(arrays), _CHUNK)
@@ -336,8 +332,6 @@ class Verifier:
 
     @classmethod
     def load(cls, folder: Path, encoder: Encoder | None = None) -> Verifier:
-        """Read a checkpoint; see the function `load`."""
-
         return load(folder, encoder)
 
 
@@ -370,7 +364,6 @@ def fingerprint(graphs: Iterable[PlanGraph]) -> str:
 
 
 def tools_fingerprint(tools: ToolGraph) -> str:
-    """Return 16 hex digits that identify tools and their links."""
     return hashlib.sha256(json.dumps(_tools_json(tools)).encode()).hexdigest()[:16]
 
 
@@ -405,9 +398,8 @@ def write(
 ) -> None:
     """Atomically replace the checkpoint in a folder.
 
-    Args:
-        values: Content of its head, `verifier.json`.
-        parts: Content of the other files, by name.
+    `values` is the content of its head, `verifier.json`, and `parts` that of the other files, by
+    name.
     """
     head = {
         "kind": _KIND,
@@ -430,9 +422,6 @@ def load(folder: Path, encoder: Encoder | None = None) -> Verifier:
     Args:
         folder: Folder that `save` wrote.
         encoder: Text encoder; by default the one named in the checkpoint.
-
-    Raises:
-        DataFileError: The checkpoint is missing, damaged, or not a verifier of this version.
     """
     return read_set(folder / VALUES, lambda: _load(folder, encoder))
 
@@ -489,7 +478,6 @@ def embeddings_of(
 
 
 def head_of(folder: Path) -> dict[str, Any]:
-    """Read the head of a checkpoint, `verifier.json`."""
     return read_values(folder / VALUES, "verifier", _KIND, _VERSION)
 
 

@@ -87,7 +87,6 @@ class BfclTools:
 
     Raises:
         UsageError: A class does not exist, or its configuration is invalid.
-        MissingExtraError: The package bfcl-eval is not installed.
     """
 
     def __init__(
@@ -206,7 +205,6 @@ class Tau2Tools:
 
     Raises:
         UsageError: The domain does not exist.
-        MissingExtraError: The package or one of its dependencies is not installed.
     """
 
     def __init__(self, domain: str) -> None:

@@ -83,7 +83,6 @@ def unsupported(call: ToolCall, sources: Mapping[Place, Source]) -> tuple[Unsupp
 
 
 def leaf_values(call: ToolCall) -> Iterator[tuple[Place, Json]]:
-    """Yield the scalar values and empty containers in a call's arguments, with their paths."""
     todo: list[tuple[Place, Json]] = [((k,), v) for k, v in reversed(list(call.arguments.items()))]
     while todo:
         place, value = todo.pop()
@@ -166,7 +165,6 @@ class CallOutcome:
 
 
 def argument_faults(tool: ToolSchema, arguments: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return one error message for each argument that violates the tool's schema."""
     known = {parameter.name: parameter for parameter in tool.takes}
     faults = [
         f"{quoted(tool.name)} requires {quoted(name)}"
@@ -188,7 +186,6 @@ def argument_faults(tool: ToolSchema, arguments: Mapping[str, Any]) -> tuple[str
 
 
 def type_faults(tool: ToolSchema, arguments: Mapping[str, Any]) -> dict[str, str]:
-    """Return an error message for each argument whose type violates the schema."""
     return {
         name: f"{quoted(name)} must be of type {parameter.type}, got {type_name(arguments[name])}"
         for parameter in tool.takes
@@ -200,7 +197,6 @@ def type_faults(tool: ToolSchema, arguments: Mapping[str, Any]) -> dict[str, str
 
 
 def type_name(value: Any) -> str:
-    """Return the JSON Schema type of a value."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -333,9 +329,7 @@ class ToolEnvironment(Protocol):
         """Return the complete state, by which runs are judged; None if it is not observable."""
         ...
 
-    def close(self) -> None:
-        """Release processes and connections; closing twice has no effect."""
-        ...
+    def close(self) -> None: ...
 
 
 class ListedTools:

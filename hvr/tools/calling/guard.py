@@ -197,7 +197,6 @@ class GuardedTools:
         return tool if isinstance(tool, CallOutcome) else self._refused(call, tool)
 
     def proposed(self, call: ToolCall, sources: Mapping[Place, Source]) -> ProposedCall:
-        """Return a call in the form that is shown to the user."""
         tool = find_tool(self.catalogue, call.tool)
         effect = Effect.UNKNOWN if tool is None else tool.effect
         again = tool is not None and tool.idempotent
@@ -343,7 +342,6 @@ class Question:
         return without_keys("\n".join(short(one_line(line), _SHOWN) for line in lines))
 
     def reason(self, why: str) -> str:
-        """Return the message that tells the agent why the call was not made."""
         wrong = "; ".join(map(str, self.wrong))
         before = self.proposed.before
         parts = [f"Not called: {why}."]
@@ -378,14 +376,13 @@ class AgentGuard:
         self._confirmed: ProposedCall | None = None
 
     def say(self, values: Iterable[Json]) -> None:
-        """Record values that the client reports as stated by the user."""
         self._values.say(values)
 
     def call(self, call: ToolCall, confirmed: Question | None = None) -> CallOutcome | Question:
         """Make a call, or return its refusal, or the question to ask the user first.
 
-        Args:
-            confirmed: Question that the user has approved; ignored if it concerns a different call.
+        `confirmed` is a question that the user has approved, ignored if it is about a different
+        call.
         """
         if confirmed is not None and confirmed.proposed.call != call:
             confirmed = None

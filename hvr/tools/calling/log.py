@@ -92,7 +92,6 @@ def same_value(one: Json, other: Json) -> bool:
 def places(
     result: Json, most: int = MAX_RESULT_PLACES
 ) -> Iterator[tuple[tuple[str | int, ...], Json]]:
-    """Yield the values in a result with their paths, in breadth-first order."""
     todo: list[tuple[tuple[str | int, ...], Json]] = [((), result)]
     for path, value in todo:
         yield path, value
@@ -230,7 +229,7 @@ class SessionValues:
         self._statements += [value for value in values if value not in self._statements]
 
     def observe(self, outcome: CallOutcome) -> None:
-        """Record a result: its values count as found; an id that is its only one, as identified."""
+        """Record a result: its values count as found, and a single id in it as identified."""
         if not outcome.ok:
             return
         tool = outcome.call.tool
@@ -335,8 +334,6 @@ _NOT_DONE = frozenset({CallFailure.REFUSED, CallFailure.BAD_ARGUMENTS, CallFailu
 
 
 class CallState(StrEnum):
-    """The known state of a writing call."""
-
     OPEN = "open"
     """The start is recorded but not the end: the process was killed or is still running."""
     DONE = "done"
@@ -405,7 +402,6 @@ class CallLedger:
         return other
 
     def reset(self) -> None:
-        """Discard the entries if they are only in memory."""
         if self._path is None:
             self._entries.clear()
             self._own.clear()
@@ -431,10 +427,7 @@ class CallLedger:
         """Return the last equal call that must not be repeated without asking, if any.
 
         That is a call that may have taken effect, in any request, or one that was made for this
-        request.
-
-        Args:
-            own: Whether to include calls of this process.
+        request. `own` includes calls of this process.
         """
         key = key_of(call)
         for one in reversed(self.entries()):
@@ -498,11 +491,7 @@ class CallLedger:
         )
 
     def settle(self, call: ToolCall, by: str, *, done: bool) -> None:
-        """Record in all entries of an uncertain call whether it took effect.
-
-        Args:
-            by: Evidence that settled the question.
-        """
+        """Record whether an uncertain call took effect, with the evidence `by`, in its entries."""
         state = CallState.DONE if done else CallState.NOT_DONE
         for one in self.entries():
             if one.key == key_of(call) and one.unclear:

@@ -81,8 +81,6 @@ class ToolListFilter:
 
 
 class _Filtered:
-    """A stream of filtered messages, with the interface of the `mcp` package."""
-
     def __init__(self, inner: Any, keeper: ToolListFilter) -> None:
         self._inner, self._keeper = inner, keeper
 
@@ -175,7 +173,6 @@ def open_server(value: Any, folder: Path, place: str) -> McpTools:
     """Start or connect to the server of an `mcp` entry in a `world.toml`.
 
     Raises:
-        DataFileError: The entry is invalid.
         SimulatorError: The server cannot be reached.
     """
     server = decode(McpServer, value, f"{place}: mcp", DataFileError)
@@ -189,8 +186,6 @@ class McpTools:
 
     Raises:
         SimulatorError: The server cannot be reached, or does not list its tools in time.
-        DataFileError: The server's list is invalid.
-        MissingExtraError: The package `mcp` is not installed.
     """
 
     def __init__(self, server: McpServer) -> None:
@@ -265,7 +260,6 @@ class McpTools:
         return None
 
     def close(self) -> None:
-        """Close the connection, and stop a local server."""
         self._closed = True
         self._end()
 

@@ -77,10 +77,8 @@ class NotSentError(OSError):
 def exchange(request: HttpRequest, seconds: float) -> HttpAnswer:
     """Send a request and return the response, without following redirects.
 
-    The request goes through the environment's proxies, except to local servers.
-
-    Args:
-        seconds: Time limit in seconds, from connecting to the last byte of the response.
+    The request goes through the environment's proxies, except to local servers. The time limit is
+    from connecting to the last byte of the response.
 
     Raises:
         NotSentError: No connection could be made.
@@ -126,7 +124,6 @@ def exchange(request: HttpRequest, seconds: float) -> HttpAnswer:
 def _route(
     request: HttpRequest, seconds: float
 ) -> tuple[http.client.HTTPConnection, str, dict[str, str]]:
-    """Return an unopened connection, the request target, and the headers."""
     parts = urlsplit(request.url)
     host, port, secure = parts.hostname or "", parts.port, parts.scheme == "https"
     target = parts.path or "/"
@@ -357,11 +354,7 @@ class OpenApiServer:
 
 
 def read_server(value: Any, folder: Path, place: str) -> OpenApiServer:
-    """Decode an `openapi` entry of a `world.toml`: a file name or a table.
-
-    Raises:
-        DataFileError: The entry is invalid.
-    """
+    """Decode an `openapi` entry of a `world.toml`: a file name or a table."""
     table: Any = {"file": value} if isinstance(value, str) else value
     kinds = {"file": str, "server": str, "seconds": (int, float), "auth": dict}
     good = isinstance(table, dict) and "file" in table and set(table) <= set(kinds)
@@ -375,11 +368,7 @@ def read_server(value: Any, folder: Path, place: str) -> OpenApiServer:
 
 
 def listed_operations(server: OpenApiServer) -> Catalogue:
-    """Return a document's operations as tools, without contacting the server.
-
-    Raises:
-        DataFileError: The document cannot be read.
-    """
+    """Return a document's operations as tools, without contacting the server."""
     return _described(server)[2]
 
 
@@ -406,7 +395,6 @@ class OpenApiTools:
     the world names, never to one named by a single operation or a redirect.
 
     Raises:
-        DataFileError: The document cannot be read, or names no server.
         UsageError: An environment variable with a secret is not set.
     """
 
@@ -497,8 +485,6 @@ class _RefusedError(Exception):
 
 
 class _Secrets:
-    """The secrets of a world's environment variables, by security scheme."""
-
     def __init__(self, document: Mapping[str, Any], server: OpenApiServer) -> None:
         components = document.get("components")
         schemes = components.get("securitySchemes") if isinstance(components, dict) else None

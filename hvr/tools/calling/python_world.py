@@ -49,8 +49,6 @@ _PLAIN = {
 
 
 class TypedFunction:
-    """A Python function that can be called with JSON values."""
-
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
         try:
@@ -258,7 +256,6 @@ class PythonTools:
         return check_result(tool, CallOutcome(call, result, seconds=seconds))
 
     def state(self) -> Json:
-        """Return a copy of the shared state; None if there is none."""
         copied: Json = copy.deepcopy(self._state)
         return copied
 
@@ -271,7 +268,6 @@ def open_module(module: Any) -> PythonTools:
 
     Raises:
         UsageError: The module's source code is not available.
-        DataFileError: The module has no public function.
     """
     name = module.__name__
     try:

@@ -153,7 +153,6 @@ class ToolRewards:
 
 
 def calls_of(completion: str | Sequence[Mapping[str, Any]]) -> tuple[ToolCall, ...]:
-    """Return the tool calls in a completion."""
     value: Any = completion
     if isinstance(completion, str):
         value = [{"role": "assistant", "content": completion}]

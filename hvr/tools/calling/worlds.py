@@ -52,11 +52,7 @@ class ToolSource:
 
 
 def read_sources(world: WorldFile) -> tuple[ToolSource, ...]:
-    """Return the tool sources of a world, in the order of its file.
-
-    Raises:
-        DataFileError: The world has no source, or an entry is invalid.
-    """
+    """Return the tool sources of a world, in the order of its file."""
     found: list[ToolSource] = []
     labels: set[str] = set()
     for kind, entry in _entries(world):
@@ -141,9 +137,7 @@ def open_tools(world: WorldFile) -> ToolEnvironment:
 
     Raises:
         UsageError: The world has no tools or is not trusted, or its tools cannot be opened.
-        DataFileError: The `[tools]` table is invalid.
         SimulatorError: The world's own code raises an error.
-        MissingExtraError: A required package is not installed.
     """
     if not world.tools:
         raise UsageError(f"{world.name} is not a tool world: it has no [tools]", field="world")
@@ -173,9 +167,6 @@ def listed_tools(world: WorldFile) -> Catalogue | None:
     Returns:
         The functions in the source code of its modules and the operations of its OpenAPI documents;
         None if listing some tools requires running a program.
-
-    Raises:
-        DataFileError: The `[tools]` table is invalid, or a module is not Python.
     """
     parts = []
     for source in _sources(world):
@@ -197,8 +188,6 @@ def meanings_file(world: WorldFile) -> Path | None:
 
 
 class _AnnotatedTools:
-    """An environment whose catalogue contains the effects declared in the world file."""
-
     def __init__(self, inner: ToolEnvironment, catalogue: Catalogue) -> None:
         self._inner = inner
         self._catalogue = catalogue
@@ -364,15 +353,9 @@ _HEADER = re.compile(r"^\s*\[")
 
 
 def remember_effects(world: WorldFile, effects: Mapping[str, Effect]) -> None:
-    """Write effects of tools to the `[tools]` table of a world file, atomically.
+    """Write tools' effects, by tool name, to the `[tools]` table of a world file, atomically.
 
-    The rest of the file stays unchanged, including comments.
-
-    Args:
-        effects: Effect of each tool by name; never `UNKNOWN`.
-
-    Raises:
-        DataFileError: The file cannot be written, or its layout has no place for the entries.
+    The rest of the file stays unchanged, including comments. `UNKNOWN` cannot be written.
     """
     with exclusive_writer(world.file):
         try:
@@ -436,9 +419,8 @@ def _parses_as(text: str, expected: Any) -> bool:
 def check_tools(world: WorldFile, *, run: bool = False) -> tuple[str, ...]:
     """Return the problems of a tool world as messages with file and line.
 
-    Args:
-        run: Whether to open the tools to list them; no tool is called. If false, only tools that
-            can be listed without running code are checked.
+    If `run` is true, the tools are opened to list them, but none is called. If false, only tools
+    that can be listed without running code are checked.
     """
     try:
         catalogue, found = _inspect(world, run)

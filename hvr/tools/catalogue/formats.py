@@ -290,7 +290,6 @@ def tool_list(value: Any) -> list[Any] | None:
 
 
 def is_schema(record: Any) -> bool:
-    """Return whether an entry describes its arguments by a schema, rather than by type names."""
     body = record.get("function", record) if isinstance(record, dict) else None
     return isinstance(body, dict) and any(isinstance(body.get(n), dict) for n in _SCHEMAS)
 
@@ -298,12 +297,8 @@ def is_schema(record: Any) -> bool:
 def read_tool(record: Any, place: str, *, trusted: bool = True) -> ToolSchema:
     """Decode an entry of a tool list.
 
-    Args:
-        trusted: Whether to trust the entry's annotations about effects. An untrusted annotation can
-            only make the tool count as more dangerous.
-
-    Raises:
-        DataFileError: The entry is not an object, has no name, or its schema is invalid.
+    Unless `trusted`, the entry's annotations about effects can only make the tool count as more
+    dangerous.
     """
     if not isinstance(record, dict):
         raise DataFileError(

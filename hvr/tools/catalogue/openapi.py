@@ -55,7 +55,6 @@ class PathResources:
         self._listed = {_template(path): name for path, name in listed.items() if name}
 
     def of(self, path: str, parameter: str) -> str:
-        """Return the kind of entity that a path parameter identifies; empty if unknown."""
         before, mark, _ = path.partition("{" + parameter + "}")
         if not mark:
             return ""
@@ -82,8 +81,6 @@ _IDEMPOTENT = ("get", "head", "options", "trace", "put", "delete")
 
 
 class RequestPart(StrEnum):
-    """The part of a request that contains a value."""
-
     PATH = "path"
     QUERY = "query"
     HEADER = "header"
@@ -140,7 +137,6 @@ class ApiDescription:
 
 
 def is_openapi(document: Any) -> bool:
-    """Return whether a document is an OpenAPI document, of any version."""
     return isinstance(document, dict) and ("openapi" in document or "swagger" in document)
 
 
@@ -149,9 +145,6 @@ def read_openapi(document: Mapping[str, Any], place: str) -> ApiDescription:
 
     The tool of an operation takes its path, query, header, cookie and body parameters, and gives
     the values in its first successful response.
-
-    Raises:
-        DataFileError: The document's version is not supported, or it has no operation.
     """
     version = str(document.get("openapi", document.get("swagger")))
     if not version.startswith("3."):

@@ -287,7 +287,6 @@ def _name(node: ast.expr | None) -> str:
 
 
 def _arguments(told: str) -> dict[str, str]:
-    """Return the descriptions of parameters in a docstring in Google or reST style."""
     found: dict[str, str] = {}
     section, name = False, ""
     for line in told.splitlines():

@@ -26,7 +26,6 @@ def read_catalogue(paths: Sequence[Path]) -> Catalogue:
     """Return the tools of several files, in the order of the files.
 
     Raises:
-        DataFileError: A file cannot be read, or its format is unknown.
         UsageError: Two tools have the same name.
     """
     files = [read_file(path) for path in paths]
@@ -37,7 +36,6 @@ def read_catalogue(paths: Sequence[Path]) -> Catalogue:
 
 
 def read_tools(path: Path) -> tuple[ToolSchema, ...]:
-    """Return the tools of a file; see `read_file`."""
     return read_file(path).tools
 
 
@@ -45,7 +43,6 @@ def read_file(path: Path) -> Catalogue:
     """Return the tools of a file, without those whose description is invalid.
 
     Raises:
-        DataFileError: The file cannot be read, its format is unknown, or it has no valid tool.
         UsageError: Two tools have the same name.
     """
     if path.suffix == ".py":
@@ -69,13 +66,9 @@ def read_tool_graph(path: Path, encoder: TextVectors | None = None) -> ToolGraph
     """Return the tools of a file with the links between them.
 
     A file of schemas has no links. They are derived: each tool is linked to every tool that takes
-    one of its results, matched by the meanings of parameters.
-
-    Args:
-        encoder: Encoder of descriptions for matching parameters; None to match them by spelling.
+    one of its results, matched by the meanings of parameters (without `encoder`, by spelling).
 
     Raises:
-        DataFileError: The file cannot be read, or its format is unknown.
         UsageError: A tool is duplicated, or a link names an unknown tool.
     """
     if path.suffix != ".py":
@@ -110,7 +103,6 @@ def _entries(document: Any, path: Path) -> list[Any]:
 
 
 def read_document(path: Path) -> Any:
-    """Return the value of a JSON, JSON Lines or YAML file."""
     if path.suffix in (".yaml", ".yml"):
         return read_yaml(path)
     if path.suffix == ".jsonl":

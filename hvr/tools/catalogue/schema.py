@@ -146,11 +146,8 @@ def effect_of_hints(hints: Mapping[str, Any], *, trusted: bool) -> Effect:
     """Return the effect that a tool's MCP annotations state.
 
     According to the protocol, a tool without `readOnlyHint` may be destructive unless
-    `destructiveHint` is false.
-
-    Args:
-        trusted: Whether the server is trusted. Annotations of an untrusted server can only make the
-            effect more dangerous.
+    `destructiveHint` is false. Annotations of a server that is not `trusted` can only make the
+    effect more dangerous.
     """
     if hints.get("readOnlyHint") is True and hints.get("destructiveHint") is not True:
         return Effect.READS if trusted else Effect.UNKNOWN
@@ -162,7 +159,6 @@ def effect_of_hints(hints: Mapping[str, Any], *, trusted: bool) -> Effect:
 
 
 def effect_of_method(method: str) -> Effect:
-    """Return the effect of an HTTP method, according to RFC 9110, section 9.2."""
     if method.lower() in ("get", "head", "options", "trace"):
         return Effect.READS
     return Effect.DESTROYS if method.lower() == "delete" else Effect.WRITES
@@ -296,7 +292,6 @@ class ParameterSubject:
     stated: bool = False
 
     def identifies(self) -> bool:
-        """Return whether the parameter's value identifies an entity of a known kind."""
         return bool(self.resource) and self.property in IDENTIFIERS
 
 
@@ -448,11 +443,9 @@ MIN_SPELLING_SIMILARITY = 0.8
 def meaning_of(name: str, found: Sequence[ParameterMeaning], goals: Collection[str] = ()) -> str:
     """Return the meaning called `name`, or the meaning of the parameter called `name`.
 
-    A parameter is written as `TOOL.PARAMETER` or by its name alone. An unknown name is returned
-    unchanged, since it may name a property that occurs only in results.
-
-    Args:
-        goals: Goal tools; their parameters take precedence.
+    A parameter is written as `TOOL.PARAMETER` or by its name alone; parameters of `goals` take
+    precedence. An unknown name is returned unchanged, since it may name a property that occurs only
+    in results.
 
     Raises:
         UsageError: The name is ambiguous, or probably a misspelt parameter.

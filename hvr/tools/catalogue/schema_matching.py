@@ -171,9 +171,6 @@ def read_overrides(path: Path) -> Overrides:
     """Read the user's decisions about slots from a file.
 
     The file has a table of lists, `same`, and a list of lists, `apart`.
-
-    Raises:
-        DataFileError: The file cannot be read, or its content is invalid.
     """
     values = read_toml(path)
     same, apart = values.get("same", {}), values.get("apart", [])

@@ -80,7 +80,6 @@ class Trace:
 
 
 def trace(events: Iterable[Event]) -> Trace:
-    """Match the results in a log with their calls, and count the skipped parts."""
     said: list[str] = []
     calls: list[LoggedCall] = []
     keys: list[str] = []
@@ -304,7 +303,6 @@ def arguments_of(given: Any) -> tuple[Mapping[str, Any] | None, tuple[Any, ...]]
 
 
 def called(name: Any, given: Any, key: Any = "") -> Iterator[Event]:
-    """Yield a call, or a skipped part if the call has no name."""
     if not isinstance(name, str) or not name:
         yield SkippedPart("call without a name")
         return
@@ -343,7 +341,6 @@ def _blocks(value: Record) -> list[Record]:
 
 
 def text_of(content: Any) -> str:
-    """Return the text of a message's content, which is a string or a list of parts."""
     parts = content if isinstance(content, list) else [content]
     texts = [part.get("text") if isinstance(part, dict) else part for part in parts]
     return " ".join(text for text in texts if isinstance(text, str))
@@ -469,7 +466,6 @@ def _tool(value: Record) -> Iterator[Event]:
 
 
 def is_block(part: Record) -> bool:
-    """Return whether a part of a message is a call or a result."""
     kind = part.get("type")
     if isinstance(kind, str) and (
         kind.endswith(("tool_use", "tool_result"))
@@ -484,7 +480,6 @@ _GEMINI = ("functionCall", "function_call", "functionResponse", "function_respon
 
 
 def block(part: Record) -> Iterator[Event]:
-    """Yield the call or result in a part of a message."""
     kind = str(part.get("type") or "")
     if kind.endswith("tool_use"):
         yield Format(ANTHROPIC)

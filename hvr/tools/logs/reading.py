@@ -48,11 +48,7 @@ def _fields(record: Record) -> Record:
 
 
 def taskbench_plan(record: Record, name: str) -> tuple[ToolPlan, tuple[str, ...]]:
-    """Return the plan in a record of TaskBench's format, and descriptions of the skipped parts.
-
-    Args:
-        name: Id of the plan.
-    """
+    """Return the plan in a record of TaskBench's format, and descriptions of the skipped parts."""
     fields = _fields(record)
     nodes = list(_nodes(_list(fields, "nodes")))
     tools = tuple(call.tool for call in nodes)
@@ -209,9 +205,6 @@ def read_log(path: Path) -> tuple[ReadPlan, ...]:
     """Read the plans of a file in any known format, one plan per record.
 
     A record that cannot be read yields a plan with its `fault`; the other records are unaffected.
-
-    Raises:
-        DataFileError: The file cannot be read, or no record has a known format.
     """
     found = tuple(
         _read(value, number, f"{path}: record {number}")

@@ -81,7 +81,6 @@ def item(value: Record) -> Iterator[Event]:
 
 
 def is_agent_step(value: Record) -> bool:
-    """Return whether a record is a step in a smolagents memory."""
     return ("step_number" in value and "role" not in value) or "task_images" in value
 
 
@@ -135,7 +134,6 @@ def action_of(value: Any) -> CallEvent | None:
 
 
 def observed(action: CallEvent, observation: Any) -> Iterator[Event]:
-    """Yield the call in an action and its observation, if any."""
     if action.tool.startswith("_"):  # LangChain's `_Exception`: the answer could not be parsed
         yield SkippedPart("unparsed answer")
         return
@@ -145,7 +143,6 @@ def observed(action: CallEvent, observation: Any) -> Iterator[Event]:
 
 
 def tool_run(value: Record) -> Iterator[Event]:
-    """Yield the call and the result of a LangSmith tool run."""
     inputs = value.get("inputs")
     if isinstance(inputs, dict) and set(inputs) == {"input"}:
         inputs = inputs["input"]
@@ -179,7 +176,6 @@ def plain_call(value: Any) -> CallEvent | None:
 
 
 def plain_result(value: Record) -> Iterator[Event]:
-    """Yield the result stored beside a plain call's arguments, if any."""
     for key in _RESULTS:
         if value.get(key) is not None or (key == "result" and key in value):
             yield ResultEvent(
@@ -216,7 +212,6 @@ _DEEPEST = 24
 
 
 def events(value: Any, depth: int = 0) -> Iterator[Event]:
-    """Yield the events in a record, or in a part of it."""
     if depth > _DEEPEST:
         yield SkippedPart("part nested too deeply")
     elif isinstance(value, list):

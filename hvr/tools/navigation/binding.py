@@ -119,12 +119,10 @@ class Binder:
         self._facts = tuple(one for one in self.request.said if key(one.value) not in direct)
 
     def pending(self, number: int) -> tuple[Json, ...]:
-        """Return the entities for which an "every …" goal still needs a call."""
         gone = {key(value) for value in self._passed.get(number, ())}
         return tuple(one for one in self._every.get(number, ()) if key(one) not in gone)
 
     def count(self, number: int) -> int:
-        """Return the number of entities of an "every …" goal; 0 for any other goal."""
         return len(self._every.get(number, ()))
 
     def finish_entity(self, number: int, call: ToolCall) -> None:

@@ -178,7 +178,6 @@ class CallCounts:
 
     @property
     def probability(self) -> float:
-        """Probability that the next call succeeds, with a Beta(1, 1) prior."""
         return (self.successes + 1) / (self.successes + self.failures + 2)
 
     @property
@@ -204,7 +203,6 @@ class CallFacts:
     done: frozenset[str] = frozenset()
 
     def covers(self, other: CallFacts) -> bool:
-        """Return whether this state contains all facts of another state."""
         return other.known <= self.known and other.done <= self.done
 
     def after(self, tool: NavigationTool) -> CallFacts:

@@ -53,8 +53,6 @@ _PART: Any = object()
 
 
 class ConstraintMatch(Enum):
-    """Whether an entity satisfies a constraint."""
-
     MET = "met"
     BROKEN = "broken"
     UNKNOWN = "unknown"
@@ -86,8 +84,6 @@ class ResultEntity:
 
 
 class EntityGraph:
-    """The entities in the results so far."""
-
     cut: bool
     """Whether a result was too long to be read completely, so that entities may be missing."""
 
@@ -134,7 +130,7 @@ class EntityGraph:
         )
 
     def having(self, value: Json) -> tuple[int, ...]:
-        """Return the entities that have a value as their id or as that of a property."""
+        """Return the entities that have a value as their id or as the value of a property."""
         return tuple(self._holders.get(_same(value), ()))
 
     def fit(self, number: int, constraint: NamedValue) -> ConstraintMatch:
@@ -190,7 +186,6 @@ class EntityGraph:
         return known
 
     def same_kind(self, number: int) -> Iterator[int]:
-        """Yield the entities of the same kind as an entity."""
         kind = self._entities[number].kind
         yield from (n for n, one in enumerate(self._entities) if kind and one.kind == kind)
 

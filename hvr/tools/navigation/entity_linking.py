@@ -88,8 +88,6 @@ class Identification:
 
 @dataclass(frozen=True)
 class EntityLinker:
-    """Identifies entities by the facts of a request."""
-
     values: KnownValues
     graph: EntityGraph
 

@@ -48,9 +48,7 @@ class Experience(Protocol):
         """Return the paths seen in a tool's results; None if no result has been seen."""
         ...
 
-    def flow(self, parameter: str, tool: str, path: tuple[str, ...]) -> float:
-        """Return the probability that a parameter accepts the value at a result path."""
-        ...
+    def flow(self, parameter: str, tool: str, path: tuple[str, ...]) -> float: ...
 
     def idle(self, tool: str) -> bool:
         """Return whether a tool rests, that is, is not called for a while after a failure."""
@@ -111,7 +109,6 @@ class CountedExperience:
         return self._until.get(tool, 0) > self._calls
 
     def observe(self, outcome: CallOutcome) -> None:
-        """Count a call, and record the shape of its result."""
         tool = outcome.call.tool
         self._calls += 1
         for flow in self._passing.take(outcome):
@@ -270,7 +267,6 @@ class GraphExperience:
         return (gone and tool not in self._awake) or self._resting.idle(tool)
 
     def observe(self, outcome: CallOutcome) -> None:
-        """Add a call to the graph, and review the graph if a review is due."""
         tool = outcome.call.tool
         self._resting.observe(outcome)
         self._last[tool] = outcome.failure
@@ -322,9 +318,6 @@ def opened_experience(
     Args:
         log: Path of the log, created if missing; None to start without experience.
         write: Whether to append to the log.
-
-    Raises:
-        DataFileError: The log cannot be read or written, or is not the log of a graph.
     """
     graph = NavigationGraph()
     if log is not None and log.exists():

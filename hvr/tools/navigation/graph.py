@@ -46,7 +46,6 @@ class CallEvidence:
 
     @property
     def last(self) -> float:
-        """Time of the last attempt; 0 if none."""
         return max(self.last_success, self.last_failure)
 
     @property
@@ -88,7 +87,6 @@ UNTRIED = CallEvidence()
 
 
 def success_rate(successes: float, failures: float) -> float:
-    """Return the success rate under a Beta(1, 1) prior."""
     return (successes + 1) / (successes + failures + 2)
 
 
@@ -126,7 +124,6 @@ class Links:
         return sum(len(targets) for targets in self.after.values())
 
     def __iter__(self) -> Iterator[tuple[str, str, CallEvidence]]:
-        """Yield source, target and evidence, sorted."""
         for source, targets in sorted(self.after.items()):
             yield from ((source, target, targets[target]) for target in sorted(targets))
 
@@ -394,15 +391,12 @@ def prune_score(tool: GraphTool, most: int, pruning: Pruning = PRUNING) -> float
 
 
 def evolved(graph: NavigationGraph, time: float, pruning: Pruning = PRUNING) -> NavigationGraph:
-    """Return the graph after a review, to be made at regular intervals, such as once a week.
+    """Return the graph after a review at `time` (seconds since 1970, UTC), which must not go back.
 
     First, each tool that scores above the threshold is removed, unless its last call succeeded.
     Next, a share of all removed tools, at least one, is put on trial until the next review, the
     longest waiting first. Finally, the current weights are stored, so that later calls count for 1
     - e of them. Costs O(nodes + links).
-
-    Args:
-        time: Time of the review, in seconds since 1970, UTC; not before the previous review.
     """
     most = max((tool.evidence.count for tool in graph.tools.values()), default=0)
     # A trial ends with the next review; a tool that worked has already been restored.

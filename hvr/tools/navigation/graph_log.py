@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ToolAdded:
-    """A tool was added, or its schema changed."""
-
     tool: GraphTool
 
 
@@ -75,7 +73,6 @@ def applied(graph: NavigationGraph, event: GraphEvent) -> NavigationGraph:
 
 
 def rebuilt(events: Iterable[GraphEvent]) -> NavigationGraph:
-    """Return the graph after all events, starting from an empty graph."""
     return reduce(applied, events, NavigationGraph())
 
 
@@ -93,11 +90,7 @@ def event_lines(events: Iterable[GraphEvent]) -> str:
 
 
 def read_events(path: Path) -> Iterator[GraphEvent]:
-    """Yield the events of a log, ignoring an incomplete last line.
-
-    Raises:
-        DataFileError: The log cannot be read, or a line is not an event.
-    """
+    """Yield the events of a log, ignoring an incomplete last line."""
     for number, record in read_log(path):
         yield event_of(record, f"{path}: line {number}")
 
@@ -137,11 +130,7 @@ def event_record(event: GraphEvent) -> dict[str, Any]:
 
 
 def event_of(record: Any, place: str) -> GraphEvent:
-    """Return the event encoded in a log record.
-
-    Raises:
-        DataFileError: The record is not an event; the message names `place`.
-    """
+    """Return the event encoded in a log record."""
     try:
         kind = record["event"]
         if kind == "tool":
@@ -210,7 +199,6 @@ def graph_record(graph: NavigationGraph) -> dict[str, Any]:
 
 
 def graph_text(graph: NavigationGraph) -> str:
-    """Return the canonical JSON text of a graph."""
     return json.dumps(graph_record(graph), ensure_ascii=True, indent=1) + "\n"
 
 
@@ -262,7 +250,6 @@ class MeaningNames:
         return self._tools.get(tool)
 
     def graph_tool(self, tool: ToolSchema) -> GraphTool:
-        """Return a tool as a node without observed calls."""
         takes = {self.name(tool.name, p.name, gives=False): p.required for p in tool.takes}
         return GraphTool(
             tool.name,
@@ -281,9 +268,6 @@ def observations(lines: Iterable[Mapping[str, Any]], names: MeaningNames) -> Ite
     Args:
         lines: Records of a log (`hvr.tools.calling.log`), in order. Calls with equal `run` and
             `world` form one session; records without `run` form one session per world.
-
-    Raises:
-        DataFileError: A record is not a logged call.
     """
     runs: dict[tuple[str, str], list[str]] = {}
     worked: dict[tuple[str, str], str] = {}
@@ -383,7 +367,6 @@ def open_graph(names: MeaningNames, logs: Sequence[Path], days: float = 0.0) -> 
             calls; 0 for no reviews. A graph log contains its own reviews.
 
     Raises:
-        DataFileError: A log cannot be read, or a line is neither a call nor an event.
         UsageError: `days` is negative.
     """
     if days < 0:

@@ -64,7 +64,6 @@ def compatibility(parameter: str, path: tuple[str, ...], tool: str) -> float:
 
 
 def leaf_of(name: str) -> str:
-    """Return the last component of a dotted name."""
     return name.rpartition(".")[2]
 
 
@@ -185,7 +184,6 @@ class ParameterMatcher:
 
 
 def path_of(name: str) -> tuple[str, ...]:
-    """Return the path pattern of a name in a schema, such as `flights[].id`."""
     return tuple(part for step in name.split(".") for part in _steps(step))
 
 
@@ -252,7 +250,6 @@ class KnownValues:
                 self._add(KnownValue(one.value, (one.name,), source))
 
     def add(self, outcome: CallOutcome) -> None:
-        """Add the values in a successful call's result."""
         self._matching.clear()
         self._gives.clear()
         self._taken |= {key(value) for _, _, value in given_leaves(outcome.call.arguments)}
@@ -268,7 +265,6 @@ class KnownValues:
         return tuple(one for some in self._places.values() for one in some if one.said)
 
     def fit(self, found: KnownValue, parameter: str, taker: str = "") -> float:
-        """Return how well a known value matches a parameter, from 0 to 1 (`ParameterMatcher`)."""
         return self.matcher(taker, parameter, found.tool, found.path)
 
     def matching(self, parameter: str, taker: str = "") -> list[KnownValue]:
@@ -286,7 +282,7 @@ class KnownValues:
         return self._matching[place]
 
     def gives(self, tool: str, shape: Shape, parameter: str, taker: str) -> bool:
-        """Return whether a `tool` result of this shape has a value for a parameter of `taker`."""
+        """Return whether `tool` results of this shape contain a value for `taker`'s parameter."""
         place = tool, shape, parameter, taker
         if place not in self._gives:
             self._gives[place] = any(

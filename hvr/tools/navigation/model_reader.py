@@ -178,10 +178,7 @@ class ModelRequestReader:
     meanings: Sequence[ParameterMeaning] = ()
 
     def read(self, text: str, given: Mapping[str, Json] | None = None) -> ReadRequest:
-        """Return the reading of a request.
-
-        Args:
-            given: Values that the user gives in addition to the request, by parameter or meaning.
+        """Return the reading of a request; `given` has further values by parameter or meaning.
 
         Raises:
             LLMError: The model gave no usable answer.

@@ -47,7 +47,6 @@ class Enabler:
 
     @property
     def confirmed(self) -> bool:
-        """Whether enough entities confirm the hypothesis and none refutes it."""
         return self.well >= MIN_CONFIRMED_ENTITIES and not self.refused
 
 
@@ -76,7 +75,6 @@ class LearntEnablers:
                 later.append(call)
 
     def of(self, tool: str) -> tuple[Enabler, ...]:
-        """Return the possible enablers of a tool, confirmed ones first."""
         mine = [one for one in self.known.values() if one.tool == tool]
         return tuple(sorted(mine, key=lambda one: (not one.confirmed, one.by)))
 
@@ -161,7 +159,6 @@ class StateCondition:
 
     @property
     def confirmed(self) -> bool:
-        """Whether enough of the condition's predictions came true."""
         enough = MIN_CONFIRMED_SUCCESSES * len(self.values)
         return self.well >= enough and self.refused >= MIN_CONFIRMED_REFUSALS
 
@@ -242,12 +239,10 @@ class LearntConditions:
         self._propose(tool)
 
     def conditions(self, tool: str) -> tuple[StateCondition, ...]:
-        """Return the possible conditions of a tool, confirmed ones first."""
         mine = [one for one in self.candidates.values() if one.tool == tool]
         return tuple(sorted(mine, key=_order))
 
     def violated(self, tool: str, known: KnownEntities) -> StateCondition | None:
-        """Return a confirmed condition that a call violates, if any."""
         for condition in self.conditions(tool):
             if condition.confirmed and condition.holds(known) is False:
                 return condition
@@ -322,16 +317,11 @@ FORM = "hvr-conditions-1"
 
 
 def conditions_path(graph: Path) -> Path:
-    """Return the path of the conditions file beside a graph's log."""
     return graph.with_name(f"{graph.stem}.conditions.json")
 
 
 def read_conditions(path: Path) -> LearntConditions:
-    """Read learnt conditions from a file; a missing file counts as empty.
-
-    Raises:
-        DataFileError: The file cannot be read, or has a different format.
-    """
+    """Read learnt conditions from a file; a missing file counts as empty."""
     if not path.exists():
         return LearntConditions()
     document: Any = read_json(path)

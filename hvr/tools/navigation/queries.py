@@ -378,7 +378,6 @@ class CallAttempts:
 
     @property
     def given_up(self) -> frozenset[str]:
-        """The query tools that failed too often in a row."""
         return frozenset(name for name, times in self._row.items() if times >= MAX_TOOL_FAILURES)
 
     @property
@@ -411,7 +410,6 @@ class CallAttempts:
             self._refused[name] = goal
 
     def exhausted(self, call: ToolCall, failure: CallFailure | None = None) -> bool:
-        """Return whether a call that failed with this kind of failure has no attempts left."""
         most = self._refusals if failure is CallFailure.REFUSED else MAX_CALL_ATTEMPTS
         return self._failed.get(call_key(call), 0) >= most
 
@@ -454,8 +452,6 @@ class CallAttempts:
 
 
 class QueryProgress:
-    """Progress of the queries made for each goal of a request."""
-
     def __init__(self) -> None:
         self._best: dict[int, tuple[int, int]] = {}
         self._fruitless: dict[int, tuple[int, int]] = {}
@@ -463,9 +459,8 @@ class QueryProgress:
     def record(self, goal: int, knowledge: int, met: int, *, guess: bool) -> bool:
         """Record a successful query, and return whether too many queries made no progress.
 
-        Args:
-            guess: Whether the query combined values that the user did not state together. Guesses
-                are many and always find new candidates, so a guess is progress only if `met` rises.
+        A `guess` combines values that the user did not state together. Guesses are many and always
+        find new candidates, so a guess is progress only if `met` rises.
         """
         known_before, met_before = self._best.get(goal, (0, 0))
         times, guesses = self._fruitless.get(goal, (0, 0))

@@ -28,8 +28,6 @@ class NamedValue:
 
 
 class Order(Enum):
-    """Order of the entities from which one is selected."""
-
     LEAST = "least"
     """The one with the smallest value of a property, as in "the cheapest"."""
     MOST = "most"
@@ -125,7 +123,6 @@ def leaves(arguments: Mapping[str, Argument]) -> Iterator[tuple[Place, str, Argu
 
 
 def given_leaves(arguments: Mapping[str, Argument]) -> Iterator[tuple[Place, str, Json]]:
-    """Yield each scalar in arguments, with its place and its name, but no queries."""
     for place, name, value in leaves(arguments):
         if not isinstance(value, (EntityQuery, dict, list)):
             yield place, name, value
@@ -151,7 +148,6 @@ def row_of(place: Place) -> int | None:
 
 
 def at(arguments: Mapping[str, Json], place: Place) -> Json:
-    """Return the value at a path (keys and indexes) in a call's arguments."""
     value: Any = arguments
     for step in place:
         value = value[step]
@@ -160,7 +156,6 @@ def at(arguments: Mapping[str, Json], place: Place) -> Json:
 
 
 def filled(arguments: Mapping[str, Argument], found: Mapping[Place, Json]) -> dict[str, Argument]:
-    """Return the arguments with their queries replaced by found values."""
     return {name: _filled(value, found, (name,)) for name, value in arguments.items()}
 
 

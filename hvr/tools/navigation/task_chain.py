@@ -98,25 +98,21 @@ class TaskChain:
 
     @property
     def open(self) -> CallFacts:
-        """The goal facts that have not been given up."""
         gone = self._steps.left
         out = {self.labels[n] for n in gone}
         slots = {slot.name for slot in self._slots if slot.goal in gone}
         return CallFacts(self.goal.known - slots, self.goal.done - out)
 
     def is_uncertain(self, label: str) -> bool:
-        """Return whether the effects of an operator are uncertain."""
         number = next((n for n, name in self.labels.items() if name == label), None)
         if number is not None and self._steps.continues(number):
             return True
         return self.tool(label) in self._uncertain
 
     def label(self, step: NextCall) -> str:
-        """Return the label of the operator for a call."""
         return step.call.tool if step.goal is None else self.labels[step.goal]
 
     def tool(self, label: str) -> str:
-        """Return the tool of the operator with a label."""
         number = next((n for n, name in self.labels.items() if name == label), None)
         return label if number is None else self._steps.request.goals[number].tool
 
@@ -263,7 +259,6 @@ def tool_domain(tools: Collection[NavigationTool], facts: CallFacts, goal: CallF
 
 
 def pddl_names(names: Iterable[str]) -> dict[str, str]:
-    """Map each name to a unique PDDL name."""
     found: dict[str, str] = {}
     used: set[str] = set()
     for name in names:

@@ -169,12 +169,10 @@ class TaskSteps:
 
     @property
     def complete(self) -> bool:
-        """Whether every goal is done and every requested value is known."""
         return len(self.done) == len(self.request.goals)
 
     @property
     def given_up(self) -> frozenset[str]:
-        """The query tools that failed too often."""
         return self._attempts.given_up
 
     @property
@@ -183,7 +181,7 @@ class TaskSteps:
         return tuple(dict.fromkeys((*self.missing, *asked)))
 
     def why_not(self) -> dict[int, str]:
-        """Return why each unfinished goal is unfinished, by goal index."""
+        """Return the reason why each unfinished goal is not done, by goal index."""
         numbers = (n for n in range(len(self.request.goals)) if n not in self.done)
         none = "no call leads to a value that it needs"
         return {n: self.left.get(n, self._why.get(n, none)) for n in numbers}
@@ -266,7 +264,6 @@ class TaskSteps:
                 self._questions[step.serves] = (asked,)
 
     def continues(self, number: int) -> bool:
-        """Return whether an "every …" goal has calls left to make."""
         return bool(self._binder.pending(number))
 
     def bound(self, number: int) -> Mapping[Place, Json]:
@@ -491,7 +488,6 @@ class ToolGoals:
 
 
 def tool_request(asked: ToolGoals, catalogue: Catalogue, matcher: ParameterMatcher) -> ToolRequest:
-    """Return a request with a goal call for each goal, and a query for each missing value."""
     schemas = {tool.name: tool for tool in catalogue.tools}
     goals = [goal_call(schemas[name], asked.values, matcher) for name in asked.done]
     goals += [GoalCall("", {name: asked.values.get(name, EntityQuery())}) for name in asked.known]
@@ -528,7 +524,6 @@ def with_answers(
 
 
 def values_of(request: ToolRequest, matcher: ParameterMatcher) -> dict[str, Json]:
-    """Return the values that a request gives, by meaning."""
     found = {one.name: one.value for one in request.said if one.name}
     for goal in request.goals:
         for place, name, value in given_leaves(goal.arguments):

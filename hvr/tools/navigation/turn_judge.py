@@ -76,9 +76,6 @@ class TurnJudge:
     Args:
         turns: Training turns; all turns of a dialogue belong to the same fold.
         encode: Function that encodes texts as vectors, such as `TextVectors().encode`.
-
-    Raises:
-        MissingExtraError: scikit-learn is not installed.
     """
 
     def __init__(self, turns: Sequence[JudgedTurn], encode: Encoder, seed: int = 0) -> None:
@@ -112,7 +109,6 @@ class TurnJudge:
         return self.decide_all([turn])[0]
 
     def decide_all(self, turns: Sequence[Turn]) -> list[TurnDecision]:
-        """Return the decisions for several turns, which is faster than deciding one by one."""
         if not turns:
             return []
         seen = [self._row(turn, self._needs.chances) for turn in turns]
@@ -287,8 +283,7 @@ def with_dialogue_opinion(
 ) -> WeighedRequest:
     """Combine a reading with the prediction learnt from judged dialogues.
 
-    Args:
-        for_tool: Function that reads the request again for a given tool.
+    `for_tool` reads the request again for a given tool.
     """
     if opinion is None or read.move in (NextMove.ANSWER, NextMove.FIND):
         return WeighedRequest(read)
@@ -346,7 +341,6 @@ class LearntMoves:
 
         Raises:
             UsageError: Too few judged dialogues can be used.
-            MissingExtraError: scikit-learn is not installed.
         """
         tools = {tool.schema.name: tool for tool in offered(catalogue.tools)}
         turns: list[JudgedTurn] = []
@@ -374,9 +368,7 @@ def learn_moves(
         place: Source of the dialogues, for error messages.
 
     Raises:
-        DataFileError: A dialogue is invalid or names an unknown tool.
         UsageError: The dialogues are too few.
-        MissingExtraError: scikit-learn is not installed.
     """
     tools = {tool.schema.name: tool for tool in offered(catalogue.tools)}
     turns = [
@@ -401,9 +393,6 @@ def one_thread() -> AbstractContextManager[Any]:
     """Return a context that limits numerical libraries to one thread.
 
     The models are so small that, on a busy machine, threads mostly wait for each other.
-
-    Raises:
-        MissingExtraError: scikit-learn, which brings threadpoolctl, is not installed.
     """
     # threadpoolctl limits only libraries that are already loaded.
     load("sklearn.ensemble", "scikit-learn", "embeddings")
@@ -417,7 +406,6 @@ def fitted(turns: Sequence[JudgedTurn], encode: Encoder, seed: int) -> TurnJudge
 
     Raises:
         UsageError: There are too few turns, or all have the same move.
-        MissingExtraError: scikit-learn is not installed.
     """
     try:
         return TurnJudge(turns, encode, seed)
@@ -429,7 +417,6 @@ def fitted(turns: Sequence[JudgedTurn], encode: Encoder, seed: int) -> TurnJudge
 
 
 def figures_of(decided: Sequence[tuple[NextMove, NextMove]]) -> dict[str, float]:
-    """Return the accuracy scores for pairs of correct and predicted moves."""
     right = Counter(truth for truth, _ in decided)
     commonest = max(MOVES, key=lambda move: right[move])
     scores = []
@@ -459,11 +446,7 @@ def write_moves(path: Path, learnt: LearntMoves) -> None:
 
 
 def read_moves(path: Path) -> LearntMoves:
-    """Read learnt moves from a file.
-
-    Raises:
-        DataFileError: The file cannot be read, or has a different format.
-    """
+    """Read learnt moves from a file."""
     record: Any = read_json(path)
     try:
         if record["form"] != FORM:

@@ -44,7 +44,6 @@ class OfferedTool:
 
     @property
     def text(self) -> str:
-        """The tool's name in words and its description."""
         return f"{self.schema.name.replace('_', ' ')}. {self.about or self.schema.description}"
 
 
@@ -131,11 +130,7 @@ def read_dialogues(path: Path) -> list[Dialogue]:
 def judged_turns(
     record: Dialogue, tools: Mapping[str, OfferedTool], place: str
 ) -> list[JudgedTurn]:
-    """Return the judged turns of a dialogue.
-
-    Raises:
-        DataFileError: The record is not a dialogue, or it names an unknown tool.
-    """
+    """Return the judged turns of a dialogue."""
     turns = record.get("turns")
     if not isinstance(turns, list) or not turns:
         raise DataFileError(f"{place}: 'turns' must be a non-empty list")
@@ -394,7 +389,6 @@ _NAMES = ("id", "user", "receiver", "password", "token", "symbol", "stock", "car
 
 
 def kind_of(parameter: ToolParameter) -> str:
-    """Return the kind of a parameter, one of `KINDS`."""
     name = parameter.name.lower()
     if parameter.choices:
         return "choice"
@@ -409,7 +403,6 @@ def kind_of(parameter: ToolParameter) -> str:
 
 
 def required(tool: ToolSchema) -> list[int]:
-    """Return the number of required parameters of each kind in `KINDS`."""
     kinds = [kind_of(parameter) for parameter in tool.takes if parameter.required]
     return [kinds.count(kind) for kind in KINDS]
 
@@ -486,10 +479,7 @@ def nouns(tool: ToolSchema) -> frozenset[str]:
 
 
 def left_open(text: str, known: Collection[str]) -> list[int]:
-    """Count the nouns in a text that have no value near them.
-
-    Args:
-        known: Nouns to count.
+    """Count the `known` nouns in a text that have no value near them.
 
     Returns:
         Five counts: the nouns after each kind of determiner (`_DETERMINERS`), and people without a

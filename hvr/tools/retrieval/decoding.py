@@ -152,7 +152,6 @@ def distinct(sequence: Sequence[int]) -> list[int]:
 
 
 def as_plan(plan: ToolPlan, graph: ToolGraph, sequence: Sequence[int]) -> ToolPlan:
-    """Return the plan with the tools of a sequence as a chain."""
     tools = tuple(graph.tools[i].id for i in sequence)
     return ToolPlan(plan.id, plan.request, plan.steps, tools, tuple(pairwise(tools)))
 
@@ -262,7 +261,6 @@ class Decoder:
             raise UsageError(f"unknown rule {self.rule!r} (rules: nearest, greedy, viterbi)")
 
     def __call__(self, scores: Scores) -> list[int]:
-        """Return the tool indexes for scores, shape (steps, tools)."""
         if not scores.size:
             return []
         sequence = self._sequence(scores)
@@ -292,7 +290,6 @@ class Decoder:
 
 
 def log_softmax(scores: Scores) -> NDArray[np.float64]:
-    """Return the log-softmax of scores over the tools of each step, shape (steps, tools)."""
     shifted = scores.astype(np.float64) - scores.max(axis=-1, keepdims=True)
     return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True)))
 
@@ -303,7 +300,6 @@ def decode(
     plans: Sequence[ToolPlan],
     transitions: Transitions,
 ) -> dict[str, ToolPlan]:
-    """Decode the scores of many plans, and return the decoded plans by request id."""
     return {
         plan.id: as_plan(plan, transitions.graph, decoder(rows))
         for plan, rows in zip(plans, scores, strict=True)
@@ -316,16 +312,11 @@ def choose_decoder(
     transitions: Transitions,
     temperatures: Sequence[float] = (1.0,),
 ) -> Decoder:
-    """Return the settings of `viterbi` whose plans agree best with true plans.
+    """Return the settings of `viterbi` that have the highest `overall` on true plans.
 
-    Temperature and weight are chosen together, then whether steps may be skipped, then whether
-    repeats are removed.
-
-    Args:
-        plans: True plans that were used to fit neither the scores nor the transitions.
-
-    Returns:
-        The decoder with the highest `overall`; the first one if several are equal.
+    The plans must not have been used to fit the scores or the transitions. Temperature and weight
+    are chosen together, then whether steps may be skipped, then whether repeats are removed. The
+    first one of equally good settings is taken.
     """
 
     def quality(decoder: Decoder) -> float:

@@ -158,8 +158,6 @@ class Sample:
 
 @dataclass(frozen=True)
 class Encodable:
-    """The texts of tools and steps, indexed by a common list."""
-
     graph: ToolGraph
     list: TextList = field(default_factory=TextList)
 
@@ -269,11 +267,7 @@ class ScoreSource(Protocol):
         """The graph whose tools are the columns of the scores."""
 
     def scores(self, plans: Sequence[ToolPlan], *, names: bool = True) -> list[Scores]:
-        """Return the scores for each plan, shape (steps, tools).
-
-        Args:
-            names: Whether the steps keep tool names.
-        """
+        """Return scores per plan, shape (steps, tools); `names` keeps tool names in the steps."""
 
 
 @dataclass(frozen=True)
@@ -294,7 +288,6 @@ class TextScores:
         return [rows @ tools.T for rows in np.split(vectors, ends[:-1])]
 
     def tools(self) -> NDArray[np.float32]:
-        """Return the unit vectors of the tools' texts, shape (tools, d)."""
         return self.encoder.encode([tool_text(t) for t in self.graph.tools], "passage")
 
 
@@ -306,10 +299,8 @@ class Retriever:
     def retrieve(self, plans: Sequence[ToolPlan], *, names: bool = True) -> list[ToolPlan]:
         """Return the plans with the tools retrieved for their steps, as chains.
 
-        The plans' own tools are ignored, and a plan without steps gets no tools.
-
-        Args:
-            names: Whether the steps keep tool names.
+        The plans' own tools are ignored, and a plan without steps gets no tools. `names` keeps tool
+        names in the steps.
         """
         decoded = decode(
             self.decoder,
@@ -367,7 +358,6 @@ def fit_retriever(
         The retriever, whose source is a `TrainedScores`.
 
     Raises:
-        MissingExtraError: A package of the extras `gnn` and `embeddings` is not installed.
         UsageError: No step can be paired with a tool.
     """
     need_gnn()

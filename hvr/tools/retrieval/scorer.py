@@ -122,7 +122,6 @@ class Scorer(nn.Module):
 
 
 def vectors_of(encoder: TextVectors, texts: Sequence[str]) -> Tensor:
-    """Return the vectors of texts, shape (texts, d)."""
     return torch.from_numpy(encoder.encode(texts).copy())
 
 
@@ -401,12 +400,10 @@ _JSON = "retriever.json"
 
 
 def graph_fingerprint(graph: ToolGraph) -> str:
-    """Return a SHA-256 digest of the tools, in order, and the links."""
     return _digest([[asdict(t) for t in graph.tools], graph.links])
 
 
 def data_fingerprint(plans: Iterable[ToolPlan]) -> str:
-    """Return a SHA-256 digest of plans, in order."""
     return _digest([asdict(p) for p in plans])
 
 
@@ -461,11 +458,9 @@ def load_retriever(
 ) -> Retriever:
     """Read a retriever from the folder of a checkpoint.
 
-    Args:
-        graph: Tools and links to use instead of those in training; `config.free` must be false.
+    `graph` replaces the tools and links used in training, which requires `config.free` to be false.
 
     Raises:
-        DataFileError: The folder or a file is missing, damaged, or not a checkpoint.
         UsageError: The network was trained for different tools.
     """
     return read_set(folder / _JSON, lambda: _load(folder, graph, encoder))

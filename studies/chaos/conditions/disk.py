@@ -110,7 +110,6 @@ def temporary_files_on_a_small_disk(lab: Lab) -> None:
 
 @disk.check()
 def files_may_not_grow(lab: Lab) -> None:
-    """Plan with files limited to 16 kB."""
     lab.need("prlimit")
     run, words = plan_words(lab)
     how = lab.surroundings(prefix=("prlimit", "--fsize=16384"))

@@ -70,12 +70,10 @@ def answering(text: str | Callable[[Talk], str]) -> Act:
 
 
 def changed(**changes: Any) -> Act:
-    """Return an act that changes some fields of a good reply."""
     return lambda talk: talk.reply(talk.good(**changes))
 
 
 def first(count: int) -> Callable[[int], bool]:
-    """Return a predicate for the numbers of the first `count` requests."""
     return lambda number: number <= count
 
 
@@ -85,5 +83,4 @@ def every(step: int) -> Callable[[int], bool]:
 
 
 def after(count: int) -> Callable[[int], bool]:
-    """Return a predicate for the numbers of all requests after the first `count`."""
     return lambda number: number > count

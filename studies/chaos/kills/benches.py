@@ -52,7 +52,6 @@ def _finished(folder: Path) -> dict[str, tuple[bytes, int]]:
 
 
 def _results(folder: Path) -> dict[str, Any]:
-    """Return the scores of all cells, without fields that vary between runs."""
     results = {}
     for name, (data, _) in _finished(folder).items():
         scores = json.loads(data)["scores"]

@@ -32,11 +32,7 @@ class Undisturbed:
 
 @dataclass(frozen=True)
 class Kill:
-    """The result of an attempted kill.
-
-    Args:
-        number: Signal; None if the process ended by itself first.
-    """
+    """The result of an attempted kill; `number` is None if the process ended by itself first."""
 
     ended: Ended
     number: signal.Signals | None
@@ -84,8 +80,6 @@ def when(holds: Callable[[], bool], delay: float) -> Wait:
 
 
 def changes_of(folder: Path) -> Callable[[], bool]:
-    """Return a predicate for changes in a folder since this call."""
-
     def look() -> object:
         try:
             return {(p.name, p.stat().st_mtime_ns) for p in folder.iterdir()}

@@ -36,11 +36,7 @@ SCHEMA: Mapping[str, Any] = {
 
 @dataclass(frozen=True)
 class Edit:
-    """A replacement of a tool or an insertion of a step.
-
-    Args:
-        where: Step number of a replacement, or link of an insertion.
-    """
+    """A replacement of the tool of step `where`, or an insertion of a step into link `where`."""
 
     kind: Literal["replace", "insert"]
     where: int | Edge

@@ -59,7 +59,10 @@ class ReadDraft:
         )
 
     def allows(self, plan: Tools) -> bool:
-        """Return whether a plan keeps the required calls and, unless a chain, their order."""
+        """Return whether a plan keeps the required calls.
+
+        If the draft is not a chain, a plan of the same tools must also keep their order.
+        """
         if any(plan.count(tool) < times for tool, times in self.required.items()):
             return False
         return self.is_chain or plan == self.tools or sorted(plan) != sorted(self.tools)
@@ -291,7 +294,6 @@ class TextModel:
     usual: float = 0.0
 
     def same_request(self, texts: StepTexts) -> float:
-        """Return the probability that a plan belongs to its request."""
         logit = float(np.dot(self.weights, texts.counts)) + math.log(
             1 / OTHER_REQUEST_PROBABILITY - 1
         )

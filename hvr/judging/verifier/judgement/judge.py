@@ -92,7 +92,6 @@ class PosteriorCalibration:
     usual: float = 0.0
 
     def logit(self, opinion: PlanOpinion) -> float:
-        """Return the log-odds that a draft is correct."""
         share = min(max(float(opinion.shares[0]), 1e-6), 1 - 1e-6)
         missing = self.incomplete * (opinion.incomplete - self.usual)
         return self.slope * math.log(share / (1 - share)) + self.intercept + missing
@@ -278,14 +277,7 @@ _VERSION = 2
 
 
 def save_judge(judge: Judge, folder: Path) -> None:
-    """Write a judge atomically.
-
-    Args:
-        folder: Folder to write to, created if missing. A verifier in it is replaced.
-
-    Raises:
-        DataFileError: The folder cannot be written; its earlier contents are kept.
-    """
+    """Write a judge to a folder atomically; a verifier in the folder is replaced."""
     from safetensors.numpy import save as to_bytes
 
     past = judge.past
@@ -318,9 +310,6 @@ def load_judge(folder: Path, encoder: Encoder | None = None) -> Judge:
     Args:
         folder: Folder that `save_judge` wrote, or one of an earlier version with a network.
         encoder: Text encoder; by default the one named in the folder.
-
-    Raises:
-        DataFileError: The judge is missing, damaged, not of this version, or for other tools.
     """
     return read_set(folder / VALUES, lambda: _load(folder, encoder))
 
@@ -455,7 +444,6 @@ def rewritten(judge: Judge, read: ReadDraft, tools: Tools) -> ToolPlan:
 
 
 def _regrafted(judge: Judge, read: ReadDraft, tools: Tools) -> ToolPlan:
-    """Return a changed plan that keeps the draft's graph around the changes."""
     known = judge.embeddings.tools.tools
     graph = PlanGraphDraft(plan_graph(read.plan, judge.embeddings.tools))
     keys = list(graph.sequence)
@@ -482,7 +470,6 @@ def _regrafted(judge: Judge, read: ReadDraft, tools: Tools) -> ToolPlan:
 
 
 def call_step(tool: Tool) -> str:
-    """Return a step text for a call of a tool, from the tool's description."""
     about = " ".join(tool.description.replace("_", " ").split()).rstrip(".")
     if not about:
         return f"Call {tool.id}"

@@ -89,8 +89,7 @@ class PlanRegression:
     def predict(self, likeness: Floats, left_out: int | None = None) -> Prediction:
         """Predict the plan for a request from its similarities to past requests, shape (requests,).
 
-        Args:
-            left_out: Index of a past plan to ignore.
+        The past plan with index `left_out` is ignored.
         """
         if left_out is not None:
             own = self._alpha[left_out] / self._inverse[left_out, left_out]

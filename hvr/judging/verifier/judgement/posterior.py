@@ -45,7 +45,6 @@ class PlanChange:
 
     @property
     def cost(self) -> float:
-        """The edit distance; a different order counts as 1."""
         return self.replaced + INDEL_COST * (self.deleted + self.inserted) + self.reordered
 
 
@@ -130,7 +129,6 @@ repeated         calls of a tool that was called before
 
 
 def plan_features(expected: Expectation, draft: Tools, plans: Sequence[Tools]) -> Floats:
-    """Return the features of candidate plans, shape (plans, len(FEATURES))."""
     rows = [_features(expected, draft, plan) for plan in plans]
     return np.array(rows, dtype=np.float32).reshape(-1, len(FEATURES))
 
@@ -213,7 +211,6 @@ def fit_weights(cases: Sequence[Case], decay: float = 3e-3, steps: int = 40) -> 
 
 
 def probabilities(scores: Floats) -> Floats:
-    """Return the softmax of scores, shape (plans,)."""
     values = np.exp(scores - scores.max())
     return np.asarray(values / values.sum(), dtype=np.float32)
 
@@ -437,7 +434,6 @@ def _follows(plan: Tools, before: int | None, after: int) -> bool:
 
 
 def form_opinion(expected: Expectation, draft: Tools, weights: Floats) -> PlanOpinion:
-    """Return the posterior over the plans that a draft may stand for."""
     plans = candidates(expected, draft)
     features = plan_features(expected, draft, plans)
     return PlanOpinion(expected, plans, features, probabilities(features @ weights))

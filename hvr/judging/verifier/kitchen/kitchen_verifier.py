@@ -354,12 +354,7 @@ FOLDER = Path(__file__).resolve().parent.parent / "data" / "kitchen"
 
 @lru_cache(maxsize=1)
 def load_kitchen_verifier() -> Verifier:
-    """Return the trained verifier, which is loaded only once.
-
-    Raises:
-        MissingExtraError: The extra `gnn` is not installed.
-        DataFileError: The checkpoint is damaged.
-    """
+    """Return the trained verifier, which is loaded only once."""
     need_gnn()
     from hvr.judging.verifier.verifier import Verifier
 
@@ -373,7 +368,6 @@ def verdict_of(request: str, *parts: tuple[Task, Sequence[GroundAction]]) -> Ver
         parts: Task and plan; several pairs for a request planned in stages.
 
     Raises:
-        MissingExtraError: The extra `gnn` is not installed.
         UsageError: A step is not executable.
     """
     verifier = load_kitchen_verifier()
@@ -445,7 +439,7 @@ def _without_steps(verifier: Verifier, plan: LinkedPlan, request: str) -> Verdic
 
 
 def _of_the_whole(verdict: Verdict, plan: LinkedPlan) -> RiskFinding:
-    """Return the reason for a low score of which no step or link exceeds its threshold."""
+    """Return the reason for a low score if no step or link exceeds its threshold."""
     last = len(plan.steps)
     reason = _reason(last, verdict.graph, plan)
     if ":" not in reason:

@@ -35,8 +35,6 @@ _WORD = re.compile(r"[^\s()]+")
 
 @dataclass(frozen=True, order=True)
 class Fact:
-    """A ground literal."""
-
     predicate: str
     args: tuple[str, ...]
     positive: bool = True
@@ -211,7 +209,6 @@ _ENABLED = {
 
 
 def start_of(problem: Problem) -> dict[str, list[Fact]]:
-    """Return the initial positions and states of each object."""
     true = {a for a in problem.init if a.args}
     facts = [_fact(a, True) for a in true if a.predicate in FAMILIES or a.predicate in _PLACED]
     for atom in true:
@@ -307,7 +304,6 @@ def _type_of(name: str, types: Mapping[str, str]) -> str:
 
 @lru_cache(maxsize=4096)
 def class_label(object_class: str) -> str:
-    """Return the everyday name of an ontology class."""
     ontology = load_ontology()
     return ontology.label(object_class) if ontology.has_class(object_class) else object_class
 
@@ -321,7 +317,6 @@ def say_action(action: GroundAction, types: Mapping[str, str], name: Name = clas
 
 
 def say_ends(facts: Iterable[Fact], types: Mapping[str, str], name: Name = class_of) -> str:
-    """Return the facts of the final state in words."""
     clauses: dict[str, int] = {}
     for fact in facts:
         clause = _clause(fact, types, name)

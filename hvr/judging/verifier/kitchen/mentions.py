@@ -156,7 +156,6 @@ def named_exactly(ontology: Ontology, token: str) -> NamedThing | None:
 
 
 def states_of(condition: str) -> set[State]:
-    """Return the states that a PDDL condition requires."""
     return {
         (FAMILIES[predicate], (predicate == "dirty") == bool(negated))
         for negated, predicate in _PREDICATE.findall(condition)
@@ -165,7 +164,6 @@ def states_of(condition: str) -> set[State]:
 
 
 def may_last(condition: str) -> bool:
-    """Return whether a condition may hold from the start."""
     return PAST_EVENTS.isdisjoint(name for _, name in _PREDICATE.findall(condition))
 
 

@@ -167,15 +167,12 @@ def _closure(under: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str]]:
 
 
 class NameMatch(IntEnum):
-    """How well a name matches an object."""
-
     NONE = 0
     LIKE = 1
     EXACT = 2
 
     @property
     def word(self) -> str:
-        """Word for the degree of match in names of features."""
         return ("other", "like", "named")[self]
 
 
@@ -329,7 +326,6 @@ def lasting_states(outcome: PlanOutcome, mentions: RequestMentions) -> frozenset
 
 
 def named_things(mentions: RequestMentions) -> list[NamedThing]:
-    """Return the things that a request names explicitly."""
     return [t for t in mentions.things if not t.optional]
 
 

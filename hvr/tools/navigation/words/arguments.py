@@ -69,7 +69,6 @@ class ReadCall:
     quality: dict[int, float] = field(default_factory=dict)
 
     def open(self) -> list[ToolParameter]:
-        """Return the required parameters that have no value yet."""
         return [p for p in self.tool.takes if p.required and p.name not in self.arguments]
 
     def put(self, parameter: ToolParameter, value: Json, text: str, form: str) -> None:

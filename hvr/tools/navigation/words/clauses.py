@@ -203,7 +203,6 @@ def is_open_order(tokens: Sequence[Token]) -> bool:
 
 
 def is_wish(tokens: Sequence[Token]) -> bool:
-    """Return whether a statement reports a wish, or something that another person said."""
     said = written(tokens)
     return bool(_REPORTS.match(said) or re.search(r"\bto \w+", said)) or any(
         token.lower in _WISHES for token in tokens[1:4]

@@ -291,7 +291,6 @@ def is_participle(word: str) -> bool:
 
 @lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
-    """Return the stem of a lower-case word."""
     plain = word.lower().removesuffix("'s").strip("'").replace("e-mail", "email")
     plain = _IRREGULAR.get(plain, plain)
     if len(plain) <= 3:

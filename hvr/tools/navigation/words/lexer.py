@@ -73,7 +73,6 @@ class ValueSpan:
 
 
 def spans_of(text: str) -> tuple[ValueSpan, ...]:
-    """Return the values in a text, in order."""
     found: list[ValueSpan] = []
     free = [True] * (len(text) + 1)
     for form, pattern, read in _FORMS:
@@ -203,7 +202,6 @@ _ORDINAL_ENDS = frozenset(["st", "nd", "rd", "th", "x", "k", "m", "am", "pm"])
 
 
 def unit_of(word: str) -> str:
-    """Return the unit that a word or sign denotes, in the singular; empty if none."""
     plain = word.lower().rstrip(".")
     return UNITS.get(plain) or UNITS.get(plain.removesuffix("s"), "")
 
@@ -464,7 +462,6 @@ class Token:
 
     @property
     def lower(self) -> str:
-        """The token in lower case; empty for a value."""
         return "" if self.span is not None else self.text.lower()
 
     @property
@@ -473,7 +470,6 @@ class Token:
 
 
 def tokens_of(text: str) -> list[Token]:
-    """Return the tokens of a text, without quotation marks."""
     found: list[Token] = []
     at = 0
     plain = text.replace("’", "'")

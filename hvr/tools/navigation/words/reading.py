@@ -164,7 +164,6 @@ def is_stated(value: Json, text: str, given: Collection[Json] = ()) -> bool:
 
 
 def allowed_text(text: str, clauses: Sequence[RequestClause]) -> str:
-    """Return a request without the clauses that forbid something."""
     kept = text
     for clause in clauses:
         if clause.mood is Mood.FORBIDDEN:

@@ -159,7 +159,6 @@ class RequestReader:
         self._readers = [tool for tool in catalogue.tools if tool.effect is Effect.READS]
 
     def read(self, text: str, tool: str = "") -> ReadRequest:
-        """Return the goal calls of a request, or the questions to ask first."""
         clauses = clauses_of(text, self._verbs)
         goals: list[_ClauseGoal] = []
         facts = [span for c in clauses if c.mood is Mood.STATEMENT for span in c.spans]
@@ -233,7 +232,6 @@ class RequestReader:
         *,
         only: bool,
     ) -> UserQuestion | None:
-        """Return the question to ask before a call; None if the call is clear."""
         clause, writes = goal.clause, best.tool.effect is not Effect.READS
         # An order with an unknown verb may ask for anything.
         unsure = best.verb < SIMILAR_VERB and not only and (writes or bool(verb.stem))

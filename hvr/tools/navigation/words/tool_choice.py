@@ -122,7 +122,6 @@ class ToolChooser:
     def rank(
         self, clause: RequestClause, verb: ClauseVerb, context: RequestContext
     ) -> list[ToolEvidence]:
-        """Return the tools that a clause may ask for, most likely first."""
         if self._vectors is None:
             return []
         asks = clause.mood is Mood.QUESTION
@@ -195,7 +194,6 @@ def _asked_for(clause: RequestClause) -> frozenset[str]:
 
 
 def content_of(tokens: Sequence[Token], verb: Collection[int]) -> frozenset[str]:
-    """Return the stems of the content words other than the verb."""
     return frozenset(
         stem(token.lower)
         for token in tokens

@@ -164,7 +164,6 @@ def _verb(words: list[str]) -> str:
 
 @lru_cache(maxsize=10_000)
 def verbs_of(tool: ToolSchema) -> tuple[str, ...]:
-    """Return the stems of a tool's verbs, those from its name before those from its description."""
     names, words = words_in(tool.name), words_in(tool.description)
     described = {stem(word) for word in words[:1]}
     # In "renew_loan: Renew a loan.", "renew" is the verb and "loan" is not.
@@ -206,12 +205,10 @@ _READING = frozenset(verb for group in _GROUPS[:9] for verb in group) - frozense
 
 
 def only_reads(verb: str) -> bool:
-    """Return whether a verb stem only asks for information."""
     return verb in _READING
 
 
 def is_known(verb: str) -> bool:
-    """Return whether a verb stem is in one of the groups of `ACTIONS`."""
     return verb in _KNOWN
 
 
