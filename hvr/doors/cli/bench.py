@@ -169,11 +169,11 @@ def _print(
 # Run ----------------------------------------------------------------------------------------------
 
 _RUN_DESCRIPTION = """\
-Plan tasks with models under the paper's settings, or with other policies, and measure the plans.
+Plan tasks with models under several settings, or with other policies, and measure the plans.
 
-Every finished cell is saved: the same command resumes an interrupted bench, and repeats cells that
-ended in an error. --max-calls, --max-tokens and --max-dollars limit all cells together, however
-often the bench is resumed; each cell is a plan.
+A cell is one plan. Every finished cell is saved: the same command resumes an interrupted bench, and
+repeats cells that ended in an error. --max-calls, --max-tokens and --max-dollars limit all cells
+together, however often the bench is resumed.
 """
 
 _RUN_EPILOG = """\

@@ -24,7 +24,7 @@ fridge?"), correct ("no, the cup"), refer back ("and now the other one", "put it
 ("undo"). An empty line or "bye" ends the dialogue.
 
 exit codes:
-  0  the dialogue ended; with --json, each reply says how its turn ended
+  0  the dialogue ended; with --json, each reply gives the outcome of its turn
   2  an option is invalid
 """
 

@@ -33,7 +33,9 @@ def add_graph_options(parser: argparse.ArgumentParser) -> None:
         parser, "--run", "folder of a run (default: the newest one under ./runs)", metavar="FOLDER"
     )
     parser.add_argument("--scene", help="use the initial graph of a scene, such as FloorPlan16")
-    add_store_option(parser, "a SPARQL server with the graphs of many runs; --run names one there")
+    add_store_option(
+        parser, "a SPARQL server with the graphs of many runs, one of which --run names"
+    )
 
 
 def add_store_option(parser: argparse.ArgumentParser, text: str, *, needed: bool = False) -> None:
@@ -343,10 +345,10 @@ def run_runs(args: argparse.Namespace) -> int:
 # Publish ------------------------------------------------------------------------------------------
 
 _PUBLISH_DESCRIPTION = """\
-Upload the graph of a run to a SPARQL server, replacing any graph of the same name.
+Upload the graph of a run to a SPARQL server, and replace a graph with the same name.
 
 `hvr plan --store URL` uploads during the run. Use this command for runs without --store, and for
-runs whose server failed; the latter keep their name on the server.
+runs whose server failed; the graph of such a run keeps its name on the server.
 """
 
 _PUBLISH_EPILOG = """\

@@ -90,7 +90,7 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
     Command("lint", "Find suspicious parts of a PDDL domain and problem.", "lint"),
     Command("mcp", "Serve validation, repair and planning to agents, as an MCP server.", "servers"),
     Command("convert", "Convert hierarchical plans to other formats, and runs to HDDL.", "export"),
-    Command("tasks", "List the paper's tasks and harder ones, with suitable scenes.", "world"),
+    Command("tasks", "List the tasks T1 to T24 of the kitchen, with suitable scenes.", "world"),
     Command("scenes", "List the scenes of all worlds.", "world"),
     Command("show", "Show a saved run: its plans, its steps, and all deviations.", "plan"),
     Group("kg", "Query, show, export and check the knowledge graph of a run or a scene.", (
@@ -115,20 +115,20 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
         Command("merge", "Merge other libraries into this one, without loss or duplicates.",
                 "library"),
         Command("import", "Import a library that was exported elsewhere.", "library"),
-        Command("export", "Write the library to another file, as Turtle or (if named .json) as "
-                "JSON.", "library"),
+        Command("export", "Write a copy of the library, as Turtle or (if named .json) as JSON.",
+                "library"),
         Command("clusters", "Show clusters of equivalent macro actions, across agents.", "library"),
     )),
-    Group("bench", "Plan tasks with models under the paper's settings, and measure the plans.", (
-        Command("run", "Plan tasks with models under the paper's settings, and measure the plans.",
+    Group("bench", "Plan tasks with models under several settings, and measure the plans.", (
+        Command("run", "Plan tasks with models under several settings, and measure the plans.",
                 "bench"),
         Command("show", "Show the results of a bench, finished or not, without running anything.",
                 "bench"),
     ), usual="run"),
     Group("doctor", "Check what hvr can use on this machine.", (
         Command("machine", "Show what hvr can use on this machine, and what is broken.", "doctor"),
-        Command("thor", "Check whether AI2-THOR can run here. Nothing is downloaded or started.",
-                "doctor"),
+        Command("thor", "Check whether AI2-THOR can run on this machine. Nothing is downloaded or "
+                "started.", "doctor"),
     ), usual="machine"),
     Group("scene", "Draw a scene, or serve one to AI2-THOR's Python client.", (
         Command("show", "Draw the floor plan of a scene with its objects.", "scene"),
@@ -148,7 +148,7 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
                 "calls.", "tools.plan"),
         Command("run", "Carry out a request by calling tools, with monitoring and repair.",
                 "tools.run"),
-        Command("guard", "Guard an agent's tools, as an MCP server in front of another.",
+        Command("guard", "Guard an agent's tools, as an MCP server in front of the tools' server.",
                 "tools.guard"),
         Command("import", "Read tools from function schemas, MCP, OpenAPI or Python, and match "
                 "their parameters.", "tools.graph"),

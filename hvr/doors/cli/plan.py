@@ -216,15 +216,15 @@ examples:
   hvr plan --task T7 --llm scripted:error=0.3 --save runs/t7     (a simulated model)
   hvr plan --llm replay:runs/t7     (the same answers again, no model needed)
   hvr plan --world babyai --scene BabyAI-BossLevel-v0 --seed 7     (the level's own request)
-  hvr plan --resume FOLDER     (resumes an aborted run; no question is asked twice)
+  hvr plan --resume FOLDER     (resumes an aborted run; no prompt is sent twice)
 
 exit codes:
   0  the goal is reached (with --dry-run: in the plan's final state), or hvr cannot judge the plan
-  1  the goal is not reached, or the request is impossible here
+  1  the goal is not reached, or the request is impossible in this scene
   2  the request, an option, or the model's key or name is invalid; an ambiguous request leads to
      a question on a terminal, and elsewhere to an error that lists its readings
-  4  no answer, and trying again may help: the model, its budget, the simulator or the planner's
-     time gave out
+  4  no answer, and trying again may help: the model or the simulator failed, the budget is spent,
+     or the planner ran out of time
 """
 
 _FIELDS = (
@@ -256,7 +256,8 @@ def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
         "text", metavar="TEXT", nargs="?", type=utf8_text, help="request in English"
     )
     parser.add_argument(
-        "--task", help="plan a task instead: an id such as T2, or a file such as mine.toml"
+        "--task",
+        help="task to plan instead of a request: an id such as T2, or a file such as mine.toml",
     )
     parser.add_argument(
         "--policy",

@@ -242,7 +242,7 @@ def add_solve_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--goal",
         metavar="TEXT",
-        help="another goal: PDDL, or a simple sentence in the world's words",
+        help="goal instead of the problem's: PDDL, or a simple sentence in the world's words",
     )
     _add_planner_options(parser)
     _add_set_options(parser)
@@ -313,7 +313,7 @@ def _add_set_options(parser: argparse.ArgumentParser) -> None:
     add_path(
         sets,
         "--reference",
-        "results of another run of the set, as reference costs for the quality",
+        "results of an earlier run of the set, whose costs are the reference",
         metavar="FOLDER",
     )
 

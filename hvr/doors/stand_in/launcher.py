@@ -73,20 +73,22 @@ _T = TypeVar("_T")
 DESCRIPTION = """\
 Stand in for Unity: AI2-THOR's Python client starts this process, backed by hvr's kitchen.
 
-The client starts it:
+Either the client starts the process:
   Controller(local_executable_path="hvr scene serve", x_display="0", scene="FloorPlan1")
-or the user starts it, and it connects to a listening client:
+or you start it, and it connects to a listening client:
   Controller(start_unity=False, port=8200, server_class=WsgiServer, scene="FloorPlan1")
   hvr scene serve --port 8200
 
-It ends when the client stops or goes away.
+The process ends when the client stops or dies.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the process, and the options of Unity that it supports."""
     parser.add_argument("--port", type=_port, help="port of a listening client")
-    parser.add_argument("--host", default="127.0.0.1", help="host of the client (%(default)s)")
+    parser.add_argument(
+        "--host", default="127.0.0.1", help="host of the client (default: %(default)s)"
+    )
     parser.add_argument(
         "--wait",
         type=_seconds,
@@ -94,9 +96,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="time to wait for the client to listen (%(default)g)",
     )
-    parser.add_argument("--seed", type=_whole, default=0, help="random seed (%(default)s)")
+    parser.add_argument("--seed", type=_whole, default=0, help="random seed (default: %(default)s)")
     parser.add_argument(
-        "--profile", default="5", help="version of AI2-THOR to imitate (%(default)s)"
+        "--profile", default="5", help="version of AI2-THOR to imitate (default: %(default)s)"
     )
     parser.add_argument(
         "--pack-anew",

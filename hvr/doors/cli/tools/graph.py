@@ -50,8 +50,8 @@ def add_tool_graph_options(parser: argparse.ArgumentParser) -> None:
         type=real,
         default=0.0,
         help=(
-            "review the graph after every DAYS days of a log of calls: remove failing tools, try "
-            "some again, and age weights (default: never)"
+            "prune the graph after every DAYS days of a log of calls: remove failing tools, try "
+            "some again, and let weights decay (default: never)"
         ),
     )
 

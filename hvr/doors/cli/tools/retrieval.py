@@ -42,10 +42,17 @@ def add_retrieve_arguments(parser: argparse.ArgumentParser) -> None:
             "schemas, MCP, OpenAPI or Python) for retrieval without training"
         ),
     )
-    add_path(parser, "--graph", "links of the tools in a file (default: implied by the tools)")
+    add_path(
+        parser,
+        "--graph",
+        "links of the tools, if MODEL is a file of tools (default: implied by the tools)",
+    )
     parser.add_argument(
         "--encoder",
-        help="encoder for tools in a file: lexical-hash, minilm or st:NAME (default: minilm)",
+        help=(
+            "encoder, if MODEL is a file of tools: lexical-hash, minilm or st:NAME "
+            "(default: minilm)"
+        ),
     )
     parser.add_argument(
         "steps",
@@ -57,12 +64,14 @@ def add_retrieve_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fine-steps",
         action="store_true",
-        help="allow steps without a tool, for steps more fine-grained than the tools",
+        help="allow steps without a tool, if one call of a tool does the work of several steps",
     )
     parser.add_argument(
         "--request", metavar="TEXT", type=utf8_text, default="", help="the request of the plan"
     )
-    add_path(parser, "--plans", "JSON lines with user_request and task_steps instead")
+    add_path(
+        parser, "--plans", "plans instead of STEP: JSON lines with user_request and task_steps"
+    )
     parser.add_argument(
         "--names",
         action=argparse.BooleanOptionalAction,
@@ -208,7 +217,8 @@ def _epochs(config: RetrieverConfig) -> Iterator[Callable[[Any], None]]:
 # Evaluate -----------------------------------------------------------------------------------------
 
 _DESCRIPTION = """\
-Compare plans with the correct ones: node F1, link F1, both accuracies.
+Compare plans with the correct ones: the F1 of tools (nodes) and of successive pairs (links), and
+the shares of plans in which all of them are right.
 
 A request without a prediction counts as 0.
 """
@@ -229,7 +239,7 @@ def add_evaluate_arguments(parser: argparse.ArgumentParser) -> None:
         help="folder of tools, graph and plans, in GNN4TaskPlan's format",
     )
     add_path(parser, "--model", "a trained retriever, applied to true steps", metavar="FOLDER")
-    add_path(parser, "--plans", "predicted plans instead, JSON lines")
+    add_path(parser, "--plans", "predicted plans instead of a model, JSON lines")
     parser.add_argument(
         "--split", default="val", help="the split to compare with (default: %(default)s)"
     )
