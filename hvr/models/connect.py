@@ -89,7 +89,7 @@ def is_simulation(spec: str) -> bool:
 
 
 def replayed(spec: str) -> Path | None:
-    """Return the transcript or run folder that a spec replays; None if it is not a replay."""
+    """Return the transcript or run folder that a spec replays; None for any other spec."""
     provider, _, rest = spec.partition(":")
     return Path(rest) if provider == "replay" and rest else None
 

@@ -84,7 +84,7 @@ class ModelError(LLMError):
 
 
 class CancelledError(ModelError):
-    """The caller cancelled the request before it was sent."""
+    """The caller cancelled the request before an answer arrived."""
 
     def __init__(self, message: str = "cancelled before the model was asked") -> None:
         super().__init__(message, kind="cancelled")

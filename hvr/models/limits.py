@@ -301,7 +301,7 @@ class Window(Protocol):
     """A record of the requests of the last minute."""
 
     def enter(self, rate: PerMinute, tokens: int) -> float:
-        """Record a request and return 0 if it fits the rate; otherwise return seconds to wait."""
+        """Record a request that fits the rate and return 0, or return the seconds to wait."""
         ...
 
 

@@ -107,7 +107,7 @@ _LOG = "hvr.models"
 
 @contextmanager
 def notices(*, quiet: bool = False) -> Iterator[None]:
-    """Show notices on standard error, one per line; without this context they are hidden."""
+    """Show notices on standard error, one per line, while the context lasts."""
     log = logging.getLogger(_LOG)
     level, propagate = log.level, log.propagate
     handler = _add(logging.NullHandler() if quiet else _Lines())

@@ -60,7 +60,7 @@ def complaint_of(error: Any) -> Complaint:
 
 
 def complaint_in(body: Any) -> Complaint | None:
-    """Return the error that a reply reports instead of an answer; None if it reports none."""
+    """Return the error that a reply reports instead of an answer, if any."""
     for part in body[:_MOST] if isinstance(body, list) else [body]:
         if isinstance(part, Mapping):
             failed = part.get("success") is False or any(
@@ -97,7 +97,7 @@ _STARTS = 200
 
 
 def checked(answer: Answer, request: Request) -> Answer:
-    """Return the answer with `data` decoded if the request has a schema.
+    """Return the answer, with its JSON decoded in `data` if the request has a schema.
 
     Raises:
         ModelError: The answer has no text (kind `empty`) or does not satisfy the schema (`schema`).

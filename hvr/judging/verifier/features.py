@@ -82,7 +82,7 @@ class ToolEmbeddings:
         self.types = sorted({x for t in tools.tools for x in (*t.inputs, *t.outputs)})
 
     def tool_text(self, tool_id: str) -> str:
-        """Return the text that represents a tool to the encoder; its id if it is unknown."""
+        """Return the text that represents a tool to the encoder; an unknown tool's id."""
         if tool_id not in self.tools:
             return tool_id.replace("_", " ")
         description = self.tools.tool(tool_id).description or tool_id.replace("_", " ")

@@ -102,7 +102,7 @@ Approve: TypeAlias = Callable[[ProposedCall], "bool | None"]
 class GuardedTools:
     """A tool environment that checks, counts and logs calls before they reach the tools.
 
-    A forbidden call never reaches them; its outcome has the failure `NOT_ALLOWED`.
+    A forbidden call never reaches the tools; its outcome has the failure `NOT_ALLOWED`.
 
     Args:
         ledger: Ledger that records writing calls before they are made; by default in memory.

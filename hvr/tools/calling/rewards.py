@@ -136,7 +136,7 @@ class ToolRewards:
         return _places(state)
 
     def _compare(self) -> tuple[int, int]:
-        """Return the number of required changes made, and that of other values that are wrong."""
+        """Return the numbers of required changes made, and of other values that are wrong."""
         state = _places(self._environment.state())
         different = {
             place

@@ -118,7 +118,7 @@ class EntityGraph:
                     self._set_property(number, name, value)
 
     def holders(self, value: Json) -> tuple[int, ...]:
-        """Return the entities with this id, or else those with a property of this value."""
+        """Return the entities with this id or, if there are none, with a property of this value."""
         found = self._holders.get(_same(value), {})
         named = tuple(n for n in found if _same(self._entities[n].id) == _same(value))
         return named or tuple(
@@ -162,11 +162,11 @@ class EntityGraph:
         return any(some & self._entities[other].places for some in places)
 
     def property(self, number: int, name: str) -> tuple[Json, ...]:
-        """Return a property's values, from the entity or its nearest relative that has it."""
+        """Return a property's values, from the entity or the nearest linked entity that has it."""
         return tuple(next(self._described(number, singular_words(leaf_of(name))), ()))
 
     def known_of(self, value: Json) -> frozenset[EntityProperty]:
-        """Return the properties of the entities that a value names, or of their relatives."""
+        """Return the properties of the entities that a value names and of their linked entities."""
         known: dict[Words, list[Json]] = {}
         for number in self.holders(value):
             for level in self.levels(number):

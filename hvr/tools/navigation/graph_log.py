@@ -162,9 +162,9 @@ def event_of(record: Any, place: str) -> GraphEvent:
             )
     except (KeyError, TypeError, ValueError) as error:
         raise DataFileError(
-            f"{place}: not an event of a tool graph: {type(error).__name__} {error}"
+            f"{place}: expected an event of a tool graph: {type(error).__name__} {error}"
         ) from None
-    raise DataFileError(f"{place}: not an event of a tool graph: unknown kind {kind!r}")
+    raise DataFileError(f"{place}: expected an event of a tool graph: unknown kind {kind!r}")
 
 
 _SIDES = ("needs", "takes", "gives")
@@ -240,7 +240,7 @@ class MeaningNames:
         self._known = frozenset(self._names.values())
 
     def name(self, tool: str, parameter: str, *, gives: bool) -> str:
-        """Return the name of a tool's parameter or, if `gives` is true, of its result value."""
+        """Return the graph's name for a tool's parameter or, if `gives` is true, for its result."""
         if named := self._names.get((tool, parameter, gives)):
             return named
         leaf = ToolParameter(parameter).leaf

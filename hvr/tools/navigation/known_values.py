@@ -167,7 +167,7 @@ class ParameterMatcher:
         )
 
     def meaning(self, taker: str, parameter: str) -> ParameterMeaning | None:
-        """Return the meaning of a tool's parameter; if `taker` is empty, that of this name."""
+        """Return the meaning of a tool's parameter; if `taker` is empty, the meaning so called."""
         if not taker:
             return self._named.get(parameter)
         return self._taken.get((taker, parameter))

@@ -347,7 +347,7 @@ UNCERTAIN_FAILURES = frozenset(
 
 
 class RetryLevel(Enum):
-    """Which calls may be tried; each level includes those of the levels above it."""
+    """Which calls may be tried; each level also permits the calls of the levels before it."""
 
     FRESH = "new calls of tools that are not resting"
     RESTING_TOOLS = "new calls of resting tools"

@@ -207,7 +207,7 @@ class ToolDomain:
         return f"call-{self.tools[tool]}"
 
     def problem_of(self, facts: CallFacts, goal: CallFacts) -> Problem:
-        """Return the problem from one state to another, limited to facts of the domain."""
+        """Return the problem of getting from `facts` to `goal`, limited to facts of the domain."""
         return parse_problem(
             f"(define (problem request) (:domain tools) (:init {self._listed(facts)}) "
             f"(:goal (and {self._listed(goal)})))",

@@ -187,7 +187,7 @@ class TaskSteps:
         return {n: self.left.get(n, self._why.get(n, none)) for n in numbers}
 
     def next(self, tool: str = "") -> NextCall | None:
-        """Return the next call, of `tool` only if it is given; None if no call helps."""
+        """Return the next call, if `tool` is given only of that tool; None if no call helps."""
         if self._spent:
             return None
         for number, call in list(self._uncertain.items()):

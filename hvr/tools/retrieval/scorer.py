@@ -480,9 +480,9 @@ def _load(folder: Path, graph: ToolGraph | None, encoder: TextVectors | None) ->
         decoder = _decoder(values, graph or trained)
         scorer = Scorer(config, int(values["width"]), len(trained))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise DataFileError(f"{path}: damaged: {type(error).__name__}: {error}") from None
+        raise DataFileError(f"{path} is damaged: {type(error).__name__}: {error}") from None
     if values.get("tools_fingerprint") != graph_fingerprint(trained):
-        raise DataFileError(f"{path}: its tools were changed after training")
+        raise DataFileError(f"{path} is damaged: its tools were changed after training")
     if config.free and graph is not None and graph.tools != trained.tools:
         raise UsageError(
             f"{folder} supports only the {len(trained)} tools it was trained on: train it on the "
@@ -532,16 +532,16 @@ def _load_parameters(scorer: Scorer, folder: Path, expected: str) -> None:
     path = folder / file_set_name("model", expected, ".safetensors")
     data = read_bytes(path)
     if digest(data) != expected:
-        raise DataFileError(f"{path}: does not belong to {_JSON}; train the retriever again")
+        raise DataFileError(f"{path} does not belong to {_JSON}; train the retriever again")
     try:
         scorer.load_state_dict(load(data))
     except (SafetensorError, RuntimeError, ValueError) as error:
         reason = " ".join(str(error).split())[:200]
         raise DataFileError(
-            f"{path}: does not contain this network's parameters: {reason}"
+            f"{path} does not contain this network's parameters: {reason}"
         ) from None
     if not all(bool(torch.isfinite(v).all()) for v in scorer.state_dict().values()):
-        raise DataFileError(f"{path}: contains parameters that are not finite")
+        raise DataFileError(f"{path} contains parameters that are not finite")
 
 
 def _digest(value: Any) -> str:

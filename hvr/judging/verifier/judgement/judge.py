@@ -321,7 +321,7 @@ def _load(folder: Path, encoder: Encoder | None) -> Judge:
     head = head_of(folder)
     name = head.get("judge")
     if name is None:
-        raise DataFileError(f"{folder} has no judge: train it again")
+        raise DataFileError(f"{folder} has no judge: train one")
     embeddings = embeddings_of(folder, head, encoder)
     values = read_values(folder / str(name), "judge", _KIND, _VERSION)
     if values.get("tools_fingerprint") != tools_fingerprint(embeddings.tools):

@@ -272,7 +272,7 @@ def best_named_match(object_class: str, mentions: RequestMentions) -> NameMatch:
 
 
 def is_named(object_class: str, mentions: RequestMentions) -> bool:
-    """Return whether a request names a class, a superclass, or the whole of which it is a piece."""
+    """Return whether a request names a class, a superclass, or the class its pieces come from."""
     return best_named_match(object_class, mentions) is NameMatch.EXACT
 
 
@@ -295,7 +295,7 @@ def only_similar(plan: LinkedPlan, mentions: RequestMentions) -> tuple[NamedThin
 
 
 def missing_states(plan: LinkedPlan, mentions: RequestMentions) -> tuple[str, ...]:
-    """Return the requested state families that do not hold at the end."""
+    """Return the families, such as `wash`, of requested states that do not hold at the end."""
     outcome = PlanOutcome.of(plan)
     families = sorted(family for family, positive in mentions.states if positive)
     return tuple(f for f in families if not is_so(outcome, (f, True), mentions))
@@ -321,7 +321,7 @@ def is_so(outcome: PlanOutcome, state: State, mentions: RequestMentions) -> bool
 
 
 def lasting_states(outcome: PlanOutcome, mentions: RequestMentions) -> frozenset[State]:
-    """Return the states that count even if they hold from the start."""
+    """Return the states that count as achieved even if they hold from the start."""
     return mentions.lasting | outcome.known
 
 

@@ -55,7 +55,7 @@ _NEAR = 3
 
 @dataclass
 class ReadCall:
-    """A call as a clause states it.
+    """A call in the form in which a clause states it.
 
     Args:
         used: Positions of the words and values that the call explains.
@@ -342,7 +342,7 @@ _FLAG_WORDS = frozenset(
 def _phrase(
     call: ReadCall, words: ToolVocabulary, clause: RequestClause, verb: str, context: RequestContext
 ) -> None:
-    """If one run of words and one text parameter remain, bind the former to the latter."""
+    """If one run of words and one text parameter remain, bind the words to the parameter."""
     worded = [
         p
         for p in call.tool.takes

@@ -540,7 +540,7 @@ def _from_spans(parameter: ToolParameter, spans: Iterable[ValueSpan]) -> tuple[J
 
 
 def _resolved(clause: RequestClause, before: Sequence[RequestClause]) -> RequestClause:
-    """Replace "it" by the value of the last clause that states a value, if it states only one."""
+    """Replace "it" by the value in the last clause that states any, if it is the only one."""
     said = next((one.spans for one in reversed(before) if one.spans), ())
     if len(said) == 1 and any(t.lower in ("its", "his", "her", "their") for t in clause.tokens):
         # "Show its status" asks for the status of the value named earlier.
