@@ -124,8 +124,10 @@ def audio_events(before: SceneGraph, after: SceneGraph) -> tuple[AudioEvent, ...
     """Return the sounds made by the changes from one scene to the next, in the order of the
     objects.
 
-    * turned on, turned off: an appliance, burner, faucet or light was switched * broken: an object
-    broke * poured: a vessel was filled or emptied * dropped: an object landed on the floor
+    * turned on, turned off: an appliance, burner, faucet or light was switched
+    * broken: an object broke
+    * poured: a vessel was filled or emptied
+    * dropped: an object landed on the floor
     """
     heard: dict[AudioEvent, None] = {}
     for name, now in after.objects.items():

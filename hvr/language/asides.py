@@ -1,7 +1,8 @@
 """Asides: words around a request that ask for nothing, and retractions.
 
-    after a long day, wash the mug            a circumstance could you wash the mug? i am late
-        a comment wash the mug, no wait, the cup            a retraction: 'wash the cup'
+    after a long day, wash the mug            a circumstance
+    could you wash the mug? i am late         a comment
+    wash the mug, no wait, the cup            a retraction: 'wash the cup'
 
 An aside is a phrase between pauses that begins like a circumstance or a comment, or the end of a
 phrase that gives a reason. A phrase that asks for an action on a known thing is never an aside.

@@ -3,9 +3,9 @@
 The grammar consumes every word by a rule. The learnt reader reads a sentence as a whole, so each
 content word is compared with its frame:
 
-    slice the apple pie            the head of a compound is unknown       no reading forget it,
-        slice the potato    a thing or a state is missing           no reading the pot near the
-        stove         a descriptive place is missing          named as ignored
+    slice the apple pie            the head of a compound is unknown       no reading
+    forget it, slice the potato    a thing or a state is missing           no reading
+    the pot near the stove         a descriptive place is missing          named as ignored
 """
 
 from __future__ import annotations

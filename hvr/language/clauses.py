@@ -1,7 +1,7 @@
 """The grammar of clauses and their order.
 
-request := clause ((then | and | , | .) clause)* clause  := verb (and verb)* group ((and | ,)
-    group)*
+request := clause ((then | and | , | .) clause)*
+clause  := verb (and verb)* group ((and | ,) group)*
          | ('I want' | 'there should be') group …
          | ('make sure')? things (is | should be | contains) predicate
 """

@@ -4,8 +4,8 @@ If hvr knows whether the condition holds, it decides at once, with a note. Other
 two branches, and an observation decides. hvr does not wait for events, so the condition of 'when'
 must already hold.
 
-    request     := sentence (. sentence)* sentence    := before? IF condition (, | then) clauses
-        (otherwise clauses)?
+    request     := sentence (. sentence)*
+    sentence    := before? IF condition (, | then) clauses (otherwise clauses)?
                  | before? clause IF condition (otherwise clauses)?
 """
 

@@ -1,8 +1,8 @@
 """Polite, hesitant and roundabout forms of English, rewritten as plain requests.
 
-    i'd be grateful if the pan could be on the hob     the pan should be on the hob if it's no
-        bother, close the fridge                close the fridge wash neither the fork nor the spoon
-        do not wash the fork or the spoon
+    i'd be grateful if the pan could be on the hob     the pan should be on the hob
+    if it's no bother, close the fridge                close the fridge
+    wash neither the fork nor the spoon                do not wash the fork or the spoon
 
 The forms belong to English and to no world, so they name no thing, state or place.
 """

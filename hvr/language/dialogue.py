@@ -3,8 +3,9 @@
 A request that depends on earlier turns is rewritten as a self-contained one, with the names of the
 objects that it refers to:
 
-    wash the mug … and now the other one        wash mug-2 put the apple in the fridge … put it back
-        put apple-1 on countertop-2 slice the tomato … no, the lettuce          slice the lettuce
+    wash the mug … and now the other one        wash mug-2
+    put the apple in the fridge … put it back   put apple-1 on countertop-2
+    slice the tomato … no, the lettuce          slice the lettuce
 """
 
 from __future__ import annotations

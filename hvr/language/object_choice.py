@@ -1,8 +1,8 @@
 """Choice among several objects of a class.
 
-close the cabinet          the open one: closing another would change nothing put the fork in
-    the open drawer    the open one, if any wash the mug               the dirty one, if they
-    differ
+close the cabinet          the open one: closing another would change nothing
+put the fork in the open drawer    the open one, if any
+wash the mug               the dirty one, if they differ
 """
 
 from __future__ import annotations

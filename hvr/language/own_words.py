@@ -4,8 +4,9 @@ A paraphrase that the user types, or chooses as the answer to a question, must m
 describes. The templates of the paraphrase parse the sentences, and a parse counts only if its own
 paraphrase equals the text. The grammar reads all other texts.
 
-    paraphrase := stage ('; then ' stage)* stage      := sentence ('; ' sentence)* ('; '
-        constraint)* sentence   := thing clause ((', ' | ' and ') clause)*
+    paraphrase := stage ('; then ' stage)*
+    stage      := sentence ('; ' sentence)* ('; ' constraint)*
+    sentence   := thing clause ((', ' | ' and ') clause)*
                 | 'either ' sentence (' or ' sentence)* | 'if ' sentence ', ' sentence
     thing      := 'the mug' | 'a mug' | 'a second mug' | 'mug-1 or mug-2' | 'every mug' | …
 """

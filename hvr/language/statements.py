@@ -1,7 +1,8 @@
 """Statements and questions about a scene, read by the grammar and answered from the facts.
 
-    where is the mug?                      what is in the fridge? is the fridge open?
-        which cabinets are empty? is there an apple on the table?        how many mugs are clean?
+    where is the mug?                      what is in the fridge?
+    is the fridge open?                    which cabinets are empty?
+    is there an apple on the table?        how many mugs are clean?
 
 A statement is true, false, or unknown if the robot has not looked at all relevant places.
 """

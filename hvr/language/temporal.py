@@ -1,10 +1,10 @@
 """Conditions over time: 'until', 'whenever', 'while', 'as long as', 'before', 'never … while'.
 
-    whenever a cabinet is open, close it      (forall (?x - cabinet) (sometime-after …)) keep it
-        open until the apple is in it     (sometime-before (not (opened …)) (in apple-1 …)) never
-        carry the knife while it is on      (always (imply (toggled …) (not (holding …)))) keep the
-        light on while you work          (always (toggled …)) do not open it before the mug is clean
-        (sometime-before (opened …) (not (dirty mug-1)))
+    whenever a cabinet is open, close it      (forall (?x - cabinet) (sometime-after …))
+    keep it open until the apple is in it     (sometime-before (not (opened …)) (in apple-1 …))
+    never carry the knife while it is on      (always (imply (toggled …) (not (holding …))))
+    keep the light on while you work          (always (toggled …))
+    do not open it before the mug is clean    (sometime-before (opened …) (not (dirty mug-1)))
 
 This module knows no world: `TimedWords` reads the parts of a request. Each condition becomes
 trajectory constraints of PDDL 3 and, if one of them is violated at the start, a condition to

@@ -157,9 +157,9 @@ class FactClauses:
         return None if comparison is None else self._comparison(comparison)
 
     def _placed(self, text: str) -> Formula | None:
-        """Read 'x is at y' by the relation of things of their types: 'fiat is parked skye'.
+        """Parse 'x is at y' as a relation between objects of their types.
 
-        A relation with the same preposition comes first, then one that gives a thing one place.
+        Relations with the same preposition are preferred, then relations with one place per object.
         """
         for pattern in (RELATED, _LONGEST):
             match = pattern.fullmatch(text)
@@ -181,7 +181,7 @@ class FactClauses:
 
     @cached_property
     def _relations(self) -> tuple[tuple[str, str, TypedName, TypedName], ...]:
-        """The predicates of two things, each with the last word between them."""
+        """The binary predicates, each with the last word between its arguments in a clause."""
         return tuple(
             (name, said.true.text.lower().split(" {1}")[0].split()[-1], *predicate.parameters)
             for name, predicate in self.domain.predicates.items()

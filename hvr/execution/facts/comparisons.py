@@ -1,8 +1,8 @@
 """Numeric comparisons in simple sentences, such as "the battery of r1 is at least 5".
 
-comparison = function COMPARED number | function COMPARED function function   = [the] NAME [of
-    THING [and THING …]] | THING's NAME COMPARED   = is [not] [at least | at most | more than |
-    less than | …] | >= | <= | > | < | =
+comparison = function COMPARED number | function COMPARED function
+function   = [the] NAME [of THING [and THING …]] | THING's NAME
+COMPARED   = is [not] [at least | at most | more than | less than | …] | >= | <= | > | < | =
 """
 
 from __future__ import annotations

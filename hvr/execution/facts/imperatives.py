@@ -1,8 +1,8 @@
 """Requests in worlds whose verbs have no annotations: the imperatives of their actions.
 
-    put red on green              the effect of the action 'put {0} on {1}' bring parcel1 to the
-        market   a clause of the world: parcel1 is at the market pick red up, then put it on green
-        two stages
+    put red on green              the effect of the action 'put {0} on {1}'
+    bring parcel1 to the market   a clause of the world: parcel1 is at the market
+    pick red up, then put it on green    two stages
 
 An imperative requests one effect of its action: the effect that mentions most of the given
 arguments and, among these, the one that fewest actions have. Every word must belong to a clause,
@@ -93,7 +93,7 @@ _ALIKE = (
     ("go", "walk", "move", "travel", "head", "drive", "roll", "run", "come", "return"),
     ("give", "hand", "pass", "deliver"),
 )
-"""Verbs that can mean the same action, if the world has only one of them."""
+"""Groups of verbs that can mean the same action if the world has only one of them."""
 
 _GIVING = re.compile(
     r"(?P<verb>give|hand|bring|pass|send) (?P<whom>(?:the )?[\w-]+) "
@@ -144,7 +144,7 @@ class Imperative(Value):
         return frozenset(x for atom, positive in literals if positive for x in atom.args)
 
     def arguments(self, text: str) -> Iterator[tuple[tuple[str, str], ...]]:
-        """Yield the arguments that an order can have, each with its preposition, fewest first."""
+        """Yield the ways to split an order into arguments with prepositions, fewest first."""
         match = self.head.match(text)
         if match is None:
             return
@@ -172,7 +172,7 @@ class Imperative(Value):
     def assignments(
         self, pairs: Sequence[tuple[str, str]], fits: Callable[[str, TypedName], bool]
     ) -> Iterator[dict[int, str]]:
-        """Yield the ways to take arguments for parameters."""
+        """Yield the possible assignments of the arguments to parameters."""
         if not pairs:
             yield {}
             return
@@ -192,7 +192,7 @@ class Imperative(Value):
     def asked(
         self, named: Sequence[str], added: Counter[str]
     ) -> tuple[Atom | NumericEffect, bool] | None:
-        """Return the effect that the order asks for, and whether it becomes true."""
+        """Return the requested effect and whether it becomes true, or None."""
         literals = list(literals_of(self.action.effect))
         literal = _asked(literals, named, added, self.verb in PLACING)
         if literal is not None:
@@ -233,10 +233,10 @@ def stages_of(text: str) -> list[str]:
 def imperatives(
     domain: Domain, orders: Sequence[tuple[str, Template]], nouns: Collection[str]
 ) -> Iterator[Imperative]:
-    """Yield the actions as orders.
+    """Yield the imperative of each action.
 
     Args:
-        nouns: The nouns of types, which may be left out: 'open gate {0}', 'open {0}'.
+        nouns: Nouns of types, which may be left out: 'open {0}' for 'open gate {0}'.
     """
     said = [(domain.actions[name], order) for name, order in orders if name in domain.actions]
     verbs = [(action.name, order.text.lower().split()[0]) for action, order in said if order]
@@ -259,7 +259,7 @@ def imperatives(
 
 
 def _left(effects: Sequence[tuple[Atom, bool]]) -> set[str]:
-    """Return the arguments that an action's object leaves: no longer at `?from`, but at `?to`."""
+    """Return the places that an action's object leaves, such as `?from`."""
     gone = {a for atom, made in effects if not made for a in atom.args[1:]}
     for atom, made in effects:
         others = [o for o, new in effects if new and not made and o.predicate == atom.predicate]
@@ -287,7 +287,7 @@ def _parts(text: str) -> tuple[str, list[str], tuple[tuple[str, int], ...], list
 
 
 def effects_of(domain: Domain) -> Counter[str]:
-    """Return how many actions make each predicate true."""
+    """Return the number of actions that make each predicate true."""
     return Counter(
         change.predicate
         for action in domain.actions.values()
@@ -340,7 +340,7 @@ def exclusive(domain: Domain) -> frozenset[tuple[str, str]]:
 
 
 def balanced(domain: Domain) -> frozenset[str]:
-    """Return the predicates of one object at a time: actions only pass them on, like `robot-at`."""
+    """Return the predicates that hold for one object at a time, such as `robot-at`."""
     changes = [list(literals_of(action.effect)) for action in domain.actions.values()]
     found = {atom.predicate for literals in changes for atom, _ in literals if len(atom.args) == 1}
     for literals in changes:
@@ -389,7 +389,7 @@ def _asked(
 
 
 def as_clauses(text: str, *, ordered: bool, placing: bool = False) -> Iterator[str]:
-    """Yield the clauses that a request can mean: 'bring X to Y', after an order also 'X to Y'.
+    """Yield the clauses that a request can mean, such as 'X is at Y' for 'bring X to Y'.
 
     Args:
         placing: Whether the first word is a verb of the world that asks for a place.
@@ -446,7 +446,7 @@ def in_order_of(text: str, verbs: Collection[str]) -> str:
 
 
 def plain_verb(text: str, verbs: Collection[str]) -> str:
-    """Return an order for its gerund: 'opening the gate' becomes 'open the gate'."""
+    """Turn a gerund into an imperative: 'opening the gate' becomes 'open the gate'."""
 
     def plain(match: re.Match[str]) -> str:
         stem = match["verb"]
@@ -463,7 +463,7 @@ _ONCE = {"once": 1, "twice": 2, "thrice": 3}
 
 
 class Repetition(Value):
-    """A number of times, or with `total` the amount by which a number changes; 0 for none."""
+    """A number of repetitions or, with `total`, the total change of a number; 0 if not given."""
 
     times: int = 0
     total: bool = False
@@ -487,7 +487,7 @@ def given(text: str) -> str:
 
 
 def variants(text: str) -> Iterator[str]:
-    """Yield rewordings of an order with other verbs that can mean the same."""
+    """Yield an order with other verbs that can mean the same action."""
     for group in _ALIKE:
         for phrase in group:
             verb, _, particle = phrase.partition(" ")

@@ -98,7 +98,7 @@ class FactOrders(FactClauses):
         return [all_of(stage) for stage in stages]
 
     def _undoes(self, later: Formula, earlier: Formula) -> bool:
-        """Return whether two conditions on the same object exclude each other."""
+        """Return whether the later condition makes the earlier one false."""
         if Not(later) == earlier or later == Not(earlier):
             return True
         if later == earlier or isinstance(later, Not) or isinstance(earlier, Not):
@@ -125,7 +125,7 @@ class FactOrders(FactClauses):
         return None
 
     def _standing_alone(self, text: str) -> Iterator[str]:
-        """Yield an order with things for its pronouns, the last mentioned first."""
+        """Yield an order with things instead of its pronouns, the last mentioned thing first."""
         pronoun = _IT if _IT.search(text) else _THERE
         if pronoun.search(text) is None:
             yield text
@@ -137,7 +137,7 @@ class FactOrders(FactClauses):
             yield from self._standing_alone(pronoun.sub(thing, text))
 
     def _ordered_clause(self, text: str) -> list[Formula] | None:
-        """Read an order: an imperative of an action, or 'put', 'bring' … and a clause."""
+        """Parse an imperative of an action, or a clause after a verb such as 'put' or 'bring'."""
         plain, times = repeated(given(text))
         found = self._by_action(plain, times)
         if found is None and not times.times:
@@ -185,7 +185,7 @@ class FactOrders(FactClauses):
         return None
 
     def _contrast(self, text: str) -> list[Formula] | None:
-        """Read 'put red on green, not blue': the other thing is excluded."""
+        """Parse 'put red on green, not blue': blue must not be on green."""
         match = _CONTRAST.fullmatch(text)
         other = self.object_of(match["other"]) if match else None
         found = self._order(match["order"]) if match and other else None
@@ -253,11 +253,11 @@ class FactOrders(FactClauses):
     def _imperative(
         self, order: Imperative, known: Mapping[int, str], times: Repetition, *, direct: bool
     ) -> list[Formula] | None:
-        """Return what an order asks for.
+        """Return the conditions that an imperative requests.
 
         Args:
             known: The words for some of the action's parameters.
-            direct: Whether the first of them has no preposition.
+            direct: Whether the first of these words has no preposition.
         """
         parameters = order.action.parameters
         index = {p.name: i for i, p in enumerate(parameters)}
@@ -305,8 +305,8 @@ class FactOrders(FactClauses):
     ) -> list[Formula] | None:
         """Return the preconditions about named arguments that the effect does not mention.
 
-        They say through which other things an argument is concerned: 'bake the bun in the oven'.
-        The result is None if no precondition mentions an argument, which would be dropped.
+        They relate an argument to the objects of the effect: 'bake the bun in the oven'.
+        The result is None if no precondition mentions one of the arguments.
         """
         parameters = {p.name: p for p in order.action.parameters}
         names = list(parameters)
@@ -328,7 +328,7 @@ class FactOrders(FactClauses):
         return [need for need in apart if not self._holds(need)]
 
     def _changed(self, change: NumericEffect, args: Sequence[Thing], times: Repetition) -> Formula:
-        """Return the value that an order asks for, computed from the current one."""
+        """Return the goal value of a number: its current value after the requested change."""
         assert isinstance(change.amount, Number)
         amount = change.amount.value
         whole = times.times if times.total else amount * (times.times or 1)
@@ -355,7 +355,7 @@ class FactOrders(FactClauses):
     def _effect(
         self, asked: Atom, positive: bool, args: Sequence[Thing], left_out: Set[int]
     ) -> Formula:
-        """Return the asked fact; what an order leaves out is in `left_out`."""
+        """Return the requested fact; `left_out` are arguments that the imperative leaves out."""
         make = partial(atom_of, asked.predicate)
         # 'take red off' denies every place; 'switch a lamp off' is about a lamp that is on.
         if not positive and left_out:

@@ -152,7 +152,7 @@ _OTHERWISE = re.compile(r"[,;.]? (?:otherwise|or else|else|if not),? ")
 def _decided(
     text: str, domain: Domain, problem: Problem, words: WorldLexicon
 ) -> tuple[str, str] | None:
-    """Return what is left of an order with a condition, and a note on whether it holds now."""
+    """Return the clause to carry out now that its condition is known, and a note; else None."""
     reader = FactOrders(domain, problem, words)
     facts = FactWords(reader, domain, problem)
     text = re.sub(r"\s+", " ", text.lower().strip().rstrip(".!"))

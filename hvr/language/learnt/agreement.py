@@ -1,10 +1,11 @@
 """The choice between two readings of a request: by the grammar and by the learnt reader.
 
-    the grammar has a reading                      grammar … and the learnt reader only adds how an
-        object is heated, chilled or washed            learnt, with a note (it satisfies both) only
-        the learnt reader has a reading           learnt, with a note; the threshold is higher if
-        the grammar's reading is impossible neither has a reading                          the
-        grammar's error
+    the grammar has a reading                      grammar
+    … and the learnt reader only adds how an
+    object is heated, chilled or washed            learnt, with a note (it satisfies both)
+    only the learnt reader has a reading           learnt, with a note; the threshold is higher
+                                                   if the grammar's reading is impossible
+    neither has a reading                          the grammar's error
 
 A learnt reading needs a minimum probability. It fills gaps and never contradicts a reading of the
 grammar. It must account for every content word (`hvr.language.claims`), and its note names its
@@ -121,7 +122,7 @@ class EndStates:
         )
 
     def _follows(self, conjunction: _Conjunction) -> Iterator[Expression]:
-        """Yield what follows from a conjunction: an object heated in a microwave is also cooked."""
+        """Yield the consequences of a conjunction: an object heated in a microwave is cooked."""
         types = {**self._types, **conjunction.types}
         for part in conjunction.parts:
             if not isinstance(part, Atom):

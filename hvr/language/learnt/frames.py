@@ -202,6 +202,6 @@ class Ngrams:
         self._rarity, self._table, self._bias = rarity, table, bias
 
     def scores(self, text: str) -> Array:
-        """Return what the n-grams of a sentence contribute to each score."""
+        """Return the contribution of a sentence's n-grams to each score."""
         found = [self._numbers[gram] for gram in grams(text) if gram in self._numbers]
         return shares(self._rarity[found]) @ self._table[found] + self._bias

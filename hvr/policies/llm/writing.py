@@ -1,7 +1,7 @@
 """Writes a plan with a language model (paper, section 2), in the order of the paper's figure 1.
 
-request ─▶ objects ─▶ macro plan ─▶ conditions ─▶ check ─▶ for each macro action: objects ─▶
-    block ─▶ navigation ─▶ check ─▶ correct ─▶ repair ─▶ refine ─▶ library
+request ─▶ objects ─▶ macro plan ─▶ conditions ─▶ check ─▶ for each macro action:
+    objects ─▶ block ─▶ navigation ─▶ check ─▶ correct ─▶ repair ─▶ refine ─▶ library
 """
 
 from __future__ import annotations

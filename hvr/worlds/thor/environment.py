@@ -54,10 +54,10 @@ class RetriedEvent(Event):
 class RetryingEnvironment:
     """An environment that retries failed interactions (actions with `objectId`):
 
-    * at the same place, once the scene is at rest (`isSceneAtRest`), if it was not; * after a
-    failure because of the pose, from up to `tries` - 1 other places within 1.5 m that the simulator
-    offers for the object, nearest first. If all fail, the robot returns and tries a last time, so
-    that the event shows the original view.
+    * at the same place, once the scene is at rest (`isSceneAtRest`), if it was not;
+    * after a failure because of the pose, from up to `tries` - 1 other places within 1.5 m that the
+      simulator offers for the object, nearest first. If all fail, the robot returns and tries a
+      last time, so that the event shows the original view.
 
     The event of the last attempt is returned; its `attempts` lists the earlier ones.
     """

@@ -216,11 +216,12 @@ def scene_graph(metadata: Mapping[str, Any], names: Names) -> SceneGraph:
     """Return an event's scene in hvr's names.
 
     * `parents` are the direct receptacles, innermost first. A receptacle that contains another
-    parent is left out, and so is the Floor if the object has another parent. * Objects in a held
-    receptacle have it as parent, although AI2-THOR reports none. * Remains of sliced or broken
-    objects are kept, without parents and out of reach. * A filled WineBottle for which AI2-THOR
-    names no liquid contains wine. * `controls` contains (knob, burner) from `controlledObjects`,
-    and (faucet, basin) for the nearest SinkBasin.
+      parent is left out, and so is the Floor if the object has another parent.
+    * Objects in a held receptacle have it as parent, although AI2-THOR reports none.
+    * Remains of sliced or broken objects are kept, without parents and out of reach.
+    * A filled WineBottle for which AI2-THOR names no liquid contains wine.
+    * `controls` contains (knob, burner) from `controlledObjects`, and (faucet, basin) for the
+      nearest SinkBasin.
     """
     entries = {o["objectId"]: o for o in metadata["objects"]}
     inventory = metadata.get("inventoryObjects") or ()

@@ -3,9 +3,10 @@
 Every skill works in any `Environment` and reads only metadata. A failed action is a value, not an
 exception.
 
-    navigate_to_obj(o)     pick_up(o)       put_on(o, r)    put_in(o, r) open_obj(o)
-        close_obj(o)     toggle_on(o)    toggle_off(o) slice_obj(o)           crack_obj(o)
-        pour(o, to)     drop_obj(o) throw_away(o, can)
+    navigate_to_obj(o)     pick_up(o)       put_on(o, r)    put_in(o, r)
+    open_obj(o)            close_obj(o)     toggle_on(o)    toggle_off(o)
+    slice_obj(o)           crack_obj(o)     pour(o, to)     drop_obj(o)
+    throw_away(o, can)
 """
 
 from __future__ import annotations
