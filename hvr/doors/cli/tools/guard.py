@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 
 _DESCRIPTION = """\
-Guard the tools that an agent calls, as an MCP server in front of another. Reading calls pass. A
-writing call needs values that the user stated, the user's approval, and an entry in a ledger; it is
-never repeated silently. The agent is told the reason and what to ask.
+Guard the tools that an agent calls, as an MCP server in front of the tools' server. Reading calls
+pass. A writing call needs values that the user stated, the user's approval, and an entry in a
+ledger; it is never repeated silently. The agent is told the reason and what to ask.
 """
 
 _EPILOG = """\
@@ -114,7 +114,7 @@ def _add_policy_options(parser: argparse.ArgumentParser) -> None:
         "--session",
         metavar="NAME",
         default="guard",
-        help="session of the calls; another session may repeat them (default: guard)",
+        help="session of the calls; other sessions may repeat them (default: guard)",
     )
     add_path(parser, "--log", "log of all calls with the source of each argument")
 
