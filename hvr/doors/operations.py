@@ -38,11 +38,7 @@ SOURCES = ("domain", "problem", "plan", "tools")
 
 
 def answer(name: str, request: Any) -> dict[str, Any]:
-    """Return the answer to a request as JSON.
-
-    Raises:
-        HvrError: The request cannot be answered.
-    """
+    """Return the answer to a request as JSON."""
     return answer_json(_ANSWERS[name](request))
 
 

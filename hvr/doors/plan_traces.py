@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 def trace_steps(
     validator: Validator, steps: Sequence[Step], report: ValidationReport
 ) -> schema.PlanTrace:
-    """Return the trace of a validated plan."""
     if any(not isinstance(step, GroundAction) for step in steps):
         found = _timed(validator, steps, report)
     else:

@@ -43,9 +43,6 @@ class ServedFolder:
 
     Args:
         most: Maximum size of a file in bytes.
-
-    Raises:
-        DataFileError: The path is not a folder.
     """
 
     def __init__(self, path: Path, most: int) -> None:
@@ -88,11 +85,7 @@ class ServedFolder:
             raise DataFileError(f"cannot read {shown}: {error.strerror}{hint}") from error
 
     def resolved(self, name: str) -> Path:
-        """Return the path below the folder that a name refers to.
-
-        Raises:
-            DataFileError: The name refers to a path outside the folder.
-        """
+        """Return the path below the folder that a name refers to."""
         try:
             return (self.path / name).resolve().relative_to(self.path)
         except (ValueError, OSError, RuntimeError):  # a path outside, a NUL, or a loop of links
@@ -296,11 +289,7 @@ class Service:
         await self.workers.__aexit__(*error)
 
     def check(self, name: str, data: object) -> None:
-        """Check a request without answering it.
-
-        Raises:
-            UnansweredError: The request is unusable.
-        """
+        """Check a request without answering it."""
         try:
             self._decoded(name, data)
         except HvrError as error:
@@ -354,11 +343,7 @@ class Service:
         return values
 
     def check_no_link(self, name: str) -> None:
-        """Check that a folder to which the service writes is not a link.
-
-        Raises:
-            DataFileError: The folder is a link.
-        """
+        """Check that a folder to which the service writes is not a link."""
         if self.folder.resolved(name) != Path(name):
             raise DataFileError(f"{name} is a link; replace it with a folder")
 

@@ -425,11 +425,7 @@ def _is_occasion(cursor: Cursor, at: int, end: int) -> bool:
 def corrected(
     text: str, tokens: tuple[str, ...], lexicon: Lexicon
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Carry out retractions ('wash the mug, no wait, the cup'); return the words and notes.
-
-    Raises:
-        LanguageError: It is unclear which words are replaced.
-    """
+    """Carry out retractions ('wash the mug, no wait, the cup'); return the words and notes."""
     cursor = Cursor(text, tokens, lexicon)
     for at in range(1, len(tokens)):
         match = cursor.function("retract", at=at)

@@ -102,11 +102,7 @@ class Making:
                 self.draft.change(number, serve=True, rests=False)
 
     def _make_sure_of(self, verb: Verb, number: int, *, serving: bool) -> None:
-        """Check that hvr can make the requested thing.
-
-        Raises:
-            LanguageError: hvr has no recipe for the thing, as in 'make a fork'.
-        """
+        """Raise LanguageError if hvr has no recipe for a thing, as in 'make a fork'."""
         entity = self.draft.entities[number]
         known = entity.conditions or entity.liquid or self.draft.placed(number)
         if known or serving or self.draft.holds_something(number):

@@ -117,8 +117,6 @@ class Noun(Value):
 
 
 class FunctionWord(Value):
-    """A function word, such as a preposition, with its role."""
-
     role: str
     value: str | int = ""
 
@@ -407,11 +405,7 @@ def _gerund(phrase: str) -> str:
 
 
 def load_lexicon(ontology: Ontology) -> Lexicon:
-    """Build the lexicon of an ontology.
-
-    Raises:
-        DataFileError: A word of the ontology lacks a required annotation.
-    """
+    """Build the lexicon of an ontology."""
     verbs = list(_verbs(ontology))
     roles = roles_of(ontology)
     filled = roles.predicate(FILLED)

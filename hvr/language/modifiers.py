@@ -278,11 +278,7 @@ def qualify(
 
 
 def check_compatible(taxonomy: Taxonomy, adjectives: Sequence[Adjective]) -> None:
-    """Reject adjectives that exclude each other.
-
-    Raises:
-        LanguageError: Two of the adjectives exclude each other.
-    """
+    """Reject adjectives that exclude each other."""
     for one, other in combinations(adjectives, 2):
         if taxonomy.methods.opposed(one.condition, other.condition):
             raise LanguageError(f"nothing can be both {one.word} and {other.word}")

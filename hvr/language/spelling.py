@@ -55,11 +55,7 @@ class Corrected(Value):
 
 
 def corrections(tokens: Sequence[str], lexicon: Lexicon) -> tuple[Corrected, ...]:
-    """Return the request with corrected words, once for each combination of candidates.
-
-    Raises:
-        LanguageError: The corrections have too many combinations.
-    """
+    """Return the request with corrected words, once for each combination of candidates."""
     tokens = _rejoined(_from_chat(tokens, lexicon), lexicon)
     options = [
         candidates(t, lexicon) or (t,)

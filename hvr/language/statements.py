@@ -297,22 +297,14 @@ def _asked(text: str) -> tuple[str, ...]:
 
 
 def answer(text: str, reader: Reader, view: SceneView) -> QuestionAnswer:
-    """Return the answer to a question.
-
-    Raises:
-        LanguageError: The question was not understood.
-    """
+    """Return the answer to a question."""
     text = with_object_names(text, view.inventory, reader.taxonomy, reader.lexicon)
     (corrected, *_) = corrections(_asked(text), reader.lexicon)
     return _Questions(reader, view).answer(text, corrected.tokens)
 
 
 def read_statement(text: str, reader: Reader, view: SceneView) -> SceneStatement:
-    """Read a clause as a statement: 'there is an egg in the fridge'.
-
-    Raises:
-        LanguageError: The clause was not understood.
-    """
+    """Read a clause as a statement: 'there is an egg in the fridge'."""
     text = with_object_names(text, view.inventory, reader.taxonomy, reader.lexicon)
     (corrected, *_) = corrections(_asked(text), reader.lexicon)
     tokens = expand_idioms(corrected.tokens, reader.lexicon)

@@ -154,11 +154,7 @@ class TimedRequest(Value):
 
 
 def timed_request(request: str, words: TimedWords) -> TimedRequest | None:
-    """Return a request with its conditions over time as constraints, or None if it has none.
-
-    Raises:
-        LanguageError: A condition over time was not understood.
-    """
+    """Return a request with its conditions over time as constraints, or None if it has none."""
     tokens = words.tokens(request)
     if not any(tokens[n : n + len(key)] == key for n in range(len(tokens)) for key, _ in _SPLIT):
         return None

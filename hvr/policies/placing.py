@@ -298,11 +298,7 @@ class Placing:
         return tuple(dict.fromkeys(chain.from_iterable(self._spares(placements, names))))
 
     def check(self, names: Collection[str]) -> None:
-        """Check that no object is known from refusals to be too large for all its places.
-
-        Raises:
-            ImpossibleGoalError: An object is too large for all its places.
-        """
+        """Check that no object is known from refusals to be too large for all its places."""
         inventory = self._inventory
         for one in self._placements(names):
             places = [p for c in one.classes for p in inventory.of(c)]
@@ -499,11 +495,7 @@ def _puts(
 
 
 def check_numbers(goal: Expression, inventory: Inventory) -> None:
-    """Check that a goal puts no more objects in or on a place than the place's class allows.
-
-    Raises:
-        ImpossibleGoalError: The goal puts too many objects in or on a place.
-    """
+    """Check that a goal puts no more objects in or on a place than the place's class allows."""
     inside: dict[str, set[str]] = {}
     classes: dict[str, tuple[str, ...]] = {}
     while isinstance(goal, Exists):

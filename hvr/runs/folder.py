@@ -61,11 +61,7 @@ class RunState(StrEnum):
 
 
 def read_status(folder: Path) -> tuple[Mapping[str, Any], RunState]:
-    """Return the recorded status and the state of a run; in old runs, the status may be empty.
-
-    Raises:
-        DataFileError: The status is damaged.
-    """
+    """Return the recorded status and the state of a run; in old runs, the status may be empty."""
     about = _read(folder / STATUS_FILE)
     if about.get("state") == STARTED:
         if is_locked(folder / LOCK_FILE):

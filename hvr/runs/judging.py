@@ -176,11 +176,7 @@ def _parts_of_run(folder: Path) -> Iterable[tuple[Path, tuple[Step, ...], Valida
 
 
 def with_opinion(judged: JudgedPlan, model: Model) -> JudgedPlan:
-    """Return a judged plan with a language model's critiques that hvr could prove.
-
-    Raises:
-        LLMError: The model did not answer.
-    """
+    """Return a judged plan with a language model's critiques that hvr could prove."""
     verdict = judged.verdict
     if judged.validator is None:
         return judged
@@ -257,11 +253,7 @@ def judge_by_goals(
     *,
     work: int,
 ) -> JudgedGoal:
-    """Judge a plan by the goal with the best verdict; `work` limits the condition tests per goal.
-
-    Raises:
-        HvrError: The plan cannot be judged by any of the goals.
-    """
+    """Judge a plan by the goal with the best verdict; `work` limits the tests per goal."""
     judged: list[JudgedGoal] = []
     refusal: HvrError | None = None
     for goal in goals:
@@ -318,7 +310,6 @@ def _with_plan_objects(stages: Sequence[Stage], plan: Sequence[Step]) -> tuple[S
 def judge_by_stages(
     stages: Sequence[Stage], problem: Problem, domain: Domain, plan: Sequence[Step], *, work: int
 ) -> JudgedGoal:
-    """Judge a plan by all stages of a goal."""
     earlier = [parse_formula(s.wanted, domain, problem.objects) for s in stages[:-1]]
     domain, problem = with_stages(domain, problem, earlier)
     validator = Validator(Task(domain, problem))

@@ -84,11 +84,7 @@ class OpenScene:
 
 @contextmanager
 def open_scene(request: RunRequest, folder: RunFolder) -> Iterator[OpenScene]:
-    """Open the environment and the robot's world for a request, and close them at the end.
-
-    Raises:
-        HvrError: The environment or the world cannot be opened.
-    """
+    """Open the environment and the robot's world for a request, and close them at the end."""
     options = request.options
     env: OpenEnvironment | None = None
     world: World | None = None
@@ -117,9 +113,6 @@ def open_run(
     """Open all components of a run, and close them at the end.
 
     If an open `scene` is given, it is used and stays open.
-
-    Raises:
-        HvrError: A component cannot be opened.
     """
     recorder = Recorder(folder, listen)
     with nullcontext(scene) if scene is not None else open_scene(request, folder) as opened:

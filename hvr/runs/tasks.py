@@ -39,7 +39,6 @@ class GroundTruth(Value):
 
     @property
     def steps(self) -> tuple[GroundAction, ...]:
-        """All steps of the plan."""
         return tuple(action for block in self.blocks for action in block)
 
 
@@ -179,10 +178,6 @@ def load_task(task_id: str, folder: Path | None = None) -> PaperTask:
     Args:
         task_id: Task ID, or path of a custom task's file.
         folder: Folder with the tasks that have IDs; None for those included in hvr, in all worlds.
-
-    Raises:
-        UsageError: No such task exists.
-        DataFileError: The file is missing or damaged.
     """
     if task_id.endswith(_ENDING):
         path = Path(task_id).absolute()

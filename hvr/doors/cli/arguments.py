@@ -142,7 +142,6 @@ def number(text: str) -> Fraction:
 
 
 def real(text: str) -> float:
-    """Parse a number from 0 to 1,000,000."""
     return _read(numbers.parse_real, text)
 
 

@@ -175,7 +175,6 @@ def describe_plan(event: PlanReady) -> str:
 
 
 def timed_step(event: StepDone) -> str:
-    """Return a step, preceded by its time if it has one."""
     return f"{'' if event.time is None else f'{decimal_text(event.time)}: '}{event.action}"
 
 
@@ -232,7 +231,6 @@ class LiveTree:
         return Group(*parts)
 
     def tree(self, event: PlanReady) -> Tree:
-        """Return a plan as a tree of marked steps."""
         root = Tree(Text(describe_plan(event), style="bold"), guide_style="dim")
         number = event.first_step
         for block in event.plan.blocks:

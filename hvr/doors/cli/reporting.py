@@ -23,8 +23,6 @@ _Item = TypeVar("_Item")
 
 
 class FileReport(Value):
-    """A report in a file."""
-
     form: str
     path: Path
 

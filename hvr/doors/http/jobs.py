@@ -113,11 +113,7 @@ class Jobs:
         return job
 
     def state(self, job: str) -> dict[str, Any]:
-        """Return a job's state, and its result if it has ended, as JSON.
-
-        Raises:
-            NoJobError: No job has this id.
-        """
+        """Return a job's state, and its result if it has ended, as JSON."""
         folder = self._found(job)
         asked = _asked(folder) or {"operation": "", "created": folder.stat().st_mtime}
         answer = {"id": job, "operation": asked["operation"], "created": asked["created"]}
@@ -161,9 +157,6 @@ class Jobs:
 
         Args:
             after: Number of the last event that the client has received.
-
-        Raises:
-            NoJobError: No job has this id.
         """
         folder = self._found(job)
         seen = after

@@ -186,8 +186,6 @@ _DECLARED = {
 
 
 class Edit(NamedTuple):
-    """A replacement of a range of text."""
-
     line: int
     start: int
     end_line: int

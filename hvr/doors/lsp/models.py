@@ -63,7 +63,6 @@ class Models:
     # Models
 
     def all(self, file: str) -> list[ModelFiles]:
-        """Return all models in the folder of a file."""
         seen = [self._classified(name) for name in self._files(file)]
         domains = [one for one in seen if one.kind is FileKind.DOMAIN]
         problems = [one for one in seen if one.kind is FileKind.PROBLEM]
@@ -79,7 +78,6 @@ class Models:
         return [ModelFiles(domain, problems) for domain, problems in found.items()]
 
     def of(self, file: str) -> ModelFiles | None:
-        """Return the model that a file belongs to, or None."""
         for model in self.all(file):
             plans = (plan for plans in model.problems.values() for plan in plans)
             if file == model.domain or file in model.problems or file in plans:
@@ -87,7 +85,6 @@ class Models:
         return None
 
     def problem_of(self, plan: str) -> tuple[str, str] | None:
-        """Return the domain and the problem of a plan, or None."""
         model = self.of(plan)
         for problem, plans in (model.problems if model else {}).items():
             if plan in plans and model is not None:

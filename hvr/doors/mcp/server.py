@@ -72,11 +72,7 @@ class Resources:
             )
 
     def read(self, uri: str) -> tuple[str, str]:
-        """Return the text and the media type of a resource.
-
-        Raises:
-            DataFileError: The resource does not exist.
-        """
+        """Return the text and the media type of a resource."""
         kind, *rest = uri.removeprefix(SCHEME).split("/")
         try:
             match kind, rest:
@@ -172,11 +168,7 @@ class PromptText(Value):
     text: str
 
     def filled(self, given: Mapping[str, str]) -> str:
-        """Return the prompt with its arguments filled in and marked as data.
-
-        Raises:
-            UsageError: An argument is missing or unknown.
-        """
+        """Return the prompt with its arguments filled in and marked as data."""
         for name in given:
             if name not in self.arguments:
                 near = nearest(name, self.arguments)
@@ -446,9 +438,6 @@ async def serve_http(server: Any, port: int, token: str = "", *, show_token: boo
     Args:
         port: Port number; 0 for any free port.
         token: Bearer token that each request must carry; empty if none is required.
-
-    Raises:
-        UsageError: The port cannot be used.
     """
     app: Any = server.streamable_http_app(host=HOST, max_request_body_size=_MOST_BYTES)
     if token:

@@ -80,16 +80,11 @@ class Field(IntEnum):
 
 
 def field(kind: Field, body: bytes = b"") -> bytes:
-    """Return one encoded field."""
     return _HEAD.pack(kind, len(body)) + body
 
 
 def read_action(pipe: BinaryIO) -> dict[str, Any] | None:
-    """Return the next action; None at the end of the stream.
-
-    Raises:
-        ProtocolError: The stream does not contain an action.
-    """
+    """Return the next action; None at the end of the stream."""
     body: bytes | None = None
     while True:
         head = pipe.read(_HEAD.size)
@@ -111,11 +106,7 @@ def read_action(pipe: BinaryIO) -> dict[str, Any] | None:
 
 
 def action_from(text: bytes) -> dict[str, Any]:
-    """Return an action from its JSON.
-
-    Raises:
-        ProtocolError: The text is not a JSON object.
-    """
+    """Return an action from its JSON."""
     try:
         action = parse_json(text, strict=False)
     except ValueError as error:
@@ -229,16 +220,11 @@ class MetadataEncoder(ABC):
         """Encode a map of `size` encoded members."""
 
     @abstractmethod
-    def _list(self, items: list[bytes]) -> bytes:
-        """Encode a list of encoded items."""
+    def _list(self, items: list[bytes]) -> bytes: ...
 
 
 class MsgpackEncoder(MetadataEncoder):
-    """Encodes messages as msgpack, for named pipes.
-
-    Raises:
-        MissingExtraError: msgpack, which AI2-THOR's client requires, is not installed.
-    """
+    """Encodes messages as msgpack, for named pipes."""
 
     def __init__(self, reuse: bool = True) -> None:
         super().__init__(reuse)

@@ -41,11 +41,7 @@ _LONGEST = 20_000
 
 
 def run_document(folder: Path) -> Document:
-    """Return the document of a run, which may be in progress or interrupted.
-
-    Raises:
-        DataFileError: The folder is not a run folder, or a file in it is damaged.
-    """
+    """Return the document of a run, which may be in progress or interrupted."""
     from hvr.runs.folder import read_status
     from hvr.runs.report.run_page import read_story
 
@@ -94,9 +90,6 @@ def plan_document(
     Args:
         plan: The plan's file, or its text.
         side: The view to show first: `steps`, `picture`, `tasks`, `numbers` or `drawing`.
-
-    Raises:
-        HvrError: A file cannot be read, or it contains no plan whose states can be shown.
     """
     from hvr.doors.operations import answer
     from hvr.doors.schema import PlanTextRequest
@@ -213,9 +206,6 @@ def bench_document(folder: ServedFolder, name: str, earlier: str = "") -> dict[s
 
     Args:
         earlier: Name of another bench, whose differences the report then includes.
-
-    Raises:
-        DataFileError: A folder is not a bench in the served folder, or is damaged.
     """
     from hvr.bench.export import bench_report
     from hvr.bench.folder import BenchFolder
@@ -314,11 +304,7 @@ def find_graphs(folder: ServedFolder) -> list[str]:
 
 
 def read_graph(folder: ServedFolder, name: str) -> dict[str, Any]:
-    """Return a tool graph as JSON, from a log of its events or from the graph itself.
-
-    Raises:
-        DataFileError: The file cannot be read, or is not a tool graph.
-    """
+    """Return a tool graph as JSON, from a log of its events or from the graph itself."""
     text = folder.read(name)
     if name.endswith(".json"):
         with suppress(ValueError, RecursionError):
@@ -418,11 +404,7 @@ def shared_page(document: Mapping[str, Any], title: str) -> str:
 
 
 def shared_run(folder: Path) -> str:
-    """Return the page of a run folder.
-
-    Raises:
-        DataFileError: The folder is not a run folder, or a file in it is damaged.
-    """
+    """Return the page of a run folder."""
 
     document = run_document(folder)
     return shared_page(document, f"hvr: {document['story']['request']}")

@@ -86,11 +86,7 @@ class Labels:
 
 
 class Head:
-    """The head of the learnt reader, loaded from a file.
-
-    Raises:
-        DataFileError: The file cannot be read.
-    """
+    """The head of the learnt reader, loaded from a file."""
 
     def __init__(self, encoder: SentenceEncoder, path: Path = SHIPPED) -> None:
         self._encoder = encoder

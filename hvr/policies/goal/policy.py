@@ -253,9 +253,6 @@ def plan_all_stages(
 
     Args:
         find: Searches for the goal's objects before planning; None if all locations are known.
-
-    Raises:
-        HvrError: The policy does not understand the request, or finds no plan.
     """
     understanding = policy.understand(request, graph, inventory)
     if find is not None:

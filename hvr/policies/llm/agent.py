@@ -88,11 +88,7 @@ class AgentWriting:
         self._stopped: Stopped | None = None
 
     def write(self) -> PlanningRecord:
-        """Return the plan with its record, which gives the reason if planning ended early.
-
-        Raises:
-            LLMError: The model did not answer, or its budget is exhausted.
-        """
+        """Return the plan with its record, which gives the reason if planning ended early."""
         started = time.perf_counter()
         messages = list(self._opening())
         missed = 0

@@ -26,11 +26,7 @@ _UNCHANGED = "at first, and no macro action before it changes that"
 
 
 def literal(task: Task, text: str) -> Atom | Not:
-    """Parse a literal over the objects of a task.
-
-    Raises:
-        PddlError: The text is not a literal.
-    """
+    """Parse a literal over the objects of a task."""
     formula = parse_formula(text, task.domain, task.problem.objects, file="<condition>")
     assert isinstance(formula, Atom | Not), text
     return formula

@@ -94,8 +94,7 @@ class PredictedWorld(ABC):
 
     @property
     @abstractmethod
-    def kinds(self) -> tuple[str, ...]:
-        """The kinds of objects in the world."""
+    def kinds(self) -> tuple[str, ...]: ...
 
     @abstractmethod
     def actions(self) -> str:
@@ -182,9 +181,6 @@ class PredictedWorld(ABC):
 
         Args:
             relevant: Part of the goal that determines the relevant objects.
-
-        Raises:
-            HvrError: No such task exists.
         """
 
     def reduced(self, problem: Problem, actions: Iterable[GroundAction]) -> Problem:

@@ -74,7 +74,6 @@ class PredictedScene(PredictedWorld):
 
     @property
     def graph(self) -> KnowledgeGraph:
-        """The predicted state as a graph."""
         graph = self._imagined
         # Prompts read the graph several times per block, so write only a new state to it.
         if self._shown != self.state.bits:

@@ -184,7 +184,6 @@ def call_line(action: GroundAction) -> str:
 
 
 def fact_text(value: Mapping[str, Any], keys: _Keys) -> str:
-    """Return a fact in an answer as PDDL."""
     atom = f"({' '.join((str(value[FACT]), *_arguments(value, FACT, keys)))})"
     return atom if value[HOLDS] else f"(not {atom})"
 

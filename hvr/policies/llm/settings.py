@@ -150,9 +150,6 @@ def settings_named(text: str) -> PolicySettings:
 
     A switch is `+name` (on) or `-name` (off), as in `HVR+planner_repair` or
     `HVR+-library-expansion`.
-
-    Raises:
-        UsageError: No such setting or switch exists.
     """
     name = _base(text)
     if not name:

@@ -204,12 +204,7 @@ class Writing:
         self._prompt_words = PromptWords(self.settings, request)
 
     def write(self) -> PlanningRecord:
-        """Return the plan with its record.
-
-        Raises:
-            LLMError: The model did not answer; the transcript contains the dialogue up to the
-                error.
-        """
+        """Return the plan with its record."""
         started = time.perf_counter()
         bridge = PlannerRepair(self.equipment.planner)
         writer = BlockWriter(

@@ -270,11 +270,7 @@ class _Row:
 
 
 def animated_svg(story: Story) -> str:
-    """Return an animated SVG document with the steps of a run beside the robot's path.
-
-    Raises:
-        DataFileError: The run has no room that could be drawn.
-    """
+    """Return an animated SVG document with the steps of a run beside the robot's path."""
     plans = _rooms(story)
     rows = list(_rows(story))
     length = len(rows) * SECONDS + PAUSE
@@ -328,10 +324,6 @@ def animated_picture(story: Story, form: str) -> bytes:
 
     Args:
         form: `GIF`, or `PNG` for APNG.
-
-    Raises:
-        DataFileError: The run has no room that could be drawn.
-        MissingExtraError: Pillow is not installed.
     """
     plans = _rooms(story)
     rows = list(_rows(story))

@@ -442,9 +442,6 @@ def loopback_server(pages: Pages, port: int = 0) -> ThreadingHTTPServer:
 
     Pages are generated for each request. Requests for another host name are rejected, so that other
     web pages cannot read the pages through a browser.
-
-    Raises:
-        UsageError: The port is in use or invalid.
     """
     handler = type("Handler", (_Handler,), {"pages": staticmethod(pages)})
     try:

@@ -53,8 +53,6 @@ class DialogueTurn:
 
 @dataclass(frozen=True)
 class AskedModel:
-    """A prompt for the model, and its answer or the error."""
-
     purpose: str
     prompt: str
     answer: str
@@ -270,8 +268,6 @@ class StoryStep:
 
 @dataclass(frozen=True)
 class StoryBlock:
-    """A macro action with its atomic actions."""
-
     name: str
     precondition: tuple[str, ...]
     postcondition: tuple[str, ...]

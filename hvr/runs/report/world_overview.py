@@ -66,11 +66,7 @@ class Overview:
 
 
 def overview(world: WorldFolder, problem: Problem | None = None) -> Overview:
-    """Return the contents of a world, with the objects of a problem if one is given.
-
-    Raises:
-        DataFileError, PddlError: A file of the world is unusable.
-    """
+    """Return the contents of a world, with the objects of a problem if one is given."""
     domain, words = world.domain, world.words
     objects = (*domain.constants, *(problem.objects if problem is not None else ()))
     tasks = (*world.tasks, *(file.stem for file in world.problem_files))

@@ -281,10 +281,6 @@ def make_scripted(spec: str, task: PaperTask, scene: str | Scene, seed: int) -> 
     Args:
         spec: `scripted`, optionally with parameters as in `scripted:error=0.3,improve=0.7`: fields
             of `ErrorModel`, and `seed`, which overrides the argument.
-
-    Raises:
-        UsageError: The specification is invalid, or the ground truth belongs to another scene.
-        SceneError: No such scene exists.
     """
     errors, own_seed = read_spec(spec)
     script = script_of(task, scene_name(scene))

@@ -75,9 +75,6 @@ class ErrorModel:
         macro_dropped: Weight of a missing macro action.
         class_dropped: Weight of a needed class that is not selected.
         class_surplus: Weight of an unneeded class that is selected as well.
-
-    Raises:
-        UsageError: A value is out of range.
     """
 
     error: float = 0.1
@@ -147,9 +144,6 @@ def read_spec(spec: str) -> tuple[ErrorModel, int | None]:
 
     Returns:
         The error model, and the seed or None.
-
-    Raises:
-        UsageError: The specification is invalid.
     """
     prefix, _, rest = spec.partition(":")
     if prefix != "scripted":

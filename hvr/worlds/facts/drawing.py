@@ -62,11 +62,7 @@ class DrawingRules(Value):
 
 
 def read_drawing(file: Path, domain: Domain) -> tuple[DrawingRules, tuple[str, ...]]:
-    """Return the usable rules of a file, and one message with file and line per fault.
-
-    Raises:
-        DataFileError: The file cannot be read or is not TOML.
-    """
+    """Return the usable rules of a file, and one message with file and line per fault."""
     content = read_toml(file)
     reader = _Reader(file, domain, content)
     rules = tuple(reader.rules())

@@ -253,13 +253,7 @@ _PREFIXES = f"""\
 
 
 def create_world(folder: Path, domain_file: Path, problem_files: Sequence[Path] = ()) -> None:
-    """Write the folder of a new world.
-
-    Raises:
-        UsageError: The folder is not empty, or the domain has no actions.
-        DataFileError: A file cannot be read or written.
-        PddlError: The PDDL is invalid.
-    """
+    """Write the folder of a new world."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} already exists and is not an empty folder", field="folder")
     domain = parse_domain(domain_file)

@@ -72,9 +72,6 @@ class Timing:
 
     Attributes:
         schemas: Durative actions by the names of their starts and ends.
-
-    Raises:
-        UsageError: The domain uses unsupported timing.
     """
 
     def __init__(self, domain: Domain, problem: Problem) -> None:

@@ -138,8 +138,6 @@ class FaultEffect:
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault: its kind, timing and effect."""
-
     kind: FaultKind
     when: FaultTiming = FaultTiming()
     what: FaultEffect = FaultEffect()

@@ -145,11 +145,7 @@ class _Pipes(_FifoServer):  # type: ignore[misc]
 
 
 class Client(_Controller):  # type: ignore[misc]
-    """AI2-THOR's controller, which ends its processes even if the start fails.
-
-    Raises:
-        ProcessEndedError: The simulator process ended during the start.
-    """
+    """AI2-THOR's controller, which ends its processes even if the start fails."""
 
     server: Any
     _process: Any = None

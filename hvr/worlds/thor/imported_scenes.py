@@ -129,11 +129,7 @@ def is_house(content: object) -> bool:
 
 
 def scene_from_house(house: Mapping[str, Any], path: Path) -> Scene:
-    """Return the scene of a house.
-
-    Raises:
-        SceneError: The schema is not supported, or the file is not a house.
-    """
+    """Return the scene of a house."""
     try:
         schema = house.get("metadata", {}).get("schema", SCHEMA)
         if schema != SCHEMA:

@@ -114,9 +114,6 @@ def read_options(
         texts: Texts such as `platform=CloudRendering`; later ones win.
         environment: Environment variables; the process's own if None. `HVR_THOR` contains texts
             separated by commas, `HVR_THOR_EXECUTABLE` the command line of the simulator.
-
-    Raises:
-        UsageError: A name is unknown or a value is invalid.
     """
     environment = os.environ if environment is None else environment
     usual = [t for t in environment.get(ENVIRONMENT, "").split(",") if t.strip()]

@@ -162,7 +162,6 @@ class RequestOutcome:
 
     @property
     def exit_code(self) -> int:
-        """Exit code of the command."""
         if self.uncertain:
             return 5
         return 2 if self.waiting else self.run.exit_code

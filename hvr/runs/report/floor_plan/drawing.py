@@ -438,12 +438,7 @@ _EXTRA = "pictures"
 
 
 def write_png(drawing: Drawing, path: Path) -> None:
-    """Write the drawing in light mode at twice its size.
-
-    Raises:
-        MissingExtraError: Pillow is not installed.
-        DataFileError: The file cannot be written.
-    """
+    """Write the drawing in light mode at twice its size."""
     data = BytesIO()
     paint(drawing).save(data, format="PNG")
     write_whole(path, data.getvalue())

@@ -161,9 +161,6 @@ class FloorPlan(Value):
 
         Args:
             source: File name for error messages.
-
-        Raises:
-            DataFileError: The values do not describe a plan.
         """
         try:
             agent = raw["agent"]
@@ -212,9 +209,6 @@ def floor_plan(
         metadata: Metadata of an event of the kitchen or of AI2-THOR.
         names: Names of the scene's objects; None to derive them from this event.
         grid: Walkable points; None for those of the packaged scene, if any.
-
-    Raises:
-        UnknownObjectError: The event contains an object that `names` lacks.
     """
     names = names or Names.from_metadata(metadata)
     scene = str(metadata.get("sceneName", "")).removesuffix("_physics")
