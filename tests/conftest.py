@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, settings
 
 from hvr.doors.cli.main import run
 from hvr.worlds import Event, Kitchen, Names
+from tests import warm
 from tests.command_line import Ended, Hvr
 
 # Output of `hvr plan` must not depend on the extra gnn; tests of scores enable the verifier.
@@ -37,6 +38,12 @@ settings.load_profile("hvr")
 # need it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Start the servers of warm processes, once for all processes of pytest."""
+    if not hasattr(config, "workerinput"):
+        config.add_cleanup(warm.start_servers())
 
 
 @pytest.hookimpl(wrapper=True)

@@ -9,7 +9,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import tempfile
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,7 +22,6 @@ from hvr.doors.cli.main import Command
 from hvr.errors import HvrError
 from hvr.knowledge.terms import PREFIXES
 from tests.command_line import commands
-from tests.documentation.launcher import launcher
 from tests.documentation.pages import PAGES, ROOT, Block, Page, can, read_page
 from tests.documentation.pages import main as tell
 from tests.documentation.reader import Reader, matches, missing
@@ -96,24 +94,15 @@ def test_modules_that_are_named_exist(page: Path) -> None:
 # examples work
 
 
-@pytest.fixture(scope="session")
-def started() -> Iterator[Path]:
-    """The socket of a program launcher."""
-    with tempfile.TemporaryDirectory(prefix="hvr-") as folder, launcher(Path(folder)) as socket:
-        yield socket
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("bash") is None, reason="the pages are written for bash")
 @pytest.mark.parametrize("page", [page for page in READ if page.runs], ids=lambda page: page.name)
-def test_what_a_page_shows_works_from_top_to_bottom(
-    page: Page, started: Path, tmp_path: Path
-) -> None:
+def test_what_a_page_shows_works_from_top_to_bottom(page: Page, tmp_path: Path) -> None:
     package = missing(page)
     if package:
         pytest.skip(f"{package} is not installed")
-    with Reader(tmp_path, started) as reader:
-        reader.read(page)
+    with Reader(page, tmp_path) as reader:
+        reader.read()
 
 
 def test_the_blocks_are_of_kinds_that_are_looked_at() -> None:
@@ -377,12 +366,13 @@ def test_what_is_shown_is_compared_with_what_is_printed(
     ],
 )
 def test_a_page_that_shows_what_does_not_work_is_found(
-    code: str, says: str, started: Path, tmp_path: Path
+    code: str, says: str, tmp_path: Path
 ) -> None:
     page = tmp_path / "page.md"
     page.write_text(code + "\n", encoding="utf-8")
-    with Reader(tmp_path, started) as reader, pytest.raises(AssertionError, match=says):
-        reader.read(read_page(page, tmp_path))
+    read = read_page(page, tmp_path)
+    with Reader(read, tmp_path) as reader, pytest.raises(AssertionError, match=says):
+        reader.read()
 
 
 # generated pages

@@ -1,26 +1,27 @@
-"""Start hvr's processes without the cost of starting Python: `Popen` and `run`, as in `subprocess`.
+"""Start processes without the cost of starting Python: `Popen` and `run`, as in `subprocess`.
 
-A short process spends most of its time on imports. A server for each pytest process has already
-done them. Each new process is forked from it, gets its own arguments, folder, environment and
-streams, and becomes a child of the caller. Exit codes, signals and `wait` work as for any child
-process.
+A short process spends most of its time on imports. One server for all processes of pytest has done
+them, and forks for each new process, which gets its own arguments, folder, environment and streams.
+The server reports the end of the process to the caller, so that `wait` and signals work as for
+children.
 
 `subprocess` starts all other commands than `python -m MODULE`, `python -c CODE` and `python FILE`,
-and commands with settings that only a new interpreter reads, such as its encoding.
+and commands with settings that only a new interpreter reads, such as its encoding. Shells call
+`tests/documentation/shim.py` instead of hvr.
 """
 
 from __future__ import annotations
 
 import atexit
 import contextlib
-import ctypes
-import functools
 import gc
 import importlib
 import io
 import json
 import os
 import runpy
+import select
+import signal
 import socket
 import subprocess
 import sys
@@ -28,30 +29,75 @@ import tempfile
 import threading
 import time
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 _ROOT = Path(__file__).resolve().parents[1]
-_SUBREAPER = 36
+_FOLDER = "WARM_SERVERS"
+_PLAIN = (
+    "openai",
+    "hvr.bench.runner",
+    "hvr.doors.cli.display",
+    "hvr.doors.cli.main",
+    "hvr.doors.cli.plan",
+    "hvr.models.connect",
+    "hvr.planning.solving.solve",
+    "hvr.validation.batch",
+)
+_SERVERS = {"plain": _PLAIN, "learning": (*_PLAIN, "torch_geometric")}
+"""The modules that each server has imported. PyTorch would triple the cost of forking."""
+
 _HEEDED = ("PYTHON", "LC_", "OPENAI_LOG")
 _HEEDED_LATER = ("PYTHONPATH", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE")
+
+
+# The callers --------------------------------------------------------------------------------------
+
+
+def start_servers() -> Callable[[], None]:
+    """Start the servers for this process and its children; return a function that ends them."""
+    home = tempfile.TemporaryDirectory(prefix="hvr-")
+    os.environ[_FOLDER] = home.name
+    servers = [
+        subprocess.Popen(
+            [sys.executable, "-m", "tests.warm", str(Path(home.name, name)), *modules],
+            cwd=_ROOT,
+            env={**os.environ, "HOME": home.name, "PYTHONUTF8": "1"},
+            start_new_session=True,
+        )
+        for name, modules in _SERVERS.items()
+    ]
+
+    def end() -> None:
+        for server in servers:
+            os.killpg(server.pid, signal.SIGKILL)
+            server.wait()
+        home.cleanup()
+
+    return end
+
+
+def server_address(*, learning: bool = False) -> Path:
+    """Return the socket of a server, once it is there."""
+    address = Path(os.environ[_FOLDER], "learning" if learning else "plain")
+    while not address.exists():
+        time.sleep(0.01)
+    return address
 
 
 class Popen(subprocess.Popen[Any]):
     """A process forked from the server, unless it needs a new interpreter."""
 
+    _end: socket.socket | None = None
+
     def _execute_child(self, args: Any, executable: Any, preexec: Any, *more: Any) -> None:
-        close_fds, pass_fds, cwd, env, _, _, shell, *pipes = more
-        streams, rest = pipes[:6], pipes[6:]
-        new_session = rest[5]
+        _, pass_fds, cwd, env, _, _, shell, *pipes = more
+        streams, new_session = pipes[:6], pipes[11]
         environ = dict(os.environ if env is None else env)
         words = args if isinstance(args, str) else [*map(os.fspath, args)]
-        del close_fds
         if sys.platform != "linux" or shell or pass_fds or preexec or not _suits(words, environ):
-            super()._execute_child(  # type: ignore[misc]
-                args, executable, preexec, *more
-            )
+            super()._execute_child(args, executable, preexec, *more)  # type: ignore[misc]
             return
         asked = {
             "words": words[1:],
@@ -59,13 +105,44 @@ class Popen(subprocess.Popen[Any]):
             "environ": environ,
             "session": new_session,
         }
+        text = json.dumps(asked).encode()
         given = [
             stream if stream != -1 else number
             for number, stream in enumerate((streams[0], streams[3], streams[5]))
         ]
-        self.pid = _server().start(asked, given)
+        self._end = socket.socket(socket.AF_UNIX)
+        self._end.connect(str(server_address()))
+        socket.send_fds(self._end, [len(text).to_bytes(8, "big")], given)
+        self._end.sendall(text)
+        self.pid = self._number()
         self._child_created = True
         self._close_pipe_fds(*streams)  # type: ignore[attr-defined]
+
+    def _number(self) -> int:
+        assert self._end is not None
+        answer = self._end.recv(8, socket.MSG_WAITALL)
+        assert len(answer) == 8, "the server of warm processes has ended"
+        return int.from_bytes(answer, "big")
+
+    def _try_wait(self, flags: int) -> tuple[int, int]:
+        """Return the process's number and status like `os.waitpid`, or zeros while it runs."""
+        if self._end is None:
+            return super()._try_wait(flags)  # type: ignore[misc, no-any-return]
+        if flags and not select.select([self._end], [], [], 0)[0]:
+            return 0, 0
+        status = self._number()
+        self._end.close()
+        return self.pid, status
+
+    def _internal_poll(self, *given: Any, **named: Any) -> int | None:
+        if self._end is None:
+            return super()._internal_poll(*given, **named)  # type: ignore[misc, no-any-return]
+        with self._waitpid_lock:  # type: ignore[attr-defined]
+            if self.returncode is None:
+                number, status = self._try_wait(os.WNOHANG)
+                if number:
+                    self._handle_exitstatus(status)  # type: ignore[attr-defined]
+        return self.returncode
 
 
 def run(
@@ -109,86 +186,71 @@ def _heeded_at_start(environ: Mapping[str, str]) -> Mapping[str, str]:
     return {"PYTHONUTF8": "1", **named, **dict.fromkeys(_HEEDED_LATER, "")}
 
 
-class _Server:
-    def __init__(self) -> None:
-        self._socket, other = socket.socketpair()
-        self._lock = threading.Lock()
-        self._home = tempfile.TemporaryDirectory()
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.warm", str(other.fileno())],
-            cwd=_ROOT,
-            env={**os.environ, "HOME": self._home.name, "PYTHONUTF8": "1"},
-            pass_fds=[other.fileno()],
-        )
-        other.close()
-
-    def start(self, asked: Mapping[str, Any], streams: Sequence[int]) -> int:
-        text = json.dumps(asked).encode()
-        with self._lock:
-            # The process loses its parent immediately, and this process adopts it.
-            ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
-            socket.send_fds(self._socket, [len(text).to_bytes(8, "big")], streams)
-            self._socket.sendall(text)
-            answer = self._socket.recv(8, socket.MSG_WAITALL)
-            ctypes.CDLL(None).prctl(_SUBREAPER, 0, 0, 0, 0)
-        assert len(answer) == 8, "the server of warm processes has ended"
-        return int.from_bytes(answer, "big")
-
-    def close(self) -> None:
-        self._socket.close()
-        self._process.wait()
-        self._home.cleanup()
-
-
-@functools.cache
-def _server() -> _Server:
-    server = _Server()
-    owner = os.getpid()
-    atexit.register(lambda: server.close() if os.getpid() == owner else None)
-    return server
-
-
 # The server ---------------------------------------------------------------------------------------
 
 
-def _serve(number: int) -> None:
-    """Fork until the caller ends; return only in a forked process, which runs the program."""
-    caller = socket.socket(fileno=number)
-    _prepare()
-    while True:
+def _serve(address: Path, modules: Sequence[str]) -> None:
+    """Fork until the process that started the server ends; return only in forked processes."""
+    owner = os.getppid()
+    listening = socket.socket(socket.AF_UNIX)
+    listening.bind(str(address))
+    listening.listen(100)
+    woken, waking = socket.socketpair()
+    waking.setblocking(False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(waking.fileno(), warn_on_full_buffer=False)
+    callers: dict[int, socket.socket] = {}
+    while os.getppid() == owner:
+        ready, _, _ = select.select([listening, woken], [], [], 1.0)
+        if woken in ready:
+            woken.recv(1000)
+            _report(callers)
+        if listening not in ready:
+            continue
+        caller, _ = listening.accept()
         head, streams, _, _ = socket.recv_fds(caller, 8, 3)
-        if len(head) < 8:
-            os._exit(0)
         asked = json.loads(caller.recv(int.from_bytes(head, "big"), socket.MSG_WAITALL))
-        reader, writer = os.pipe()
-        between = os.fork()
-        if between == 0:
-            between = os.getpid()
-            if os.fork() == 0:
-                if asked["session"]:
-                    os.setsid()
-                os.write(writer, os.getpid().to_bytes(8, "big"))
-                for each in (reader, writer):
-                    os.close(each)
-                caller.close()
-                while os.getppid() == between:
-                    time.sleep(0.001)
-                _become(asked, streams)
-                return
-            os._exit(0)
-        answer = os.read(reader, 8)
-        os.waitpid(between, 0)
-        for each in (reader, writer, *streams):
-            os.close(each)
-        caller.sendall(answer)
+        if "hvr" not in sys.modules:
+            _prepare(address.with_suffix(".run"), modules)
+        process = os.fork()
+        if process == 0:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            for each in (listening, woken, waking, caller, *callers.values()):
+                each.close()
+            _become(asked, streams)
+            return
+        for stream in streams:
+            os.close(stream)
+        callers[process] = caller
+        _tell(caller, process)
+    os.killpg(0, signal.SIGKILL)
 
 
-def _prepare() -> None:
-    """Import the modules that commands import, and fill their caches."""
+def _report(callers: dict[int, socket.socket]) -> None:
+    """Report the processes that have ended."""
+    while callers:
+        process, status = os.waitpid(-1, os.WNOHANG)
+        if process == 0:
+            return
+        with callers.pop(process) as caller:
+            _tell(caller, status)
+
+
+def _tell(caller: socket.socket, number: int) -> None:
+    with contextlib.suppress(OSError):  # a killed caller
+        caller.sendall(number.to_bytes(8, "big"))
+
+
+def _prepare(folder: Path, modules: Sequence[str]) -> None:
+    """Import what commands import, and fill hvr's caches."""
     from hvr import Options, plan  # type: ignore[attr-defined]
+    from hvr.models.choice import ModelChoice
 
-    plan("make coffee", options=Options(save=Path.home() / "first"))
-    for name in ("openai", "hvr.doors.cli.main", "hvr.bench.runner", "hvr.models.connect"):
+    plan("make coffee", options=Options(save=folder / "coffee"))
+    simulated = ModelChoice(spec="scripted")
+    plan(task="T2", options=Options(save=folder / "T2", model=simulated, execute=False))
+    for name in modules:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     gc.collect()
@@ -196,6 +258,9 @@ def _prepare() -> None:
 
 
 def _become(asked: Mapping[str, Any], streams: Sequence[int]) -> None:
+    """Run a program with its own streams, folder and environment, and exit."""
+    if asked["session"]:
+        os.setsid()
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
@@ -253,4 +318,4 @@ def _execute(words: Sequence[str], folder: str) -> None:
 
 
 if __name__ == "__main__":
-    _serve(int(sys.argv[1]))
+    _serve(Path(sys.argv[1]), sys.argv[2:])

@@ -22,22 +22,22 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Self
 
-from tests.documentation.launcher import SHIM, teach
 from tests.documentation.model import Answering
 from tests.documentation.pages import ROOT, Block, Command, Page, can
 from tests.models.servers import GeminiServer, OpenAIServer
+from tests.warm import server_address
 
 LIMIT = 300.0
 """Seconds after which a command or a block counts as hanging."""
 
 _SCRIPTS = ("benchmarks", "studies", "tests", "tools")
+_SHIM = Path(__file__).with_name("shim.py")
 _PROGRAMS = {"python": "", "python3": "", "pip": "-P -m pip"}
+_WARM = {"hvr": "-m hvr", "session": "-m tests.documentation.session"}
 _LOCAL = re.compile(r"http://localhost:(?:8000|11434)/v1")
 _GEMINI = re.compile(r"(?<=--llm )gemini:MODEL")
 _CHECKOUT = re.compile(r"(?<=pip install '|pip install \")\.(?=\[)")
 """The checkout as an install target; here hvr is already installed."""
-_LARGE = {"gnn": "torch_geometric", "llm": "openai"}
-"""Packages of extras that take long to import."""
 
 # Output that differs from run to run and needs no "…".
 _SECONDS = re.compile(r"\d+(?:\\\.\d+)?(?=\\ s\b)")
@@ -98,18 +98,18 @@ class Reader:
     """Reads one page; a context manager.
 
     Args:
+        page: The page.
         folder: An empty folder to work in.
-        launcher: The socket of a launcher, which starts hvr and Python.
     """
 
-    def __init__(self, folder: Path, launcher: Path) -> None:
+    def __init__(self, page: Page, folder: Path) -> None:
+        self.page = page
         self.folder = folder / "page"
-        self._launcher = launcher
         self._printed = folder / "printed"
         self._openai = OpenAIServer(Answering())
         self._gemini = GeminiServer(Answering())
         self._closing = contextlib.ExitStack()
-        _prepare(folder, launcher)
+        _prepare(folder, server_address(learning="gnn" in page.extras))
         self._environ = _environ(folder) | {"OPENAI_BASE_URL": self._openai.url}
 
     def __enter__(self) -> Self:
@@ -122,15 +122,14 @@ class Reader:
     def __exit__(self, *_: object) -> None:
         self._closing.close()
 
-    def read(self, page: Page) -> None:
-        """Run a page and check its output.
+    def read(self) -> None:
+        """Run the page and check its output.
 
         Raises:
             AssertionError: An exit code or an output differs from the page.
         """
-        teach(self._launcher.parent, [_LARGE[extra] for extra in page.extras if extra in _LARGE])
         printed = ""
-        for block in page.blocks:
+        for block in self.page.blocks:
             if block.file:
                 write_file(self._where() / block.file, self._here(block.code))
             elif block.commands:
@@ -207,7 +206,7 @@ class Reader:
         return process
 
 
-def _prepare(folder: Path, launcher: Path) -> None:
+def _prepare(folder: Path, server: Path) -> None:
     """Create the working folder and the programs."""
     for name in ("page", "home", "bin"):
         (folder / name).mkdir()
@@ -215,8 +214,8 @@ def _prepare(folder: Path, launcher: Path) -> None:
         (folder / "page" / name).symlink_to(ROOT / name)
     # Copies, because a line of a page may write into these folders.
     shutil.copytree(ROOT / "examples", folder / "page" / "examples")
-    launched = {name: f"-I -S '{SHIM}' '{launcher}' {name}" for name in ("hvr", "session")}
-    for name, words in {**_PROGRAMS, **launched}.items():
+    warm = {name: f"-I -S '{_SHIM}' '{server}' {words}" for name, words in _WARM.items()}
+    for name, words in {**_PROGRAMS, **warm}.items():
         program = folder / "bin" / name
         program.write_text(f"#!/bin/sh\nexec '{sys.executable}' {words} \"$@\"\n", encoding="utf-8")
         program.chmod(0o755)

@@ -1,4 +1,4 @@
-"""Client of the launcher in place of a program: SOCKET PROGRAM [ARGUMENT...]."""
+"""Client of a server of warm processes, in place of a program: SOCKET WORD..."""
 
 import json
 import os
@@ -8,7 +8,9 @@ import sys
 with socket.socket(socket.AF_UNIX) as server:
     server.connect(sys.argv[1])
     folder = os.getcwd()  # noqa: PTH109 - pathlib would take most of the time
-    asked = {"words": sys.argv[2:], "folder": folder, "environ": dict(os.environ)}
-    socket.send_fds(server, [json.dumps(asked).encode()], [0, 1, 2])
-    answer = server.recv(16)
-sys.exit(int(answer or 255))
+    asked = {"words": sys.argv[2:], "folder": folder, "environ": dict(os.environ), "session": False}
+    text = json.dumps(asked).encode()
+    socket.send_fds(server, [len(text).to_bytes(8, "big")], [0, 1, 2])
+    server.sendall(text)
+    answer = server.recv(16, socket.MSG_WAITALL)
+sys.exit(os.waitstatus_to_exitcode(int.from_bytes(answer[8:], "big")) & 255 if answer[8:] else 255)
