@@ -6,6 +6,7 @@ import difflib
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from hvr.errors import DataFileError, LanguageError
 from hvr.knowledge.ontology import (
@@ -404,8 +405,9 @@ def _gerund(phrase: str) -> str:
 # Vocabulary ---------------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=8)
 def load_lexicon(ontology: Ontology) -> Lexicon:
-    """Build the lexicon of an ontology."""
+    """Return the cached lexicon of an ontology."""
     verbs = list(_verbs(ontology))
     roles = roles_of(ontology)
     filled = roles.predicate(FILLED)

@@ -32,7 +32,7 @@ from hvr.models.connect import (
 )
 from hvr.models.meter import Meter
 from hvr.models.recording import has_header
-from hvr.pddl import Task, TypedName, parse_formula
+from hvr.pddl import TypedName, parse_formula
 from hvr.pddl.task import holds_initially
 from hvr.planning.library import Library, Origin, learn, read_library, update_library, write_library
 from hvr.planning.plans import (
@@ -315,12 +315,12 @@ class LLMPolicy(Policy[str]):
         request = stage
         if reason:
             request = f"{stage} (A first attempt was broken off: {reason} Go on from here.)"
-        record = self._write(request, graph, inventory, self._constraints(stage, inventory))
+        predicted = self._predicted(graph, inventory)
+        task = predicted.task
+        record = self._write(request, predicted, self._constraints(stage, inventory))
         record.require_steps()
         self.plans.append(record)
-        domain = self.equipment.domain
-        task = Task(domain, graph.problem(domain, "plan"))
-        navigation = find_navigation(domain)
+        navigation = find_navigation(task.domain)
         fleeting = navigation.predicates if navigation else frozenset()
         goal = plan_outcome(task, task.initial, record.plan.actions, fleeting)
         problem = task.problem.replace(goal=goal)
@@ -343,7 +343,8 @@ class LLMPolicy(Policy[str]):
         """
         if find is not None:
             inventory = find(request)
-        return self._write(request, graph, inventory, self._constraints(request, inventory))
+        predicted = self._predicted(graph, inventory)
+        return self._write(request, predicted, self._constraints(request, inventory))
 
     def _constraints(self, request: str, inventory: Inventory) -> tuple[str, ...]:
         settings = self.equipment.settings
@@ -351,12 +352,14 @@ class LLMPolicy(Policy[str]):
             return ()
         return read_constraints(self._reader, request, inventory)
 
-    def _write(
-        self, request: str, graph: KnowledgeGraph, inventory: Inventory, constraints: Sequence[str]
-    ) -> PlanningRecord:
+    def _predicted(self, graph: KnowledgeGraph, inventory: Inventory) -> PredictedScene:
         equipment = self.equipment
-        predicted = PredictedScene(graph, equipment.domain, inventory, equipment.compile_task)
-        writing = make_writing(equipment, request, predicted, constraints)
+        return PredictedScene(graph, equipment.domain, inventory, equipment.compile_task)
+
+    def _write(
+        self, request: str, predicted: PredictedScene, constraints: Sequence[str]
+    ) -> PlanningRecord:
+        writing = make_writing(self.equipment, request, predicted, constraints)
         record = writing.write()
         self._library_uses |= set(writing.library_uses)
         return record

@@ -101,11 +101,6 @@ _PREDICATE = re.compile(r"\((not \()?([a-z_]+)")
 
 
 @lru_cache(maxsize=4)
-def lexicon_of(ontology: Ontology) -> Lexicon:
-    return load_lexicon(ontology)
-
-
-@lru_cache(maxsize=4)
 def sources_of_liquids(ontology: Ontology) -> tuple[tuple[str, str], ...]:
     """Return the classes from which liquids come, each with its liquid."""
     liquids = {
@@ -200,7 +195,7 @@ def mentions_of(request: str) -> RequestMentions:
         tokens = tokenize(request)
     except LanguageError:
         return RequestMentions()
-    reader = _Reader(ontology, lexicon_of(ontology))
+    reader = _Reader(ontology, load_lexicon(ontology))
     place = 0
     while place < len(tokens):
         place += reader.read(tokens, place)
