@@ -53,6 +53,10 @@ if TYPE_CHECKING:
 
 Binding = Mapping[str, str]
 
+_LITERALS = (Atom, Equal, Comparison)
+_CHANGES = (Atom, Not, NumericEffect)
+_SHARED = (Or, Exists, Forall)
+
 
 class Effects:
     """Accumulates the effects of an action during compilation."""
@@ -126,6 +130,31 @@ class Compiler:
     ) -> Conjunction:
         """Compile a formula, or its negation unless `positive`. Preferences count as true."""
         return run_trampoline(self._condition(formula, binding, positive))
+
+    def _flat(
+        self, formula: Expression, binding: Binding, positive: bool = True
+    ) -> Conjunction | None:
+        """Return a formula that is compiled without recursion, as most are; otherwise None."""
+        if not (isinstance(formula, And) and positive):
+            return self._known(formula, binding, positive)
+        parts: list[Conjunction] = []
+        for operand in formula.operands:
+            part = self._known(operand, binding, True)
+            if part is None or part is state.FALSE:
+                return part
+            parts.append(part)
+        return conjunction(parts)
+
+    def _known(self, formula: Expression, binding: Binding, positive: bool) -> Conjunction | None:
+        """Return a compiled literal or cached part; None for other formulas."""
+        if isinstance(formula, Not):
+            formula, positive = formula.operand, not positive
+        if isinstance(formula, _LITERALS):
+            return self._literal(formula, binding, positive)
+        if isinstance(formula, _SHARED) and self.duration is None:
+            known = self.task.parts
+            return known.compiled.get(known.key(formula, binding, positive))
+        return None
 
     def _condition(
         self, formula: Expression, binding: Binding, positive: bool
@@ -207,9 +236,8 @@ class Compiler:
         decided = state.FALSE if all_ else state.TRUE
         compiled: list[Conjunction] = []
         for formula, binding, positive in parts:
-            if isinstance(formula, Atom | Equal | Comparison):
-                part = self._literal(formula, binding, positive)
-            else:
+            part = self._known(formula, binding, positive)
+            if part is None:
                 part = yield self._condition(formula, binding, positive)
             if part is decided:
                 return decided
@@ -228,30 +256,39 @@ class Compiler:
         match effect:
             case And(operands):
                 for operand in operands:
-                    if isinstance(operand, Atom | Not | NumericEffect):
-                        self._change(operand, binding, condition, into)
-                    else:
+                    if not self._flat_effect(operand, binding, condition, into):
                         yield self._effect(operand, binding, condition, into)
             case Forall(variables, body):
                 # Skip instances whose condition is statically false: few objects remain in effects
                 # such as (forall (?x) (when (part-of ?x ?whole) …)).
                 guard = body.condition if isinstance(body, When) else And(())
                 for instance in self.instances(variables, guard, True, binding):
-                    yield self._effect(body, instance, condition, into)
+                    if not self._flat_effect(body, instance, condition, into):
+                        yield self._effect(body, instance, condition, into)
             case When(guard, body):
-                if isinstance(guard, Atom | Equal | Comparison):
-                    own = self._literal(guard, binding, True)
-                else:
-                    own = yield self._condition(guard, binding, True)
+                own: Conjunction = yield self._condition(guard, binding, True)
                 guarded = own if condition is state.TRUE else conjunction((condition, own))
-                if guarded is state.FALSE:
-                    return
-                if isinstance(body, Atom | Not | NumericEffect):
-                    self._change(body, binding, guarded, into)
-                else:
+                if guarded is not state.FALSE:
                     yield self._effect(body, binding, guarded, into)
             case _:
                 self._change(effect, binding, condition, into)
+
+    def _flat_effect(
+        self, effect: Expression, binding: Binding, condition: Conjunction, into: Effects
+    ) -> bool:
+        """Compile an effect without recursion, as for most; return whether that was possible."""
+        if isinstance(effect, When):
+            own = self._flat(effect.condition, binding)
+            if own is None:
+                return False
+            effect = effect.effect
+            condition = own if condition is state.TRUE else conjunction((condition, own))
+            if condition is state.FALSE:
+                return True
+        if not isinstance(effect, _CHANGES):
+            return False
+        self._change(effect, binding, condition, into)
+        return True
 
     def _change(
         self, effect: Expression, binding: Binding, condition: Conjunction, into: Effects
