@@ -20,7 +20,7 @@ from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.language.cursor import PAUSES, Cursor
 from hvr.language.function_words import NUMBERS
 from hvr.language.grammar import Reader
-from hvr.language.lexicon import tokenize
+from hvr.language.lexicon import plurals, tokenize
 from hvr.language.noun_phrases import read_thing
 from hvr.language.spelling import corrections
 from hvr.language.statements import is_question
@@ -167,6 +167,7 @@ class DialogueMemory(Value):
         places: Mentioned places, most prominent first.
         used: Objects of the last request and its repetitions.
         origins: The place of each moved object before it was moved.
+        acted: Objects of the last plan's actions, the last first.
     """
 
     request: str = ""
@@ -175,6 +176,7 @@ class DialogueMemory(Value):
     places: tuple[str, ...] = ()
     used: tuple[str, ...] = ()
     origins: Mapping[str, str] = MappingProxyType({})
+    acted: tuple[str, ...] = ()
 
 
 class PhraseSpan(Value):
@@ -219,6 +221,26 @@ _BACK = re.compile(
     r"(?P<after> back)?(?: (?:there$|where|to where|to its|in its|to their|in their)\b.*)?[.!]*$",
     re.IGNORECASE,
 )
+_APART = re.compile(
+    r"(?:except|but not|not|apart from|other than)(?: for)? (?P<what>[^,]+), "
+    r"(?P<rest>.*\b(?:it|that|them|those)\b.*)",
+    re.IGNORECASE,
+)
+_PRONOUN = re.compile(r"\b(?:it|that|them|those)\b", re.IGNORECASE)
+_IF_SO = re.compile(
+    r"if (?:(?:it|they|that|there) (?:is|are)(?P<not> not|n't)?|so|(?:it|they|there) does?|not)"
+    r"(?:, | then |,? then,? )(?P<rest>.+)",
+    re.IGNORECASE,
+)
+_USED = re.compile(
+    r"\bthe (?P<what>[\w ]+?) (?:(?:that|which) )?you (?:have )?(?:just )?"
+    r"(?:used|took|opened|washed|cleaned|moved|filled|sliced|picked up)\b",
+    re.IGNORECASE,
+)
+_ONE = re.compile(
+    r"\b(?!the|that|this|which|what|no)(?P<before>[a-z]+) (?P<one>one(?P<ones>s)?)\b(?! of)",
+    re.IGNORECASE,
+)
 _NTH = re.compile(r"\bthe (\w+) one\b", re.IGNORECASE)
 _ONE_OF = re.compile(r"\bone of (?:them|these|those)\b", re.IGNORECASE)
 _EVERYTHING = frozenset({"everything", "all of it", "all of them", "all", "it all", "them all"})
@@ -257,6 +279,13 @@ class Rewriter:
         corrects = plain != text.strip(" ,")
         if corrects and (pair := _NOT_BUT.match(plain)):
             plain = pair[2]
+            if (taken := self._back(f"put {pair[1]} back")) and not self._has_verb(plain):
+                for request in self._instead(plain):
+                    if isinstance(request, str):
+                        yield f"{taken} and {request}"
+        if (apart := _APART.fullmatch(plain)) is not None:  # 'except the spoon, put that back'
+            plain = _PRONOUN.sub(apart["what"], apart["rest"], count=1)
+        plain = self._standing_alone(plain)
         if self.memory.request and _AGAIN.match(plain.rstrip(".!")):
             yield self.memory.request
             return
@@ -267,10 +296,31 @@ class Rewriter:
         if self.memory.request and (switched := self._switched(rest)):
             yield switched
         if self.memory.request and not self._has_verb(rest):
-            yield from self._instead(rest)
+            instead = list(self._instead(rest))
+            yield from instead
+            if instead and self._only_names(rest):
+                return
         if text.rstrip().endswith("?") and self._only_names(rest):
             return  # 'and the kettle?' orders nothing by itself
         yield from self._resolved(plain if plain else text)
+
+    def _standing_alone(self, text: str) -> str:
+        """Replace 'if it is', and descriptions by what the robot did, with what they mean."""
+        if (asked := _IF_SO.match(text)) and is_question(self.memory.request):
+            (_, *words), spans = self.spans(self.memory.request.rstrip("?"))
+            if spans and words:
+                end = spans[0].end - 1
+                said = [*words[:end], "is", *words[end:]]
+                said = ["there", "is", *words[1:]] if words[0] == "there" else said
+                text = f"{'unless' if asked['not'] else 'if'} {' '.join(said)}, {asked['rest']}"
+
+        def used(match: re.Match[str]) -> str:
+            named = self.spans(match["what"])[1]
+            kinds = {c for span in named for c in self._classes(span.thing)}
+            names = (n for n in self.memory.acted if self.inventory.classes.get(n) in kinds)
+            return next(names, match[0])
+
+        return _USED.sub(used, text)
 
     def _only_names(self, rest: str) -> bool:
         tokens, spans = self.spans(rest) if rest else ((), [])
@@ -294,6 +344,14 @@ class Rewriter:
             return
         tokens, spans = self.spans(self.memory.request)
         own, found = self.spans(rest)
+        split = next((s.preposition for s in found if s.preposition < s.start), 0)
+        if split and _OTHER.match(" ".join(own[:split])):  # 'the second one in the bin'
+            for request in self._instead(" ".join(own[:split])):
+                if isinstance(request, str):
+                    memory = self.memory.replace(request=request)
+                    place = " ".join(own[split:])
+                    yield from Rewriter(self.reader, self.inventory, memory)._instead(place)
+            return
         if _OTHER.match(rest):
             yield from self._other(
                 tokens,
@@ -368,6 +426,9 @@ class Rewriter:
         returns = match and (match["before"] or match["after"] or text.lower().startswith("return"))
         if match is None or not returns:
             return ""
+        before = text.strip()[: match.start()]
+        if before.strip() and self.spans(before)[1]:
+            return ""  # something else is said before
         names = self._meant(match["what"])
         if not names:
             return ""
@@ -399,6 +460,14 @@ class Rewriter:
         return (name,) if name in self.memory.origins else tuple(moved[-1:])
 
     def _resolved(self, text: str) -> Iterator[str]:
+        for said in (*self._known(text), text):
+            yield from self._referring(said)
+
+    def _referring(self, text: str) -> Iterator[str]:
+        label = next((self._label(n) for n in (*self.memory.group, *self.memory.things)), "")
+        if label and (one := _ONE.search(text)) and one["before"] not in _ORDINALS:
+            plural = one["ones"] and plurals(label)[0]
+            text = f"{text[: one.start('one')]}{plural or label}{text[one.end('one') :]}"
         tokens = list(tokenize(self._counted(text))) if text.strip() else []
         if " ".join(tokens) != " ".join(tokenize(text) if text.strip() else ()):
             yield " ".join(tokens)
@@ -425,6 +494,25 @@ class Rewriter:
         yield text
         if within:  # 'put the mug next to it', where 'it' refers to nothing in the request itself
             yield from referred
+
+    def _label(self, name: str) -> str:
+        return self.reader.taxonomy.label(self.inventory.classes[name])
+
+    def _known(self, text: str) -> Iterator[str]:
+        """Yield a request in which 'the drawer' is the one that the last turn was about."""
+        tokens, spans = self.spans(text) if text.strip() else ((), [])
+        about = (*self.memory.group, *self.memory.acted, *self.memory.places[:1])
+        said = list(tokens)
+        for span in reversed(spans):
+            kinds, thing = self._classes(span.thing), span.thing
+            several = sum(c in kinds for c in self.inventory.classes.values()) > 1
+            plain = thing.determiner.definite and not (thing.adjectives or thing.relative)
+            names = {n for n in about if self.inventory.classes.get(n) in kinds}
+            single = thing.nouns and not thing.nouns[0].plural and thing.kind != "name"
+            if several and plain and single and len(names) == 1 and len(thing.nouns) == 1:
+                said[span.start : span.end] = names
+        if said != list(tokens):
+            yield " ".join(said)
 
     def _referents(self, pronoun: str, together: re.Match[str] | None) -> Iterator[tuple[str, ...]]:
         memory = self.memory

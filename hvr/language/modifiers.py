@@ -245,12 +245,14 @@ class AdjectiveUse(Value):
         definite: Whether the noun has 'the'; for 'the open drawer', an open drawer is preferred.
         every: Whether the phrase means all such objects: 'put all clean dishes away' selects clean
             ones.
+        into: Whether something is put there: 'in an empty drawer' selects one that is empty now.
     """
 
     condition: str = ""
     definite: bool = False
     moved: bool = False
     every: bool = False
+    into: bool = False
 
 
 def qualify(
@@ -267,6 +269,12 @@ def qualify(
         if draft.taxonomy.slices_it(adjective.condition):
             continue  # the noun already means the slices, if there are any
         methods = draft.taxonomy.methods
+        empty = asks_empty(adjective.condition, draft.taxonomy)
+        if use.into and empty and draft.plays(number, PLACE):
+            draft.select(number, nothing_at(draft, number))
+            if draft.plays(number, VESSEL):  # it may be full of water
+                draft.demand(number, adjective.condition, f"be {adjective.word}", moved=use.moved)
+            continue
         contrary = use.condition and methods.opposed(adjective.condition, use.condition)
         if adjective.selects or contrary or (use.every and use.moved):
             draft.select(number, adjective.condition)

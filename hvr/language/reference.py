@@ -290,6 +290,9 @@ class Referents:
 
     # --- things --------------------------------------------------------------------------
 
+    def _use(self, thing: NounPhrase, reading: ReferentReading) -> AdjectiveUse:
+        return reading.use(thing).replace(into=reading.requires == self._place)
+
     def _named(self, thing: NounPhrase, reading: ReferentReading) -> int:
         object_class = self.taxonomy.class_of_type(thing.text.rsplit("-", 1)[0])
         if object_class is None:
@@ -298,7 +301,7 @@ class Referents:
             if entity.name == thing.text:
                 return number
         number = self.draft.new(Entity((object_class,), thing.text, name=thing.text))
-        qualify(self.draft, number, thing.adjectives, reading.use(thing))
+        qualify(self.draft, number, thing.adjectives, self._use(thing, reading))
         return number
 
     def _everything(self, thing: NounPhrase, reading: ReferentReading) -> int:
@@ -326,7 +329,7 @@ class Referents:
             described = [a.condition for a in thing.adjectives if a.selects]
             known = self.draft.known(classes, described, determiner.count)
             if known is not None:
-                qualify(self.draft, known, thing.adjectives, reading.use(thing))
+                qualify(self.draft, known, thing.adjectives, self._use(thing, reading))
                 return known
         group = self._is_group(thing, classes)
         count = how_many(thing, group)
@@ -355,7 +358,7 @@ class Referents:
                 rest=determiner.other and count == 0,
             )
         )
-        qualify(self.draft, number, thing.adjectives, reading.use(thing))
+        qualify(self.draft, number, thing.adjectives, self._use(thing, reading))
         return number
 
     def _ends_all(self, thing: NounPhrase, reading: ReferentReading) -> bool:
@@ -559,7 +562,7 @@ class Referents:
         bare = NounPhrase("noun", thing.text, thing.determiner, (), tuple(vessels))
         number = self._noun(bare, reading)
         self.put_in(number, thing.of, "of")
-        qualify(self.draft, number, thing.adjectives, reading.use(thing))
+        qualify(self.draft, number, thing.adjectives, self._use(thing, reading))
         return [number]
 
     def put_in(self, vessel: int, thing: NounPhrase, word: str) -> None:

@@ -273,6 +273,9 @@ _POLITE = (
 )
 
 
+_SINCE = frozenset({"yet", "already", "now", "anymore", "again", "then", "today", "please"})
+
+
 def is_question(text: str) -> bool:
     """Return whether a text is a question instead of a request."""
     tokens = _asked(text)
@@ -287,6 +290,8 @@ _YOU = [("you",), ("we",), ("i",), ("any",), ("the",)]
 
 def _asked(text: str) -> tuple[str, ...]:
     tokens = tuple(t for t in tokenize(text) if t not in {"?", ",", "!", ".", "still", "currently"})
+    while len(tokens) > 2 and tokens[-1] in _SINCE:
+        tokens = tokens[:-1]
     while True:
         for words in map(tuple, map(str.split, _POLITE)):
             if tokens[: len(words)] == words and len(tokens) > len(words):
@@ -309,6 +314,13 @@ def read_statement(text: str, reader: Reader, view: SceneView) -> SceneStatement
     (corrected, *_) = corrections(_asked(text), reader.lexicon)
     tokens = expand_idioms(corrected.tokens, reader.lexicon)
     return _Questions(reader, view).statement(Cursor(text, tokens, reader.lexicon))
+
+
+_WE_HAVE = {
+    (do, who, have)
+    for do, have in (("do", "have"), ("do", "see"), ("have", "got"))
+    for who in ("we", "you", "i")
+}
 
 
 class _Questions:
@@ -470,8 +482,12 @@ class _Questions:
         robot = cursor.word() == "the" and cursor.word(cursor.at + 1) == "robot"
         if robot or cursor.word() == "you":
             cursor.at += 1 + robot
-            cursor.at += cursor.word() in {"holding", "hold", "carrying"}
+            cursor.at += cursor.word() in {"have", "got"} | {"holding", "hold", "carrying"}
+            cursor.at += cursor.word() == "got"
+            hand = read_adjuncts(cursor)
             self._end(cursor)
+            if any(one.kind != "hand" for one in hand):
+                raise cursor.parse_error()
             return self._listed(list(self.view.inventory.held), "in the hand", True)
         if verb in _DO:  # 'what does the fridge contain'
             things = read_things(cursor, "what", listing=True)
@@ -506,8 +522,14 @@ class _Questions:
         return QuestionAnswer(f"{said} {'is' if len(names) == 1 else 'are'} {where}", tuple(names))
 
     def _chosen(self, cursor: Cursor) -> tuple[list[str], list[str]]:
-        things = read_things(cursor, "which", listing=True, subject=True)
+        if cursor.word() in {"things", "objects", "items"}:
+            cursor.at += 1
+            things: Things = (NounPhrase("everything", "things"),)
+        else:
+            things = read_things(cursor, "which", listing=True, subject=True)
         names = [n for thing in things for n in self.judge.things(thing)]
+        if cursor.tokens[cursor.at :] in _WE_HAVE:
+            return names, []
         cursor.at += (
             cursor.word() == "there"
             or (cursor.word() in _BE and cursor.word(cursor.at + 1) == "there") * 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -37,9 +37,10 @@ from hvr.language.grammar import Reader, make_reader
 from hvr.language.own_words import effects_of
 from hvr.language.paraphrase import in_order
 from hvr.language.statements import SceneView, StatementJudge, answer, is_question
-from hvr.pddl import Atom, GroundAction, parse_formula
+from hvr.pddl import GroundAction, parse_formula
 from hvr.pddl.task import holds_initially
 from hvr.runs.folder import RunFolder
+from hvr.runs.past_turns import PastTurn, brought_about, handled, moved, same_verb
 from hvr.runs.request import Options, read_request
 from hvr.runs.result import Run
 from hvr.runs.spine import OpenScene, carry_out, open_scene
@@ -62,9 +63,10 @@ _UNDO = re.compile(
 )
 _NOT_THAT = re.compile(r"no\W+not (?P<thing>[^,.;]+)")
 _WHICH = re.compile(
-    r"(?:and )?which (?P<thing>[\w ]+?)(?: (?:did|have) you (?:use|used|take|taken|chosen|choose|"
-    r"mean|pick)| do you mean| was (?:it|that)| is (?:it|that))?"
+    r"(?:and )?(?:which|what) (?P<thing>[\w ]+?)(?: (?:did|have) you (?:use|used|take|taken|"
+    r"chosen|choose|mean|pick)| do you mean| was (?:it|that)| is (?:it|that))?"
 )
+_DEED = re.compile(r"(?:did|have) you (?:really |already |just )?(?P<verb>\w+) (?P<thing>.+)")
 _PUT = re.compile(r"where (?:did|have) you (?:put|placed?|left|leave) (?P<thing>.+)")
 _WAS = re.compile(
     r"where (?:was|were) (?P<thing>.+?)(?: (?:before|originally|at first|first|earlier))"
@@ -106,19 +108,6 @@ class ConversationReply:
         }
 
 
-@dataclass(frozen=True)
-class _Done:
-    """A request that was carried out, with its plans and the scene before it.
-
-    `run` is None if an error ended the request after it had changed the scene.
-    """
-
-    request: str
-    before: Inventory
-    run: Run | None
-    planned: tuple[Planned, ...]
-
-
 @dataclass
 class Conversation:
     """A dialogue in one scene, whose state persists from turn to turn.
@@ -139,7 +128,7 @@ class Conversation:
         self.replies: tuple[ConversationReply, ...] = ()
         """All replies so far."""
         self._memory = DialogueMemory()
-        self._done: list[_Done] = []
+        self._done: list[PastTurn] = []
         self._question: DialogueQuestion | None = None
         self._turns = 0
         if self.options.policy_name != "symbolic":
@@ -273,10 +262,12 @@ class Conversation:
         """Answer which object the last request used, or where a moved object was before."""
         judge = StatementJudge(self._reader, self._view())
         if (which := _WHICH.fullmatch(plain)) is not None and self._done:
-            used = (*self._memory.group, *self._memory.places)
+            used = (*self._memory.group, *self._done[-1].acted, *self._memory.places)
             found = [n for n in used if n in self._named(which["thing"])][:1]
             if found:
                 return ConversationReply(kind="answer", text=found[0])
+        if (deed := _DEED.fullmatch(plain)) is not None and self._done:
+            return self._did(deed["verb"], deed["thing"])
         if (was := _WAS.fullmatch(plain)) is not None:
             names = self._named(was["thing"] or was["from"])
             origins = [n for n in names if n in self._memory.origins]
@@ -288,6 +279,23 @@ class Conversation:
             if said:
                 return ConversationReply(kind="answer", text="; ".join(said))
         return None
+
+    def _did(self, verb: str, thing: str) -> ConversationReply | None:
+        """Answer whether an earlier request did something; None if the deed is not understood."""
+        names = self._named(thing)
+        acted = {name for done in self._done for name in done.acted}
+        if names and verb in {"use", "used", "touch", "touched"}:
+            found = bool(acted & {*names})
+        elif names and verb in {"move", "moved"}:
+            found = moved(names, self._done, self.inventory())
+        else:
+            said = f"{verb} {thing}"
+            try:
+                goals = self._reader.goals(said, self._done[0].before)
+            except (LanguageError, ImpossibleGoalError):
+                return None
+            found = brought_about(goals, self._done, self.inventory(), self._reader)
+        return ConversationReply(kind="answer", text="yes" if found else "no")
 
     def _relation(self, place: str) -> str:
         return self._reader.taxonomy.relation(self.inventory().classes[place])
@@ -321,7 +329,11 @@ class Conversation:
                 continue
             if found.things:
                 things = tuple(dict.fromkeys((*found.things, *self._memory.things)))
-                self._memory = self._memory.replace(things=things[:20], group=found.things)
+                around = [p for n in found.things if (p := self.inventory().parents.get(n))]
+                places = tuple(dict.fromkeys((*around, *self._memory.places)))
+                self._memory = self._memory.replace(
+                    things=things[:20], group=found.things, places=places[:20]
+                )
             self._memory = self._memory.replace(request=request)
             return ConversationReply(kind="answer", text=found.text, request=request)
         raise refusal or LanguageError("hvr does not understand this question")
@@ -347,10 +359,17 @@ class Conversation:
         goal = self._keeping(goals[0])
         before = self.inventory()
         try:
-            done, run = self._run(text, goal)
+            try:
+                done, run = self._run(text, self._kept_out(goal))
+            except (ImpossibleGoalError, PlannerError):
+                if self._kept_out(goal) == goal:
+                    raise
+                done, run = self._run(text, goal)
         except HvrError:
             if self.inventory().facts != before.facts:
-                self._done.append(_Done(text, before, None, ()))  # 'undo' restores what was changed
+                self._done.append(
+                    PastTurn(text, before, None, ())
+                )  # 'undo' restores what was changed
             raise
         self._remember(done, goal)
         self._done.append(done)
@@ -370,7 +389,21 @@ class Conversation:
         stages = (s.replace(ends=tuple(filter(holds, s.ends))) for s in goal.stages)
         return goal.replace(stages=tuple(stages))
 
-    def _run(self, text: str, goal: Goal) -> tuple[_Done, Run]:
+    def _kept_out(self, goal: Goal) -> Goal:
+        """Forbid putting a thing back that was taken out before, unless the goal is about it."""
+        wanted = " ".join(stage.wanted for stage in goal.stages)
+        origins, classes = self._memory.origins, self.inventory().classes
+        held = [n for n in self.inventory().held if n not in wanted and n in origins]
+        never = tuple(
+            f"(always (not (in {name} {place})))"
+            for name in held
+            if goal.contingency is None
+            if (place := origins[name]) in classes and self._relation(place) == "in"
+        )
+        stages = (s.replace(constraints=(*s.constraints, *never)) for s in goal.stages)
+        return goal.replace(stages=tuple(stages))
+
+    def _run(self, text: str, goal: Goal) -> tuple[PastTurn, Run]:
         self._turns += 1
         path = self._folder.path / f"turn-{self._turns}"
         request: RunRequest = replace(
@@ -387,10 +420,10 @@ class Conversation:
             scene=self._scene,
             goal=goal,
         )
-        return _Done(text, before, run, planned), run
+        return PastTurn(text, before, run, planned), run
 
-    def _remember(self, done: _Done, goal: Goal) -> None:
-        used = _handled(done, goal, self._reader)
+    def _remember(self, done: PastTurn, goal: Goal) -> None:
+        used = handled(done, goal, self._reader)
         portable = [n for n in used if done.before.true("pickupable", n)]
         places = [n for n in used if n not in portable]
         origins = dict(self._memory.origins)
@@ -403,7 +436,7 @@ class Conversation:
         judge = StatementJudge(self._reader, self._view())
         spans = self._rewriter().spans(done.request)[1]
         named = [n for s in spans if s.thing.nouns for n in judge.things(s.thing)[:1]]
-        again = self._memory.used if _same_verb(done.request, self._memory.request) else ()
+        again = self._memory.used if same_verb(done.request, self._memory.request) else ()
         self._memory = DialogueMemory(
             done.request,
             tuple(dict.fromkeys((*(portable or places), *self._memory.things)))[:20],
@@ -411,6 +444,7 @@ class Conversation:
             tuple(dict.fromkeys((*places, *named, *self._memory.places)))[:20],
             tuple(dict.fromkeys((*again, *alike))),
             MappingProxyType(origins),
+            done.acted,
         )
 
     # --- questions about the past --------------------------------------------------------
@@ -446,12 +480,15 @@ class Conversation:
                     if names & set(action.args) and self._imperative(action).split()[0] in tokens
                 ] or [n for n, action in enumerate(actions) if names & set(action.args)]
                 if fitting:
+                    meant = tuple(n for n in actions[fitting[0]].args if n in names)
+                    things = tuple(dict.fromkeys((*meant, *self._memory.things)))
+                    self._memory = self._memory.replace(things=things, group=meant)
                     return ConversationReply(
                         kind="answer", text=self._because(done, planned, fitting[0])
                     )
         return ConversationReply(kind="answer", text="I did not do that")
 
-    def _because(self, done: _Done, planned: Planned, number: int) -> str:
+    def _because(self, done: PastTurn, planned: Planned, number: int) -> str:
         actions = planned.plan.actions
         without = (*actions[:number], *actions[number + 1 :])
         report = Validator(planned.task).check(without)
@@ -613,53 +650,3 @@ def _policy_of(request: RunRequest, reader: Reader) -> Any:
     from hvr.policies.symbolic import SymbolicPolicy
 
     return SymbolicPolicy(reader.ontology, reader.domain, request.planner)
-
-
-def _handled(done: _Done, goal: Goal, reader: Reader) -> list[str]:
-    from hvr.pddl import TypedName
-    from hvr.pddl.formulas import And, Exists, Expression, Not, Or
-
-    acted = [n for p in done.planned for a in p.plan.actions for n in a.args]
-    kinds = {n: reader.taxonomy.pddl_type(c) for n, c in done.before.classes.items()}
-    objects = [TypedName(n, (kind,)) for n, kind in kinds.items()]
-    found: dict[str, None] = {}
-
-    def collect(formula: Expression, types: Mapping[str, tuple[str, ...]]) -> None:
-        match formula:
-            case Atom():
-                for arg in formula.args:
-                    if arg in kinds:
-                        found[arg] = None
-                    for name in _binding(types.get(arg, ()), acted, kinds, done.before, reader):
-                        found[name] = None
-            case Not(operand) if isinstance(operand, Atom):
-                collect(operand, types)
-            case And(operands) | Or(operands):
-                for operand in operands:
-                    collect(operand, types)
-            case Exists(variables, body):
-                collect(body, {**types, **{v.name: v.types for v in variables}})
-
-    for stage in goal.stages:
-        collect(parse_formula(stage.wanted, reader.domain, objects, file="<goal>"), {})
-    return list(found)
-
-
-def _binding(
-    types: Sequence[str],
-    acted: Sequence[str],
-    kinds: Mapping[str, str],
-    inventory: Inventory,
-    reader: Reader,
-) -> list[str]:
-    if not types:
-        return []
-    used = [n for n in acted if kinds.get(n) in types]
-    if used:
-        return [used[-1]]
-    classes = [c for kind in types if (c := reader.taxonomy.class_of_type(kind))]
-    return [n for c in classes for n in inventory.of(c)][:1]
-
-
-def _same_verb(one: str, other: str) -> bool:
-    return bool(one and other) and one.split()[0] == other.split()[0]

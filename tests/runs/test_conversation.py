@@ -142,11 +142,16 @@ def test_everything_is_undone_at_once(tmp_path: Path) -> None:
         ("put the fork in it", "put the fork in fridge-1"),
         ("take both out again", "take fridge-1 and microwave-1 out again"),
         ("open drawer 9", "open drawer 9"),
+        ("close the cabinet", "close cabinet-3"),
+        ("wash the knife you used", "wash knife-1"),
+        ("except the mug, put that on the table", "put the mug on the table"),
+        ("no, not the mug, the cup", "put the cup in the sink"),
     ],
 )
 def test_turns_are_rewritten_to_stand_alone(text: str, meant: str, tmp_path: Path) -> None:
     pair = ("fridge-1", "microwave-1")
-    memory = DialogueMemory("put the mug in the sink", pair, pair, (), pair)
+    acted = ("knife-1", "cabinet-3")
+    memory = DialogueMemory("put the mug in the sink", pair, pair, (), pair, acted=acted)
     with hvr.Conversation(hvr.Options(scene="FloorPlan1", save=tmp_path / "c")) as robot:
         reader, inventory = robot._reader, robot.inventory()
     assert meant in list(Rewriter(reader, inventory, memory).requests(text))
@@ -162,6 +167,19 @@ def test_small_talk_is_answered(text: str) -> None:
 @pytest.mark.parametrize("text", ["open the fridge", "the fridge", "stop the microwave", "no, it"])
 def test_requests_are_not_small_talk(text: str) -> None:
     assert not small_talk(text)
+
+
+@pytest.mark.slow
+def test_what_was_done_is_told_and_what_was_taken_out_stays_out(tmp_path: Path) -> None:
+    with hvr.Conversation(hvr.Options(scene="FloorPlan7", save=tmp_path / "c")) as robot:
+        assert robot.say("take the fork out of the drawer").kind == "done"
+        assert robot.say("close the drawer").kind == "done"
+        assert not robot.say("where is the fork?").text.endswith("drawer-4")
+        assert robot.say("wash the spatula").kind == "done"
+        assert robot.say("did you wash the spatula?").text == "yes"
+        assert robot.say("did you wash the fork?").text == "no"
+        assert robot.say("is the spatula clean yet?").text == "yes"
+        assert robot.say("if it is, put it on the table").kind == "done"
 
 
 def test_a_named_thing_with_a_question_mark_orders_nothing(tmp_path: Path) -> None:
