@@ -46,7 +46,7 @@ def test_the_page_of_the_public_door_lists_each_name_once() -> None:
 
 
 # These pages and examples show internals; all others show stable names only.
-INTERNALS = {"hddl", "kitchen", "knowledge", "retrieval", "stand_in"}
+INTERNALS = {"knowledge", "retrieval", "stand_in"}
 INTERNAL_EXAMPLES = {"teach", "toy_planner"}
 
 
