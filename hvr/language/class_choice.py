@@ -236,6 +236,9 @@ class ClassChoice:
         if not present and (kinds := self._kinds_of(fitting)):
             self.note(f"no {entity.text} here but {self._listed(kinds)}: counting as one")
             return kinds
+        if not present and (kinds := self._otherwise(fitting)):
+            self.note(f"no {entity.text} here but {self._listed(kinds)}")
+            return kinds
         if not present:
             text = entity.text
             if entity.unnamed:
@@ -274,6 +277,11 @@ class ClassChoice:
         """Return the scene's classes with a more specific name: a spray bottle is a bottle."""
         exact = (e for c in classes for e in self.taxonomy.more_exact(c))
         return tuple(dict.fromkeys(e for e in exact if self.inventory.of(e)))
+
+    def _otherwise(self, classes: Iterable[str]) -> tuple[str, ...]:
+        """Return the classes that a word names where its usual ones are missing."""
+        others = (o for c in classes for o in self.taxonomy.ontology.related("otherwise", c))
+        return tuple(dict.fromkeys(o for o in others if self.inventory.of(o)))
 
     def _listed(self, classes: Iterable[str]) -> str:
         return " and ".join(f"the {self.taxonomy.label(c)}" for c in classes)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from hvr.errors import LanguageError
-from hvr.language.cursor import PAUSES, STOPS, Cursor, next_thing
+from hvr.language.cursor import PAUSES, STOPS, Cursor, next_thing, predicate_starts
 from hvr.language.lexicon import Adjective, Dish, Verb, verb_of
 from hvr.language.modifiers import read_inside
 from hvr.language.negation import denied, kept, prohibits, read_dismissed, read_prohibition
@@ -680,8 +680,4 @@ def _skip_recipient(cursor: Cursor) -> None:
 
 
 def _after_things(cursor: Cursor) -> Predication:
-    length = cursor.kind(Adjective)
-    on_off = cursor.word() in {"on", "off"} and cursor.particle_here()
-    if on_off or (length and cursor.verb() is None and not cursor.named(cursor.at + length)):
-        return read_predicate(cursor)
-    return Predication()
+    return read_predicate(cursor) if predicate_starts(cursor) else Predication()

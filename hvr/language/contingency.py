@@ -50,6 +50,10 @@ _CHECKED = re.compile(
     r"if (so|not|(?:it|they) (?:is|are|does|do)|(?:it|they) (?:isn't|aren't|is not|are not))\b,?",
     re.IGNORECASE,
 )
+_ASKED = re.compile(
+    r"^(is|are) (there )?([^?]+)\? *(?:and )?if (so|yes|not|no|(?:it|they) (?:is|are)),?",
+    re.IGNORECASE,
+)
 """A check and the condition on its result: 'check whether the fridge is open; if not, …'."""
 
 _LINKS = frozenset({"and", "then", "but", ",", "also"})
@@ -212,7 +216,7 @@ def standing_alone(condition: str, then: str, reader: Reader, inventory: Invento
 def _split(request: str, reader: Reader, inventory: Inventory) -> Conditional | None:
     if own := _OWN.fullmatch(request.strip()):
         return Conditional("if", own[1].strip().lower(), own[2], own[3])
-    request = _CHECKED.sub(_condition_checked, request)
+    request = _CHECKED.sub(_condition_checked, _ASKED.sub(_question_checked, request.strip()))
     tokens = tokenize(request)
     if not any(words.split()[0] in tokens for words in _IF):
         return None
@@ -255,6 +259,12 @@ def _split(request: str, reader: Reader, inventory: Inventory) -> Conditional | 
 def _condition_checked(found: re.Match[str]) -> str:
     denied = found[2].endswith("t")  # 'not', "isn't"
     return f"{'unless' if denied else 'if'} {found[1]},"
+
+
+def _question_checked(found: re.Match[str]) -> str:
+    subject, _, state = found[3].rpartition(" ")
+    said = f"there {found[1]} {found[3]}" if found[2] else f"{subject} {found[1]} {state}"
+    return f"{'unless' if found[4][0] == 'n' else 'if'} {said},"
 
 
 def _conditions(request: str, tokens: tuple[str, ...], reader: Reader) -> Iterator[tuple[int, str]]:

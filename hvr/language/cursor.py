@@ -393,7 +393,8 @@ def described(cursor: Cursor, at: int) -> bool:
         at += length
         following = cursor.after("and", at)
         if not cursor.kind(Adjective, following):
-            return not (cursor.named(at) or cursor.function("filler", "ignored", "slice", at=at))
+            passed = cursor.function("filler", "ignored", "slice", "door", at=at)
+            return not (cursor.named(at) or passed)
         at = following
         length = cursor.kind(Adjective, at)
     return False
@@ -408,6 +409,7 @@ def predicate_starts(cursor: Cursor) -> bool:
         cursor.word() == ","
         and cursor.kind(Adjective, cursor.at + 1)
         and described(cursor, cursor.at + 1)
+        and not cursor.verb(cursor.at + 1)
     ):
         cursor.at += 1
         return True

@@ -36,7 +36,7 @@ from hvr.language.lexicon import (
     tokenize,
 )
 from hvr.language.meaning import Meaning, MeaningDraft, adapt
-from hvr.language.negation import Forbidding
+from hvr.language.negation import Forbidding, exclude_contradicted
 from hvr.language.own_words import OwnWords
 from hvr.language.paraphrase import in_order, paraphrase
 from hvr.language.spelling import Corrected, corrections, language_of, with_object_names
@@ -193,6 +193,7 @@ def _read_once(cursor: Cursor, taxonomy: Taxonomy) -> Meaning:
             f"no action found in {cursor.text.strip()!r}: say a verb and a thing"
             f"{taxonomy.example('request')}"
         )
+    exclude_contradicted(draft)
     adapt(draft)
     for note in cursor.notes:
         draft.note(note)

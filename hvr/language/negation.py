@@ -199,6 +199,24 @@ def _without(draft: MeaningDraft, number: int, others: list[int]) -> None:
     draft.entities[number] = entity
 
 
+def exclude_contradicted(draft: MeaningDraft) -> None:
+    """Exclude from 'all' what gets the opposite state: 'all lights off but the desk lamp on'."""
+    opposed = draft.taxonomy.methods.opposed
+    groups = [n for n, entity in enumerate(draft.entities) if entity.count == 0]
+    for number in groups:
+        entity = draft.entities[number]
+        contrary = [
+            n
+            for n, other in enumerate(draft.entities)
+            if set(other.classes) < set(entity.classes)
+            and n not in entity.besides
+            and any(
+                opposed(a.template, b.template) for a in entity.conditions for b in other.conditions
+            )
+        ]
+        _without(draft, number, contrary)
+
+
 # Constraints --------------------------------------------------------------------------------------
 # Prohibitions become PDDL constraints on every state of a plan:
 #

@@ -323,13 +323,13 @@ def _complemented(cursor: Cursor, whole: NounPhrase) -> NounPhrase:
 def _compound(cursor: Cursor, head: NounPhrase) -> NounPhrase | None:
     """Read 'the curtain of the shower' as 'the shower curtain', if this names anything."""
     at = cursor.after("det", cursor.at)
-    for length in (2, 1):
-        text = " ".join((*cursor.tokens[at : at + length], head.text))
-        nouns = tuple(e for e in cursor.lexicon.lookup(text) if isinstance(e, Noun))
-        if nouns and at + length <= len(cursor.tokens):
-            cursor.at = at + length
-            return head.replace(text=text, nouns=nouns)
-    return None
+    end = at + cursor.named(at)
+    text = " ".join((*cursor.tokens[at:end], head.text))
+    nouns = tuple(e for e in cursor.lexicon.lookup(text) if isinstance(e, Noun))
+    if end == at or not _fixed_types(cursor, nouns):
+        return None  # 'a glass of water' is not a water glass
+    cursor.at = end
+    return head.replace(text=text, nouns=nouns)
 
 
 def _whole(cursor: Cursor, length: int) -> tuple[Nearby, ...]:

@@ -443,7 +443,8 @@ def check(choice: ObjectChoice) -> None:
     for number in choice.numbers:
         _check_entity(choice, number)
     for relation in choice.relations:
-        if choice.classes[relation.inner] and choice.classes[relation.outer]:
+        moved = choice.entities[relation.inner].classes  # none if there is nothing to move
+        if moved and choice.classes[relation.inner] and choice.classes[relation.outer]:
             _check_place(choice, relation)
     _check_means(choice)
     for number in choice.numbers:

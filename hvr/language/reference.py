@@ -27,6 +27,9 @@ from hvr.values import Value
 # 'it', 'them', 'both', 'two of them', 'the rest', 'the other one'.
 
 
+_SPOKEN = frozenset({"it", "them", "both"})
+
+
 class Pronouns:
     """Resolves pronouns to entities mentioned before."""
 
@@ -48,6 +51,8 @@ class Pronouns:
         together = thing.many and ("all" in thing.text or "both" in thing.text)
         if together and not groups:  # 'the pan and the cup in cabinets, all of them closed'
             groups = self.draft.spoken(now=True)
+        if not groups and (doors := self._doors(thing, requires)):
+            return [self.draft.new(Entity(doors, thing.text, group=True))]
         if not groups:
             raise LanguageError(f"it is not clear what {thing.text!r} refers to")
         suited = [g for g in groups if all(self._suits(n, requires) for n in g)]
@@ -70,7 +75,15 @@ class Pronouns:
             # Unite things that were named one by one: 'wash a mug. slice an apple. put them …'.
             carried = [[n for n in g if self.draft.plays(n, PORTABLE)] for g in suited]
             return self._union(carried) or groups[0]
+        if not suited and (doors := self._doors(thing, requires)):
+            return [self.draft.new(Entity(doors, thing.text, group=True))]
         return (suited or groups)[0]
+
+    def _doors(self, thing: NounPhrase, requires: str | None) -> tuple[str, ...]:
+        """Return the classes that 'the door' names if nothing mentioned has one: a shower door."""
+        able = self.taxonomy.concrete(requires) if requires and thing.text not in _SPOKEN else ()
+        last = thing.text.split()[-1]
+        return tuple(c for c in able if self.taxonomy.label(c).split()[-1] == last)
 
     def _union(self, groups: Iterable[list[int]]) -> list[int]:
         union = list(dict.fromkeys(n for group in reversed(list(groups)) for n in group))

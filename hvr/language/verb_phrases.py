@@ -173,10 +173,6 @@ def _with_in_hand(group: NounGroup) -> Adjunct | None:
     return next((one for one, other in pairs if (one.kind, other.kind) == ("with", "hand")), None)
 
 
-def _nouns(lexicon: Lexicon, word: str) -> tuple[Noun, ...]:
-    return tuple(entry for entry in lexicon.lookup(word) if isinstance(entry, Noun))
-
-
 class Interpreter:
     """Converts clauses to entities, conditions and relations.
 
@@ -407,9 +403,8 @@ class Interpreter:
         classes = [c for group in spoken for n in group for c in self.draft.entities[n].classes]
         classes += thing.classes
         word = next((w for c in classes if (w := self.taxonomy.under(c))), "")
-        place = NounPhrase(
-            "noun", word, Determiner(definite=True), nouns=_nouns(self.lexicon, word)
-        )
+        nouns = tuple(e for e in self.lexicon.lookup(word) if isinstance(e, Noun))
+        place = NounPhrase("noun", word, Determiner(definite=True), nouns=nouns)
         return Adjunct("place", "in", (place,)) if word else adjunct
 
     def _puts_on(self, group: NounGroup) -> bool:
@@ -575,6 +570,9 @@ class Interpreter:
         others = all(t.kind == "rest" or t.determiner.other for t in group.things)
         if verb.word.startswith("leav") and others:
             return things  # 'and leave the others' asks for nothing
+        if any(a.kind == "from" for a in group.adjuncts) and not verb.places:
+            words = (e for e in self.lexicon.lookup("clear") if isinstance(e, Verb))
+            verb = next(words, verb)  # 'move everything off the stove'
         if verb.places:
             for number in live:
                 self.draft.place([number], self.adjuncts.default_place(verb, number), verb.word)

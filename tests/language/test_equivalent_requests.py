@@ -38,6 +38,10 @@ ROWS = (
      "put the washed fork and the washed spoon in the drawer"),
     ("FloorPlan2", "put potato in microwave, close door, open door",
      "put potato in microwave, close microwave, open microwave"),
+    ("FloorPlan228", "put the laptop, closed, on the chair",
+     "put the laptop on the chair. close the laptop"),
+    ("FloorPlan2", "close the microwave, open the microwave",
+     "close the microwave and then open it"),
     # Wishes
     ("FloorPlan2", "need a coffee", "i need a coffee"),
     ("FloorPlan2", "make her a coffee", "make a coffee"),
@@ -48,13 +52,21 @@ ROWS = (
     ("FloorPlan2", "close the door of the fridge", "close the fridge"),
     ("FloorPlan322", "put the two pillows of the bed on the armchair",
      "put the two pillows that are on the bed on the armchair"),
+    # Groups and their members
+    ("FloorPlan216", "turn all the lights off but leave the desk lamp on",
+     "turn off the light switch and the floor lamp and turn on the desk lamp"),
+    ("FloorPlan8", "move everything off the stove", "put the pan on the counter"),
     # Devices and their means
+    ("FloorPlan403", "turn on the shower and close the door",
+     "turn on the shower and close the shower door"),
+    ("FloorPlan428", "turn off the light", "turn off the light switch"),
     ("FloorPlan402", "turn on the sink", "turn on the tap next to the sink"),
     ("FloorPlan404", "turn on the water", "turn on the tap"),
     ("FloorPlan420", "clean the soap with water in the sink", "wash the soap"),
     ("FloorPlan2", "slice the tomato on the counter", "slice the tomato"),
     # Conditions on what a check finds
     ("FloorPlan2", "check whether the fridge is closed; if it is, open it", "open the fridge"),
+    ("FloorPlan2", "is the fridge open? if not, open it", "open the fridge"),
     ("FloorPlan2", "check if the fridge is open; if not, open it", "open the fridge"),
     ("laboratory", "two things: open the freezer and label every tube",
      "open the freezer and label every tube"),
@@ -81,3 +93,13 @@ def test_all_parts_of_a_dish_are_kept() -> None:
 def test_box_with_things_need_not_be_moved() -> None:
     goal = _goal("FloorPlan303", "the CDs, all in the box please")
     assert "table" not in goal.paraphrase[0]
+
+
+def test_one_of_a_group_does_not_stand_for_all() -> None:
+    goal = _goal("FloorPlan2", "wash all the dishes and put the mug in the sink")
+    assert goal.paraphrase[0].count("sink") == 1
+
+
+@pytest.mark.parametrize("text", ["a cold glass of water", "bring me a hot cup of coffee"])
+def test_contents_are_kept(text: str) -> None:
+    assert f"contains {text.split()[-1]}" in _goal("FloorPlan3", text).paraphrase[0]

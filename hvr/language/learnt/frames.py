@@ -109,7 +109,7 @@ def beyond(request: str) -> str:
 
 
 _SILENT = ("unsupported", "question", "everything", "except", "rest", "until", "instead", "none",
-           "forbid", "without", "be not", "be never", "dismiss", "report")  # fmt: skip
+           "forbid", "without", "be not", "be never", "dismiss", "report", "twice")  # fmt: skip
 
 
 def _phrases() -> Iterator[str]:
