@@ -152,7 +152,7 @@ def _single_steps(start: State, target: Conjunction, clock: Deadline) -> Iterato
         if number % 32 == 31 and clock.expired:
             return
         after = execute(task, task.ground(action), start.bits, start.values)
-        if after is not None and _holds(target, *after):
+        if after is not None and holds(target, *after):
             yield (action,)
             answers += 1
             if answers == _MOST_ANSWERS:
@@ -179,9 +179,10 @@ def execute(task: Task, operator: Operator, bits: int, values: Values) -> tuple[
         return None
 
 
-def _holds(target: Conjunction, bits: int, values: Values) -> bool:
+def holds(condition: Conjunction, bits: int, values: Values) -> bool:
+    """Return whether a condition holds; a condition that reads an undefined number is false."""
     try:
-        return target.holds(bits, values)
+        return condition.holds(bits, values)
     except UndefinedValueError:
         return False
 
@@ -237,7 +238,7 @@ class _AStar:
                 continue
             if generated >= most or self.clock.expired:
                 return answers, False
-            if path and _holds(self.target, bits, values):
+            if path and holds(self.target, bits, values):
                 # Nodes come in the order of f: later answers are not shorter.
                 bound = g
                 answers.append(_unroll(operators, path))
@@ -278,7 +279,7 @@ class _AStar:
         if estimate == ():
             estimate = self._estimates[bits] = self.relaxation.estimate(bits)
         assert estimate is None or len(estimate) == 2
-        if estimate is not None and estimate[0] == 0 and not _holds(self.target, bits, values):
+        if estimate is not None and estimate[0] == 0 and not holds(self.target, bits, values):
             # Numeric or derived parts of the target do not hold yet; the estimate ignores them.
             return 1, []
         return estimate

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations
@@ -99,27 +99,21 @@ def instances_of(plan: Any) -> tuple[Any, ...]:
 
 def steps_of(plan: Any, translation: Translation) -> tuple[Step, ...]:
     """Return the steps of a sequential or time-triggered plan for a translated problem."""
-    from unified_planning.plans import TimeTriggeredPlan
-
-    if isinstance(plan, TimeTriggeredPlan):
-        return tuple(
-            TimedAction(
-                _action(instance, translation),
-                Fraction(start),
-                None if duration is None else Fraction(duration),
-            )
-            for start, instance, duration in plan.timed_actions
-        )
-    return tuple([_action(instance, translation) for instance in plan.actions])
+    return _steps(plan, lambda instance: _action(instance, translation))
 
 
 def steps_from_unified(plan: Any, names: UnifiedNames) -> tuple[Step, ...]:
     """Return the steps of a sequential or time-triggered plan; `names` are `Conversion.names`."""
-    from unified_planning.plans import TimeTriggeredPlan
 
     def action(instance: Any) -> GroundAction:
         arguments = [names.old("object", str(p)) for p in instance.actual_parameters]
         return GroundAction(names.old("action", instance.action.name), tuple(arguments))
+
+    return _steps(plan, action)
+
+
+def _steps(plan: Any, action: Callable[[Any], GroundAction]) -> tuple[Step, ...]:
+    from unified_planning.plans import TimeTriggeredPlan
 
     if not isinstance(plan, TimeTriggeredPlan):
         return tuple([action(instance) for instance in plan.actions])
@@ -177,8 +171,9 @@ def plan_to_unified(steps: Iterable[Step], problem: Any, names: UnifiedNames | N
     Args:
         names: The `Conversion.names` of the problem, by default the PDDL names.
 
-    Returns: A TimeTriggeredPlan if the steps are timed, else a SequentialPlan. An empty plan is
-    timed if the problem is temporal.
+    Returns:
+        A TimeTriggeredPlan if the steps are timed, else a SequentialPlan. An empty plan is timed if
+        the problem is temporal.
 
     Raises:
         InteropError: A step or object does not belong to the problem.

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hvr.errors import DataFileError, HvrError, PddlSyntaxError
+from hvr.errors import DataFileError, HvrError, PddlError, PddlSyntaxError
 from hvr.pddl import Atom, Equal, GroundAction, is_variable
-from hvr.values import JsonObject, cached_property
+from hvr.values import JsonObject, Value, cached_property
 
 # Literals -----------------------------------------------------------------------------------------
 # Literals as PDDL text and as values, the only PDDL that library entries use.
@@ -284,51 +284,43 @@ def _problem(entry: Entry) -> str:
     return ""
 
 
-def entry_from_json(values: Mapping[str, Any]) -> Entry:
-    """Read the output of `Entry.to_json`.
+class EntryRecord(Value):
+    """An entry as a library file contains it."""
 
-    Raises:
-        DataFileError: A field is missing or malformed, or the id does not match the content.
-    """
-    name = f"macro action {values.get('id', '?')}"
-    try:
-        entry = make(
-            Entry(
-                names=_texts(values["names"]),
-                parameters=tuple(Parameter(str(v), str(t)) for v, t in values["parameters"]),
-                precondition=_texts(values["precondition"]),
-                postcondition=_texts(values["postcondition"]),
-                steps=tuple(parse_step(s) for s in _texts(values["steps"])),
-                agent=str(values["agent"]),
-                origins=tuple(_origin(o) for o in values["origins"]),
-                uses=tuple(
-                    Use(str(u["run"]), int(u["used"]), int(u["validated"])) for u in values["uses"]
-                ),
+    id: str
+    names: tuple[str, ...]
+    agent: str
+    parameters: tuple[tuple[str, str], ...]
+    precondition: tuple[str, ...]
+    postcondition: tuple[str, ...]
+    steps: tuple[str, ...]
+    origins: tuple[Origin, ...]
+    uses: tuple[Use, ...]
+
+    def entry(self) -> Entry:
+        """Return the entry.
+
+        Raises:
+            DataFileError: A field is malformed, or the id does not match the content.
+        """
+        name = f"macro action {self.id}"
+        try:
+            entry = make(
+                Entry(
+                    names=self.names,
+                    parameters=tuple(Parameter(*parameter) for parameter in self.parameters),
+                    precondition=self.precondition,
+                    postcondition=self.postcondition,
+                    steps=tuple(map(parse_step, self.steps)),
+                    agent=self.agent,
+                    origins=self.origins,
+                    uses=self.uses,
+                )
             )
-        )
-        expected = values["id"]
-    except KeyError as error:
-        raise DataFileError(f"{name}: {error.args[0]!r} is missing") from error
-    except (TypeError, ValueError, AttributeError) as error:
-        raise DataFileError(f"{name}: an entry has the wrong form: {error}") from error
-    except DataFileError:
-        raise
-    except HvrError as error:
-        raise DataFileError(f"{name}: {error}") from error
-    if expected != entry.id:
-        raise DataFileError(f"{name}: its content has the id {entry.id}; was it changed by hand?")
-    return entry
-
-
-def _origin(values: Mapping[str, Any]) -> Origin:
-    texts = {f: values[f] for f in Origin.__annotations__ if f != "simulated"}
-    if not all(isinstance(v, str) for v in texts.values()):
-        raise TypeError("the fields of an origin must be strings")
-    return Origin(**texts, simulated=bool(values["simulated"]))
-
-
-def _texts(values: Iterable[Any]) -> tuple[str, ...]:
-    texts = tuple(values) if not isinstance(values, str) else (values,)
-    if not all(isinstance(v, str) for v in texts):
-        raise TypeError(f"expected strings, found {texts!r}")
-    return texts
+        except PddlError as error:
+            raise DataFileError(f"{name}: {error}") from error
+        if self.id != entry.id:
+            raise DataFileError(
+                f"{name}: its content has the id {entry.id}; was it changed by hand?"
+            )
+        return entry

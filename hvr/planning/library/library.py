@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pyoxigraph import Literal, NamedNode, RdfFormat, parse, serialize
 from pyoxigraph import Triple as RdfTriple
 
+from hvr.base.declared import decode
 from hvr.base.files import exclusive_writer, user_folder, write_whole, writing
 from hvr.base.texts import read_json, read_text
 from hvr.errors import DataFileError, UsageError
 from hvr.knowledge.terms import KITCHEN, LABEL, PREFIXES, RDF_TYPE, k
-from hvr.planning.library.entry import Entry, Origin, Parameter, Use, entry_from_json, make
-from hvr.values import cached_property
+from hvr.planning.library.entry import Entry, EntryRecord, Origin, Use, make
+from hvr.values import Value, cached_property
 
 if TYPE_CHECKING:
     from hvr.knowledge.ontology import Ontology
@@ -231,37 +232,36 @@ def _entry(node: str, values: _Values, place: str) -> Entry:
         return own.get(k(prop).value, [])
 
     words = one(node, "parameters").split()
-    parameters = [Parameter(v, t) for v, t in zip(words[::3], words[2::3], strict=False)]
-    if " ".join(str(p) for p in parameters) != " ".join(words):
+    parameters = tuple(zip(words[::3], words[2::3], strict=False))
+    if " ".join(f"{variable} - {kind}" for variable, kind in parameters) != " ".join(words):
         raise DataFileError(f"{place}: macro action {name}: k:parameters must be a typed list")
     try:
-        uses = [
+        uses = tuple(
             Use(one(u, "runName"), int(one(u, "timesUsed")), int(one(u, "timesValidated")))
             for u in many("usedIn")
-        ]
+        )
     except ValueError as error:
         raise DataFileError(f"{place}: macro action {name}: not a count: {error}") from error
-    origins = [
+    origins = tuple(
         Origin(
             **{field: one(o, prop) for field, prop in _ORIGIN.items()},
             simulated=one(o, "simulated") in ("true", "1"),
         )
         for o in many("learntFrom")
-    ]
+    )
+    record = EntryRecord(
+        id=name,
+        names=tuple(own.get(LABEL.value, [])),
+        agent=one(node, "agentName"),
+        parameters=parameters,
+        precondition=tuple(many("precondition")),
+        postcondition=tuple(many("postcondition")),
+        steps=tuple(one(node, "block").split("\n")),
+        origins=origins,
+        uses=uses,
+    )
     try:
-        return entry_from_json(
-            {
-                "id": name,
-                "names": own.get(LABEL.value, []),
-                "agent": one(node, "agentName"),
-                "parameters": [[p.variable, p.type] for p in parameters],
-                "precondition": many("precondition"),
-                "postcondition": many("postcondition"),
-                "steps": one(node, "block").split("\n"),
-                "origins": [o.to_json() for o in origins],
-                "uses": [u.to_json() for u in uses],
-            }
-        )
+        return record.entry()
     except DataFileError as error:
         raise DataFileError(f"{place}: {error}") from error
 
@@ -336,19 +336,17 @@ def _is_json(path: Path) -> bool:
     return path.suffix.lower() == ".json"
 
 
+class _LibraryFile(Value):
+    format: str
+    entries: tuple[EntryRecord, ...]
+
+
 def _from_json(path: Path) -> Library:
     values = read_json(path)
-    if not isinstance(values, dict) or not isinstance(values.get("entries"), list):
-        raise DataFileError(f"{path}: not a library: the list 'entries' is missing")
-    if values.get("format") != FORMAT:
-        raise DataFileError(
-            f"{path}: expected the format {FORMAT!r}, found {values.get('format')!r}"
-        )
-    entries = values["entries"]
     try:
-        for number, entry in enumerate(entries, 1):
-            if not isinstance(entry, dict):
-                raise DataFileError(f"entry {number} is not a JSON object")
-        return Library(map(entry_from_json, entries))
+        file = decode(_LibraryFile, values, error=DataFileError)
+        if file.format != FORMAT:
+            raise DataFileError(f"expected the format {FORMAT!r}, found {file.format!r}")
+        return Library(record.entry() for record in file.entries)
     except DataFileError as error:
         raise DataFileError(f"{path}: {error}") from error

@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import count
 from math import inf
-from pathlib import Path
 from typing import Generic, Protocol, TypeAlias, TypeVar
 
-from hvr.base.files import write_whole
-from hvr.errors import HvrError
-from hvr.pddl import (
-    GroundAction,
-    Task,
-    UndefinedValueError,
-    parse_domain,
-    parse_problem,
-    print_plan,
-)
+from hvr.pddl import GroundAction, Task
 from hvr.pddl.numeric import Values
-from hvr.pddl.state import Conjunction
 from hvr.planning.search.constraints import Compiled, compile_constraints
 from hvr.planning.solving.subgoals import Distance, Subgoals
 from hvr.validation.relaxation import Deadline, Relaxation
-from hvr.validation.search import execute, read_functions
+from hvr.validation.search import execute, holds, read_functions
 
 # Best first ---------------------------------------------------------------------------------------
 # Best-first search with deferred evaluation: a state is estimated when it is expanded, not when
@@ -250,32 +238,3 @@ class NumericKey:
             if self._kept[index]:
                 kept.append(value)
         return bits, tuple(kept)
-
-
-def holds(condition: Conjunction, bits: int, values: Values) -> bool:
-    """Return whether a condition holds; a condition that reads an undefined number is false."""
-    try:
-        return condition.holds(bits, values)
-    except UndefinedValueError:
-        return False
-
-
-def main(arguments: list[str]) -> int:
-    """Write the plan, if any; return the exit code that Fast Downward has for the outcome."""
-    domain_file, problem_file, seconds = arguments[:3]
-    try:
-        domain = parse_domain(Path(domain_file))
-        task = Task(domain, parse_problem(Path(problem_file), domain))
-        outcome = forward(task, float(seconds))
-    except HvrError as error:
-        print(error)
-        return 34
-    if outcome.plan is None:
-        print(outcome.reason)
-        return 11 if outcome.proven else 23
-    write_whole(Path("plan.1"), print_plan(outcome.plan))
-    return 2
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

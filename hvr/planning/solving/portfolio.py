@@ -201,17 +201,8 @@ class Program:
         """Return the command line, to be run in the folder for the plan files."""
         files = [str(job.domain.resolve()), str(job.problem.resolve())]
         if self.module:
-            words = [
-                sys.executable,
-                "-W",
-                "ignore",
-                "-P",
-                "-m",
-                self.module,
-                *files,
-                f"{job.seconds:g}",
-            ]
-            words += [self.engine] if self.engine else []
+            start = [sys.executable, "-W", "ignore", "-P", "-m", self.module]
+            words = [*start, *files, f"{job.seconds:g}", self.engine or self.name]
             return [*words, *["--yield"] * job.shared, *["--optimal"] * job.optimal]
         driver = binary().parents[3] / "fast-downward.py"
         limits = ["--overall-time-limit", f"{max(1, round(job.seconds))}s", "--plan-file", "plan"]
@@ -227,20 +218,19 @@ class Program:
         return [sys.executable, str(driver), *limits, *files, "--search", search]
 
 
-GROUNDED = Program("fast-downward", _GROUNDED_LACKS, "hvr.planning.solving.grounded")
+_MODULE = "hvr.planning.solving.programs"
+GROUNDED = Program("fast-downward", _GROUNDED_LACKS, _MODULE)
 """Fast Downward's search on hvr's grounding, which reduces the problem first."""
 DOWNWARD = Program("downward", _DOWNWARD_LACKS)
 """The unmodified Fast Downward with its own translator; `lama`."""
 
 
-FORWARD = Program("forward", _FORWARD_LACKS, "hvr.planning.solving.forward")
+FORWARD = Program("forward", _FORWARD_LACKS, _MODULE)
 """hvr's own forward search, which supports numbers and derived predicates."""
 
 
 TEMPORAL = Program(
-    "temporal",
-    _ALL_LACK | {Feature.DERIVED, Feature.PREFERENCES, Feature.CONSTRAINTS},
-    "hvr.planning.solving.temporal",
+    "temporal", _ALL_LACK | {Feature.DERIVED, Feature.PREFERENCES, Feature.CONSTRAINTS}, _MODULE
 )
 """hvr's own temporal search."""
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import TypeAlias, cast
 
-from hvr.base.files import write_whole
 from hvr.base.nested import Steps, run_trampoline
-from hvr.errors import HvrError
 from hvr.pddl import (
     ActionSchema,
     And,
@@ -30,9 +26,6 @@ from hvr.pddl import (
     Task,
     TimedAction,
     UndefinedValueError,
-    parse_domain,
-    parse_problem,
-    print_plan,
 )
 from hvr.pddl.durative import DurativeOperator, ground_durative, part_at
 from hvr.pddl.facts import conjuncts
@@ -49,12 +42,11 @@ from hvr.pddl.formulas import (
 )
 from hvr.pddl.numeric import Rational, Values, evaluate
 from hvr.pddl.state import Operator
-from hvr.planning.solving.forward import TOO_LARGE, BestFirst, NumericKey, holds
-from hvr.planning.solving.portfolio import UNABLE
+from hvr.planning.solving.forward import TOO_LARGE, BestFirst, NumericKey
 from hvr.planning.solving.race import retimed
 from hvr.planning.solving.subgoals import Distance, Subgoals
 from hvr.validation.relaxation import Deadline, Relaxation
-from hvr.validation.search import execute, read_functions
+from hvr.validation.search import execute, holds, read_functions
 from hvr.validation.validator import Validator
 
 # Snap actions -------------------------------------------------------------------------------------
@@ -378,23 +370,3 @@ def temporal(domain: Domain, problem: Problem, seconds: float) -> TemporalOutcom
     if end.state is not None:
         return TemporalOutcome(space.plan(end.state), "")
     return TemporalOutcome(None, end.reason)
-
-
-def main(arguments: list[str]) -> int:
-    domain_file, problem_file, seconds = arguments[:3]
-    try:
-        domain = parse_domain(Path(domain_file))
-        problem = parse_problem(Path(problem_file), domain)
-        outcome = temporal(domain, problem, float(seconds))
-    except HvrError as error:
-        print(error)
-        return UNABLE
-    if outcome.plan is None:
-        print(outcome.reason or "starts between two happenings were not considered")
-        return 23 if outcome.reason else 12
-    write_whole(Path("plan.1"), print_plan(outcome.plan))
-    return 2
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

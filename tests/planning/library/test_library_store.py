@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rdflib import RDF, Graph, URIRef
 
+from hvr.base.declared import decode
 from hvr.errors import DataFileError, UsageError
 from hvr.knowledge.ontology import load_ontology
 from hvr.knowledge.terms import KITCHEN, RDF_TYPE
@@ -27,7 +28,7 @@ from hvr.planning.library import (
     update_library,
     write_library,
 )
-from hvr.planning.library.entry import entry_from_json, make
+from hvr.planning.library.entry import EntryRecord, make
 from hvr.planning.library.library import from_turtle, to_turtle
 from tests import warm
 from tests.planning.library.library_strategies import entries, libraries
@@ -76,7 +77,7 @@ def test_turtle_is_read_as_it_was_written(library: Library) -> None:
 @settings(max_examples=40)
 @given(entries())
 def test_json_is_read_as_it_was_written(entry: Entry) -> None:
-    assert entry_from_json(json.loads(json.dumps(entry.to_json()))) == entry
+    assert decode(EntryRecord, json.loads(json.dumps(entry.to_json()))).entry() == entry
 
 
 @pytest.mark.slow
@@ -196,11 +197,11 @@ def test_a_failed_write_leaves_the_old_file(
         ("library.ttl", lambda t: t.replace("k:block", "k:blok"), "expected one k:block, found 0"),
         ("library.ttl", lambda _: "<a:b> <a:c> <a:d> .", "found no macro action"),
         ("library.json", lambda t: t[:-20], r"library\.json:\d+:\d+: not valid JSON"),
-        ("library.json", lambda _: "[]", "the list 'entries'"),
+        ("library.json", lambda _: "[]", "must be an object, got an array"),
         ("library.json", lambda t: t.replace("hvr-library-1", "hvr-library-9"), "the format"),
-        ("library.json", lambda t: t.replace('"steps"', '"stepz"'), "'steps' is missing"),
+        ("library.json", lambda t: t.replace('"steps"', '"stepz"'), "unknown key 'stepz'"),
         ("library.json", lambda t: t.replace('"agent": "', '"agent": "x'), "changed by hand"),
-        ("library.json", lambda _: '{"format": "hvr-library-1", "entries": [3]}', "entry 1"),
+        ("library.json", lambda _: '{"format": "hvr-library-1", "entries": [3]}', "be an object"),
         ("library.json", lambda _: "\ufffe\x00", "a NUL character"),
     ],
 )  # fmt: skip
