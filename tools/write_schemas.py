@@ -26,14 +26,15 @@ hvr validate domain.pddl problem.pddl plans/short.txt --json
 ```
 
 [The MCP server](../how-to/mcp.md) and [the HTTP service](../how-to/http_service.md) take these
-requests and return these answers; `--json` prints the same answers. `python -m tools.write_schemas`
-writes this page from the declared types.
+requests and return these answers; `--json` prints the same answers.
 
-Members in bold are required. `domain`, `problem`, `plan` and `tools` are texts; instead of a text,
-`domain_file` and so on name a file below the served folder. `text?` means text or null. Each answer
-also has the integer `schema_version`, which grows when a member changes its meaning or disappears;
-new members may appear at any time. The documentation site, and `GET /openapi.json` of the HTTP
-service, describe the members of each request and answer.
+Requests and answers are JSON objects. Members of a request in bold are required. `domain`,
+`problem`, `plan` and `tools` are texts; instead, `domain_file`, `problem_file`, `plan_file` and
+`tools_file` name a file below the served folder (`--root`). The last column names the type of the
+answer. Each answer also has the integer `schema_version`, which grows when a member changes its
+meaning or disappears; new members may appear at any time. The documentation site, and
+`/openapi.json` of the HTTP service, describe all members. `python -m tools.write_schemas` writes
+this page from the declared types.
 """
 
 
@@ -61,7 +62,7 @@ def page(*, members_too: bool = False) -> str:
     if not members_too:
         return "\n".join(lines) + "\n"
     rows = sorted(requests, key=lambda row: (requests[row], row))
-    lines += ["", "## Members of requests", "", *_HEADING, *rows]
+    lines += ["", "## Members of requests", "", "`text?` means text or null.", "", *_HEADING, *rows]
     lines += ["", "## Types of answers", "", *_HEADING]
     for name, schema in sorted(answers.items()):
         lines += [f'| <a id="{name.lower()}"></a>**{name}** | | {schema["description"]} |']

@@ -565,7 +565,7 @@ OPERATIONS: Mapping[str, Operation] = {
             "validate_plan",
             "Validate a plan",
             "Check whether a PDDL plan is valid. Reports the failing step, the violated "
-            "conditions, who falsified them, the place in the files and a repair.",
+            "conditions, the steps that falsified them, the place in the files and a repair.",
             ValidateRequest,
             _JUDGED,
         ),

@@ -204,7 +204,7 @@ PROMPTS: Mapping[str, PromptText] = {
             "Repair a plan until it is proven valid.",
             _MODEL,
             "Call validate_plan for the plan below. While it is invalid: read the first failure "
-            "and who falsified its conditions, apply the suggested repair or one of your own, "
+            "and the steps that falsified its conditions, apply the suggested repair or your own, "
             "and validate again. repair_plan gives a repair with its proof. Stop after ten rounds "
             "and say what is still wrong. Show the final plan and its verdict.",
         ),
