@@ -2,11 +2,12 @@
 
 Only the final state counts:
 
-* placed: the target type lies in a receptacle of the parent type (two objects: in the same one); *
-washed: the object lay in the SinkBasin nearest to the Faucet when the Faucet was turned on; heated:
-in the Microwave when it was turned on; cooled: in the Fridge when it was closed; * with a movable
-receptacle: the object lies in a movable receptacle that lies in a receptacle of the parent type; *
-examined in the light: the object is held, and a lamp of the required type is on and visible.
+* placed: the target type lies in a receptacle of the parent type (two objects: in the same one);
+* washed: the object lay in the SinkBasin nearest to the Faucet when the Faucet was turned on;
+  heated: in the Microwave when it was turned on; cooled: in the Fridge when it was closed;
+* with a movable receptacle: the object lies in a movable receptacle that lies in a receptacle of
+  the parent type;
+* examined in the light: the object is held, and a lamp of the required type is on and visible.
 """
 
 from __future__ import annotations

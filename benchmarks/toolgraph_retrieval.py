@@ -54,7 +54,7 @@ from hvr.tools.datasets import (
 )
 from hvr.tools.retrieval.retriever import LAYERS, Layer, Retriever, RetrieverConfig, own, paper
 from hvr.tools.tool_plans import ToolGraph, ToolPlan, agreement, cleaned, hallucination
-from studies.tool_planning.repair import relinked, renamed
+from studies.text_retrieval import relinked, renamed
 
 T = TypeVar("T")
 

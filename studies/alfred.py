@@ -45,11 +45,12 @@ def scene_from_alfred(record: Mapping[str, Any]) -> Scene:
     """Return the scene in which a demonstration starts.
 
     * `object_poses` lists all pickupable objects; a name listed k times means k copies. Ids have
-    the form that AI2-THOR assigns after setting poses, `Type|x|y|z`. Sizes are those of objects of
-    the same type in the packaged kitchen. * Parents are derived from bounding boxes
-    (`hvr.worlds.kitchen.placement`). * `dirty_and_empty` makes dirtyable objects dirty and fillable
-    ones empty. * `object_toggles` switches all objects of a type. * The agent's position comes from
-    `init` and is added to the grid if missing.
+      the form that AI2-THOR assigns after setting poses, `Type|x|y|z`. Sizes come from objects of
+      the same type in the packaged kitchen.
+    * Parents are derived from bounding boxes (`hvr.worlds.kitchen.placement`).
+    * `dirty_and_empty` makes dirtyable objects dirty and fillable ones empty.
+    * `object_toggles` switches all objects of a type.
+    * The agent's position comes from `init` and is added to the grid if missing.
 
     The fields `object_toggles` and `dirty_and_empty` are optional.
     """

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from hvr.base.texts import squeezed
 from hvr.knowledge.retrieval.embedders import TextVectors
 from hvr.tools.datasets import only_seen
 from hvr.tools.retrieval.decoding import (
@@ -124,3 +125,28 @@ def choose_alpha(
         made = decode(decoder, scores, plans, decoder.transitions)
         overall_by_alpha[alpha] = overall(agreement(made, plans))
     return max(overall_by_alpha, key=lambda alpha: (round(overall_by_alpha[alpha], 9), alpha))
+
+
+# A method that always names existing tools and links them in a chain gains from both as a side
+# effect, so it must also be compared with this control.
+
+
+def renamed(plan: ToolPlan, graph: ToolGraph) -> ToolPlan:
+    """Return a plan whose tool names are corrected where they differ only in case and punctuation.
+
+    Unknown and ambiguous names remain unchanged.
+    """
+    known: dict[str, list[str]] = {}
+    for tool in graph.tools:
+        known.setdefault(squeezed(tool.id), []).append(tool.id)
+
+    def right(name: str) -> str:
+        candidates = known.get(squeezed(name), [])
+        return candidates[0] if name not in graph and len(candidates) == 1 else name
+
+    links = tuple((right(source), right(target)) for source, target in plan.links)
+    return replace(plan, tools=tuple(map(right, plan.tools)), links=links)
+
+
+def relinked(plan: ToolPlan) -> ToolPlan:
+    return replace(plan, links=plan.chain)

@@ -1,1 +1,1 @@
-"""Training of GNNVerifier's network (arXiv 2603.14730), and model-based correction of plans."""
+"""Training of GNNVerifier's network (arXiv 2603.14730)."""

@@ -11,9 +11,7 @@ from hvr.errors import DataFileError, HvrError, UsageError
 from hvr.judging.verifier.config import VerifierConfig
 from hvr.judging.verifier.verdict import Thresholds
 from hvr.judging.verifier.verifier import Verifier
-from hvr.models.model import Answer, Request
 from hvr.tools.tool_plans import ToolPlan
-from studies.plan_network.correction.llm_correction import repair
 from studies.plan_network.fit import evaluate, train
 from studies.plan_network.training import rate_factor
 from tests.judging.verifier.small_world import HashEncoder, small_plans, small_tools, tiny_config
@@ -178,59 +176,3 @@ def test_configurations_are_read_and_checked(tmp_path: Path) -> None:
         path.write_text(text)
         with pytest.raises(HvrError, match=said):
             VerifierConfig.load(path)
-
-
-class Scripted:
-    """A model that answers from a list."""
-
-    name = "scripted"
-    simulated = True
-
-    def __init__(self, *answers: str) -> None:
-        self.answers = list(answers)
-        self.asked: list[str] = []
-
-    def answer(self, request: Request) -> Answer:
-        self.asked.append(request.messages[-1].text)
-        return Answer(text=self.answers.pop(0))
-
-
-@pytest.fixture
-def strict(verifier: Verifier) -> Verifier:
-    """The same verifier with a threshold that flags every place."""
-    return Verifier(
-        verifier.config, verifier.embeddings, verifier.counts, verifier.alignment, verifier.network,
-        Thresholds(1.0, 0.0, 0.0),
-    )  # fmt: skip
-
-
-def test_a_model_repairs_a_risky_step_only_if_the_score_rises(strict: Verifier) -> None:
-    from studies.plan_network.correction.candidates import editable
-
-    before = strict.score([BAD])[0]
-    allowed = editable(strict, before)
-    answers = [
-        f'{{"edits": [{{"op": "replace_on_node", "node_id": {n}, "candidate_id": {c}, '
-        f'"step": "book the train"}}]}}'
-        for n, tools in allowed.replace.items() for c in range(len(tools))
-    ]  # fmt: skip
-    assert answers
-    outcomes = [repair(strict, BAD, Scripted(a)) for a in answers]
-    for found in outcomes:
-        assert found.outcome in ("corrected", "no gain")
-        assert found.after.score >= before.score
-        assert (found.after.score > before.score) == (found.outcome == "corrected")
-    assert any(o.outcome == "corrected" for o in outcomes)
-
-
-def test_an_unusable_answer_is_asked_for_once_more(strict: Verifier) -> None:
-    wrong = '{"edits": [{"op": "replace_on_node", "node_id": 77, "candidate_id": 0, "step": "x"}]}'
-    model = Scripted(wrong, '{"edits": []}')
-    assert repair(strict, BAD, model).outcome == "unchanged"
-    assert "77 is not one of" in model.asked[1]
-    assert repair(strict, BAD, Scripted("no idea", wrong)).outcome == "unusable"
-
-
-def test_an_accepted_plan_asks_nobody(strict: Verifier) -> None:
-    strict.thresholds = Thresholds(0.0, 0.0, 0.0)
-    assert repair(strict, BAD, Scripted()).outcome == "accepted"

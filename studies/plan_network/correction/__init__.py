@@ -1,1 +1,0 @@
-"""Correction of tool plans by search or with a language model."""
