@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests import warm
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 PRINTS = {
@@ -29,7 +30,7 @@ PRINTS = {
 @pytest.mark.parametrize("name", PRINTS)
 def test_an_example_runs_as_a_reader_runs_it(name: str, tmp_path: Path) -> None:
     paths = os.pathsep.join([str(EXAMPLES.parent), str(EXAMPLES)])
-    done = subprocess.run(
+    done = warm.run(
         [sys.executable, EXAMPLES / name], cwd=tmp_path, capture_output=True, text=True,
         check=False, timeout=300, env=os.environ | {"PYTHONPATH": paths, "HOME": str(tmp_path)},
     )  # fmt: skip

@@ -26,12 +26,15 @@ LAPSES = {
     "a clause for a noun": r"\b(?:Return|Yield|Print) (?:what|whom|that which|those)\b",
     "a doubled pronoun": r"\bthat which\b|\bthose (?:of|by|for) which\b",
 }
+ANY_LAPSE = re.compile("|".join(LAPSES.values()), re.MULTILINE)
 IN_MESSAGES = LAPSES | {"a negated noun": r"(?<!there )\bis no (?!longer\b|more\b|\w+er\b)[a-z{]"}
 
 
 def prose(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the numbered lines of a module's docstrings and comments."""
+    """Yield the numbered lines of docstrings and comments of a module that may have lapses."""
     text = path.read_text(encoding="utf-8")
+    if not ANY_LAPSE.search(text):  # parsing takes most of the time
+        return
     for node in ast.walk(ast.parse(text)):
         body = getattr(node, "body", ())
         for statement in body if isinstance(body, list) else ():

@@ -36,11 +36,13 @@ from typing import Any
 _ROOT = Path(__file__).resolve().parents[1]
 _FOLDER = "WARM_SERVERS"
 _PLAIN = (
+    "google.genai",
     "openai",
     "hvr.bench.runner",
     "hvr.doors.cli.display",
     "hvr.doors.cli.main",
     "hvr.doors.cli.plan",
+    "hvr.doors.mcp.server",
     "hvr.models.connect",
     "hvr.planning.solving.solve",
     "hvr.validation.batch",

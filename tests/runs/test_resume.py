@@ -93,12 +93,16 @@ def digests(folder: Path) -> list[tuple[int, str]]:
 
 
 def assert_same(folder: Path, whole: Path) -> None:
-    """Assert that a resumed run equals an uninterrupted one, and can be replayed."""
+    """Assert that a resumed run equals an uninterrupted one."""
     differing = [n for n in SAME if (folder / n).read_bytes() != (whole / n).read_bytes()]
     assert differing == []
     assert digests(folder) == digests(whole)
     left = {p.name for p in folder.iterdir()} - {p.name for p in whole.iterdir()}
     assert {name for name in left if not name.startswith("broken-")} <= {"llm-aside.jsonl"}
+
+
+def assert_replays(folder: Path) -> None:
+    """Assert that a replay of a run makes the same files."""
     again = folder.with_name(f"{folder.name}-again")
     choice = ModelChoice(spec=f"replay:{folder}")
     hvr.runs.spine.plan(options=Options(policy="llm", model=choice, save=again))
@@ -164,6 +168,7 @@ def test_a_run_that_breaks_off_again_and_again_pays_for_nothing_twice(
     assert result.spent is not None and result.spent.calls == len(ASKED) + 4
     assert len(account(folder)["earlier"]) == 4
     assert_same(folder, whole)
+    assert_replays(folder)
 
 
 @pytest.mark.slow
@@ -270,6 +275,7 @@ def test_a_killed_run_says_so_and_goes_on(
     assert account(folder)["seed"] == 3
     if spec:
         assert_same(folder, whole)
+        assert_replays(folder)
         assert not (folder / "llm-aside.jsonl").exists()
     else:
         left = {p.name for p in folder.iterdir() if not p.name.startswith("broken-")}
@@ -347,6 +353,8 @@ def test_a_signal_ends_a_run_and_the_run_goes_on(
     # Only the interrupted request is repeated.
     assert behaviour.purposes == [*ASKED[:4], *ASKED[3:]]
     assert_same(folder, whole)
+    if how is signal.SIGKILL:
+        assert_replays(folder)
 
 
 @pytest.mark.slow

@@ -150,7 +150,7 @@ def test_ordinary_sentences_stay_as_they_are(text: str) -> None:
 def test_no_text_makes_it_look_again_and_again(part: str) -> None:
     """The test would never end if the time were not linear in the length."""
     scrubber = Scrubber((KNOWN, "a" * 40))
-    assert scrubber.text(part * (1_000_000 // len(part))) is not None
+    assert scrubber.text(part * (300_000 // len(part))) is not None
 
 
 def test_values_are_freed_of_keys_wherever_they_stand() -> None:

@@ -29,7 +29,7 @@ def test_no_reachable_goal_is_missed_and_none_is_falsely_claimed(name: str) -> N
     wording = lexicon_for(domain).wording
     hideable = sorted(task.fluent_predicates - task.derived_predicates)
     drawn = random.Random(name)
-    for _ in range(20):
+    for _ in range(12):
         hidden, kind, step = drawn.choice(hideable), drawn.choice(KINDS), drawn.randint(1, 10)
         env = FaultyWorld(
             PddlEnvironment(domain, problem, [hidden]), [FaultRule(kind, step=step)], step
