@@ -1,4 +1,4 @@
-"""Export declared types as JSON Schema, and decode JSON into values of these types.
+"""Export declared types as JSON Schema, and decode JSON into their values.
 
 A declared type is a class with annotated fields: a `Value` or a dataclass. Its JSON form is
 `JsonObject.json_shape`. `json_schema` describes the form for other programs. `decode` creates a

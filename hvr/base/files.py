@@ -113,7 +113,7 @@ def unwritable(
 ) -> Refusal:
     """Return the error for a file that cannot be written.
 
-    The exit code is 4 for a full or failing disk, else that of `kind`.
+    The exit code is 4 for a full or failing disk, else the default of `kind`.
     """
     reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
     result = kind(f"{path}: {what}: {reason}")
@@ -123,7 +123,7 @@ def unwritable(
 
 
 def is_passing(error: Exception) -> bool:
-    """Return whether an error may go away by itself, as that of a full disk, unlike a bad name."""
+    """Return whether an error is temporary, such as a full disk, unlike a bad file name."""
     if (code := getattr(error, "sqlite_errorcode", None)) is not None:
         return code & 0xFF in _PASSING_SQLITE
     if (number := getattr(error, "errno", None)) is not None:

@@ -56,7 +56,7 @@ class Registry:
 
         Args:
             name: Name in the file. Names of installed implementations are accepted.
-            named: Names that the caller has given, which are accepted as well.
+            named: Names that the caller has given, which are also accepted.
 
         Raises:
             UsageError: The name refers to other code.

@@ -26,8 +26,8 @@ class Form(NamedTuple):
     """A format by which secret keys are recognised.
 
     Args:
-        signs: Lower-case strings, at least one of which occurs in every text with such a key. If
-            empty, every text is searched.
+        signs: Lower-case strings. A text without any of them has no key of this format. If empty,
+            every text is searched.
     """
 
     signs: tuple[str, ...]

@@ -122,8 +122,7 @@ class KnowledgeGraph:
 
         Args:
             read_only: Whether to open the graph for reading only, which is possible while another
-                process writes. Its later changes become visible only when the graph is opened
-                again.
+                process writes. Its later changes become visible when the graph is reopened.
 
         Raises:
             StoreError: The graph is missing or corrupt, or another process writes to it.
@@ -289,7 +288,7 @@ class KnowledgeGraph:
     def record(self, event: ActionEvent) -> str:
         """Add an executed step to the event log, and return the event's name, such as `e:3`.
 
-        If an object did not fit in a place, the pair is remembered until something is taken out of
+        If an object did not fit in a place, the pair is remembered until an object is taken out of
         the place; see `did_not_fit`.
         """
         sequence = self._next_event()

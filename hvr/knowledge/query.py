@@ -220,7 +220,7 @@ class QueryLimits:
 
     Args:
         timeout: Time limit for the whole query in seconds; above 0.
-        memory: Maximum memory of the process in bytes, of which the result may take 1/32. Ignored
+        memory: Maximum memory of the process in bytes; the result may take 1/32 of it. Ignored
             on macOS and Windows.
 
     Raises:

@@ -406,7 +406,7 @@ class SharedRun:
 
     @property
     def iri(self) -> str:
-        """The IRI of the run, which is also that of its graph."""
+        """The IRI of the run and of its graph."""
         return RUN + self.name
 
     @property

@@ -360,7 +360,7 @@ def _shipped(name: str) -> WorldFile:
 
 @cache
 def scene_files() -> Mapping[str, Path]:
-    """Return the files of all included scenes by name, starting with those of the default world."""
+    """Return the files of all included scenes by name; the default world comes first."""
     shipped = shipped_worlds()
     folders = sorted(shipped.values(), key=lambda folder: folder.name != DEFAULT_WORLD)
     found: dict[str, Path] = {}
@@ -378,7 +378,7 @@ def world_of_scene(scene: str) -> WorldFile:
 
 
 def world_of_types(types: Iterable[str]) -> WorldFile:
-    """Return the world with scenes that covers the largest number of these AI2-THOR types."""
+    """Return the world with scenes that covers the largest number of AI2-THOR types."""
     wanted = set(types)
     names = {path.parent.parent.name: None for path in scene_files().values()}
     worlds = [_shipped(name) for name in names]

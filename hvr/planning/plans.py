@@ -200,7 +200,7 @@ class PolicyContext:
 
     Args:
         agent: The robot of the domain, for the library.
-        prompts: The folder of the world's prompt templates, by default that of the default world.
+        prompts: The folder of prompt templates, by default the default world's folder.
         about: Request, task, scene and seed, with their names in transcripts.
         folder: The run folder, or None to save nothing.
         header: Further fields of the transcript's first line (empty in a replay of the run).
@@ -315,7 +315,7 @@ class Policy(Protocol[Wanted]):
 
         Args:
             closing: Places to close, which the robot opened in an earlier search.
-            stage: The goal to reach after the search; its constraints hold already.
+            stage: The goal to reach after the search; its constraints already apply.
 
         Raises:
             ImpossibleGoalError: No plan exists, or the policy does not support this.

@@ -272,7 +272,7 @@ class StepParts(Value):
     """The conditions and effects of a step, in written form for its reads, compiled for its writes.
 
     Attributes:
-        effect: The effect, of which only parts with satisfied conditions count.
+        effect: The effect; only its parts with satisfied conditions count.
         further: Further conditions and effects, each with the values of its variables.
     """
 

@@ -99,7 +99,7 @@ def is_simple(task: Task) -> bool:
 class Checkpoints:
     """States along the plan that was judged last.
 
-    A plan with the same beginning resumes at the last of these states before the first difference.
+    A plan with the same beginning resumes at the last recorded state before the first difference.
     """
 
     def __init__(self) -> None:

@@ -173,7 +173,7 @@ class PreferredMonitors(Value):
 
 
 class Constraints:
-    """All trajectory constraints of a task, including those in preferences."""
+    """All trajectory constraints of a task, including constraints in preferences."""
 
     def __init__(self, task: Task) -> None:
         self.hard: list[Monitor] = []

@@ -410,7 +410,7 @@ def meanings(request: str, ontology: Ontology) -> tuple[str, ...]:
 
 
 def preferences(classes: Collection[str], ontology: Ontology) -> tuple[str, ...]:
-    """Return the preferences of which both classes are given."""
+    """Return the preferences between two of the given classes."""
     texts = []
     for name in ontology.instances("Preference"):
         sides = [

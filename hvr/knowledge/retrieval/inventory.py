@@ -95,7 +95,7 @@ class Inventory:
         )
 
     def _rank(self, name: str) -> tuple[bool, int, float, int, str]:
-        """Return a sort key: objects with room first, then those in the open, then the nearest."""
+        """Return a sort key: room for objects first, then no door in the way, then distance."""
         return (
             name in self.too_full,
             2 if name in self.unplaced else int(self.hidden(name)),
@@ -296,7 +296,7 @@ class ObjectSelection:
 
     @property
     def pieces(self) -> tuple[tuple[str, str], ...]:
-        """Existing and future pieces of objects, each with the object of which it is a piece."""
+        """Existing and future pieces, each with the object to which it belongs."""
         return self.inventory.joined(PIECE_OF)
 
     def is_piece(self, name: str) -> bool:

@@ -39,7 +39,7 @@ class Supply:
 
     Args:
         achieves: PDDL predicate, or name of a liquid.
-        needs: Class of which an object must be available.
+        needs: Class that must have an available object.
         goes_into: Classes of places on or in which objects are treated, the appliance first.
         heats: Whether the object is an appliance that changes its contents.
         switched: Whether a separate control switches the object.

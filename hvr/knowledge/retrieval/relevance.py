@@ -126,8 +126,8 @@ def relevant_objects(
 
     Args:
         goals: The goals, without preferred final conditions.
-        constraints: Trajectory constraints. Their objects are selected as well, and so are
-            replacements for forbidden objects.
+        constraints: Trajectory constraints. Their objects are also selected, and forbidden objects
+            are replaced.
         changing: Predicates that actions change, for constraints on all objects of a class.
     """
     goals, constraints = tuple(goals), tuple(constraints)
@@ -227,7 +227,7 @@ class _Chooser:
                     self.chosen.add(inner, f"to be taken from {name}")
 
     def all_of(self, classes: tuple[str, ...]) -> None:
-        """Select all objects of some classes, except pieces, most of which do not exist yet."""
+        """Select all objects of some classes, except pieces, which may not exist yet."""
         for object_class in classes:
             for name in self.inventory.of(object_class):
                 if not self.chosen.is_piece(name):

@@ -46,7 +46,7 @@ _NUMBERED = re.compile(r"[-_ #]*\d+\s*$")
 
 
 def default_threshold(embedder: Embedder) -> float:
-    """Return the minimum cosine for a match; for an unknown model, that of minilm."""
+    """Return the minimum cosine for a match; an unknown model uses the value for minilm."""
     return THRESHOLDS.get(embedder.name, THRESHOLDS["minilm"])
 
 

@@ -69,7 +69,7 @@ class PlanLines(Sequence[PlanLine]):
     def add(
         self, call: Sequence[str], method: str, identifiers: tuple[int, ...], number: int
     ) -> None:
-        """Append a line; `identifiers` lists its own identifier, then those of its subtasks."""
+        """Append a line; `identifiers` lists its identifier, then its subtasks' identifiers."""
         key = tuple(call)
         self._calls.append(self._shared.setdefault(key, key))
         key = (method,)

@@ -84,7 +84,7 @@ class Translation(Value):
 
     Attributes:
         names: The names of the problem and in PDDL, by kind: type, fluent, action, object.
-        companions: The companions by the name of their action, or "" for those of the whole plan.
+        companions: The companions by the name of their action, or "" for the whole plan.
     """
 
     domain: Domain

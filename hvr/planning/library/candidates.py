@@ -256,8 +256,7 @@ class Query:
 
     Args:
         agent: The robot that asks. Its own entries win ties.
-        request: The task of which the macro action is a part. Entries learnt for this task win
-            ties.
+        request: The task that contains the macro action. Entries learnt for this task win ties.
         postcondition: PDDL conditions over the task's objects that must hold after the block. If
             empty, the entry's own postcondition must hold.
     """
@@ -433,7 +432,7 @@ def _roles(way: Mapping[Mention, str], types: Mapping[str, str], ontology: Ontol
 def _comparable(
     asked: NameReading, words: NameReading, way: Mapping[Mention, str], ontology: Ontology
 ) -> tuple[tuple[NameReading, NameReading], float]:
-    """Name shared objects alike in both texts; return the texts and a factor for the score."""
+    """Give shared objects equal names in both texts; return the texts and a score factor."""
     # Things that only the entry mentions are removed from its name: "brew coffee" does not say into
     # what. Each removal reduces the score, except for tools and for a bottle of a mentioned liquid.
     # Returns the texts and the remaining score.

@@ -142,7 +142,7 @@ class Entry:
 
     Args:
         names: Names of the macro action, with variables for objects: `put ?mug1 on ?plate1`.
-        parameters: The variables, starting with those in the steps.
+        parameters: The variables; variables in the steps come first.
         precondition: PDDL literals that must hold before the steps, including static literals.
         uses: The uses by run.
     """

@@ -264,7 +264,7 @@ class _Relevance:
                     self._ties[other].add(one)
 
     def _tie_effects(self, effect: Expression) -> None:
-        """Record that an object changed by a conditional effect needs those in its condition."""
+        """Record that an object changed by a conditional effect needs its condition's objects."""
         for part in _parts(effect):
             if not isinstance(part, When):
                 continue

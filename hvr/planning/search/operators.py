@@ -56,7 +56,7 @@ class GroundOperator:
     """One action or a sequence of actions as an operator with a conjunctive precondition.
 
     Args:
-        steps: For each action in the sequence, alternatives of which at least one is applicable.
+        steps: For each action in the sequence, its alternatives; at least one is applicable.
             Auxiliary operators have no steps.
         add, delete: Unconditional effects, as disjoint masks.
         conditional: Conditional effects; a fluent both deleted and added is true afterwards.
@@ -181,8 +181,8 @@ def simplify(
 ) -> list[GroundOperator]:
     """Drop operators and literals that mutexes prove impossible, implied or without effect.
 
-    Of operators with equal effects and cost, only those with minimal preconditions are kept, which
-    can replace the others in every plan.
+    Among operators with equal effects and cost, only operators with minimal preconditions are kept;
+    they can replace the others in every plan.
     """
     groups: dict[object, dict[Literals, GroundOperator]] = {}
     for operator in operators:

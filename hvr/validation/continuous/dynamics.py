@@ -246,7 +246,7 @@ def apply_events(
     """Apply events that happen at the same moment.
 
     Args:
-        happened: The events that have already happened at this moment, and must not happen again.
+        happened: The events that have happened at this moment, which must not be repeated.
         numbers: The numbers before the events, as functions of time.
     """
     if (repeated := _repeated(refs, events, happened)) is not None:

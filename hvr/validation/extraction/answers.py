@@ -77,7 +77,7 @@ _JSON_MOST = 200
 
 
 class NumberedLines:
-    """The lines of a text; `content_lines` are those with content, by 1-based number."""
+    """The lines of a text; `content_lines` has the lines with content by 1-based number."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         self.lines = lines
