@@ -27,71 +27,24 @@ _MATRIX = (
 )
 _YOU = r"you(?:'d|'ll| could| would| can| might| will| were to)?(?: please| kindly| just| maybe)*"
 _COULD = r"(?:could|would|might|may|can|were|was|is|are|will|gets?|got)"
-_IT_IS = (
-    r"(?:it's|it is|it isn't|it wouldn't be|it won't be|that's|that is|that isn't|this isn't|"
-    r"at all|you think it is)"
-)
-_FINE = (
-    r"(?: (?:not|no|too|much|any|an?|so|bold|big|great|all|for|you|to|with|of|that))*"
-    r" (?:ok|okay|fine|right|alright|possible|convenient|trouble|bother|problem|hassle|imposition|"
-    r"inconvenience|ask)(?: (?:for|to|with|of) you)?"
-)
-_YOU_MAY = (
-    r"(?:(?:i|we) (?:may|might|could|can)|you (?:like|please|would|will|want|could|can|"
-    r"(?:wouldn't|would not|don't|do not) mind|(?:have|get|find) (?:the |a )?\w+))"
-)
 _END = r"(?=\s*(?:[,.;!?]|$))"
 
 _FORMS = (
-    (
-        r"\b(?:i was |i'm |i am )?(?:wondering|i wonder|hoping)(?: if)? "
-        r"you(?:'d| could| can| would)\b",
-        "please",
-    ),
-    (r"\b(?:see|check) if you (?:can|could)\b", ""),
     (
         r"\b(please|thanks|thank you|me|now),? "
         rf"(?:darling|love|hun|honey|dear|pet|sweetie|mate|bro){_END}",
         r"\1",
     ),
     (rf"\bbefore (?:breakfast|lunch|dinner|supper|bed|bedtime|work|school){_END}", ""),
-    # 'I'd be grateful if you …', 'would it be OK if the pan could be …'
-    (rf"\b{_MATRIX} if {_YOU} (?!don't|do not|didn't|never)", "please "),
     (
         rf"\b{_MATRIX} if ((?:the|my|all|both|every|each|our)\b[^,.;!?]*?) "
         rf"{_COULD}(?: all| both)?(?: be)?\b",
         r"\1 should be",
     ),
-    # 'if you could …, that would be great'
-    (rf"\bif {_YOU} ([^.;!?]*?),? (?:that|it)(?:'d| would)(?: really)? be (?:{_VALUE})\b", r"\1"),
-    # 'if it isn't too much trouble', 'if I may'
-    (rf"[,]?\s*\bif (?:{_IT_IS}{_FINE}|{_YOU_MAY}){_END},?", ""),
-    # 'may I trouble you for the card', 'could I ask you to …'
-    (
-        r"\b(?:may|might|could|can|would) (?:i|we)(?: please)? "
-        r"(?:ask|trouble|bother)(?: you)? for\b",
-        "give me",
-    ),
-    (
-        r"\b(?:may|might|could|can) (?:i|we)(?: please)? (?:ask|trouble|bother|get|have) "
-        r"you to\b",
-        "please",
-    ),
-    (r"\b(?:is there any (?:chance|way)|any chance)(?: that)? you (?:could|can|would)\b", ""),
-    # 'what I would like you to do is to …', 'what I need is …'
-    (
-        r"\b(?:what|all)(?: that)? (?:i|we)(?:'d| would)? (?:like|want|need|ask)(?: of)? you"
-        r"(?: to do)?(?: now| here| next)? is(?: to)?\b",
-        "please",
-    ),
     (
         r"\b(?:what|all)(?: that)? (?:i|we)(?:'d| would)? (?:really )?(?:like|want|need) is\b",
         "i need",
     ),
-    (r"\bi(?:'d)? (?:want|need|like|ask|require) that you\b", "please"),
-    (r"^(please|kindly) (?:to|you) (?=\w)", r"\1 "),
-    (r"\b(can|could|would|will) you to (?=\w)", r"\1 you "),
-    (r"\b(?:be so (?:good|kind) as to|be a \w+ and|hurry up and|hurry and)\b", "please"),
     # 'wash neither the fork nor the spoon'
     (r"\b(\w+) neither ([^,.;!?]+?) nor\b", r"do not \1 \2 or"),
     # 'do not wash the mug, just the cup'
@@ -150,7 +103,6 @@ _FORMS = (
     (r"\b4 (me|us|him|her)\b", r"for \1"),
     (r"(?<=\w) who (is|are|was)\b", r" that \1"),
     (r"\bset ((?:the|my|all|both)\b[^,.;!?]*?) to (on|off)\b", r"turn \1 \2"),
-    (r"^\w+ (?:said|says)(?: that| to)?(?: you (?:should|must|need to))? (?=\w)", ""),
     # 'the pot, which is on the stove, …'
     (r",\s*(?:which|that) (is|are|was|were) ((?:in|on|at|inside|by)\b[^,.;!?]*),", r" that \1 \2"),
 )

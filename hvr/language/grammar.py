@@ -20,7 +20,7 @@ from hvr.errors import (
 )
 from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.retrieval.inventory import Inventory
-from hvr.language.asides import corrected, pruned, with_names, with_referent
+from hvr.language.asides import corrected, with_names, with_referent, without_manner
 from hvr.language.clauses import read_clauses
 from hvr.language.courtesy import plainly
 from hvr.language.cursor import PAUSES, STOPS, Cursor, Picks, expand_idioms, explore
@@ -46,7 +46,8 @@ from hvr.pddl import Domain
 from hvr.values import cached_property
 
 if TYPE_CHECKING:
-    from hvr.language.learnt.reader import LearntReader
+    from hvr.language.learnt.reader import LearntReader, Reading
+    from hvr.language.surroundings import Wish
 
 
 # Grammar ------------------------------------------------------------------------------------------
@@ -131,12 +132,11 @@ def _as_spelt(
         if proposed and "something" in tokens:
             raise ProposalError(proposed) from None
         named, described = with_names(text, tokens, lexicon)
-        rest = pruned(text, named, lexicon)
+        words, manner = without_manner(Cursor(text, named, lexicon))
         try:
-            if rest.tokens == tokens or not rest.tokens:
+            if words == tokens or not words:
                 raise
-            words, meant = with_referent(rest.tokens, rest.asides, lexicon)
-            return read_as(words, (*described, *meant), rest.asides)
+            return read_as(words, described, manner)
         except LanguageError:
             if proposed:
                 raise ProposalError(proposed) from None
@@ -346,17 +346,64 @@ class Reader:
         if own is not None:
             return (own,)
         request = with_object_names(plainly(request), inventory, self.taxonomy, self.lexicon)
+        try:
+            return self._whole(request, inventory)
+        except AmbiguousError:
+            raise
+        except LanguageError as error:
+            return self._inside(request, inventory, error)
+
+    def _whole(self, request: str, inventory: Inventory) -> tuple[Goal, ...]:
         if conditions := self._conditional(request, inventory):
             return conditions
         if watched := self._over_time(request, inventory):
             return watched
+        return self._read(request, inventory)
+
+    def _inside(
+        self, request: str, inventory: Inventory, refusal: LanguageError
+    ) -> tuple[Goal, ...]:
+        """Read the wish inside a request that is not read as a whole."""
+        from hvr.language.surroundings import wishes
+
+        found, denied = wishes(request, self.lexicon)
+        for wish in found:
+            if wish.sure:
+                with suppress(LanguageError):
+                    return self._wished(wish, inventory)
         try:
-            return self._read(request, inventory)
+            if isinstance(refusal, ProposalError) or denied:
+                raise refusal
+            return self._otherwise(request, inventory, refusal)
         except (AmbiguousError, ProposalError):
             raise
         except LanguageError as error:
+            for wish in found:
+                try:
+                    self._wished(wish, inventory)
+                except LanguageError:
+                    continue
+                raise ProposalError((" ".join(wish.tokens),)) from None
             self._add_understood(error, request, inventory)
             raise
+
+    def _wished(self, wish: Wish, inventory: Inventory) -> tuple[Goal, ...]:
+        tokens, meant = with_referent(wish.tokens, wish.asides, self.lexicon)
+        goals = self._whole(" ".join(tokens), inventory)
+        notes = (*meant, *(f"hvr ignores {phrase!r}" for phrase in wish.asides))
+        return tuple(
+            goal.replace(
+                notes=tuple(dict.fromkeys((*goal.notes, *notes))),
+                unread=tuple(dict.fromkeys((*goal.unread, *wish.asides))),
+            )
+            for goal in goals
+        )
+
+    def _otherwise(
+        self, _request: str, _inventory: Inventory, refusal: LanguageError
+    ) -> tuple[Goal, ...]:
+        """Return the goals of a request without a wish that the grammar reads."""
+        raise refusal
 
     def _add_understood(self, error: LanguageError, request: str, inventory: Inventory) -> None:
         parts = [part.strip(" ,") for part in _CLAUSES.split(request) if part.strip(" ,")]
@@ -528,22 +575,37 @@ class AgreementReader(_WithLearnt):
         grammar: Goal | HvrError
         try:
             grammar, *others = super()._read(request, inventory)
-        except (ProposalError, UnachievableError):
+        except LanguageError:
             raise
         except HvrError as error:
             grammar, others = error, []
         if isinstance(grammar, Goal) and (others or is_plain(request, grammar)):
             return grammar, *others
-        from hvr.language.learnt.agreement import EndStates, ReaderThresholds, agreed
-
         try:
             reading = self.learnt.read(request, inventory)
         except LanguageError:
             if isinstance(grammar, HvrError):
                 raise grammar from None
             return (grammar,)
+        return (self._agreed(grammar, reading, inventory),)
+
+    def _otherwise(
+        self, request: str, inventory: Inventory, refusal: LanguageError
+    ) -> tuple[Goal, ...]:
+        timed = _CONDITION.search(request) or _OVER_TIME.search(request)
+        if isinstance(refusal, UnachievableError) or (timed and not self._is_occasion(request)):
+            raise refusal
+        try:
+            reading = self.learnt.read(request, inventory)
+        except LanguageError:
+            raise refusal from None
+        return (self._agreed(refusal, reading, inventory),)
+
+    def _agreed(self, grammar: Goal | HvrError, reading: Reading, inventory: Inventory) -> Goal:
+        from hvr.language.learnt.agreement import EndStates, ReaderThresholds, agreed
+
         ends = EndStates(self.taxonomy, inventory, self.domain)
-        return (agreed(grammar, reading, ends, ReaderThresholds(), self.learnt.head.digest),)
+        return agreed(grammar, reading, ends, ReaderThresholds(), self.learnt.head.digest)
 
 
 def is_plain(request: str, goal: Goal) -> bool:

@@ -56,7 +56,7 @@ class Corrected(Value):
 
 def corrections(tokens: Sequence[str], lexicon: Lexicon) -> tuple[Corrected, ...]:
     """Return the request with corrected words, once for each combination of candidates."""
-    tokens = _rejoined(_from_chat(tokens, lexicon), lexicon)
+    tokens = expanded(tokens, lexicon)
     options = [
         candidates(t, lexicon) or (t,)
         if not _known(t, lexicon)
@@ -82,6 +82,11 @@ def corrections(tokens: Sequence[str], lexicon: Lexicon) -> tuple[Corrected, ...
         )
         for words in product(*options)
     )
+
+
+def expanded(tokens: Sequence[str], lexicon: Lexicon) -> tuple[str, ...]:
+    """Expand chat abbreviations, and write compounds as the lexicon does."""
+    return _rejoined(_from_chat(tokens, lexicon), lexicon)
 
 
 def _from_chat(tokens: Sequence[str], lexicon: Lexicon) -> Iterator[str]:
@@ -134,7 +139,7 @@ def candidates(word: str, lexicon: Lexicon) -> tuple[str, ...]:
         >>> candidates("tomatoe", lexicon), candidates("cake", lexicon)
         (('tomato',), ())
     """
-    if len(word) < SHORTEST_MISSPELT or not _ordinary_words().isdisjoint((word, *_bases(word))):
+    if len(word) < SHORTEST_MISSPELT or not _ordinary_words().isdisjoint((word, *bases(word))):
         return ()
     if stem(word) in lexicon.descriptive:
         return ()
@@ -156,7 +161,7 @@ def candidates(word: str, lexicon: Lexicon) -> tuple[str, ...]:
     return tuple(sorted(forms.values(), key=lambda one: (near[one], one)))
 
 
-def _bases(word: str) -> Iterator[str]:
+def bases(word: str) -> Iterator[str]:
     """Yield the possible base forms of an inflected word: 'scour' for 'scouring'."""
     for ending in ("ing", "ed"):
         if word.endswith(ending) and len(word) > len(ending) + SHORTEST_MISSPELT:

@@ -26,6 +26,7 @@ from hvr.execution.facts.imperatives import (
     variants,
 )
 from hvr.execution.facts.things import NONE, SOME, Thing
+from hvr.language.lexicon import Lexicon, Verb, build_lexicon
 from hvr.pddl import (
     Atom,
     Comparison,
@@ -71,6 +72,13 @@ class FactOrders(FactClauses):
         self.verbs = {*PLACING, *(order.text.lower().split()[0] for _, order in said if order)}
         self._mentions: list[str] = []  # things that 'it' and 'there' can mean
         self._last = ""  # the last verb and its object
+
+    @property
+    def lexicon(self) -> Lexicon:
+        """The words for actions and objects, to find a request in a sentence."""
+        nouns = [(phrase, phrase) for phrase in self._things.phrases if phrase.isascii()]
+        verbs = [(verb, Verb(verb, "state")) for verb in sorted(self.verbs)]
+        return build_lexicon(nouns, verbs, (), ())
 
     def read(self, text: str, *, orders: bool) -> list[Formula]:
         words = re.sub(r"\s+", " ", text.strip().rstrip(".!").lower())

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 
-from hvr.errors import LanguageError
+from hvr.errors import AmbiguousError, HvrError, LanguageError
 from hvr.execution.deviations import literal_clause
 from hvr.execution.facts.clauses import all_of
 from hvr.execution.facts.grammar import GrammarRequests, RequestedProblem, with_constants
@@ -18,6 +18,7 @@ from hvr.execution.facts.temporal import FactWords, all_in_words, own_words, sin
 from hvr.execution.facts.things import ALL, NONE, SOME
 from hvr.knowledge.ontology import Ontology
 from hvr.language.paraphrase import in_order
+from hvr.language.surroundings import wishes
 from hvr.language.temporal import timed_request
 from hvr.pddl import (
     And,
@@ -119,13 +120,50 @@ def problem_for(
         ImpossibleGoalError: The sentence requests a missing object or an impossible state.
         PddlError: The PDDL is invalid.
     """
-    verbs = supports_requests(ontology)
+    if supports_requests(ontology):
+        return _problem_for(text, domain, problem, words, ontology)
+    try:
+        return _problem_for(text, domain, problem, words, None)
+    except LanguageError as error:
+        return _inside(text, domain, problem, words, error)
+
+
+def _inside(
+    text: str, domain: Domain, problem: Problem, words: WorldLexicon, refusal: LanguageError
+) -> RequestedProblem:
+    """Read the wish inside a request that is not read as a whole."""
+    orders = FactOrders(domain, problem, words)
+
+    def reads(part: str) -> bool:
+        try:
+            return bool(orders.read(part, orders=True))
+        except HvrError:
+            return False
+
+    if isinstance(refusal, AmbiguousError) or text.lstrip().startswith("("):
+        raise refusal
+    for wish in wishes(text, orders.lexicon, reads)[0]:
+        try:
+            posed = _problem_for(" ".join(wish.tokens), domain, problem, words, None)
+        except LanguageError:
+            continue
+        if not wish.sure:
+            raise AmbiguousError((posed.said,)) from refusal
+        notes = tuple(f"hvr ignores {aside!r}" for aside in wish.asides)
+        return replace(posed, notes=(*posed.notes, *notes))
+    raise refusal
+
+
+def _problem_for(
+    text: str, domain: Domain, problem: Problem, words: WorldLexicon, ontology: Ontology | None
+) -> RequestedProblem:
+    verbs = ontology is not None
     if not verbs and (decided := _decided(text, domain, problem, words)) is not None:
         rest, note = decided
         if not rest:
             empty = problem.replace(goal=And(()))
             return RequestedProblem(domain, empty, "nothing is left to do", (note,))
-        posed = problem_for(rest, domain, problem, words, ontology)
+        posed = problem_for(rest, domain, problem, words)
         return replace(posed, notes=(note, *posed.notes))
     if not verbs and (timed := _over_time(text, domain, problem, words)) is not None:
         return timed
@@ -134,7 +172,7 @@ def problem_for(
     try:
         read = _stages(text, domain, problem, words, orders=not verbs)
     except LanguageError:
-        if ontology is None or not verbs:
+        if ontology is None:
             raise
         return GrammarRequests(domain, problem, ontology).apply(text)
     said = in_order([stage.said for stage in read])
