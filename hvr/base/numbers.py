@@ -48,11 +48,7 @@ def parse_real(text: str, least: float = 0, most: float = MAX_REAL) -> float:
 
 
 def check_integer(field: str, value: object, least: int = 0, most: int = MAX_INTEGER) -> None:
-    """Check the value of an integer option.
-
-    Raises:
-        UsageError: The value is not an integer or is out of range.
-    """
+    """Raise a UsageError unless the option `field` is an integer from `least` to `most`."""
     try:
         usable = least <= operator.index(value) <= most  # type: ignore[arg-type]
     except TypeError:
@@ -65,7 +61,7 @@ def check_integer(field: str, value: object, least: int = 0, most: int = MAX_INT
 
 
 def check_real(field: str, value: object, least: float = 0, most: float = MAX_REAL) -> None:
-    """Check the value of a numeric option, as `check_integer` does."""
+    """Raise a UsageError unless the option `field` is a number from `least` to `most`."""
     if not least <= as_float(value) <= most:
         raise UsageError(
             f"{field} must be a number from {least:.12g} to {most:.12g}, not {brief(value)}",
@@ -74,7 +70,7 @@ def check_real(field: str, value: object, least: float = 0, most: float = MAX_RE
 
 
 def check_positive(field: str, value: object, most: float = MAX_REAL) -> None:
-    """Check the value of a positive numeric option, as `check_integer` does."""
+    """Raise a UsageError unless the option `field` is positive and at most `most`."""
     if not 0 < as_float(value) <= most:
         raise UsageError(
             f"{field} must be positive and at most {most:.12g}, not {brief(value)}", field=field

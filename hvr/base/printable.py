@@ -183,7 +183,6 @@ def nearest(name: str, known: Iterable[str]) -> str:
 # HTML for notebooks: `_repr_html_` of runs, plans and reports.
 
 MAX_TABLE_ROWS = 200
-"""Maximum number of rows of a table that a notebook shows."""
 
 
 def html_card(

@@ -19,7 +19,6 @@ from hvr.base import supervisor
 from hvr.base.files import temporary_pattern
 
 OUT_OF_MEMORY = supervisor.OUT_OF_MEMORY
-"""Exit code of a program that exceeded its memory limit."""
 
 _SIGHUP = getattr(signal, "SIGHUP", signal.SIGINT)  # not on Windows
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, _SIGHUP)

@@ -153,21 +153,16 @@ _INSTALL_APART = f"pip install --no-deps {' '.join(sorted(_APART.values()))}"
 
 
 def need_gnn() -> None:
-    """Check that the packages of the extra `gnn` are installed.
-
-    Raises:
-        MissingExtraError: A package is not installed.
-    """
+    """Raise a MissingExtraError unless the packages of the extra `gnn` are installed."""
     for package in _GNN:
         if find_spec(package) is None:
             raise MissingExtraError(package, "gnn")
 
 
 def need_local() -> None:
-    """Check that the packages for local models are installed, without importing them.
+    """Raise a MissingExtraError unless the packages for local models are installed.
 
-    Raises:
-        MissingExtraError: A package is not installed.
+    The packages are not imported.
     """
     for module, package in _LOCAL.items():
         if find_spec(module) is None:

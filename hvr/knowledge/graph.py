@@ -67,7 +67,6 @@ class KnowledgeGraph:
         self._shared = shared
         self._unsent = ""
         self.ontology = ontology
-        """The ontology of the graph."""
         self.path = path
         """The folder of the store; None for a graph in memory."""
         self._reader = SceneReader(ontology)

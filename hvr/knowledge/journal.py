@@ -24,7 +24,6 @@ from hvr.base.files import try_lock, unwritable
 from hvr.errors import StoreError
 
 NAME = "graph.rdfp"
-"""File name in the folder of a graph."""
 
 _HEAD = b'H hvr "1" .\n'
 _BEGIN, _END = b"TX .\n", b"TC .\n"

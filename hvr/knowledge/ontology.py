@@ -85,9 +85,7 @@ class EntailmentRules:
             elif p == RDF_TYPE and o == _TRANSITIVE:
                 self._transitive.add(s)
         self.superclasses = _ancestors(classes)
-        """All strict superclasses by class."""
         self.superproperties = _ancestors(properties)
-        """All strict superproperties by property."""
 
     def axioms(self) -> set[Triple]:
         """Return the asserted and entailed subclass and subproperty axioms."""
@@ -167,9 +165,7 @@ class Ontology:
 
     def __init__(self, triples: Iterable[Triple]) -> None:
         self.axioms: tuple[Triple, ...] = tuple(dict.fromkeys(triples))
-        """The asserted triples, in order."""
         self.rules = EntailmentRules(self.axioms)
-        """The rules from the axioms."""
         self._by_property: dict[Node, dict[Node, list[Node]]] = defaultdict(
             lambda: defaultdict(list)
         )
@@ -385,11 +381,7 @@ def load_ontology(folder: Path | None = None) -> Ontology:
 
 
 def ontology_of(files: Iterable[Path]) -> Ontology:
-    """Read an ontology from Turtle files.
-
-    Raises:
-        DataFileError: A file is unreadable or not valid Turtle; the message gives file and line.
-    """
+    """Read an ontology from Turtle files; see `load_ontology` for the errors."""
     found = [path.resolve() for path in files]
     stamps = [path.stat() if path.is_file() else None for path in found]
     return _read_once(tuple(found), tuple(s and (s.st_mtime_ns, s.st_size) for s in stamps))

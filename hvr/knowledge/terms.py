@@ -10,7 +10,6 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 from pyoxigraph import Triple as RdfTriple
 
 KITCHEN = "https://w3id.org/hvr/kitchen#"
-"""Classes, properties and individuals of the ontology; prefix `k:`."""
 OBJECT = "https://w3id.org/hvr/object/"
 """Objects of a scene and the robot; prefix `o:`."""
 EVENT = "https://w3id.org/hvr/event/"

@@ -29,7 +29,6 @@ from hvr.values import Value
 # Scene --------------------------------------------------------------------------------------------
 
 ROBOT = obj("robot")
-"""The robot of every scene."""
 
 Pairs = Iterable[tuple[str, str]]
 _Flags: TypeAlias = tuple[tuple[NamedNode, tuple[str, ...]], ...]
@@ -60,9 +59,7 @@ class SceneReader:
         )
         """Properties that relate a switch to its device, with the classes of both."""
         self.place_properties = ("on", "in", "holding", "handEmpty")
-        """The properties of the triples from `places`."""
         self.state_properties = ("isPresent", "containsLiquid", "temperature", *self._flags)
-        """The properties of the triples from `states`."""
 
     def class_of(self, o: SceneObject) -> str | None:
         return self.ontology.class_of_thor_type(o.object_type)

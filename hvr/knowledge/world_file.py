@@ -22,7 +22,6 @@ from hvr.values import Value, cached_property
 
 FILE = "world.toml"
 DEFAULT_WORLD = "kitchen"
-"""The default world."""
 
 _SCENE_ENDING = ".json.gz"
 _KEYS: Mapping[str, tuple[Any, str]] = {

@@ -32,7 +32,6 @@ from hvr.values import Value
 
 _TIMES = ("at start", "over all", "at end")
 _MOST_KNOWN = 2000
-"""Number of ground actions cached per schema."""
 
 
 class DurationTest(Value):

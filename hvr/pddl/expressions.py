@@ -52,7 +52,6 @@ _LITERAL = re.compile(r"\(\s*+(?:not\s*+\(([^()]*+)\)\s*+|([^()]*+))\)")
 _TIMED_LITERAL = re.compile(r"\(\s*+(at\s++(?:start|end)|over\s++all)\s*+(\([^\0]*\))\s*+\)")
 _COST = re.compile(r"\(\s*+increase\s*+\(\s*+([^\s()]++)\s*+\)\s*+([0-9]{1,15})\s*+\)")
 _MOST_KNOWN = 5000
-"""Number of atoms cached by their text, since actions repeat them."""
 
 _COMPARISONS = frozenset({"<", ">", "<=", ">=", "="})
 _UNCERTAIN_EFFECTS = {

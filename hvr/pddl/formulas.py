@@ -19,7 +19,6 @@ from hvr.values import Compact, Value, set_field
 # something was read and is ignored by comparisons.
 
 OBJECT = "object"
-"""The root of every type hierarchy."""
 
 
 class TypedName(Compact):
@@ -383,7 +382,6 @@ Effect: TypeAlias = Atom | Not | And | Forall | When | NumericEffect | Timed
 Expression: TypeAlias = Formula | When | NumericEffect
 
 TRUE = And(())
-"""The empty conjunction."""
 
 
 # --- text -------------------------------------------------------------------------------------

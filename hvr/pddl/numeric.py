@@ -21,7 +21,6 @@ Compiled: TypeAlias = Rational | Callable[[Values], Rational]
 """A constant, or a function that computes the value."""
 
 MAX_DIGITS = 1000
-"""Maximum number of characters of a number in a text."""
 
 _FEW_DIGITS = 100
 

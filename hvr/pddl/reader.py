@@ -377,7 +377,6 @@ def decode(data: bytes, file: str) -> str:
 # Nested lists are built without recursion, so that deep files get a proper error message.
 
 MAX_NESTING = 12_000
-"""Maximum nesting depth."""
 
 _FLAT = 150
 """Nesting depth beyond which lists are flattened first, for speed."""

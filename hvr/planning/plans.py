@@ -237,10 +237,8 @@ class Policy(Protocol[Wanted]):
     """
 
     recovery_strategies: ClassVar[RecoveryStrategies] = STATE_PLANNER_STRATEGIES
-    """The recovery strategies that suit the policy."""
 
     asks_model: ClassVar[bool] = False
-    """Whether the policy uses a language model, so that its runs are recorded for replay."""
 
     @property
     def meter(self) -> Meter | None:
@@ -516,7 +514,6 @@ def _used(tool: str, gained: Sequence[Atom], uses: Sequence[BlockTitle]) -> str:
 # makes this fast for any problem.
 
 _NAMED = 3
-"""Maximum number of facts in the name of a block."""
 
 
 def landmark_blocks(task: Task, actions: Sequence[GroundAction_pddl]) -> tuple[AABlock, ...]:

@@ -46,17 +46,12 @@ _REPORTERS = {
 }
 
 FORMATS = tuple(_REPORTERS)
-"""The names of the formats."""
 
 Reporter: TypeAlias = "Callable[[Iterable[Judged], ReportOptions], Iterator[str]]"
 
 
 def find_reporter(name: str) -> Reporter:
-    """Return the reporter of a format.
-
-    Raises:
-        UsageError: The format does not exist.
-    """
+    """Return the reporter of a format; raise a UsageError if the format does not exist."""
     if name not in _REPORTERS:
         raise UsageError(f"no format named {name!r}; choose one of {', '.join(FORMATS)}")
     module, function = _REPORTERS[name]

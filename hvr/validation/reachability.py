@@ -32,7 +32,6 @@ from hvr.pddl.facts import Literal, Relation, bindings, match_row, necessary_lit
 from hvr.validation.occurrences import schemas_of, without_times
 
 MOST_INSTANCES = 200_000
-"""Maximum number of instances of actions and rules."""
 MOST_LOOKUPS = 500_000
 """Maximum number of lookups of relations, two seconds of work; unlike a time limit, it gives the
 same result on every machine."""

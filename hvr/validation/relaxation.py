@@ -31,7 +31,6 @@ from hvr.pddl.facts import Literal, Relation, bindings, match_row, necessary_lit
 from hvr.pddl.state import Conjunction, Operator
 
 MOST_ACTIONS = 20_000
-"""Maximum number of ground actions."""
 EXTRA_LAYERS = 2
 """Number of layers to add after the first one in which a condition is reachable."""
 _NONE = Relation()

@@ -89,7 +89,6 @@ def missed(steps: int, executable: float, goals: float, says: str) -> PlanScore:
 # Ng, Harada & Russell 1999, "Policy invariance under reward transformations".
 
 Potential: TypeAlias = Callable[[State], float]
-"""The value of a state, from 0 to 1."""
 
 
 class StepScore(Value):
@@ -382,7 +381,6 @@ def _alarm(seconds: float) -> Iterator[None]:
 # function". The package verifiers: https://verifiers.readthedocs.io, "Rubrics".
 
 Completion = str | Sequence[Mapping[str, Any]]
-"""A text, or the messages of a conversation."""
 
 
 def trl_reward(limits: Bounds | None = None) -> Callable[..., list[float]]:

@@ -17,7 +17,6 @@ from hvr.pddl.task import applicable_actions
 from hvr.validation.relaxation import Deadline, Relaxation, achievers
 
 LONGEST = 20
-"""Maximum number of steps in a sequence."""
 
 _MOST_STATES = 20_000
 _MOST_STATES_TO_SHORTEN = 2_000

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from hvr.validation.violations import StateChange
 
 MOST_FAILURES = 1000
-"""Maximum number of failures reported for one plan."""
 
 KINDS = {
     MisfitKind.UNKNOWN_ACTION: FailureKind.UNKNOWN_ACTION,

@@ -81,7 +81,6 @@ class ModelCache:
 # Streaming ----------------------------------------------------------------------------------------
 
 COLUMNS = "domain", "problem", "plan"
-"""The parts of a row."""
 
 _NAMES = "<domain>", "<problem>"
 _PLAN = "<plan>"

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 
 FIELDS = ("domain", "problem")
-"""The fields of patterns, written in braces."""
 
 MANIFEST_ENDING = ".jsonl"
 
@@ -113,7 +112,6 @@ _ADD = "to validate a plan, name it after the problem, as in p01.pddl and p01.pl
 # Kinds --------------------------------------------------------------------------------------------
 
 SNIFFED = 65536
-"""Number of bytes to read from a file."""
 _DEFINITION = re.compile(
     r"(?:\s|;[^\r\n]*+)*+\(\s*define\s*\(\s*(domain|problem)\s+([^\s()]*)", re.IGNORECASE
 )

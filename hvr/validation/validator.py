@@ -53,7 +53,6 @@ TOLERANCE = Fraction(1, 100)
 """Default tolerance of durations, as in VAL, because planners round."""
 
 EXACT = Fraction(0)
-"""Default tolerance of numeric conditions."""
 
 _MOST_TEXTS = 200_000
 _SMALLEST_EPSILON = 9
@@ -417,11 +416,7 @@ def _with_notes(report: ValidationReport, notes: tuple[str, ...]) -> ValidationR
 
 
 def checked_steps(plan: Iterable[Step]) -> Sequence[Step]:
-    """Check a plan that is given as a sequence of steps.
-
-    Raises:
-        UsageError: The value is not a sequence of steps.
-    """
+    """Return a plan given as a sequence of steps; raise a UsageError if it is anything else."""
     steps = list(plan) if isinstance(plan, Iterable) else [plan]
     for number, step in enumerate(steps, 1):
         if not isinstance(step, GroundAction | TimedAction):

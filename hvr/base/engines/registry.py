@@ -45,7 +45,6 @@ class Engine(Protocol):
     """
 
     width: int
-    """Number of cells that run concurrently."""
 
     def run(
         self, function: Callable[[C], R], cells: Iterable[C], *, ordered: bool = False
@@ -153,7 +152,6 @@ class InProcessEngine:
 # Registry -----------------------------------------------------------------------------------------
 
 MAX_JOBS = 256
-"""Maximum number of concurrent cells."""
 
 ENGINES = Registry(
     "engine",

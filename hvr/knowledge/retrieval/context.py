@@ -32,9 +32,7 @@ from hvr.knowledge.retrieval.inventory import number_of
 from hvr.knowledge.terms import Value
 
 _FEW = 3
-"""Maximum number of kinds in the list of things that a place takes; longer lists are left out."""
 _MOST_INSIDE = 6
-"""Maximum number of things in the list of a place's contents."""
 _CAN = "can be "
 
 

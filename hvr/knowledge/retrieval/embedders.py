@@ -157,7 +157,6 @@ def _unit(vector: Iterable[float]) -> Vector:
 # gemini:MODEL   Gemini's embeddings (extra `llm`)
 
 EMBEDDERS = ("lexical", "minilm", "st:NAME", "openai:MODEL", "gemini:MODEL")
-"""The names that `make_embedder` accepts."""
 
 _WEIGHTS = {"word": 0.4, "gram": 0.5, "number": 0.1}
 """Shares of the squared length of a vector.
@@ -277,10 +276,8 @@ def _cosine_of_counts(a: dict[tuple[str, str], float], b: dict[tuple[str, str], 
 #                st:intfloat/e5-large-v2
 
 ENCODERS = ("lexical-hash", "minilm", "st:NAME")
-"""The encoders that `TextVectors` accepts."""
 
 VARIABLE = "HVR_CACHE"
-"""Environment variable that names the folder for vectors."""
 
 Role = Literal["", "query", "passage"]
 """The role of a text in a search, which only E5 models distinguish."""
@@ -292,7 +289,6 @@ _PATIENCE_S = 30.0
 """Seconds to wait for another process that writes to the file."""
 
 _HASHED = 256
-"""Dimension of `lexical-hash`."""
 
 _PART = 1024
 """Number of texts to encode before their vectors are written."""

@@ -30,7 +30,6 @@ from hvr.knowledge.retrieval.embedders import Embedder
 from hvr.knowledge.retrieval.inventory import Inventory, number_of, situation
 
 PER_CLASS = 2
-"""Default number of objects per class."""
 
 THRESHOLDS: Mapping[str, float] = {"lexical": 0.38, "minilm": 0.65}
 """Minimum cosine for a match, by embedder (measured: docs/results/retrieval.md)."""
@@ -41,7 +40,6 @@ _FILLERS = frozenset(
 _LONGEST = 80
 """Maximum number of characters in a name; longer texts are sentences."""
 _MOST_WORDS = 3
-"""Maximum number of words in the name of a kind."""
 _NUMBERED = re.compile(r"[-_ #]*\d+\s*$")
 
 

@@ -39,7 +39,6 @@ from hvr.pddl.formulas import TimeSpecifier
 from hvr.planning.interop.names import InteropError, Vocabulary, decimal
 
 FALSE = Or(())
-"""The empty disjunction."""
 
 
 class Lifted:

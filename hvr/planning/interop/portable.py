@@ -247,7 +247,6 @@ def without_vacuous_quantifiers(domain: Domain, problem: Problem) -> tuple[Domai
 # test the type of each object.
 
 _MOST_VALUES = 20_000
-"""Maximum number of undefined values of a function that are set to 0."""
 
 
 def without_types(domain: Domain, problem: Problem) -> tuple[Domain, Problem]:

@@ -244,7 +244,6 @@ _SAME_VERB = 0.3
 """Minimum similarity of names whose verbs mean the same according to the ontology."""
 
 MIN_WORD_SIMILARITY = 0.6
-"""Minimum similarity of names, from 0 to 1."""
 
 Roles = Mapping[str, frozenset[str]]
 """For some variables, the objects that the name allows."""

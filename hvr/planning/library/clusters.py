@@ -292,7 +292,6 @@ def _pattern(one: Sequence[str], other: Sequence[str]) -> list[str]:
 # clusters of a library are deterministic.
 
 MIN_SIMILARITY = 0.8
-"""Minimum similarity of macro actions in a cluster."""
 
 
 @dataclass(frozen=True)

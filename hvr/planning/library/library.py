@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 # Library ------------------------------------------------------------------------------------------
 
 FORMAT = "hvr-library-1"
-"""The version of the JSON format."""
 
 
 class Library:
@@ -270,7 +269,6 @@ def _entry(node: str, values: _Values, place: str) -> Entry:
 # Library files are read and written as a whole, and merged if several processes write them.
 
 VARIABLE = "HVR_LIBRARY"
-"""The environment variable with the path of the library."""
 
 
 def default_path() -> Path:

@@ -141,10 +141,8 @@ def _nearest(
 # --------------------------------------------------------------------------------------------------
 
 MAX_ENTRIES = 20
-"""Maximum number of entries tried for a macro action."""
 
 MAX_BINDINGS = 50
-"""Maximum number of bindings tried for an entry."""
 
 
 @dataclass(frozen=True)

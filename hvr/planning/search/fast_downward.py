@@ -29,7 +29,6 @@ GOAL_OPERATOR = "reach-goal"
 """Name of the zero-cost operators that lead from each goal alternative to the goal."""
 
 Facts = Mapping[int, int]
-"""Values of variables."""
 
 Effect = tuple[Facts, int, int]
 """(conditions, variable, new value)"""
@@ -205,7 +204,6 @@ long as a shortest one.
 """
 
 MEMORY = 8 << 30
-"""Memory limit of a search in bytes."""
 
 _POLL_SECONDS = 0.005
 _MOST_WAITING = 4

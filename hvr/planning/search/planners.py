@@ -151,12 +151,7 @@ class RecordedPlanner:
         self._known: dict[str, SearchResult | PlannerError] = {**known, **self._there}
 
     def solve(self, task: Task) -> SearchResult:
-        """Return the recorded result for the problem, or solve it and record the result.
-
-        Raises:
-            PlannerError: The planner found neither a plan nor a proof.
-            DataFileError: The result cannot be written.
-        """
+        """Return the recorded result for the problem, or solve it and record the result."""
         digest = hashlib.sha256(print_problem(task.problem).encode()).hexdigest()
         try:
             result = self._known.get(digest) or self._planner.solve(task)
@@ -216,7 +211,6 @@ def _read(path: Path) -> dict[str, SearchResult | PlannerError]:
 # they end. The whole plan is validated.
 
 Search = Callable[[Task, float], SearchResult]
-"""Finds a plan for a task in some seconds."""
 
 
 def conditions_of(goal: Expression) -> tuple[Expression, ...]:

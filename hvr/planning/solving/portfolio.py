@@ -232,7 +232,6 @@ FORWARD = Program("forward", _FORWARD_LACKS, _MODULE)
 TEMPORAL = Program(
     "temporal", _ALL_LACK | {Feature.DERIVED, Feature.PREFERENCES, Feature.CONSTRAINTS}, _MODULE
 )
-"""hvr's own temporal search."""
 
 
 def unified(engine: str) -> Program:

@@ -43,7 +43,6 @@ from hvr.validation.continuous.symbols import (
 )
 
 Quantity: TypeAlias = "Rational | Polynomial | TimeFunction"
-"""The value of a numeric fluent over time."""
 
 _MOST_TERMS = 2_000
 
@@ -143,11 +142,7 @@ class TimeFunction:
         return sign(self - other) >= 0
 
     def sign(self) -> int:
-        """Return the sign of a constant: -1, 0 or 1.
-
-        Raises:
-            UndecidedError: The constant cannot be distinguished from 0.
-        """
+        """Return the sign of a constant: -1, 0 or 1; see `sign_of_sum`."""
         return sign_of_sum(self.terms)
 
     def enclose(self, bits: int) -> Interval:
@@ -158,11 +153,7 @@ class TimeFunction:
         return Fraction(low + high, 2 << bits)
 
     def bounds(self) -> tuple[int, int, int]:
-        """Return a narrow enclosure of a constant: its ends in units of `2**-bits`, and `bits`.
-
-        Raises:
-            LostError: The constant cannot be enclosed.
-        """
+        """Return a narrow enclosure of a constant; see `narrow_bounds`."""
         return narrow_bounds(self.terms)
 
     # In time --------------------------------------------------------------------------------

@@ -327,11 +327,7 @@ class MovingState:
         return False
 
     def decide(self, test: NumericTest) -> None:
-        """Raise an error if a comparison is undecided at moment 0.
-
-        Raises:
-            ContinuousChangeError: The comparison is undecided; the message names it.
-        """
+        """Raise a ContinuousChangeError that names a comparison if it is undecided at moment 0."""
         self._true(test, 0, False)
 
     def _bounds(self, test: NumericTest) -> list[Quantity]:
@@ -455,7 +451,6 @@ def comparison_text(test: NumericTest, name: Callable[[int], object], count: int
 # The conditions that hold between two happenings, while numbers change.
 
 _PLACES = 15
-"""Decimal places shown for an irrational time."""
 
 _SOON = Fraction(1, 10**6)
 """Width to which an irrational time is enclosed before a sample is taken after it."""

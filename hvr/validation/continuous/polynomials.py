@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 Number: TypeAlias = "Rational | Polynomial"
 
 SHOWN_BITS = 64
-"""Binary places to which an irrational time is shown."""
 
 
 class Polynomial:

@@ -81,11 +81,7 @@ def power(base: Interval, exponent: int, bits: int) -> Interval:
 
 
 def inverse(one: Interval, bits: int) -> Interval:
-    """Return an interval's reciprocal.
-
-    Raises:
-        DivisorError: The interval contains 0.
-    """
+    """Return the reciprocal of an interval; raise a DivisorError if it contains 0."""
     low, high = one
     if low <= 0 <= high:
         raise DivisorError("a divisor cannot be distinguished from 0")
@@ -139,11 +135,7 @@ def sign_of(one: Interval) -> int | None:
 
 
 def exponential(one: Interval, bits: int) -> Interval:
-    """Return an enclosure of e to the power of an interval.
-
-    Raises:
-        ContinuousChangeError: The result has too many digits.
-    """
+    """Return an enclosure of e to the power of an interval; raise an error if it is too large."""
     low, high = one
     return _exponential(low, bits)[0], _exponential(high, bits)[1]
 

@@ -48,7 +48,6 @@ _BROKEN = re.compile(
 _WORD = re.compile(r"[^\s(),]+")
 _TOKEN = re.compile(r"[()]|[^\s();:,\[\]{}`\"]++")
 _BETWEEN = re.compile("|".join(p.pattern for p in (HEADLINE, FENCE, WAITING)), re.IGNORECASE)
-"""Lines that may stand between the steps of a plan."""
 
 _MARKUP = re.compile(r"</?[A-Za-z][^<>]*+>|\*\*|`|[\"'](?=\()|(?<=\))[\"']|^\s*+>+(?=\s)")
 _CODE = re.compile(r"`([^`()\n]++)`")
@@ -73,7 +72,6 @@ _ORDINAL = re.compile(r"[^\d()]{0,40}?(?<!\w)(?P<number>\d{1,6}(?:\.\d{1,6})?)[^
 _THOUGHT = re.compile(r"</(?:think|thinking|thought|thoughts|reasoning|scratchpad)>", re.IGNORECASE)
 _JSON_BEGIN = re.compile(r"^[^\n\r\[{(]{0,80}(?=\[\s*+[\[{\"]|\{\s*+\")", re.MULTILINE)
 _JSON_MOST = 200
-"""Maximum number of places in a text to try as JSON."""
 
 
 class NumberedLines:

@@ -221,7 +221,6 @@ class Chart:
 MOST_STATES = 20_000
 
 _TEST = "?"
-"""The name of a node that is the precondition of a method."""
 
 
 class _Node(Value):

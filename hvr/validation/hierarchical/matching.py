@@ -364,11 +364,7 @@ class Preconditions:
         self._cases: dict[tuple[str, tuple[str | None, ...]], tuple[_Case, ...]] = {}
 
     def cases(self, method: Method, binding: Mapping[str, str]) -> tuple[_Case, ...]:
-        """Return the completions of a binding under which the precondition is satisfiable.
-
-        Raises:
-            GroundingLimitError: There are too many completions.
-        """
+        """Return a binding's satisfiable completions; raise GroundingLimitError if too many."""
         names = self._names.get(method.name)
         if names is None:
             names = self._names[method.name] = tuple([p.name for p in method.parameters])
