@@ -101,7 +101,7 @@ _TABLE: tuple[tuple[str, str, Level, str], ...] = (
     ("HVR129", "method-precondition", Level.ERROR, "A method's precondition does not hold."),
     # How a text was read.
     ("HVR201", "notation", Level.NOTE, "The plan is not in the notation of PDDL plan files."),
-    ("HVR202", "missing-requirement", Level.WARNING, "A feature is used without its flag."),
+    ("HVR202", "missing-requirement", Level.WARNING, "A feature lacks its requirement flag."),
     (
         "HVR203",
         "overlooked",
@@ -134,7 +134,7 @@ _TABLE: tuple[tuple[str, str, Level, str], ...] = (
     ("HVR401", "task-without-method", Level.WARNING, "No method decomposes a task."),
     ("HVR402", "endless-recursion", Level.WARNING, "A task never decomposes into actions."),
     ("HVR403", "unreached-task", Level.NOTE, "The initial network never leads to a task."),
-    ("HVR404", "unordered-method", Level.NOTE, "A method is unordered, unlike the others."),
+    ("HVR404", "unordered-method", Level.NOTE, "A method is unordered, unlike most methods."),
     ("HVR405", "clashing-effects", Level.NOTE, "An effect may add and delete the same atom."),
 )
 
