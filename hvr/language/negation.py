@@ -289,7 +289,7 @@ class Forbidding:
         return excluded
 
     def _left_out(self, prohibition: Prohibition, thing: NounPhrase) -> bool:
-        """Leave an ingredient out of a dish: 'a salad without tomato'; return whether it is one."""
+        """Leave an ingredient out: 'a salad without tomato'; return whether the dish has it."""
         if prohibition.verb is not None or prohibition.adjectives or prohibition.adjuncts:
             return False
         classes = set(self.taxonomy.concrete_of(thing.classes))

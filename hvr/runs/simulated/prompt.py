@@ -171,7 +171,7 @@ class PromptObjects:
         return tuple(map(self.name_of, names))
 
     def confused(self, name: str, what: str, place: int, rng: Random) -> str:
-        """Draw a replacement for argument `place` (0-based) of `what`, possibly the same one."""
+        """Draw an object to replace one at 0-based `place` of an action or predicate `what`."""
         if not self._is_object(name):
             return name
         others = [o for o in self.listed if o.name != name]
