@@ -22,7 +22,6 @@ from hvr.doors.lsp.symbols import Kind, Leaf, List, Symbols, Tree, line_tokens, 
 VALIDATE = "hvr.validate"
 PLAN = "hvr.plan"
 SHOW_STATES = "hvr.showStates"
-COMMANDS = (VALIDATE, PLAN, SHOW_STATES)
 
 _SECONDS = 300.0
 _MEMORY = 4 << 30

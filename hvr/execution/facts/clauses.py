@@ -3,8 +3,12 @@
 A goal consists of clauses in the world's wording:
 
     clause  = a template of the wording, such as "{0} is at {1}", filled with things
-            | a numeric comparison, such as "the battery of r1 is at least 5"
+            | comparison, such as "the battery of r1 is at least 5"
     thing   = a noun phrase (`hvr.execution.facts.things`)
+
+    comparison = function COMPARED number | function COMPARED function
+    function   = [the] NAME [of THING [and THING …]] | THING's NAME
+    COMPARED   = is [not] [at least | at most | more than | less than | …] | >= | <= | > | < | =
 
 Nothing is guessed: for any other sentence, the error lists the most similar known clauses.
 """
@@ -23,12 +27,6 @@ from types import MappingProxyType
 from hvr.base.printable import nearest
 from hvr.errors import LanguageError
 from hvr.execution.deviations import literal_clause
-from hvr.execution.facts.comparisons import (
-    COMPARISON_WORDS,
-    ComparisonClause,
-    function_patterns,
-    parse_comparison,
-)
 from hvr.execution.facts.imperatives import PLACES, PLACING, WHERE, effects_of, exclusive
 from hvr.execution.facts.things import NONE, SOME, Thing, ThingReader
 from hvr.pddl import (
@@ -46,9 +44,87 @@ from hvr.pddl import (
     Problem,
     TypedName,
 )
+from hvr.pddl.model import Function
 from hvr.pddl.task import holds_initially
 from hvr.values import cached_property
 from hvr.worlds.facts.lexicon import WorldLexicon, words_of
+
+# Comparisons --------------------------------------------------------------------------------------
+
+_OPERATORS = {
+    "at least": ">=",
+    "no less than": ">=",
+    "at most": "<=",
+    "no more than": "<=",
+    "more than": ">",
+    "greater than": ">",
+    "above": ">",
+    "over": ">",
+    "less than": "<",
+    "fewer than": "<",
+    "below": "<",
+    "under": "<",
+    "exactly": "=",
+    "equal to": "=",
+    "": "=",
+}
+_SYMBOLS = (">=", "<=", ">", "<", "=")
+COMPARISON_WORDS = tuple(
+    dict.fromkeys(word for text in ("is not", *_OPERATORS) for word in text.split())
+)
+"""The words of comparisons, other than the names of functions and objects."""
+
+_OPERATOR = "|".join(f"{text} " if text else "" for text in _OPERATORS)
+_COMPARED = re.compile(
+    rf"(?P<left>.+?) (?:(?:is|are) (?P<denied>not )?(?P<word>{_OPERATOR})"
+    rf"|(?:is |are )?(?P<symbol>{'|'.join(_SYMBOLS)}) ?)(?P<right>\S.*)"
+)
+
+_HAVING = re.compile(
+    rf"(?P<left>.+?) (?:has|have) (?P<word>{_OPERATOR})(?P<right>[0-9.]+) "
+    r"(?:units? of )?(?P<function>.+)"
+)
+
+
+@dataclass(frozen=True)
+class ComparisonClause:
+    """A clause that compares two numbers; `positive` is False if it contains "not"."""
+
+    left: str
+    operator: str
+    right: str
+    positive: bool = True
+
+
+def parse_comparison(text: str) -> ComparisonClause | None:
+    """Parse a clause as a comparison; return None if it is not one."""
+    if (having := _HAVING.fullmatch(text)) is not None:
+        operator = _OPERATORS[(having["word"] or "").strip()]
+        return ComparisonClause(
+            f"the {having['function']} of {having['left']}", operator, having["right"]
+        )
+    match = _COMPARED.fullmatch(text)
+    if match is None:
+        return None
+    operator = match["symbol"] or _OPERATORS[match["word"].strip()]
+    return ComparisonClause(match["left"], operator, match["right"], positive=not match["denied"])
+
+
+def function_patterns(
+    functions: Mapping[str, Function],
+) -> Iterator[tuple[str, re.Pattern[str], tuple[int, ...]]]:
+    """Yield each function with its argument positions and a pattern, once per way to name it."""
+    for function in functions.values():
+        name = re.escape(words_of(function.name).lower())
+        places = tuple(range(len(function.parameters)))
+        args = " and ".join(f"(?P<p{place}>.+?)" for place in places)
+        of = f" of {args}" if places else ""
+        yield function.name, re.compile(f"(?:the )?{name}{of}"), places
+        if len(places) == 1:
+            yield function.name, re.compile(rf"(?P<p0>.+?)(?:'s|s'|') {name}"), places
+
+
+# Clauses ------------------------------------------------------------------------------------------
 
 _FEW = 3
 """Maximum number of hints in an error message."""

@@ -11,10 +11,17 @@ from itertools import pairwise
 from hvr.errors import AmbiguousError, HvrError, LanguageError
 from hvr.execution.deviations import literal_clause
 from hvr.execution.facts.clauses import all_of
+from hvr.execution.facts.constraints import (
+    FactWords,
+    all_in_words,
+    forbidding,
+    own_words,
+    since,
+    without_kept,
+    without_prohibitions,
+)
 from hvr.execution.facts.grammar import GrammarRequests, RequestedProblem, with_constants
 from hvr.execution.facts.orders import FactOrders
-from hvr.execution.facts.prohibitions import forbidding, without_kept, without_prohibitions
-from hvr.execution.facts.temporal import FactWords, all_in_words, own_words, since
 from hvr.execution.facts.things import ALL, NONE, SOME
 from hvr.knowledge.ontology import Ontology
 from hvr.language.paraphrase import in_order
@@ -46,16 +53,6 @@ from hvr.worlds.facts.lexicon import WorldLexicon
 class ParsedGoal:
     formula: Formula
     said: str
-
-
-def parse_goal(text: str, domain: Domain, problem: Problem, words: WorldLexicon) -> ParsedGoal:
-    """Parse a goal: PDDL in parentheses, or a simple sentence.
-
-    Raises:
-        LanguageError: The sentence does not match the world's wording.
-        PddlError: The PDDL is invalid.
-    """
-    return _stages(text, domain, problem, words, orders=False)[0]
 
 
 def _stages(

@@ -219,11 +219,9 @@ class MacroPlanChecked(_Event):
     """The validator checked the macro plan; `attempt` is the number of corrections before."""
 
     event = "macro-check"
+    json_shape = "attempt *check"
     check: MacroCheck
     attempt: int
-
-    def to_json(self) -> dict[str, Any]:
-        return {"event": self.event, "attempt": self.attempt, **self.check.to_json()}
 
 
 class BlockWritten(_Event):
@@ -278,9 +276,7 @@ class PlanJudged(_Event):
     removed: tuple[GroundAction, ...]
     inserted: tuple[GroundAction, ...]
     unmended: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        return {**super().to_json(), "unmended": self.unmended or None}
+    json_shape = "removed inserted unmended?"
 
 
 PolicyEvent = (

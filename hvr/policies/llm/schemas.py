@@ -12,7 +12,7 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from hvr.pddl import And, Atom, Expression, Forall, GroundAction, Not, Predicate, State, Task
+from hvr.pddl import And, Atom, Expression, Forall, GroundAction, Predicate, State, Task
 from hvr.pddl.task import binding_of
 from hvr.planning.search.navigation import Navigation
 from hvr.policies.llm.action_set import ActionSet
@@ -156,20 +156,6 @@ FACT = "fact"
 
 HOLDS = "holds"
 """Key for the truth value of a fact."""
-
-
-def action_json(action: GroundAction, parameters: Sequence[str]) -> dict[str, str]:
-    """Return an action as JSON: `{"do": "put_in", "o": "cup-1", "r": "sink-1"}`."""
-    return {ACTION: action.name, **dict(zip(_keys(parameters, ACTION), action.args, strict=True))}
-
-
-def fact_json(literal: Atom | Not, parameters: Sequence[str]) -> dict[str, Any]:
-    """Return a literal as JSON: `{"fact": "in", "o": "cup-1", "r": "sink-1", "holds": true}`."""
-    atom = literal if isinstance(literal, Atom) else literal.operand
-    assert isinstance(atom, Atom)
-    args = dict(zip(_keys(parameters, FACT, HOLDS), atom.args, strict=True))
-    return {FACT: atom.predicate, **args, HOLDS: literal is atom}
-
 
 _Keys = Mapping[str, Sequence[str]]
 """The argument keys of each action or predicate, in order."""

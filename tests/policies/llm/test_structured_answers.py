@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 
 from hvr.models.errors import ModelError
 from hvr.models.model import Answer, Request
-from hvr.pddl import Atom, GroundAction
+from hvr.pddl import GroundAction
 from hvr.policies.llm.action_set import ActionSet
 from hvr.policies.llm.answers import read_conditions
 from hvr.policies.llm.answers.plans import read_exact_actions
 from hvr.policies.llm.policy import LLMPolicy
 from hvr.policies.llm.prompts import load_prompts
 from hvr.policies.llm.scene_prediction import PredictedScene
-from hvr.policies.llm.schemas import WorldForms, action_json, fact_json
+from hvr.policies.llm.schemas import ACTION, FACT, HOLDS, WorldForms
 from hvr.policies.llm.settings import decided, settings_named
 from tests.policies.llm.llm_worlds import Fake, policy, predicted_scene, scene
 
@@ -230,9 +230,13 @@ def test_the_order_of_the_keys_does_not_matter() -> None:
 
 def _fact(predicate: str, *args: str) -> dict[str, Any]:
     parameters = [p.name for p in world().task.domain.predicates[predicate].parameters]
-    return fact_json(Atom(predicate, args), parameters)
+    return {FACT: predicate, **_arguments(parameters, args), HOLDS: True}
 
 
 def _step(action: GroundAction) -> Mapping[str, Any]:
-    parameters = world().task.domain.actions[action.name].parameters
-    return action_json(action, [p.name for p in parameters])
+    parameters = [p.name for p in world().task.domain.actions[action.name].parameters]
+    return {ACTION: action.name, **_arguments(parameters, action.args)}
+
+
+def _arguments(parameters: Sequence[str], args: Sequence[str]) -> dict[str, str]:
+    return {name.lstrip("?"): arg for name, arg in zip(parameters, args, strict=True)}

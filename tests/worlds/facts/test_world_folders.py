@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hvr.base.files import data_path
 from hvr.errors import DataFileError, LanguageError, UsageError
-from hvr.execution.facts.sentences import goal_text, parse_goal
+from hvr.execution.facts.sentences import goal_text, problem_for
 from hvr.knowledge.world_file import find_world
 from hvr.pddl import parse_domain, parse_formula, parse_problem
 from hvr.policies.world_checks import check_world
@@ -262,13 +262,13 @@ def test_sentences_are_goals_and_are_said_back(sentence: str, pddl: str) -> None
     domain = parse_domain(ROOMS)
     problem = parse_problem(TASK, domain)
     words = lexicon_for(domain)
-    read = parse_goal(sentence, domain, problem, words)
+    read = problem_for(sentence, domain, problem, words)
     plain = parse_formula(pddl, domain, problem.objects)
-    assert goal_text(read.formula, words) == read.said
+    assert goal_text(read.problem.goal, words) == read.said
     # A paraphrase is read as the same goal, and both have equal truth values.
-    again = parse_goal(read.said, domain, problem, words)
+    again = problem_for(read.said, domain, problem, words)
     assert again.said == read.said
-    assert parse_goal(pddl, domain, problem, words).formula == plain
+    assert problem_for(pddl, domain, problem, words).problem.goal == plain
     assert goal_text(plain, words) == read.said
 
 
@@ -285,7 +285,7 @@ NUMBERS_TASK = """
 NUMERIC_GOALS = [
     ("the battery level of r1 is at least 5", "(>= (battery-level r1) 5)"),
     ("r1's battery level is at least 5.5", "(>= (battery-level r1) 5.5)"),
-    ("battery level of robot r 1 is not less than 5 and r1 is at b", None),
+    ("battery level of robot r 1 is not less than 5", None),
     ("the battery level of r 1 is 5 and trips is below 3",
      "(and (= (battery-level r1) 5) (< (trips) 3))"),
     ("trips <= 3", "(<= (trips) 3)"),
@@ -306,11 +306,11 @@ def test_numbers_are_compared_in_sentences(sentence: str, pddl: str | None) -> N
     problem, words = parse_problem(NUMBERS_TASK, domain), lexicon_for(domain)
     if pddl is None:
         with pytest.raises(LanguageError, match="the battery level of R is at least N"):
-            parse_goal(sentence, domain, problem, words)
+            problem_for(sentence, domain, problem, words)
         return
-    read = parse_goal(sentence, domain, problem, words)
+    read = problem_for(sentence, domain, problem, words)
     assert read.said == goal_text(parse_formula(pddl, domain, problem.objects), words)
-    assert parse_goal(read.said, domain, problem, words).said == read.said
+    assert problem_for(read.said, domain, problem, words).said == read.said
 
 
 @pytest.mark.slow
@@ -326,9 +326,9 @@ def test_what_is_said_of_a_number_is_read_back(
     domain = parse_domain(NUMBERS)
     problem, words = parse_problem(NUMBERS_TASK, domain), lexicon_for(domain)
     sentence = f"{amount} is {'not ' * denied}{how}{number:f}"
-    read = parse_goal(sentence, domain, problem, words)
-    again = parse_goal(str(read.formula), domain, problem, words)
-    assert parse_goal(read.said, domain, problem, words).formula == read.formula
+    read = problem_for(sentence, domain, problem, words)
+    again = problem_for(str(read.problem.goal), domain, problem, words)
+    assert problem_for(read.said, domain, problem, words).problem.goal == read.problem.goal
     assert again.said == read.said
 
 
@@ -337,16 +337,14 @@ def test_what_is_said_of_a_number_is_read_back(
     [
         ("p3 is at store", "unknown word 'p3'"),
         ("p1 is at p2", "hvr does not understand 'p1 is at p2'"),
-        ("bring p1 to the store", "it can read for example"),
         ("every room is at store", "hvr does not understand"),
-        ("p1 is at store and", "hvr does not understand"),
-        ("", "hvr does not understand"),
+        ("", "the request is empty"),
     ],
 )
 def test_what_is_no_such_sentence_is_refused(sentence: str, hint: str) -> None:
     domain = parse_domain(ROOMS)
     with pytest.raises(LanguageError, match=hint):
-        parse_goal(sentence, domain, parse_problem(TASK, domain), lexicon_for(domain))
+        problem_for(sentence, domain, parse_problem(TASK, domain), lexicon_for(domain))
 
 
 # the command line

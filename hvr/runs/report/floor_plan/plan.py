@@ -31,19 +31,6 @@ class ObjectKind(StrEnum):
     SMALL = "small"
 
 
-DESCRIPTIONS: Mapping[ObjectKind, str] = {
-    ObjectKind.FLOOR: "floor",
-    ObjectKind.SURFACE: "surface",
-    ObjectKind.FURNITURE: "furniture and other movable things",
-    ObjectKind.STORAGE: "container with a door or lid",
-    ObjectKind.BASIN: "basin",
-    ObjectKind.APPLIANCE: "appliance or switch",
-    ObjectKind.FIXTURE: "fixture",
-    ObjectKind.SMALL: "small thing that can be picked up",
-}
-"""Descriptions of object kinds in legends."""
-
-
 def kind_of(entry: Mapping[str, Any]) -> ObjectKind:
     """Return the kind of an object, given its AI2-THOR metadata."""
     kind = ObjectKind.FIXTURE
