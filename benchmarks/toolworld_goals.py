@@ -17,7 +17,7 @@ setting said       a value, or a property that describes it, is given only if th
 setting described  reference properties are given: as many as distinguish the value's entity from
                    others, stated or not (`benchmarks/toolworlds.py`)
 setting granted    as "described", and the values that no earlier correct call returns are given
-engine greedy      a baseline: the first value of each name (`benchmarks/toolworld_greedy.py`)
+engine greedy      a baseline: the first value of each name, without planning (`greedy`)
 order none         goal calls in random order: hvr learns the order from refusals
 
 no write         scenarios without a writing call; all other columns leave them out
@@ -43,7 +43,7 @@ import random
 import re
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -52,12 +52,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from conditions import conditions
 from inputs import measured
-from toolworld_findings import entities
-from toolworld_greedy import greedy
+from toolworld_findings import entities, trait
 from toolworld_said import SaidRequest, said_request, wrong_writes
 from toolworlds import DATA, REFUSALS, WORLDS, Ledger, Scenario, oracle, replay, scenarios_of
 
-from hvr.tools.calling.calls import CallFailure, CallOutcome, Json
+from hvr.tools.calling.calls import CallFailure, CallOutcome, Json, ToolCall, ToolEnvironment
 from hvr.tools.calling.guard import CallPolicy, GuardedTools
 from hvr.tools.catalogue.schema import Catalogue, Effect
 from hvr.tools.navigation.chains import NextMove
@@ -68,14 +67,25 @@ from hvr.tools.navigation.experience import (
     GraphExperience,
     observed_session,
 )
-from hvr.tools.navigation.known_values import Flow, key
+from hvr.tools.navigation.known_values import Flow, compatibility, key
 from hvr.tools.navigation.queries import call_key
-from hvr.tools.navigation.request import EntityQuery, ToolRequest, at, leaves, scalars_in
+from hvr.tools.navigation.request import (
+    EntityQuery,
+    Place,
+    ToolRequest,
+    at,
+    filled,
+    leaves,
+    scalars_in,
+)
 from hvr.tools.navigation.tasks import FailureHandling, Learnt
 
 EXPERIENCES = ("graph", "counts", "none")
 SETTINGS = ("said", "described", "granted")
 ENGINES = ("hvr", "greedy")
+LIKE = 0.8
+"""Minimum similarity of a name to a parameter."""
+
 _ROW = re.compile(r" \d+$")
 
 
@@ -108,6 +118,51 @@ class Result:
     beside: int
     granted: int
     unneeded: int
+
+
+def greedy(tools: ToolEnvironment, request: ToolRequest) -> tuple[list[CallOutcome], str]:
+    """Call each callable query tool once, then make the goal calls with the first values.
+
+    A value with the properties that a query describes is preferred to others of the same name.
+
+    Returns:
+        The outcomes, and the parameter asked for, if any.
+    """
+    outcomes: list[CallOutcome] = []
+
+    def values(name: str, wanted: EntityQuery) -> Iterator[Json]:
+        features = {trait(one) for one in wanted.constraints}
+        said = [
+            fact.value for fact in request.said if compatibility(name, (fact.name,), "") >= LIKE
+        ]
+        found = [(value, traits) for o in outcomes for path, value, traits in entities(o.result)
+                 if o.ok and compatibility(name, path, o.call.tool) >= LIKE]  # fmt: skip
+        yield from [value for value, traits in found if features and features <= traits]
+        yield from [*said, *(value for value, _ in found)]
+
+    readers = [tool for tool in tools.catalogue.tools if tool.effect is Effect.READS]
+    while readers:
+        for tool in readers:
+            needed = [p.name for p in tool.takes if p.required]
+            first = [next(values(name, EntityQuery()), None) for name in needed]
+            if None not in first:
+                outcomes.append(
+                    tools.call(ToolCall(tool.name, dict(zip(needed, first, strict=True))))
+                )
+                readers.remove(tool)
+                break
+        else:
+            break
+    for goal in request.goals:
+        taken: dict[Place, Json] = {}
+        for place, name, value in leaves(goal.arguments):
+            if isinstance(value, EntityQuery):
+                new = (one for one in values(name, value) if one not in taken.values())
+                if (first_one := next(new, None)) is None:
+                    return outcomes, name
+                taken[place] = first_one
+        outcomes.append(tools.call(ToolCall(goal.tool, filled(goal.arguments, taken))))
+    return outcomes, ""
 
 
 def main() -> None:

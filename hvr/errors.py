@@ -51,7 +51,6 @@ HvrError                             2  root: catch this to catch everything bel
 │   │   └── PlanBudgetError          4  the call budget of one plan is spent
 │   ├── CassetteError                2  a recording has no answer for a prompt
 │   └── ModelError                   4  provider or connection failed: `kind`  [hvr.models.errors]
-│       └── CancelledError           4  the caller cancelled the request  [hvr.models.errors]
 ├── SimulatorError                   4  AI2-THOR timed out or exited (2: it is not installed)
 ├── ProtocolError                    2  a client broke the protocol  [hvr.doors.stand_in.protocol]
 ├── StoreError                       2  the graph store cannot be opened, read or queried

@@ -116,7 +116,7 @@ def test_requests_without_an_answer_are_irrelevant_ones(tmp_path: Path) -> None:
 
 
 def test_correct_calls_written_as_python_are_read_and_others_refused() -> None:
-    from benchmarks.toolworld_kept import parsed_call
+    from benchmarks.toolworlds import parsed_call
 
     takes = {"sort": ["file_name"], "diff": ["one", "two"]}
     assert parsed_call("sort('a.txt')", takes) == {"api": "sort", "kwargs": {"file_name": "a.txt"}}

@@ -364,7 +364,6 @@ def run_loop(
     plan: Sequence[GroundAction],
     *,
     opinion: Callable[[Sequence[GroundAction]], Opinion] | None = None,
-    name: str = "model",
     symbolic: bool = True,
     most: int = MAX_ROUNDS,
 ) -> LoopResult:
@@ -372,7 +371,6 @@ def run_loop(
 
     Args:
         opinion: Function that asks a model for its opinion; None to use no model.
-        name: Name of the model.
         symbolic: Whether the symbolic judge takes part; its findings are final.
         most: Maximum number of rounds.
     """
@@ -392,7 +390,7 @@ def run_loop(
             after = measure(start, checked.plan)
             if after < size:
                 done = JudgeRound(
-                    name,
+                    "model",
                     size,
                     after,
                     checked.removed,

@@ -12,7 +12,6 @@ from hvr.base.registry import Registry
 from hvr.errors import DataFileError, PlanBudgetError, UsageError
 from hvr.models.choice import ModelChoice
 from hvr.models.config import ConfiguredModel, ModelOptions, read_config, read_embedder_config
-from hvr.models.errors import Cancellation
 from hvr.models.layers import Cache, Guarded, Retry, RetryLimits, RetryPolicy
 from hvr.models.limits import Budget, Budgeted, Limits, Load, PerMinute, RateLimit, SharedWindow
 from hvr.models.meter import Meter
@@ -113,7 +112,6 @@ def stack(
     header: Mapping[str, Any] | None = None,
     cache: Path | None = None,
     shared: SharedLimits | None = None,
-    cancel: Cancellation | None = None,
 ) -> Model:
     """Put the layers around a model, outermost first:
 
@@ -133,7 +131,7 @@ def stack(
     top = (
         model
         if isinstance(model, Replay)
-        else _layers(model, options, cache, shared or SharedLimits(), cancel)
+        else _layers(model, options, cache, shared or SharedLimits())
     )
     if record is None:
         return top
@@ -142,22 +140,16 @@ def stack(
     )
 
 
-def _layers(
-    model: Model,
-    options: ModelOptions,
-    cache: Path | None,
-    shared: SharedLimits,
-    cancel: Cancellation | None,
-) -> Model:
+def _layers(model: Model, options: ModelOptions, cache: Path | None, shared: SharedLimits) -> Model:
     top = model
     rate = PerMinute(options.requests_per_minute, options.tokens_per_minute)
     if rate != PerMinute():
         sent = None if shared.sent is None else SharedWindow(shared.sent, model.name)
-        top = RateLimit(top, rate, window=sent, cancel=cancel)
+        top = RateLimit(top, rate, window=sent)
     for budget in shared.budgets:
         top = Budgeted(top, budget, options.price(model.name.partition(":")[2]))
     retries = RetryLimits(attempts=options.attempts, seconds=options.seconds)
-    top = Retry(top, RetryPolicy(retries, cancel=cancel))
+    top = Retry(top, RetryPolicy(retries))
     return top if cache is None else Cache(top, cache, options.base_url or "")
 
 

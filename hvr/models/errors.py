@@ -1,8 +1,7 @@
-"""Errors of models, classified for retries and reports, and cancellation."""
+"""Errors of models, classified for retries and reports."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -12,9 +11,6 @@ from hvr.errors import LLMError
 from hvr.models.model import Usage
 
 # Errors -------------------------------------------------------------------------------------------
-# ModelError            the model or the connection failed; `kind` says how
-# └── CancelledError    the caller no longer wants the answer
-#
 # Messages are for people; code that retries, counts or stops reads `kind`.
 
 Kind = Literal[
@@ -31,7 +27,6 @@ Kind = Literal[
     "empty",  # an answer without text
     "schema",  # the answer is not the requested JSON
     "refused",  # the model refuses, or a filter withholds the answer
-    "cancelled",  # the caller no longer wants it
     "other",
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -81,13 +76,6 @@ class ModelError(LLMError):
         self.status = status
         self.retry_after = retry_after
         self.usage = usage
-
-
-class CancelledError(ModelError):
-    """The caller cancelled the request before an answer arrived."""
-
-    def __init__(self, message: str = "cancelled before the model was asked") -> None:
-        super().__init__(message, kind="cancelled")
 
 
 def kind_of(status: int) -> Kind:
@@ -141,33 +129,3 @@ def seconds_of(text: str, unit: float = 1.0) -> float | None:
     except ValueError:
         return None
     return seconds if 0 <= seconds <= _LONGEST_WAIT else None
-
-
-# Cancellation -------------------------------------------------------------------------------------
-
-
-class Cancellation:
-    """A flag that cancels requests to models; any thread may set it.
-
-    Models check it before each request and while waiting to retry. A request already in flight is
-    not aborted, but ends at its timeout.
-    """
-
-    def __init__(self) -> None:
-        self._event = threading.Event()
-
-    def cancel(self) -> None:
-        self._event.set()
-
-    @property
-    def cancelled(self) -> bool:
-        return self._event.is_set()
-
-    def check(self) -> None:
-        if self.cancelled:
-            raise CancelledError
-
-    def wait(self, seconds: float) -> None:
-        """Sleep, but raise `CancelledError` as soon as the flag is set."""
-        if self._event.wait(seconds):
-            raise CancelledError("cancelled while waiting to retry the request")

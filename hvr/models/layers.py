@@ -18,7 +18,7 @@ from hvr.base.texts import parse_json
 from hvr.errors import DataFileError, LLMError
 from hvr.models import recording, replies
 from hvr.models.config import ModelOptions
-from hvr.models.errors import NO_USAGE, Cancellation, Kind, ModelError, kind_of, used
+from hvr.models.errors import NO_USAGE, Kind, ModelError, kind_of, used
 from hvr.models.limits import transaction
 from hvr.models.model import Answer, Layer, Model, ModelToolCall, Request, Usage, add_usages
 from hvr.models.transport import Failures
@@ -189,15 +189,13 @@ class RetryPolicy:
         self,
         limits: RetryLimits | None = None,
         *,
-        cancel: Cancellation | None = None,
         seed: int = 0,
-        sleep: Callable[[float], None] | None = None,
+        sleep: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._limits = limits or RetryLimits()
-        self._cancel = cancel or Cancellation()
         self._random = random.Random(seed)
-        self._sleep = sleep or self._cancel.wait
+        self._sleep = sleep
         self._clock = clock
 
     def ask(self, question: Callable[[float], _T], discarded: list[Usage] | None = None) -> _T:
@@ -215,7 +213,6 @@ class RetryPolicy:
         discarded = [] if discarded is None else discarded
         unusable = 0
         for attempt in range(1, self._limits.attempts + 1):
-            self._cancel.check()
             try:
                 return question(self._limits.seconds - (self._clock() - start))
             except ModelError as error:

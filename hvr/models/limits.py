@@ -17,7 +17,7 @@ from hvr.base.files import unwritable
 from hvr.base.numbers import check_integer, check_real
 from hvr.errors import BudgetError, DataFileError, LLMError, UsageError
 from hvr.models.config import Price
-from hvr.models.errors import Cancellation, ModelError, used
+from hvr.models.errors import ModelError, used
 from hvr.models.model import Answer, Layer, Model, Request, Totals, Usage, request_tokens
 
 # Ledger -------------------------------------------------------------------------------------------
@@ -375,14 +375,13 @@ class RateLimit(Layer):
         rate: PerMinute,
         *,
         window: Window | None = None,
-        cancel: Cancellation | None = None,
-        sleep: Callable[[float], None] | None = None,
+        sleep: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(model)
         self._rate = rate
         self._window = window or OwnWindow(clock)
-        self._sleep = sleep or (cancel or Cancellation()).wait
+        self._sleep = sleep
         self._clock = clock
 
     def answer(self, request: Request) -> Answer:

@@ -23,7 +23,7 @@ from hvr.base.secrets import Scrubber
 from hvr.base.texts import read_log
 from hvr.errors import BudgetError, CassetteError, DataFileError, LLMError, PlanBudgetError
 from hvr.models.config import ModelOptions
-from hvr.models.errors import KINDS, CancelledError, ModelError, used
+from hvr.models.errors import KINDS, ModelError, used
 from hvr.models.model import (
     Answer,
     Layer,
@@ -53,8 +53,7 @@ NAME = "llm.jsonl"
 """Name of the transcript in a run folder."""
 
 _ERRORS: Mapping[str, type[LLMError]] = {
-    e.__name__: e
-    for e in (LLMError, BudgetError, PlanBudgetError, CassetteError, ModelError, CancelledError)
+    e.__name__: e for e in (LLMError, BudgetError, PlanBudgetError, CassetteError, ModelError)
 }
 
 

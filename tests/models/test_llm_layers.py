@@ -1,10 +1,9 @@
-"""Retries, rate limits, budgets, the cache and cancellation, around a scripted model."""
+"""Retries, rate limits, budgets and the cache, around a scripted model."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +15,7 @@ from hypothesis import strategies as st
 from hvr.errors import BudgetError, DataFileError, UsageError
 from hvr.models.config import ModelOptions, Price
 from hvr.models.connect import SharedLimits, stack
-from hvr.models.errors import Cancellation, CancelledError, Kind, ModelError, retry_after
+from hvr.models.errors import Kind, ModelError, retry_after
 from hvr.models.layers import Cache, Retry, RetryLimits, RetryPolicy
 from hvr.models.limits import Budget, Budgeted, Limits, PerMinute, RateLimit
 from hvr.models.model import Answer, Request, Usage, count_tokens
@@ -177,22 +176,6 @@ def test_an_interrupt_passes_at_once() -> None:
 )
 def test_retry_after_is_read(headers: dict[str, str], seconds: float | None) -> None:
     assert retry_after(headers, datetime(2026, 1, 1, tzinfo=UTC)) == seconds
-
-
-def test_cancelling_ends_a_wait_and_every_later_call() -> None:
-    cancel = Cancellation()
-
-    def fail(_: Request) -> ModelError:
-        threading.Timer(0.05, cancel.cancel).start()
-        return failed("rate", 429, 200.0)
-
-    model = Fake(fail)
-    layers = Retry(model, RetryPolicy(cancel=cancel))
-    with pytest.raises(CancelledError, match="while waiting"):
-        layers.answer(ask())
-    with pytest.raises(CancelledError):
-        layers.answer(ask())
-    assert len(model.asked) == 1
 
 
 def test_requests_a_minute_are_bounded() -> None:

@@ -16,7 +16,7 @@ from hvr.base.secrets import Scrubber
 from hvr.errors import BudgetError, CassetteError, DataFileError, LLMError
 from hvr.models import recording as transcript
 from hvr.models.connect import make_model, stack
-from hvr.models.errors import KINDS, CancelledError, ModelError
+from hvr.models.errors import KINDS, ModelError
 from hvr.models.model import Answer, Message, Request, Usage
 from hvr.models.recording import RecordingModel, Replay
 from tests.models.llm_fakes import Fake, Outcome, ask, said
@@ -52,7 +52,6 @@ answers = st.builds(
 errors = st.one_of(
     texts.map(LLMError),
     texts.map(BudgetError),
-    texts.map(CancelledError),
     st.builds(
         ModelError,
         texts,

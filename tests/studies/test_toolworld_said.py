@@ -13,7 +13,7 @@ pytest.importorskip("numpy")
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
-from toolworld_greedy import greedy
+from toolworld_goals import greedy
 from toolworld_said import SaidRequest, in_words, said_request, wrong_writes
 from toolworlds import Scenario, replay
 

@@ -62,11 +62,11 @@ def read_file(path: Path) -> Catalogue:
     return Catalogue(tuple(tools), tuple(left_out))
 
 
-def read_tool_graph(path: Path, encoder: TextVectors | None = None) -> ToolGraph:
+def read_tool_graph(path: Path) -> ToolGraph:
     """Return the tools of a file with the links between them.
 
     A file of schemas has no links. They are derived: each tool is linked to every tool that takes
-    one of its results, matched by the meanings of parameters (without `encoder`, by spelling).
+    one of its results, matched by the spelling of parameters.
 
     Raises:
         UsageError: A tool is duplicated, or a link names an unknown tool.
@@ -81,7 +81,7 @@ def read_tool_graph(path: Path, encoder: TextVectors | None = None) -> ToolGraph
             links = document.get("links", []) if isinstance(document, dict) else []
             return ToolGraph(tuple(tools), read_links(links, path))
     catalogue = read_catalogue([path])
-    return tool_graph(catalogue, meanings(catalogue, encoder or TextVectors("lexical-hash")))
+    return tool_graph(catalogue, meanings(catalogue, TextVectors("lexical-hash")))
 
 
 def read_links(links: Any, path: Path) -> tuple[Link, ...]:

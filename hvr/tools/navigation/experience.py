@@ -173,29 +173,26 @@ def _is_distinctive(value: Json) -> bool:
 
 
 def learnt_counts(
-    graph: NavigationGraph, before: str = "", names: Iterable[str] | None = None
+    graph: NavigationGraph, names: Iterable[str] | None = None
 ) -> dict[str, CallCounts]:
     """Return the call statistics that determine the costs of chains.
 
     A call costs -100 ln(p_link p_success). p_success is the tool's own success rate. p_link is the
-    weight of the link from the tool `before`, or the highest weight of any incoming link; it is 1
-    without observations.
+    highest weight of any incoming link; it is 1 without observations.
 
     Args:
-        before: Tool called last; empty if unknown.
         names: Names of tools; None for all usable tools.
     """
     if names is None:
         names = (tool.name for tool in graph.usable_tools())
-    return {name: _counts(graph, name, before) for name in names}
+    return {name: _counts(graph, name) for name in names}
 
 
-def _counts(graph: NavigationGraph, name: str, before: str) -> CallCounts:
+def _counts(graph: NavigationGraph, name: str) -> CallCounts:
     tool = graph.tools.get(name) or GraphTool(name)
-    sources = (before,) if before else graph.calls.sources(name)
     seen = [
         evidence.weight
-        for source in sources
+        for source in graph.calls.sources(name)
         if (evidence := graph.calls.get(source, name)) is not None
     ]
     return CallCounts(tool.evidence.successes, tool.evidence.failures, max(seen, default=1.0))
@@ -216,7 +213,6 @@ class GraphExperience:
 
     Args:
         past: Sessions of earlier observations, in order (`observed_session`).
-        rest: Number of calls that a tool rests after its first failure.
         look: Number of calls between reviews, which prune the graph (`evolved`); 0 for no reviews.
         graph: Initial graph; None to start empty.
         log: Path of the graph's log (`hvr.tools.navigation.graph_log`), which records everything
@@ -226,13 +222,12 @@ class GraphExperience:
     def __init__(
         self,
         past: Iterable[Sequence[ObservedCall]] = (),
-        rest: int = 3,
         look: int = 0,
         graph: NavigationGraph | None = None,
         log: Path | None = None,
     ) -> None:
         self.graph = graph or NavigationGraph.of(())
-        self._resting = CountedExperience(rest=rest)
+        self._resting = CountedExperience()
         self._look, self._before, self._log = look, "", log
         self._passing = Passing()
         self._awake: set[str] = set()

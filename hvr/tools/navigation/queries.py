@@ -54,7 +54,6 @@ class QueryTarget:
         near: Ids of candidate entities to learn more about, most likely first.
         lacking: Names of unknown properties of the entities in `near`.
         found: Whether to query only the entities in `near`.
-        seen: Whether candidate values are already known.
     """
 
     name: str
@@ -65,7 +64,6 @@ class QueryTarget:
     near: tuple[Json, ...] = ()
     lacking: frozenset[str] = frozenset()
     found: bool = False
-    seen: bool = False
 
 
 @dataclass(frozen=True)

@@ -290,9 +290,7 @@ class TaskSteps:
 
     def _not_found(self, number: int, search: QueryTarget) -> None:
         refused = f"; {self._refusal}" if self._refusal else ""
-        if search.seen:
-            self._why[number] = f"no {search.name} found matches the request{refused}"
-        elif not self._barred and (refused or not self._attempts.failing):
+        if not self._barred and (refused or not self._attempts.failing):
             why = f"no query leads to it{refused}"
             self._questions[number] = (
                 UserQuestion(QuestionKind.MISSING, number, search.name, why),
