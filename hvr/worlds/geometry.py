@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 Vec = tuple[float, float, float]
 GridPoint = tuple[float, float]
@@ -20,6 +20,11 @@ CAMERA_HEIGHT = 0.675
 
 VISIBILITY_DISTANCE = 1.5
 """Range of sight and reach in metres: the horizontal distance to the nearest part of an object."""
+
+
+def vector(numbers: Any) -> Vec:
+    x, y, z = numbers
+    return float(x), float(y), float(z)
 
 
 class Box(NamedTuple):
@@ -37,6 +42,13 @@ class Box(NamedTuple):
         """Return the box with this centre and these edge lengths."""
         (x, y, z), (w, h, d) = center, size
         return cls(x - w / 2, y - h / 2, z - d / 2, x + w / 2, y + h / 2, z + d / 2)
+
+    @classmethod
+    def of_object(cls, entry: Mapping[str, Any]) -> Box:
+        """Return the bounding box in an object's AI2-THOR metadata."""
+        box = entry["axisAlignedBoundingBox"]
+        center, size = ((p["x"], p["y"], p["z"]) for p in (box["center"], box["size"]))
+        return cls.around(center, size)
 
     @property
     def center(self) -> Vec:

@@ -21,7 +21,7 @@ from typing import Any
 from hvr.errors import SceneError
 from hvr.knowledge.world_file import load_world, scene_files
 from hvr.values import Value, cached_property
-from hvr.worlds.geometry import Box, Vec
+from hvr.worlds.geometry import Box, Vec, vector
 
 NO_BOX = Box(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 """The box of an object without extent."""
@@ -157,12 +157,12 @@ def parse_scene(data: bytes, source: str) -> Scene:
         return Scene(
             name=raw["name"],
             objects=tuple(_object(entry) for entry in raw["objects"]),
-            start_position=_vec(start["position"]),
+            start_position=vector(start["position"]),
             start_yaw=float(start["yaw"]),
             start_horizon=float(start["horizon"]),
             grid=tuple((float(x), float(z)) for x, z in raw["grid"]),
             legacy=tuple(
-                LegacyReceptacle(entry["id"], entry["type"], _vec(entry["pos"]))
+                LegacyReceptacle(entry["id"], entry["type"], vector(entry["pos"]))
                 for entry in raw.get("legacy", ())
             ),
         )
@@ -173,15 +173,15 @@ def parse_scene(data: bytes, source: str) -> Scene:
 
 
 def _object(entry: Mapping[str, Any]) -> ObjectSpec:
-    center, size = _vec(entry["box"][:3]), _vec(entry["box"][3:])
+    center, size = vector(entry["box"][:3]), vector(entry["box"][3:])
     materials, controls = entry.get("mat"), entry.get("ctl")
     return ObjectSpec(
         object_id=entry["id"],
         object_type=entry["type"],
         name=entry["name"],
         asset_id=entry.get("asset", ""),
-        position=_vec(entry["pos"]),
-        rotation=_vec(entry.get("rot", (0, 0, 0))),
+        position=vector(entry["pos"]),
+        rotation=vector(entry.get("rot", (0, 0, 0))),
         properties=frozenset(entry["props"]),
         state=MappingProxyType(dict(entry.get("state", {}))),
         mass=float(entry.get("mass", 0.0)),
@@ -190,11 +190,6 @@ def _object(entry: Mapping[str, Any]) -> ObjectSpec:
         controls=None if controls is None else tuple(controls),
         box=Box.around(center, size),
     )
-
-
-def _vec(numbers: Any) -> Vec:
-    x, y, z = numbers
-    return float(x), float(y), float(z)
 
 
 def scenes_with(object_types: Collection[str], world: str | None = None) -> tuple[str, ...]:

@@ -87,13 +87,11 @@ def with_open_door(entry: Mapping[str, Any]) -> dict[str, Any]:
 
     The door is as wide as the object, and hinged on one side of its front.
     """
-    box, yaw = entry["axisAlignedBoundingBox"], math.radians(entry["rotation"]["y"])
-    center, size = box["center"], box["size"]
+    box, yaw = Box.of_object(entry), math.radians(entry["rotation"]["y"])
     ahead = (round(math.sin(yaw)), round(math.cos(yaw)))
-    width = size["z"] if ahead[0] else size["x"]
+    width = box.z1 - box.z0 if ahead[0] else box.x1 - box.x0
     swing = width * math.sin(math.radians(90.0 * entry["openness"]))
-    low = [center[axis] - size[axis] / 2 for axis in "xyz"]
-    high = [center[axis] + size[axis] / 2 for axis in "xyz"]
+    low, high = [*box[:3]], [*box[3:]]
     for axis, sign in ((0, ahead[0]), (2, ahead[1])):
         if sign > 0:
             high[axis] += swing

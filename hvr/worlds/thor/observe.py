@@ -11,6 +11,7 @@ from typing import Any
 
 from hvr.errors import UnknownObjectError
 from hvr.knowledge.scene_graph import Extent, SceneGraph, SceneObject
+from hvr.worlds.geometry import Box
 from hvr.worlds.thor.types import load_facts
 
 # Naming -------------------------------------------------------------------------------------------
@@ -256,8 +257,7 @@ def _extent(entry: Mapping[str, Any]) -> Extent | None:
     box = entry.get("axisAlignedBoundingBox")
     if not box or not box.get("size"):
         return None
-    (cx, cy, cz), (w, h, d) = ([b[a] for a in "xyz"] for b in (box["center"], box["size"]))
-    return cx - w / 2, cy - h / 2, cz - d / 2, cx + w / 2, cy + h / 2, cz + d / 2
+    return Box.of_object(entry)
 
 
 def is_inert(entry: Mapping[str, Any]) -> bool:

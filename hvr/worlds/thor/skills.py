@@ -150,7 +150,7 @@ class _Robot:
             return entry
         self.check_not_shut_in(name, entry)
         agent = self.metadata["agent"]["position"]
-        distance = box_of(entry).distance(agent["x"], agent["z"])
+        distance = Box.of_object(entry).distance(agent["x"], agent["z"])
         if distance > SHUFFLE:
             raise _RefusedError(
                 f"too far: {name} is {distance:.1f} m away; navigate_to_obj {name} first"
@@ -231,7 +231,7 @@ class _Robot:
         lengths = self.path_lengths()
         agent = self.metadata["agent"]
         start = (agent["position"]["x"], agent["position"]["z"])
-        box, (required, preferred) = box_of(entry), self.companions(entry)
+        box, (required, preferred) = Box.of_object(entry), self.companions(entry)
 
         def seen(pose: Mapping[str, Any], boxes: Sequence[Box]) -> int:
             if not boxes:
@@ -273,14 +273,16 @@ class _Robot:
         """
         entries, object_id = self.entries, entry["objectId"]
         required = [
-            box_of(entries[b if a == object_id else a])
+            Box.of_object(entries[b if a == object_id else a])
             for a, b in controls(list(entries.values()))
             if object_id in (a, b)
         ]
-        preferred = [box_of(entries[i]) for i in entry["receptacleObjectIds"] or () if i in entries]
+        preferred = [
+            Box.of_object(entries[i]) for i in entry["receptacleObjectIds"] or () if i in entries
+        ]
         for outer in direct_parents(entry, entries, self.held):
             if entries[outer]["openable"]:
-                preferred.append(box_of(entries[outer]))
+                preferred.append(Box.of_object(entries[outer]))
         return required, preferred
 
     def pick_up(self, name: str) -> None:
@@ -462,13 +464,6 @@ def perform(
     except _RefusedError as error:
         return SkillResult(False, str(error), tuple(robot.steps))
     return SkillResult(True, "", tuple(robot.steps))
-
-
-def box_of(entry: Mapping[str, Any]) -> Box:
-    """Return the axis-aligned box of an object in the metadata."""
-    box = entry["axisAlignedBoundingBox"]
-    center, size = box["center"], box["size"]
-    return Box.around((center["x"], center["y"], center["z"]), (size["x"], size["y"], size["z"]))
 
 
 def _least(

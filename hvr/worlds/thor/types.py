@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from functools import lru_cache
 from importlib.resources import files
 from types import MappingProxyType
-from typing import Any
 
 from hvr.errors import DataFileError
 from hvr.values import Value
-from hvr.worlds.geometry import Vec
+from hvr.worlds.geometry import Vec, vector
 
 # Types --------------------------------------------------------------------------------------------
 # AI2-THOR's object types and fields that other folders use, named by meaning.
@@ -136,7 +135,7 @@ def load_facts() -> ObjectTypeFacts:
                 pieces=entry.get("pieces", 0),
                 mass=entry.get("mass", 0.0),
                 materials=tuple(entry.get("materials", ())),
-                size=_vec(entry.get("size", (0.1, 0.1, 0.1))),
+                size=vector(entry.get("size", (0.1, 0.1, 0.1))),
                 pivot_height=entry.get("pivot_height", 0.0),
             )
             for name, entry in raw["types"].items()
@@ -153,8 +152,3 @@ def load_facts() -> ObjectTypeFacts:
         raise DataFileError(
             f"hvr's own file {path} is missing or damaged ({error}): reinstall hvr"
         ) from error
-
-
-def _vec(numbers: Any) -> Vec:
-    x, y, z = numbers
-    return float(x), float(y), float(z)

@@ -241,9 +241,8 @@ def box_of(entry: Mapping[str, Any]) -> Box | None:
     raw = entry.get("axisAlignedBoundingBox")
     if not raw or not raw.get("size"):
         return None
-    center, size = raw["center"], raw["size"]
-    middle, edges = (center["x"], center["y"], center["z"]), (size["x"], size["y"], size["z"])
-    return Box.around(middle, edges) if math.isfinite(sum(middle + edges)) else None
+    box = Box.of_object(entry)
+    return box if math.isfinite(sum(box)) else None
 
 
 def _state(entry: Mapping[str, Any]) -> tuple[str, ...]:
