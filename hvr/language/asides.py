@@ -235,6 +235,9 @@ _SETS = (("set", "of"), ("sets", "of"))
 _MOST_KINDS = 6
 """Maximum number of classes that a description may leave open."""
 
+_WHOLE = frozenset({"all", "every", "each"})
+"""Determiners after which each of several kinds is meant."""
+
 _PRONOUNS = frozenset({"something", "anything"})
 """General words without an article."""
 
@@ -251,7 +254,8 @@ def with_names(
         if found is not None:
             start, end, names = found
             article = ("a",) if start == at and tokens[at] in _PRONOUNS else ()
-            words = " or a ".join(names).split()
+            whole = tokens[start - 1] if start and tokens[start - 1] in _WHOLE else ""
+            words = (f" and {whole} " if whole else " or a ").join(names).split()
             notes.append(f"read {' '.join(tokens[start:end])!r} as {' or '.join(names)!r}")
             tokens = (*tokens[:start], *article, *words, *tokens[end:])
             at = start + len(words)

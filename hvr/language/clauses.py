@@ -671,7 +671,8 @@ def _also(cursor: Cursor, apart: Mapping[str, Verb]) -> list[Clause]:
 
 
 def _skip_recipient(cursor: Cursor) -> None:
-    if cursor.word() in {"him", "her", "them"} and cursor.starts_exactly(cursor.at + 1):
+    person = cursor.word() in {"him", "her", "them"} and cursor.function("pronoun", "det")
+    if person and person.length == 1 and cursor.starts_exactly(cursor.at + 1):
         cursor.at += 1  # 'make her a coffee'
     while (passed := cursor.function("filler", "recipient")) and passed.length > cursor.named():
         if cursor.kind(Adjective) >= passed.length:

@@ -539,6 +539,9 @@ def _check_moved(choice: ObjectChoice, demands: list[Demand], meaning: Meaning) 
     if not {d.moment // 2 for d in demands} <= set(meaning.moves):
         return
     for demand in demands:
+        moved = choice.entities[demand.entity]
+        if demand.outer is None and moved.returns is not None and moved.swapped is None:
+            continue  # 'put the mug back', which nothing has moved
         if demand.outer is None or choice.entities[demand.outer].apart:
             return
         places = set(choice.pool(demand.outer))
@@ -549,14 +552,13 @@ def _check_moved(choice: ObjectChoice, demands: list[Demand], meaning: Meaning) 
         if choice.entities[demand.outer].each and filled < places:  # 'a pillow on each bed'
             return
     first, outer = demands[0], demands[0].outer
-    assert outer is not None
     name = choice.pool(first.entity)[0]
-    others = len(choice.pool(outer)) > 1
+    advice = "; say where to put it" if outer is None else ""
+    if outer is not None and len(choice.pool(outer)) > 1:
+        advice = f"; say which other {choice.entities[outer].text} is meant"
     raise AlreadyThereError(
         f"the {choice.label(first.entity)} is there already: {name} is at "
-        f"{choice.inventory.parents[name]}"
-        + f"; say which other {choice.entities[outer].text} is meant"
-        * others
+        f"{choice.inventory.parents[name]}{advice}"
     )
 
 

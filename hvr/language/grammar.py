@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from hvr.errors import (
@@ -101,15 +100,18 @@ def _announced(tokens: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:
 def _all_of(tokens: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:
     """Read 'every light' as 'all lights' if the plural names more classes than the singular."""
 
-    def kinds(word: str) -> set[str]:
-        entries = lexicon.entries.get((word,), ())
-        return {entry.object_class for entry in entries if isinstance(entry, Noun)}
+    def kinds(phrase: str) -> set[str]:
+        return {e.object_class for e in lexicon.lookup(phrase) if isinstance(e, Noun)}
 
     words = list(tokens)
-    for at, (before, word) in enumerate(pairwise(tokens)):
-        more = next((p for p in plurals(word) if kinds(p) - kinds(word)), "")
-        if before == "every" and more and kinds(word):
-            words[at : at + 2] = ["all", more]
+    for at in (n for n, word in enumerate(tokens) if word == "every"):
+        phrases = [
+            " ".join(tokens[at + 1 : at + 1 + n]) for n, _ in lexicon.matches(tokens, at + 1)
+        ]
+        noun = next(filter(kinds, phrases), "")
+        more = next((p for p in plurals(noun) if kinds(p) - kinds(noun)), "") if noun else ""
+        if more:
+            words[at : at + 1 + len(noun.split())] = ["all", *more.split()]
     return tuple(words)
 
 

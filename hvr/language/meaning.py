@@ -312,7 +312,8 @@ class MeaningDraft:
             entity = self.entities[number]
             if not set(described) <= set(entity.selectors) or count not in {None, entity.count}:
                 continue
-            if entity.count != 1 and not set(entity.classes) <= set(classes):
+            several = entity.count != 1 or entity.group
+            if several and not set(entity.classes) <= set(classes):
                 continue  # 'wash the dishes and put the mug in the sink'
             # 'pour coffee into the cup': the implied vessel of the coffee is not 'the cup'.
             preferred = entity.classes[:1]

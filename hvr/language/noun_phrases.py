@@ -149,6 +149,8 @@ def read_thing(cursor: Cursor, after: str) -> NounPhrase:
             "everything", cursor.between(start), Determiner(0), relative=_relative(cursor)
         )
     start = cursor.at
+    if cursor.word() in {"him", "her", "them"} and cursor.word(cursor.at + 1) in {"a", "an"}:
+        cursor.at += 1  # 'a coffee for me and him a glass of water'
     pronoun = _pronoun(cursor)
     if pronoun is not None:
         return pronoun

@@ -537,6 +537,7 @@ class Interpreter:
         if back or (verb.back and not verb.places):
             for number in self.draft.live(things):
                 self.draft.change(number, returns=self.draft.clause, rests=False, serve=False)
+            self.draft.moves.append(self.draft.clause)
             return things
         return self._put_nowhere(verb, group, things)
 
