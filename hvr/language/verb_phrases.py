@@ -648,12 +648,13 @@ class Interpreter:
         return self._put(verb, group, stays=True)
 
     def _drop(self, verb: Verb, group: NounGroup) -> list[int]:
-        if any(a.kind == "place" for a in group.adjuncts):
-            return self._put(verb, group)
-        things = self.referents.all_of(
-            group.things, ReferentReading(wanted=False, requires=self._portable)
-        )
-        self.adjuncts.take(verb, things, group.adjuncts)
+        places = [a for a in group.adjuncts if a.kind == "place"]
+        kinds = self.taxonomy.concrete_of(c for a in places for c in a.classes)
+        if any(f"- {self.taxonomy.pddl_type(c)})" not in (verb.condition or "") for c in kinds):
+            return self._put(verb, group)  # but 'drop it on the floor' is the plain verb
+        reading = ReferentReading(wanted=False, requires=self._portable)
+        things = self.referents.all_of(group.things, reading)
+        self.adjuncts.take(verb, things, [a for a in group.adjuncts if a not in places])
         for number in self.draft.live(things):
             self.draft.demand(number, verb.condition or "", verb.word, verb.requires)
         return things

@@ -124,7 +124,7 @@ def test_holding_is_checked(do: Do) -> None:
     assert "mug-1 is already in the hand" in ill(do("pick_up", "mug-1"))
     assert "it holds mug-1" in ill(do("pick_up", "lettuce-1"))
     assert "apple-1 is not in the hand: the hand holds mug-1" in ill(do("drop_obj", "apple-1"))
-    assert well(do("drop_obj", "mug-1")) == ["DropHandObject"]
+    assert well(do("drop_obj", "mug-1")) == ["RotateRight", "DropHandObject"]
 
 
 def test_throw_away_and_forced_puts(do: Do) -> None:

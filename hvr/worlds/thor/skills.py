@@ -387,6 +387,8 @@ class _Robot:
 
     def drop_obj(self, name: str) -> None:
         self.require_held(name)
+        # The hand is often above the furniture that the robot faces.
+        self.try_send("RotateRight", degrees=180)
         self.send("DropHandObject")
 
     def throw_away(self, name: str, can: str) -> None:
