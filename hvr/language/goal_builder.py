@@ -558,7 +558,7 @@ def _check_moved(choice: ObjectChoice, demands: list[Demand], meaning: Meaning) 
         advice = f"; say which other {choice.entities[outer].text} is meant"
     raise AlreadyThereError(
         f"the {choice.label(first.entity)} is there already: {name} is at "
-        f"{choice.inventory.parents[name]}{advice}"
+        f"{choice.inventory.parents.get(name, 'its place')}{advice}"
     )
 
 

@@ -599,7 +599,10 @@ def _for_what(cursor: Cursor) -> bool:
     start = cursor.at
     cursor.at += match.length
     use = cursor.last_verb()
-    if use:
+    unit = cursor.function("unit", at=cursor.after("det", cursor.at))
+    if unit and not cursor.named():  # 'for a sec'
+        cursor.at = cursor.after("det", cursor.at) + unit.length
+    elif use:
         cursor.at += use.length
     elif cursor.starts_thing():
         read_thing(cursor, "for")
