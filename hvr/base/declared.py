@@ -131,16 +131,16 @@ def summary_of(cls: type) -> str:
 # Schema -------------------------------------------------------------------------------------------
 
 
-def json_schema(cls: type, refs: str = "#/$defs/") -> dict[str, Any]:
-    """Return the JSON Schema (2020-12) of a declared type; `refs` prefixes its inner references."""
-    written = _Schemas(refs, request=is_request(cls))
+def json_schema(cls: type) -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of a declared type."""
+    written = _Schemas(request=is_request(cls))
     schema = written.object(cls)
     return {**schema, "$defs": written.defs} if written.defs else schema
 
 
 class _Schemas:
-    def __init__(self, refs: str, *, request: bool) -> None:
-        self.refs, self.request = refs, request
+    def __init__(self, *, request: bool) -> None:
+        self.request = request
         self.defs: dict[str, Any] = {}
 
     def object(self, cls: type) -> dict[str, Any]:
@@ -199,7 +199,7 @@ class _Schemas:
         if kind.__name__ not in self.defs:
             self.defs[kind.__name__] = {}
             self.defs[kind.__name__] = self.object(kind)
-        return {"$ref": self.refs + kind.__name__}
+        return {"$ref": f"#/$defs/{kind.__name__}"}
 
     def union(self, kinds: Sequence[Any]) -> dict[str, Any]:
         schemas: list[dict[str, Any]] = []

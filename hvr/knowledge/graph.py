@@ -176,10 +176,7 @@ class KnowledgeGraph:
     # --- observation ---
 
     def add_scene(
-        self,
-        scene: SceneGraph,
-        pieces: Mapping[str, Sequence[str]] | None = None,
-        beside: Iterable[tuple[str, str]] = (),
+        self, scene: SceneGraph, pieces: Mapping[str, Sequence[str]] | None = None
     ) -> Change:
         """Add all objects of a scene with their static properties and their state.
 
@@ -188,8 +185,6 @@ class KnowledgeGraph:
         Args:
             pieces: Names of the pieces into which each object can be cut or cracked. They become
                 objects that are not present yet.
-            beside: Pairs of objects within reach of each other, in addition to controls with their
-                devices.
 
         Raises:
             SceneError: A piece is assigned to an object that is not in the scene or cannot be cut.
@@ -207,9 +202,7 @@ class KnowledgeGraph:
         if scene.scene:
             triples.append((obj(scene.scene), RDF_TYPE, k("Scene")))
         self._add_objects(triples)
-        joined = [*self._reader.belongings(scene, self._types)]
-        joined += [(obj(a), k("beside"), obj(b)) for a, b in beside]
-        self._write(self.ontology.rules.entail(joined))
+        self._write(self.ontology.rules.entail(self._reader.belongings(scene, self._types)))
         return self.update(scene)
 
     def update(self, scene: SceneGraph) -> Change:

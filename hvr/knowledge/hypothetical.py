@@ -12,7 +12,7 @@ from hvr.errors import UnknownObjectError, UsageError
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.graph_reader import PredicateRule, predicate_rules
 from hvr.knowledge.ontology import Ontology
-from hvr.knowledge.terms import FALSE, OBJECT, RDF_TYPE, TRUE, Node, Triple, k, obj
+from hvr.knowledge.terms import FALSE, RDF_TYPE, TRUE, Node, Triple, k, obj
 from hvr.knowledge.triples import ROBOT
 from hvr.pddl.formulas import Atom
 
@@ -30,12 +30,7 @@ def hypothetical_copy(graph: KnowledgeGraph) -> KnowledgeGraph:
     return KnowledgeGraph(store, graph.ontology)
 
 
-def assume_atoms(
-    graph: KnowledgeGraph,
-    atoms: Collection[Atom],
-    fluents: Collection[str],
-    objects: Collection[str] | None = None,
-) -> None:
+def assume_atoms(graph: KnowledgeGraph, atoms: Collection[Atom], fluents: Collection[str]) -> None:
     """Set the state of a graph: the given atoms are true, all other fluents false.
 
     Derived triples (`k:locatedIn`, `k:within`, the neutral temperature) are kept consistent. Only
@@ -44,8 +39,6 @@ def assume_atoms(
     Args:
         atoms: The state; atoms whose predicate is not in `fluents` are ignored.
         fluents: Names of the predicates that change.
-        objects: Objects whose state changes, including their places; None for all. Triples about
-            other objects stay, even if they mention an object of this collection.
 
     Raises:
         UnknownObjectError: An atom names an unknown object.
@@ -54,19 +47,9 @@ def assume_atoms(
     """
     state = _State(graph, atoms, fluents)
     before, after = state.before(), state.after()
-    if objects is not None:
-        chosen: set[Node] = {obj(n) for n in objects}
-        before = {t for t in before if _within(t, chosen)}
-        after = {t for t in after if _within(t, chosen)}
     for triple in before - after:
         graph.store.remove(Quad(*triple, _DEFAULT))  # type: ignore[arg-type]
     graph.store.extend(Quad(*t) for t in after - before)  # type: ignore[arg-type]
-
-
-def _within(triple: Triple, chosen: set[Node]) -> bool:
-    s, _, o = triple
-    ends = [e for e in (s, o) if e != ROBOT and str(e).startswith("<" + OBJECT)]
-    return all(e in chosen for e in ends)
 
 
 class _State:

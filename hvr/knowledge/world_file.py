@@ -384,13 +384,13 @@ def world_of_types(types: Iterable[str]) -> WorldFile:
     return max(worlds, key=lambda world: len(wanted & set(world.scene_ontology.object_types)))
 
 
-def load_agent(name: str, world: str = DEFAULT_WORLD) -> Agent:
-    """Return a robot by name.
+def load_agent(name: str) -> Agent:
+    """Return a robot of the default world by name.
 
     Raises:
         UsageError: The name is unknown; the message lists all robots.
     """
-    agents = load_world(world).agents
+    agents = load_world().agents
     agent = agents.get(name.strip().lower())
     if agent is None:
         near = difflib.get_close_matches(name.lower(), agents, n=1, cutoff=0.5)

@@ -18,7 +18,6 @@ from hvr.pddl import (
     And,
     Atom,
     DerivedPredicate,
-    Equal,
     Forall,
     GroundAction,
     Not,
@@ -441,16 +440,10 @@ def _reads(unit: _Packed) -> int:
     return needs
 
 
-def achievers(
-    state: State, literals: Mapping[Atom, bool], *, positive: bool = False
-) -> Iterator[GroundAction]:
+def achievers(state: State, literals: Mapping[Atom, bool]) -> Iterator[GroundAction]:
     """Yield actions that can make one of some literals true, if their conditions hold in a state.
 
     Only conditions that every way to satisfy the precondition needs are tested.
-
-    Args:
-        positive: Whether to test positive conditions only. For the union of several states, this
-            yields a superset of the actions applicable in any of them.
     """
     task = state.task
     relations: dict[str, Relation] = {}
@@ -470,14 +463,7 @@ def achievers(
         effects = [e for e in _atoms(schema) if (e[0].predicate, e[1]) in wanted_of]
         if not effects:
             continue
-        conditions = [
-            (literal, sign)
-            for literal, sign in necessary_literals(schema.precondition)
-            if sign
-            or not positive
-            or isinstance(literal, Equal)
-            or task.is_static(literal.predicate)
-        ]
+        conditions = list(necessary_literals(schema.precondition))
         names = {p.name: p.types for p in schema.parameters}
         for effect, value in effects:
             for literal in wanted_of[effect.predicate, value]:

@@ -270,12 +270,6 @@ def test_pieces_that_cannot_be(scene: SceneGraph) -> None:
         graph.add_scene(scene, {"mug-1": ["mugpiece-1"]})
 
 
-def test_further_things_beside_each_other(scene: SceneGraph) -> None:
-    graph = KnowledgeGraph.create()
-    graph.add_scene(scene, beside=[("sink-1", "sinkbasin-1")])
-    assert {atom("beside sink-1 sinkbasin-1"), atom("beside sinkbasin-1 sink-1")} <= graph.facts()
-
-
 # --- problems ---
 
 DOMAIN = Domain(

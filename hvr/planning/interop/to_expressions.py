@@ -160,8 +160,8 @@ class ExpressionWriter:
             case IsViolated():
                 raise InteropError("is-violated in this metric", self.where)
 
-    def trajectory(self, constraint: Expression, scope: Mapping[str, Any] | None = None) -> Any:
-        return run_trampoline(self._trajectory(constraint, scope or {}))
+    def trajectory(self, constraint: Expression) -> Any:
+        return run_trampoline(self._trajectory(constraint, {}))
 
     def _trajectory(self, constraint: Expression, scope: Mapping[str, Any]) -> Steps[Any]:
         m = self.manager
@@ -294,12 +294,10 @@ def _typed(domain: Domain, problem: Problem) -> list[TypedName]:
 _Around = tuple[Expression, tuple[TypedName, ...], Expression, tuple[TimeSpecifier, ...]]
 
 
-def changes(
-    effect: Expression, variables: tuple[TypedName, ...] = (), condition: Expression = TRUE
-) -> Iterator[tuple[tuple[TypedName, ...], Expression, Expression]]:
+def changes(effect: Expression) -> Iterator[tuple[tuple[TypedName, ...], Expression, Expression]]:
     """Yield (variables, condition, change) for each change of an effect, possibly `Timed`."""
     # A stack of the effects to visit; `times` are the enclosing times.
-    open_: list[_Around] = [(effect, variables, condition, ())]
+    open_: list[_Around] = [(effect, (), TRUE, ())]
     while open_:
         effect, variables, condition, times = open_.pop()
         match effect:

@@ -185,7 +185,7 @@ def to_unified(domain: Domain, problem: Problem) -> Any:
     return convert(domain, problem).unified
 
 
-def convert(domain: Domain, problem: Problem, environment: Any = None) -> Conversion:
+def convert(domain: Domain, problem: Problem) -> Conversion:
     """Translate a problem, and return it with the names needed to translate its plans.
 
     Raises:
@@ -202,7 +202,7 @@ def convert(domain: Domain, problem: Problem, environment: Any = None) -> Conver
         raise InteropError("derived predicates", domain.derived[0].predicate)
     if domain.is_hybrid:
         raise InteropError("processes, events and continuous effects", domain.name)
-    converter = _Converter(domain, problem, get_environment(environment))
+    converter = _Converter(domain, problem, get_environment())
     try:
         return Conversion(converter.convert(), converter.names)
     except UPConflictingEffectsException as error:

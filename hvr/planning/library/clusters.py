@@ -320,12 +320,10 @@ class Cluster(JsonObject):
         return tuple(entry for entry in self.members if entry.agent == agent)
 
 
-def find_clusters(
-    library: Library, ontology: Ontology, minimum: float = MIN_SIMILARITY
-) -> tuple[Cluster, ...]:
+def find_clusters(library: Library, ontology: Ontology) -> tuple[Cluster, ...]:
     """Partition the macro actions of a library into clusters, the largest first.
 
-    The similarity of any two members of a cluster is at least `minimum`, from 0 to 1.
+    The similarity of any two members of a cluster is at least `MIN_SIMILARITY`.
     """
     # Entries with equal signatures are similar anyway; grouping them first makes the search fast.
     groups: dict[Signature, list[Entry]] = defaultdict(list)
@@ -333,13 +331,13 @@ def find_clusters(
         groups[signature(entry)].append(entry)
     signatures = sorted(groups, key=lambda s: groups[s][0].id)
     clusters = []
-    for numbers in _agglomerate(signatures, minimum):
+    for numbers in _agglomerate(signatures):
         members = sorted((e for n in numbers for e in groups[signatures[n]]), key=lambda e: e.id)
         clusters.append(Cluster(tuple(members), generalise(members, ontology)))
     return tuple(sorted(clusters, key=lambda c: (-len(c.members), c.id)))
 
 
-def _agglomerate(signatures: list[Signature], minimum: float) -> list[list[int]]:
+def _agglomerate(signatures: list[Signature]) -> list[list[int]]:
     # Links are in a heap with lazy deletion: joined clusters get a new number, and links to old
     # numbers are skipped.
     clusters = {n: [n] for n in range(len(signatures))}
@@ -347,7 +345,7 @@ def _agglomerate(signatures: list[Signature], minimum: float) -> list[list[int]]
     heap: list[tuple[float, int, int]] = []
 
     def link(one: int, other: int, value: float) -> None:
-        if value >= minimum:
+        if value >= MIN_SIMILARITY:
             links[one][other] = links[other][one] = value
             heapq.heappush(heap, (-value, min(one, other), max(one, other)))
 

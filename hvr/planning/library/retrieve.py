@@ -11,8 +11,7 @@ because it runs for every macro action and a miss only costs a call to the langu
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -51,9 +50,7 @@ from hvr.validation.validator import Validator
 Block = tuple[GroundAction, ...]
 
 _MOST_JOINED = 400
-"""Maximum number of bindings from which the nearest are chosen. It limits joins in which no static
-facts tie the variables together.
-"""
+"""Limit on the bindings of joins in which no static facts tie the variables together."""
 
 
 @dataclass(frozen=True)
@@ -63,16 +60,14 @@ class Slots:
     Args:
         classes: The ontology class that each variable accepts, by default the class of its PDDL
             type.
-        distance: A function that returns the distance of an object in metres.
     """
 
     task: Task
     classes: Mapping[str, str | None]
     ontology: Ontology
-    distance: Callable[[str], float]
 
     def members(self, entry: Entry, variable: str, allowed: frozenset[str] | None) -> list[str]:
-        """Return the objects that a variable may denote, the nearest first."""
+        """Return the objects that a variable may denote, sorted by name and number."""
         wider = self.classes.get(variable)
         kind = entry.types[variable]
         names = []
@@ -86,7 +81,7 @@ class Slots:
                 fits = self.ontology.is_a(own, wider)
             if fits:
                 names.append(name)
-        return sorted(names, key=lambda n: (round(self.distance(n), 2), natural_key(n)))
+        return sorted(names, key=natural_key)
 
 
 def bound_blocks(
@@ -170,7 +165,6 @@ def retrieve(
     state: State,
     embedder: Embedder,
     *,
-    distances: Mapping[str, float] | None = None,
     ontology: Ontology | None = None,
 ) -> MacroMatch | None:
     """Return the best macro action of a library that works in the current state, or None.
@@ -181,7 +175,6 @@ def retrieve(
 
     Args:
         task: The problem in the domain of the robot that asks.
-        distances: The distances of objects in metres; near objects are preferred.
 
     Raises:
         PddlError: A postcondition is not a condition over the task's objects.
@@ -189,7 +182,7 @@ def retrieve(
     """
     ontology = ontology or load_ontology()
     postcondition = _Postcondition(task, query.postcondition)
-    search = _Search(task, state, postcondition, distances or {}, ontology, query.name)
+    search = _Search(task, state, postcondition, ontology, query.name)
     for candidate in candidates(library, query, object_types(task), embedder, ontology)[
         :MAX_ENTRIES
     ]:
@@ -220,7 +213,6 @@ class _Search:
     task: Task
     state: State
     postcondition: _Postcondition
-    distances: Mapping[str, float]
     ontology: Ontology
     name: str
     failed: set[Block] = field(default_factory=set)
@@ -229,12 +221,7 @@ class _Search:
     def first(self, candidate: Candidate) -> MacroMatch | None:
         facts = self.state.atoms(static=True)
         missing = [i for i in self.postcondition.literals if (i[0] in facts) != i[1]]
-        slots = Slots(
-            self.task,
-            candidate.classes,
-            self.ontology,
-            lambda name: self.distances.get(name, math.inf),
-        )
+        slots = Slots(self.task, candidate.classes, self.ontology)
         tried: set[tuple[tuple[str, str], ...]] = set()
         for start in self._starts(candidate, missing):
             for binding, actions in bound_blocks(candidate.entry, start, facts, slots):

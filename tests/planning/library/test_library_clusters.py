@@ -9,6 +9,7 @@ from hypothesis import given, settings
 
 from hvr.planning.library import Library, lift
 from hvr.planning.library.clusters import (
+    MIN_SIMILARITY,
     find_clusters,
     generalise,
     least_common_class,
@@ -99,11 +100,10 @@ def test_every_macro_action_is_in_one_cluster_whatever_the_order(library: Librar
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("alike", [0.5, 0.8, 0.95])
-def test_all_members_of_a_cluster_are_alike(alike: float) -> None:
-    for cluster in find_clusters(learnt(), ONTOLOGY, alike):
+def test_all_members_of_a_cluster_are_alike() -> None:
+    for cluster in find_clusters(learnt(), ONTOLOGY):
         marks = [signature(e) for e in cluster.members]
-        assert all(similarity(a, b) >= alike for a in marks for b in marks)
+        assert all(similarity(a, b) >= MIN_SIMILARITY for a in marks for b in marks)
 
 
 def test_a_general_form_says_nothing_that_a_member_denies() -> None:

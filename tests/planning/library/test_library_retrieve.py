@@ -35,11 +35,10 @@ def find(
     state: State | None = None,
     agent: str = "single-arm",
     *wanted: str,
-    distances: dict[str, float] | None = None,
 ) -> MacroMatch | None:
     return retrieve(
         library, Query(name=name, agent=agent, postcondition=wanted), task, state or task.initial,
-        EMBEDDER, distances=distances, ontology=ONTOLOGY,
+        EMBEDDER, ontology=ONTOLOGY,
     )  # fmt: skip
 
 
@@ -265,23 +264,6 @@ def test_what_holds_already_is_not_done_again() -> None:
 
 
 # --- objects ---
-
-
-@pytest.mark.slow
-def test_the_nearest_fitting_object_is_preferred() -> None:
-    task = task_in("FloorPlan1")
-    library = learnt()
-    knives = {}
-    for near in ("countertop-1", "countertop-2", "countertop-3"):
-        match = find(
-            library, "put the mug on the countertop", task, None, "single-arm",
-            distances={near: 0.5} | {n: 5.0 for n in task.objects if n != near},
-        )  # fmt: skip
-        assert match is not None
-        knives[near] = match.block.actions[-1].args[1]
-    # The mug already stands on countertop-3.
-    assert knives["countertop-1"] == "countertop-1"
-    assert knives["countertop-2"] == "countertop-2"
 
 
 @pytest.mark.slow
