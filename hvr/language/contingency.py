@@ -56,6 +56,14 @@ _ASKED = re.compile(
 )
 """A check and the condition on its result: 'check whether the fridge is open; if not, …'."""
 
+_NOTHING = re.compile(
+    r"(?:just )?(?:(?:leave|let) (?:it|them|that)(?: (?:alone|be|as it is|as they are|where it is"
+    r"|there))?|(?:do|change) nothing|do not do anything|don't (?:do anything|bother)"
+    r"|skip (?:it|that)|forget (?:about )?(?:it|that))"
+)
+"""Branches that ask for nothing."""
+
+_AGAIN = re.compile(r"^(if|unless) (?:it|they)(?:'s|'re| is| are)\b")
 _LINKS = frozenset({"and", "then", "but", ",", "also"})
 _PRONOUNS = frozenset({"it", "they", "them", "that", "this"})
 
@@ -141,8 +149,12 @@ def _goals(
 ) -> tuple[Goal, ...]:
     reader, inventory = judge.reader, judge.inventory
     refusal: HvrError | None = None
-    for branch in _with_names(text, statement, truth, judge):
-        whole = ". ".join(part for part in (found.before, branch, found.after) if part)
+    subject = " and ".join(statement.mentioned)
+    verb = "are" if len(statement.mentioned) > 1 else "is"
+    after = _AGAIN.sub(rf"\1 {subject} {verb}", found.after) if subject else found.after
+    places = _places(f"{found.then}. {found.condition}", judge)
+    for branch in _with_names(text, statement, truth, judge, places):
+        whole = ". ".join(part for part in (found.before, branch, after) if part)
         if whole and not (branch or found.before) and _only_forbids(whole, reader):
             whole = ""  # doing nothing violates no prohibition
         if not whole:
@@ -157,6 +169,15 @@ def _goals(
     raise refusal
 
 
+def _places(text: str, judge: StatementJudge) -> tuple[str, ...]:
+    """Return the furniture that a text names, for 'there' and 'it'."""
+    spans = Rewriter(judge.reader, judge.inventory, DialogueMemory()).spans(text)[1]
+    named = [s.thing for s in spans if s.thing.nouns or s.thing.kind == "name"]
+    names = [judge.things(t)[0] for t in named if judge.things(t)]
+    movable = [n for n in names if judge.inventory.true("pickupable", n)]
+    return tuple(dict.fromkeys(n for n in names if n not in movable))
+
+
 def _only_forbids(text: str, reader: Reader) -> bool:
     tokens = tokenize(text)
     starts = [n for n in range(len(tokens)) if n == 0 or tokens[n - 1] in STOPS]
@@ -165,7 +186,11 @@ def _only_forbids(text: str, reader: Reader) -> bool:
 
 
 def _with_names(
-    text: str, statement: SceneStatement, truth: bool, judge: StatementJudge
+    text: str,
+    statement: SceneStatement,
+    truth: bool,
+    judge: StatementJudge,
+    places: tuple[str, ...],
 ) -> Iterator[str]:
     """Yield a branch with object names instead of pronouns for the things in the condition."""
     fits = [
@@ -175,16 +200,18 @@ def _with_names(
         if _fits(name, part, judge) is not (not truth)
     ]
     things = tuple(dict.fromkeys(fits)) or statement.mentioned
-    memory = DialogueMemory(things=things[:1], group=things[:1])
+    memory = DialogueMemory(things=things[:1], group=things[:1], places=places)
     if statement.every or statement.also or statement.least > 1:
         memory = memory.replace(things=things, group=things)
     for request in Rewriter(judge.reader, judge.inventory, memory).requests(text):
         if isinstance(request, str):
             yield request
     words = text.split()
+    parts = (p for part in statement.parts if part.predicate for p in part.predicate.adjuncts)
+    others = [n for p in parts for thing in p.things if thing.nouns for n in judge.things(thing)]
     for at, word in enumerate(words):
-        if word.strip(",.") in _PRONOUNS and things:
-            yield " ".join((*words[:at], things[0], *words[at + 1 :]))
+        for thing in (*things[:1], *places, *others) if word.strip(",.") in _PRONOUNS else ():
+            yield " ".join((*words[:at], thing, *words[at + 1 :]))
 
 
 def _fits(name: str, statement: SceneStatement, judge: StatementJudge) -> bool | None:
@@ -241,11 +268,15 @@ def _split(request: str, reader: Reader, inventory: Inventory) -> Conditional | 
         condition, then = _condition_first(tail, reader, inventory)
         before.append(_text(head) if _has_verb(request, head, reader) else "")
     else:
-        condition = tail
+        condition, more = _statement_first(tail, reader, inventory)
+        rest = (*more, ".", *rest) if more else rest
         kept, then = _last_clause(request, head, reader)
         before.append(_text(kept))
     if not condition or not then:
         raise LanguageError(f"hvr does not understand the condition in {request.strip()!r}")
+    otherwise = () if _NOTHING.fullmatch(_text(_trimmed(otherwise))) else otherwise
+    if otherwise and _NOTHING.fullmatch(_text(then)):
+        word, then, otherwise = "if" if _IF[word] else "unless", _trimmed(otherwise), ()
     return Conditional(
         word,
         _text(condition),
@@ -318,6 +349,24 @@ def _condition_first(
     if marks:  # so that the error is about the condition
         read_statement(_text(tail[: marks[0]]), reader, view)
     return (), ()
+
+
+def _statement_first(
+    tail: tuple[str, ...], reader: Reader, inventory: Inventory
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Split 'it is open and then put the book there' into the statement and further clauses."""
+    view = SceneView(inventory, inventory.unseen)
+    for at in (n for n, token in enumerate(tail) if token in _LINKS):
+        condition, more = _trimmed(tail[:at]), _trimmed(tail[at:])
+        if more and condition and _has_verb("", more, reader, at=0):
+            if condition[0] in _PRONOUNS:
+                return condition, more
+            try:
+                read_statement(_text(condition), reader, view)
+            except LanguageError:
+                continue
+            return condition, more
+    return tail, ()
 
 
 def _last_clause(

@@ -488,7 +488,8 @@ class Rewriter:
             where = tokens.index("there")
             start = where - (where > 1 and tokens[where - 1] in _WITHIN)
             for place, relation in self._places():
-                yield " ".join((*tokens[:start], relation, place, *tokens[where + 1 :]))
+                said = " ".join((*tokens[:start], relation, place, *tokens[where + 1 :]))
+                yield from self._referring(said)
         if (slices := self._sliced(tokens)) is not None:
             yield slices
         yield text

@@ -21,6 +21,7 @@ from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.language.asides import corrected, with_names, with_referent, without_manner
 from hvr.language.clauses import read_clauses
+from hvr.language.conditions import plain_conditions
 from hvr.language.courtesy import plainly
 from hvr.language.cursor import PAUSES, STOPS, Cursor, Picks, expand_idioms, explore
 from hvr.language.goal_builder import Goal, Stage, goal_of, one_of
@@ -347,7 +348,9 @@ class Reader:
         own = OwnWords(self.taxonomy, inventory, self.domain).goal(request)
         if own is not None:
             return (own,)
-        request = with_object_names(plainly(request), inventory, self.taxonomy, self.lexicon)
+        request = with_object_names(
+            plainly(plain_conditions(request)), inventory, self.taxonomy, self.lexicon
+        )
         try:
             return self._whole(request, inventory)
         except AmbiguousError:

@@ -219,7 +219,9 @@ class StatementJudge:
             return self.inventory.true(CONTAINS, name, liquid)
         wanted = set(self.things(thing))
         found = self._has(name, lambda inner: inner in wanted)
-        return False if found is None and not wanted & self.inventory.unplaced else found
+        unseen = self.view.unseen
+        hidden = [n for n in wanted if n in self.inventory.unplaced or {*self.above(n)} & unseen]
+        return False if found is None and not hidden else found
 
     # --- words ---------------------------------------------------------------------------
 

@@ -280,3 +280,60 @@ def test_what_shall_be_done_is_an_order(parcels: RequestReader, text: str, calle
 def test_other_orders_are_not_answered_by_reading(parcels: RequestReader, text: str) -> None:
     read = parcels.read(text)
     assert read.request is None and read.move is NextMove.ASK
+
+
+def house() -> RequestReader:
+    room = ToolParameter(
+        "room", "string", choices=('"kitchen"', '"hall"', '"bedroom"'), required=True
+    )
+    tools = (
+        ToolSchema("set_light", "Switch the light of a room on or off.", effect=Effect.WRITES,
+                   takes=(room, ToolParameter("on", "boolean", required=True))),
+        ToolSchema("stop_music", "Stop the music.", effect=Effect.WRITES),
+        ToolSchema("add_to_list", "Add a product to the shopping list.", effect=Effect.WRITES,
+                   takes=(ToolParameter("product", "string", required=True),)),
+        ToolSchema("set_heat", "Set the heat of a room in degrees.", effect=Effect.WRITES,
+                   takes=(room, ToolParameter("degrees", "integer", required=True))),
+    )  # fmt: skip
+    return RequestReader(Catalogue(tools), (), ENCODER.encode)
+
+
+@pytest.mark.parametrize(
+    ("text", "called"),
+    [
+        ("Turn the kitchen light on", [("set_light", {"room": "kitchen", "on": True})]),
+        ("Switch off the light in the hall and the bedroom",
+         [("set_light", {"room": room, "on": False}) for room in ("hall", "bedroom")]),
+        ("Turn off the music", [("stop_music", {})]),
+        ("Put eggs and bread on the shopping list",
+         [("add_to_list", {"product": one}) for one in ("eggs", "bread")]),
+        ("Set the hall to 19 degrees and the kitchen to 21 degrees",
+         [("set_heat", {"room": r, "degrees": d}) for r, d in (("hall", 19), ("kitchen", 21))]),
+    ],
+)  # fmt: skip
+def test_particles_choices_and_lists_of_words(
+    text: str, called: list[tuple[str, dict[str, Json]]]
+) -> None:
+    read = house().read(text)
+    assert calls(read) == called and (called or read.move is NextMove.ASK)
+
+
+def test_a_condition_without_a_comma_holds_its_order() -> None:
+    read = house().read("If it is under 18 set the hall to 20 degrees")
+    assert read.request is None and read.move is NextMove.ASK
+
+
+@pytest.mark.parametrize(
+    ("text", "called"),
+    [
+        ("Redirect P-1001 to D-1 and P-1003 to D-2.",
+         [("redirect_parcel", {"parcel_id": p, "depot_id": d})
+          for p, d in (("P-1001", "D-1"), ("P-1003", "D-2"))]),
+        ("The address of P-1001 should be 5 Oak Avenue, Leeds.",
+         [("change_address", {"parcel_id": "P-1001", "address": "5 Oak Avenue, Leeds"})]),
+    ],
+)  # fmt: skip
+def test_repeated_arguments_and_wanted_values(
+    parcels: RequestReader, text: str, called: list[tuple[str, dict[str, Json]]]
+) -> None:
+    assert calls(parcels.read(text)) == called

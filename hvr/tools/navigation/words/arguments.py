@@ -109,6 +109,7 @@ def read_call(
     call = ReadCall(tool)
     _choices(call, clause, verb)
     _flags(call, clause)
+    _switch(call, clause)
     order: dict[str, list[tuple[int, Json]]] = {}
     # Greedy assignment: the most certain pair first; ties go to the earlier value.
     pairs = sorted(_pairs(call, words, clause), key=lambda one: (-one.score, one.index))
@@ -312,6 +313,26 @@ def _named(option: str, clause: RequestClause) -> list[Token]:
         if wanted and [stem(t.text.lower()) for t in part] == wanted:
             return part
     return []
+
+
+_SWITCHES = frozenset(map(stem, ("on", "enabled", "active", "enable", "power")))
+
+
+def _switch(call: ReadCall, clause: RequestClause) -> None:
+    """Bind "on" and "off" to a parameter that says whether something is on."""
+    said = [t for t in clause.tokens if t.lower in ("on", "off")]
+    flags = [p for p in call.tool.takes if kind_of(p) is ValueKind.FLAG and p.required]
+    flags = [p for p in flags if stems_of(p.name) & _SWITCHES]
+    if len(flags) == 1 and len(said) == 1:
+        call.put(flags[0], said[0].lower == "on", said[0].text, ValueForm.CHOICE.value)
+        call.used.add(said[0].start)
+
+
+def switches(call: ReadCall) -> bool:
+    """Return whether a call states that something is to be on or off."""
+    return any(
+        v.form == ValueForm.CHOICE.value and v.text.lower() in ("on", "off") for v in call.values
+    )
 
 
 def _flags(call: ReadCall, clause: RequestClause) -> None:

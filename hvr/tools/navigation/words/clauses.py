@@ -162,6 +162,9 @@ _HYPOTHETICAL = re.compile(
 _DIRECTS = re.compile(r"\b(?:should|must|needs? to|has to|have to|ought to) (?:now )?be \w+")
 """Orders in the passive: "it should be cancelled"."""
 
+_SHOULD_BE = re.compile(
+    r"(?:the|its|his|her|my) .+ (?P<modal>should|must) (?:now )?be \N{WHITE SQUARE}"
+)
 _CORRECTS = re.compile(r"(?:i|we) (?:mean|meant)\b")
 _REPLACES = re.compile(
     r"(?:let's )?(?:make|change) (?:it|that|this)(?: to)? \N{WHITE SQUARE}(?! \N{WHITE SQUARE})$"
@@ -238,6 +241,11 @@ def with_mood(
         # Drop the asking phrase except for its last word, such as "whether".
         length = len(asks[0].split()) - 1
         return RequestClause(tuple(stripped(some[length:]) or some), Mood.QUESTION)
+    if (wanted := _SHOULD_BE.fullmatch(written(some))) and end != "?":  # "It should be 5 Elm Road"
+        about = [t for t in some[:-1] if t.lower not in {"now", "be", wanted["modal"]}]
+        start = some[0].start
+        order = (Token("change", start), *about, Token("to", some[-1].start - 1), some[-1])
+        return RequestClause(order, Mood.ORDER)
     if _REPLACES.match(written(some)):
         return RequestClause(tuple(some), Mood.STATEMENT, fragment=True)
     correction = _CORRECTS.match(written(some))
@@ -378,7 +386,11 @@ def _clauses(tokens: list[Token], end: str, verbs: frozenset[str]) -> list[Reque
         inverted = end != "?" and body[0].lower in ("should", "had", "were")
         polite = len(part) <= 5 and _POLITE.match(written(part))
         if inverted or (opener in _CONDITIONS and not polite):
-            found.append(RequestClause(tuple(body), Mood.STATEMENT, opener))
+            at = _order_after(body, verbs)
+            found.append(RequestClause(tuple(body[:at]), Mood.STATEMENT, opener))
+            if body[at:]:  # "If it is late cancel it"
+                found.append(RequestClause(tuple(body[at:]), Mood.CONDITIONAL))
+                continue
             orders = [clause for clause in found if clause.mood is Mood.ORDER]
             # In "Cancel it if it is late", the condition follows the order that it restricts.
             found = [replace(c, mood=Mood.CONDITIONAL) if c in orders else c for c in found]
@@ -406,6 +418,15 @@ def _clauses(tokens: list[Token], end: str, verbs: frozenset[str]) -> list[Reque
                 found.pop()
             found.append(clause)
     return found
+
+
+def _order_after(body: Sequence[Token], verbs: Collection[str]) -> int:
+    """Return where an order begins after a condition, or the length of the tokens."""
+    inside = SUBJECTS | AUXILIARIES | PREPOSITIONS | DETERMINERS | ADVERBS | {"not", "and", "or"}
+    for at in range(3, len(body) - 1):
+        if body[at - 1].lower not in inside and is_verb(body[at:], verbs):
+            return at
+    return len(body)
 
 
 def _held(clause: RequestClause) -> RequestClause:
@@ -510,20 +531,70 @@ def _starts_clause(rest: Sequence[Token], verbs: frozenset[str]) -> bool:
 
 
 _SHARED_FORMS = frozenset({ValueForm.ID, ValueForm.EMAIL, ValueForm.PATH, ValueForm.URL})
-_BETWEEN = frozenset({",", "and", "&", "as", "well"})
+_BETWEEN = frozenset({",", "and", "&", "as", "well", "the"})
 _DISTRIBUTES = frozenset({"both", "each"})
 
 
-def each_value(clause: RequestClause) -> list[RequestClause]:
-    """Return one clause per value of a list: two for "cancel O-11 and O-12"."""
+def each_part(clause: RequestClause, value: str) -> list[RequestClause]:
+    """Return one clause per item of a worded value: two for "add eggs and bread"."""
+    tokens = list(clause.tokens)
+    for start in range(len(tokens)):
+        for end in range(start + 1, len(tokens) + 1):
+            run = tokens[start:end]
+            if " ".join(t.text for t in run) == " ".join(re.findall(r"[\w'-]+|[^\w\s]", value)):
+                joints = [
+                    n for n in range(start, end) if (tokens[n].lower or tokens[n].text) in _AND
+                ]
+                edges = [start, *(n + 1 for n in joints)], [*joints, end]
+                parts = [tokens[a:b] for a, b in zip(*edges, strict=True) if a < b]
+                head, tail = tokens[:start], tokens[end:]
+                return [replace(clause, tokens=(*head, *part, *tail)) for part in parts]
+    return []
+
+
+_AND = frozenset({"and", ",", "&"})
+
+
+def _repeated(clause: RequestClause, choices: Collection[str]) -> list[RequestClause]:
+    """Return two clauses for "refund 30 for O-11 and 40 for O-12"."""
+    tokens = clause.tokens
+
+    def shape(token: Token) -> str:
+        word = "choice" if token.is_word and stem(token.lower) in choices else token.lower
+        return token.span.form.value if token.span else word
+
+    for joint, token in enumerate(tokens):
+        length = len(tokens) - joint - 1
+        if token.lower != "and" or not 1 < length < joint:
+            continue
+        head, last, rest = tokens[: joint - length], tokens[:joint], tokens[joint + 1 :]
+        if [*map(shape, last[-length:])] == [*map(shape, rest)]:
+            return [replace(clause, tokens=part) for part in (last, (*head, *rest))]
+    return []
+
+
+def each_value(clause: RequestClause, choices: Collection[str] = ()) -> list[RequestClause]:
+    """Return one clause per value of a list: two for "cancel O-11 and O-12".
+
+    Args:
+        choices: Stems of words that are choices of a parameter.
+    """
+    if repeated := _repeated(clause, choices):
+        return repeated
     tokens = [t for t in clause.tokens if t.lower not in _DISTRIBUTES]
     runs: list[list[int]] = []
+
+    def form(token: Token) -> str:
+        if token.span is not None:
+            return token.span.form.value if token.span.form in _SHARED_FORMS else ""
+        return "choice" if token.is_word and stem(token.lower) in choices else ""
+
     for at, token in enumerate(tokens):
-        if token.span is None or token.span.form not in _SHARED_FORMS:
+        if not form(token):
             continue
         last = runs[-1][-1] if runs else -1
         joined = {t.lower or t.text for t in tokens[last + 1 : at]} if runs else set()
-        alike = runs and (before := tokens[last].span) and before.form is token.span.form
+        alike = runs and form(tokens[last]) == form(token)
         if alike and joined and joined <= _BETWEEN:
             runs[-1].append(at)
         else:

@@ -45,7 +45,8 @@ ORDINALS: Mapping[str, int] = {
 UNITS: Mapping[str, str] = {
     alias: unit
     for unit, aliases in {
-        "gram": "g gram gramme", "kilogram": "kg kilo kilogram kilogramme", "pound": "lb lbs pound",
+        "milligram": "mg milligram milligramme", "gram": "g gram gramme",
+        "kilogram": "kg kilo kilogram kilogramme", "pound": "lb lbs pound",
         "ounce": "oz ounce", "meter": "m meter metre", "kilometer": "km kilometer kilometre",
         "centimeter": "cm centimeter centimetre", "mile": "mi mile", "foot": "ft foot feet",
         "liter": "l liter litre", "milliliter": "ml milliliter millilitre", "gallon": "gal gallon",
@@ -152,8 +153,8 @@ ACTIONS: tuple[frozenset[str], ...] = tuple(
         "open file raise submit register",
         "lock secure",
         "unlock",
-        "enable activate engage turn",
-        "disable deactivate turn",
+        "enable activate engage turn start",
+        "disable deactivate turn stop",
         "connect link join",
         "disconnect",
         "switch checkout change go",

@@ -90,6 +90,7 @@ def kind_of(parameter: ToolParameter) -> ValueKind:
     return ValueKind.ANY
 
 
+_ADDRESS = stem("address")
 _SUITS: dict[ValueKind, dict[ValueForm, float]] = {
     ValueKind.EMAIL: {ValueForm.EMAIL: 1.0},
     ValueKind.URL: {ValueForm.URL: 1.0, ValueForm.QUOTED: 0.6, ValueForm.PATH: 0.4},
@@ -136,6 +137,7 @@ _SUITS: dict[ValueKind, dict[ValueForm, float]] = {
         ValueForm.EMAIL: 0.6,
         ValueForm.URL: 0.6,
         ValueForm.PHONE: 0.5,
+        ValueForm.ADDRESS: 0.5,
         ValueForm.PHRASE: 0.5,
     },
 }
@@ -159,6 +161,8 @@ def value_compatibility(span: ValueSpan, parameter: ToolParameter) -> tuple[floa
         return (0.5, value) if span.text.isupper() else (0.0, None)
     if span.form is ValueForm.PATH and not _surely_path(span.text) and kind is ValueKind.PATH:
         return 0.8, value  # "feature/login" may be a branch
+    if span.form is ValueForm.ADDRESS and _ADDRESS in stems_of(parameter.name):
+        return 1.0, value
     form = examples_form(parameter.description)
     if form and span.form in (ValueForm.ID, ValueForm.NAME, ValueForm.NUMBER):
         # The description contains an example of the format.
@@ -170,8 +174,14 @@ def _surely_path(text: str) -> bool:
     return bool(re.match(r"[~./]|[A-Za-z]:", text) or re.search(r"\.\w+$|/$", text))
 
 
+_HOUR = stem("hour")
+
+
 def _as_number(span: ValueSpan, parameter: ToolParameter) -> tuple[float, Json]:
     value: Any = span.value
+    if span.form is ValueForm.TIME and _HOUR in stems_of(parameter.name):
+        hour, *minutes = str(value).split(":")
+        return (1.0, int(hour)) if not any(map(int, minutes)) else (0.0, None)
     if span.form is not ValueForm.NUMBER:
         return 0.0, None
     named = units_of(parameter)

@@ -48,6 +48,7 @@ class ValueForm(StrEnum):
     PHONE = "phone number"
     ID = "id"
     NUMBER = "number"
+    ADDRESS = "street address"
     NAME = "proper name"
     PHRASE = "words"
     """Words in a position where a parameter expects a value."""
@@ -330,6 +331,13 @@ def _compiled() -> tuple[_FormRule, ...]:
     return (*_quoted_forms(), *_names_and_paths(), *_times_and_numbers())
 
 
+_STREET = re.compile(
+    r"\b\d{1,5}[A-Za-z]?\s+(?:[A-Z][\w'-]*\s+){1,3}(?:Street|St|Road|Rd|Avenue|Ave|Lane|Ln|Drive|Dr"
+    r"|Way|Walk|Hill|Court|Square|Place|Close|Crescent|Terrace|Boulevard|Blvd|Quay|Row|Gardens|Park"
+    r"|Grove|Parade|Alley|Highway)\b(?:,\s+[A-Z][\w'-]*(?:\s+[A-Z][\w'-]*)*(?:\s+\d[\w-]*)?)*"
+)
+
+
 def _quoted_forms() -> tuple[_FormRule, ...]:
     return (
         (ValueForm.QUOTED, re.compile(r'"(?P<v>[^"\n]+)"'), _plain),
@@ -345,6 +353,7 @@ def _quoted_forms() -> tuple[_FormRule, ...]:
 
 def _names_and_paths() -> tuple[_FormRule, ...]:
     return (
+        (ValueForm.ADDRESS, _STREET, _plain),
         (ValueForm.URL, re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s<>]+"), _plain),
         (ValueForm.EMAIL, re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"), _plain),
         (

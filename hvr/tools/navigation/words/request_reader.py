@@ -28,16 +28,15 @@ from hvr.tools.navigation.request import (
 )
 from hvr.tools.navigation.words.arguments import (
     MIN_FORM_SCORE,
-    NAMED_PARAMETER_SCORE,
     REASON_STEMS,
     ReadCall,
     RequestContext,
-    cue_of,
 )
 from hvr.tools.navigation.words.clauses import (
     Mood,
     RequestClause,
     clauses_of,
+    each_part,
     each_value,
     reference_of,
     refers_back,
@@ -64,6 +63,7 @@ from hvr.tools.navigation.words.tool_choice import (
     ToolEvidence,
     verb_of,
 )
+from hvr.tools.navigation.words.value_names import ValueNames
 from hvr.tools.navigation.words.vocabulary import (
     SAME_VERB,
     SIMILAR_VERB,
@@ -71,50 +71,6 @@ from hvr.tools.navigation.words.vocabulary import (
     is_known,
     verbs_of_tools,
 )
-
-# Names of stated values ---------------------------------------------------------------------------
-# A value that no goal call takes constrains an entity; find the property that it refers to.
-
-_SURE = 1.0
-_LOOSE = frozenset([ValueKind.TEXT, ValueKind.ANY, ValueKind.PATH])
-
-
-class ValueNames:
-    """Names values after the parameters that accept them."""
-
-    def __init__(self, catalogue: Catalogue, meanings: Sequence[ParameterMeaning]) -> None:
-        self._slots = slots = {(slot.tool, slot.name): m.name for m in meanings for slot in m.slots}
-        self._parameters: list[tuple[str, ToolParameter]] = [
-            (slots.get((tool.name, p.name), p.name), p)
-            for tool in catalogue.tools
-            for p in tool.takes
-        ]
-
-    def of(self, tool: str, parameter: str) -> str:
-        """Return the meaning of a parameter or, if it has none, the parameter's name."""
-        return self._slots.get((tool, parameter), parameter)
-
-    def named(self, span: ValueSpan, clause: RequestClause | None) -> ReadValue | None:
-        """Return a value with the name that the text gives it; the name is empty if unclear."""
-        tokens = clause.tokens if clause is not None else ()
-        index = next((i for i, t in enumerate(tokens) if t.start == span.start), None)
-        best: tuple[float, str] = (0.0, "")
-        value = span.value
-        for name, parameter in self._parameters:
-            fits, as_value = value_compatibility(span, parameter)
-            if not fits:
-                continue
-            cue = cue_of(tokens, index, parameter) if index is not None else 0.0
-            if span.form in (ValueForm.NAME, ValueForm.NUMBER, ValueForm.QUOTED) and cue <= 0:
-                continue  # the form alone does not determine the meaning
-            if kind_of(parameter) in _LOOSE and cue < NAMED_PARAMETER_SCORE:
-                continue
-            if (score := fits + cue) > best[0] and score >= _SURE:
-                best, value = (score, name), as_value
-        if not best[1] and span.form in (ValueForm.NUMBER, ValueForm.DATE, ValueForm.TIME):
-            return None if clause is None else ReadValue("", span.value, span.text, span.form.value)
-        return ReadValue(best[1], value, span.text, span.form.value)
-
 
 # Request reader -----------------------------------------------------------------------------------
 
@@ -167,7 +123,7 @@ class RequestReader:
             if said.mood in (Mood.ORDER, Mood.QUESTION, Mood.CONDITIONAL):
                 clause = _resolved(said, clauses[:number])
                 goal = self._goal(clause, text, tool, goals, facts, reasons)
-                shares = each_value(clause) if goal.question is not None or goal.spans else []
+                shares = self._shares(clause, goal)
                 each = [self._goal(one, text, tool, goals, facts, reasons) for one in shares]
                 calls = [one.call for one in each if one.call is not None and not one.question]
                 same = len({call.tool.name for call in calls}) == 1
@@ -181,6 +137,21 @@ class RequestReader:
             )
             return ReadRequest(None, why, move=NextMove.ANSWER)
         return self._composed(_merged(goals), text, facts, _afterthoughts(clauses))
+
+    def _shares(self, clause: RequestClause, goal: _ClauseGoal) -> list[RequestClause]:
+        """Return the clauses into which a clause with a list of values has to be split."""
+        takes = {p.name: p for p in goal.call.tool.takes} if goal.call is not None else {}
+        for value in goal.call.values if goal.call is not None else ():
+            parameter = takes[value.name]
+            single = kind_of(parameter) is not ValueKind.TEXT and not parameter.is_list
+            worded = single and value.form == ValueForm.PHRASE.value
+            parts = each_part(clause, value.text) if worded else []
+            if len(parts) > 1:
+                return parts
+        said = [json.loads(c) for tool in goal.tools[:1] for p in tool.takes for c in p.choices]
+        choices = {stem(word) for word in said if isinstance(word, str)}
+        open_ = goal.question is not None or goal.spans or (goal.call and goal.call.open())
+        return each_value(clause, choices) if open_ else []
 
     def _goal(
         self,
@@ -475,6 +446,9 @@ class RequestReader:
                     for span, one in zip(goal.spans, beside, strict=True)
                     if one is not None
                 }
+        bound = {value for goal in served if goal.call for value in goal.call.values}
+        alone = _stated_once(values) if several else []
+        said |= {-1 - n: one for n, one in enumerate(alone) if one not in bound}
         for span in loose:
             if (one := self._names.named(span, None)) is not None and one.name:
                 said[span.start] = one
@@ -483,6 +457,14 @@ class RequestReader:
         request = ToolRequest(tuple(calls), facts_said, ordered=True, text=text)
         why = _explained(calls, values, unread)
         return ReadRequest(request, why, tools, None, tuple(questions), tuple(values), unread)
+
+
+def _stated_once(values: Iterable[ReadValue]) -> list[ReadValue]:
+    """Return the named values for whose names the request states no other value."""
+    stated: dict[str, dict[str, ReadValue]] = {}
+    for one in values:
+        stated.setdefault(one.name, {})[json.dumps(one.value)] = one
+    return [next(iter(ones.values())) for name, ones in stated.items() if name and len(ones) == 1]
 
 
 def _afterthoughts(clauses: Sequence[RequestClause]) -> list[RequestClause]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hvr.tools.catalogue.schema import Catalogue, Effect, ToolSchema, own_descriptions
-from hvr.tools.navigation.words.arguments import ReadCall, RequestContext, read_call
+from hvr.tools.navigation.words.arguments import ReadCall, RequestContext, read_call, switches
 from hvr.tools.navigation.words.clauses import Mood, RequestClause
 from hvr.tools.navigation.words.english import PHRASAL, PRONOUNS, RESTRICTIONS, stem, words_in
 from hvr.tools.navigation.words.lexer import Token, ValueForm, written
@@ -64,6 +64,7 @@ QUESTION_SCORE = 0.4
 """Minimum verb score at which a question may use a read-only tool."""
 
 _SHOW = stem("get")
+_SWITCHING = frozenset(map(stem, ("enable", "disable", "turn", "switch")))
 _GENERAL = frozenset(
     map(stem, ("get", "show", "tell", "give", "see", "display", "view", "provide"))
 )
@@ -167,6 +168,8 @@ class ToolChooser:
             nouns |= content_of(context.about, ()) & self.vocabulary.all
         nouns -= {stem(t.lower) for t in clause.tokens if t.start in call.used} - words.all
         said = action_match(tool, verb.stem) if verb.stem else 0.0
+        if verb.stem in _SWITCHING and switches(call):
+            said = max(said, SIMILAR_VERB)
         if verb.nouns & words.name and tool.effect is not Effect.READS:
             said = max(said, SIMILAR_VERB)
         if verb.stem in _GENERAL:
