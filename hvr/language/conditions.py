@@ -10,19 +10,27 @@ _CONDITIONS = tuple(
     (re.compile(said, re.IGNORECASE), plain)
     for said, plain in (
         (r"^(.*[,.;] )?should there be\b", r"\1if there is"),
-        (r"\b(if|unless) you (?:can't|cannot|can not|don't|do not) (?:find|see)(?: any| the)?\b",
-         r"\1 there is no"),
-        (r"\b(?:check|search|look (?:in|into|inside|through)) ([^,.;]+?) for ([^,.;]+?) and "
-         r"([^,.;]+?) if (?:you find|there is) (?:one|it|any|some)\b", r"if there is \2 in \1, \3"),
-        (r"\b(?:look|check|peek) (?:in|into|inside|on) ([^,.;]+)[,.;] (?:and )?(if|unless) "
-         r"it(?:'s| is)\b", r"\2 \1 is"),
+        (
+            r"\b(if|unless) you (?:can't|cannot|can not|don't|do not) (?:find|see)(?: any| the)?\b",
+            r"\1 there is no",
+        ),
+        (
+            r"\b(?:check|search|look (?:in|into|inside|through)) ([^,.;]+?) for ([^,.;]+?) and "
+            r"([^,.;]+?) if (?:you find|there is) (?:one|it|any|some)\b",
+            r"if there is \2 in \1, \3",
+        ),
+        (
+            r"\b(?:look|check|peek) (?:in|into|inside|on) ([^,.;]+)[,.;] (?:and )?(if|unless) "
+            r"it(?:'s| is)\b",
+            r"\2 \1 is",
+        ),
         (r"\b((?:there (?:is|are)|you (?:find|see))) at least\b", r"\1"),
         (r"\b(has|contains) ([^,.;]+?) (?:in|on|inside) it\b", r"\1 \2"),
         (r"\b(if|unless) ((?:the )?[\w -]+?) are all\b", r"\1 all \2 are"),
         (r"(?<=[^,.;])[,;]? (?:and|but) (?=(?:if|unless)\b(?! so\b| not\b))", ". "),
         (r"^((?:if|unless)\b[^.;]+), (?=(?:if|unless)\b(?! so\b| not\b))", r"\1. "),
     )
-)  # fmt: skip
+)
 """Ways to state a condition, and their plain form."""
 
 _TOGETHER = r"(?:together|at once|at the same time|simultaneously)"
