@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from hvr.base.printable import nearest, short
 from hvr.errors import PddlSemanticError, UndefinedValueError, UnknownObjectError
@@ -54,6 +54,8 @@ if TYPE_CHECKING:
 
 
 TOTAL_COST = FunctionTerm("total-cost")
+T = TypeVar("T")
+
 _CACHE_BYTES = 64_000_000
 
 
@@ -122,6 +124,7 @@ class Task:
         # Filled by `hvr.pddl.durative`, which is imported only for durative actions.
         self.durative_templates: dict[str, DurativeTemplate] = {}
         self._operators: dict[GroundAction, Operator] = {}
+        self._preconditions: dict[GroundAction, Conjunction] = {}
         self._conditions: dict[Expression, Conjunction] = {}
         self.parts = Parts()
         self.preference_names = _preference_names(domain, problem)
@@ -370,13 +373,20 @@ class Task:
             operator = ground_directly(self, schema)
         if operator is None:
             operator = self.operator(
-                action, binding_of(schema, action), schema.precondition, schema.effect
+                action,
+                binding_of(schema, action),
+                schema.precondition,
+                schema.effect,
+                self._preconditions.pop(action, None),
             )
-        # A mask is as long as the state, so large tasks cache fewer operators.
-        if len(self._operators) * (len(self._rows) // 2 + 256) > _CACHE_BYTES:
-            self._operators.clear()
-        self._operators[action] = operator
+        self._keep(self._operators, action, operator)
         return operator
+
+    def _keep(self, cache: dict[GroundAction, T], action: GroundAction, compiled: T) -> None:
+        # A mask is as long as the state, so large tasks cache fewer operators.
+        if len(cache) * (len(self._rows) // 2 + 256) > _CACHE_BYTES:
+            cache.clear()
+        cache[action] = compiled
 
     def precondition(self, action: GroundAction) -> Conjunction:
         """Compile the precondition of an action that belongs to the task, without its effects.
@@ -390,15 +400,29 @@ class Task:
         template = self._templates.get(action.name)
         if template is not None:
             return template.condition(action)
-        schema = self.domain.actions[action.name]
-        return Compiler(self).condition(schema.precondition, binding_of(schema, action))
+        condition = self._preconditions.get(action)
+        if condition is None:
+            schema = self.domain.actions[action.name]
+            condition = Compiler(self).condition(schema.precondition, binding_of(schema, action))
+            self._keep(self._preconditions, action, condition)
+        return condition
 
     def operator(
-        self, action: GroundAction, binding: Binding, precondition: Expression, effect: Expression
+        self,
+        action: GroundAction,
+        binding: Binding,
+        precondition: Expression,
+        effect: Expression,
+        condition: Conjunction | None = None,
     ) -> Operator:
-        """Compile a precondition and an effect into an operator, without caching it."""
+        """Compile a precondition and an effect into an operator, without caching it.
+
+        Args:
+            condition: The compiled precondition, if known.
+        """
         compiler = Compiler(self)
-        condition = compiler.condition(precondition, binding)
+        if condition is None:
+            condition = compiler.condition(precondition, binding)
         effects = Effects()
         compiler.effect(effect, binding, conditions.TRUE, effects)
         preferences = [
