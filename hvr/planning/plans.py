@@ -424,7 +424,7 @@ def block_conditions(
 
 
 def support(condition: Conjunction, state: int) -> Literals:
-    """Return literals that make a condition true in a state; of a disjunction, the first part's."""
+    """Return literals that make a condition true in a state (for a disjunction, one true part)."""
     return run_trampoline(_support(condition, state, True)) or Literals(0, 0)
 
 

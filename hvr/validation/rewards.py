@@ -64,7 +64,7 @@ class PlanScore(Value):
 
 
 def no_plan(says: str) -> PlanScore:
-    """Return the score of a completion without a judgeable plan."""
+    """Return the score of a completion that contains no plan, or a plan that cannot be judged."""
     return PlanScore(0.0, says=says)
 
 

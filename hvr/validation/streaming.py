@@ -147,11 +147,10 @@ class Verdicts:
         """Return a batch with four more columns.
 
         Args:
-            batch: The text columns `domain`, `problem` and `plan`, and any others.
+            batch: The text columns `domain`, `problem` and `plan`, and any other columns.
 
-        Returns:
-            The columns, and `outcome` ("valid", "invalid" or "unknown"), `rule` (the id of the
-            broken rule, or ""), `step` (the number of the failing step, or 0) and `reason`.
+        Returns: The columns, and `outcome` ("valid", "invalid" or "unknown"), `rule` (the id of the
+        broken rule, or ""), `step` (the number of the failing step, or 0) and `reason`.
         """
         columns = (map(str, batch[name]) for name in COLUMNS)
         judged = [

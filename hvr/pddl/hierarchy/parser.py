@@ -373,7 +373,7 @@ class _HddlProblemParser(ProblemParser):
         return super().read(name, sections)
 
     def domain_name(self, group: Group) -> str:
-        """Read :domain, ignoring its case because competition files do."""
+        """Read :domain, ignoring differences of case, which occur in competition files."""
         words = [node for node in group.items if isinstance(node, Word)]
         if len(words) == len(group.items) == 2:
             own = self.domain.name

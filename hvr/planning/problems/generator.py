@@ -308,7 +308,7 @@ class Cellar:
 
     @classmethod
     def drawn(cls, rng: Random, level: int, *, solvable: bool) -> Cellar:
-        """Draw 1 to 5 fuses and matches, which suffice if and only if `solvable`."""
+        """Draw 1 to 5 fuses, and matches that suffice if and only if `solvable` is set."""
         while True:
             fuses = [rng.randint(2, 6) for _ in range(level)]
             matches = [rng.randint(4, 9) for _ in range(rng.randint(1, level))]
