@@ -38,18 +38,20 @@ from conditions import conditions
 from inputs import measured
 
 from hvr.judging.verifier.kitchen.kitchen_verifier import FOLDER, judge, reading_of
-from hvr.judging.verifier.kitchen.mentions import FROM, NEAR, mentions_of
+from hvr.judging.verifier.kitchen.linked_plan import INITIAL_STATE, Fact, LinkedPlan, Need
+from hvr.judging.verifier.kitchen.mentions import FAMILIES, FROM, NEAR, mentions_of
 from hvr.judging.verifier.kitchen.step_features import untouched
 from hvr.judging.verifier.verifier import Verifier
 from hvr.judging.verifier.wrong_plans import roc_auc
 from studies.kitchen_plans.contrast_groups import fulfils_as_said
 from studies.kitchen_plans.examples import Example, read_examples
 from studies.kitchen_plans.hard_negatives import KINDS
-from studies.kitchen_plans.no_steps import done_already, nothing_done
 
 ROOT = Path(__file__).resolve().parent.parent
 PARAPHRASES = ROOT / "tools" / "data" / "kitchen_paraphrases.jsonl.xz"
 EXAMPLES = ROOT / "tools" / "data" / "kitchen_plans.jsonl.xz"
+_PLACED = frozenset({"on", "in"})
+_ENABLED = frozenset({"opened", "toggled", "dirty", "filled"})
 
 
 @dataclass(frozen=True)
@@ -125,6 +127,25 @@ def truths(verifier: Verifier, examples: Iterable[Example]) -> list[tuple[str, f
 
 def _auc(good: Sequence[float], bad: Sequence[float]) -> float:
     return roc_auc([*good, *bad], [1] * len(good) + [0] * len(bad))
+
+
+def nothing_done(plan: LinkedPlan) -> LinkedPlan:
+    """Return the plan without steps from a plan's initial state."""
+    return _standing(plan, plan.start)
+
+
+def done_already(plan: LinkedPlan) -> LinkedPlan:
+    """Return the plan without steps from a plan's final state, in which its goal holds."""
+    facts = {(f.predicate, f.args): f for f in plan.start}
+    for step in plan.steps:
+        facts |= {(f.predicate, f.args): f for f in step.makes}
+    kept = (f for f in facts.values() if f.predicate in FAMILIES or f.predicate in _PLACED)
+    return _standing(plan, tuple(sorted(f for f in kept if f.positive or f.predicate in _ENABLED)))
+
+
+def _standing(plan: LinkedPlan, start: tuple[Fact, ...]) -> LinkedPlan:
+    ends = tuple(Need(f, INITIAL_STATE) for f in start if f.predicate in _PLACED and f.positive)
+    return LinkedPlan((), ends, plan.types, start)
 
 
 def paraphrased(verifier: Verifier, examples: Iterable[Example]) -> int:

@@ -43,8 +43,7 @@ from hvr.tools.navigation.experience import learnt_counts
 from hvr.tools.navigation.graph import GraphTool, NavigationGraph, ObservedCall, evolved
 from hvr.tools.navigation.graph_log import ToolAdded, graph_text, read_events, rebuilt, write_event
 from studies.chain_search.annealing import annealed_chain
-from studies.chain_search.backward import backward_chain
-from studies.chain_search.learnt import learnt_tools
+from studies.chain_search.backward import backward_chain, learnt_tools
 
 PARTS = ("updates", "log", "search", "retrain")
 NEAR = 20
@@ -195,8 +194,7 @@ def retrain(tools: int, threads: int) -> None:
     import numpy as np
     import torch
 
-    from studies.link_prediction.pair_network import PairNetwork
-    from studies.link_prediction.propagation import Propagation
+    from studies.link_prediction.pair_network import PairNetwork, Propagation
     from studies.link_prediction.transformer import GraphTransformer
     from studies.link_prediction.vectors import NodeVectors
 

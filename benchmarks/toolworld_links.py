@@ -79,8 +79,7 @@ KINDS = ("random", "hard")
 def predictors() -> dict[str, LinkPredictor]:
     """Return the link predictors, one per row of the table."""
     need_gnn()
-    from studies.link_prediction.pair_network import PairNetwork
-    from studies.link_prediction.propagation import Propagation
+    from studies.link_prediction.pair_network import PairNetwork, Propagation
     from studies.link_prediction.transformer import GraphTransformer
 
     return {

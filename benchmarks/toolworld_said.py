@@ -22,7 +22,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from toolworld_findings import POSITION, Findings, FoundValue, Trait
-from toolworlds import SMALL, Scenario, explore, said
+from toolworlds import SMALL, Scenario, explore, replaced, said
 
 from hvr.tools.calling.calls import CallOutcome, Json, ToolCall, ToolEnvironment
 from hvr.tools.catalogue.schema import Effect, ToolSchema
@@ -211,7 +211,7 @@ class _Words:
             self._counted["described" if origins else "unsaid"] += 1
             found[place] = EntityQuery(features)
         return {
-            name: _with(value, found, (name,))
+            name: replaced(value, found, (name,))
             for name, value in call.arguments.items()
             if value is not None
         }
@@ -254,16 +254,6 @@ def _at_hand(value: Json, seen: Findings) -> bool:
 
 def _reachable(outcome: CallOutcome, seen: Findings) -> bool:
     return all(_at_hand(value, seen) for _, _, value in given_leaves(outcome.call.arguments))
-
-
-def _with(value: Json, found: Mapping[Place, Argument], place: Place) -> Argument:
-    if place in found:
-        return found[place]
-    if isinstance(value, dict):
-        return {name: _with(inner, found, (*place, name)) for name, inner in value.items()}
-    if isinstance(value, list):
-        return [_with(inner, found, (*place, index)) for index, inner in enumerate(value)]
-    return value
 
 
 def wrong_writes(

@@ -46,8 +46,7 @@ from hvr.tools.navigation.chains import CallFacts, NavigationTool, ToolChain, ch
 from hvr.tools.navigation.experience import learnt_counts
 from hvr.tools.navigation.graph import NavigationGraph
 from studies.chain_search.annealing import annealed_chain
-from studies.chain_search.backward import backward_chain
-from studies.chain_search.learnt import learnt_tools
+from studies.chain_search.backward import backward_chain, learnt_tools
 
 Search = Callable[[NavigationGraph, CallFacts, CallFacts], ToolChain | None]
 

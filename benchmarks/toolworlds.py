@@ -407,7 +407,7 @@ class _Giving:
                     sought[place] = EntityQuery(features, listed)
                 bound[place] = value
             before[place] = value
-        return {name: _with(value, sought, (name,)) for name, value in call.arguments.items()}
+        return {name: replaced(value, sought, (name,)) for name, value in call.arguments.items()}
 
     def _origins(self, name: str, value: Json) -> list[FoundValue]:
         """Return the places of a value in results; none if the value is given.
@@ -517,13 +517,14 @@ def _wordy(one: Trait) -> tuple[bool, str]:
     return isinstance(one[1], (int, float)), str(one)
 
 
-def _with(value: Json, sought: Mapping[Place, EntityQuery], place: Place) -> Argument:
-    if place in sought:
-        return sought[place]
+def replaced(value: Json, found: Mapping[Place, Argument], place: Place) -> Argument:
+    """Return a value at a place of an argument, with those in `found` put at their places."""
+    if place in found:
+        return found[place]
     if isinstance(value, dict):
-        return {name: _with(inner, sought, (*place, name)) for name, inner in value.items()}
+        return {name: replaced(inner, found, (*place, name)) for name, inner in value.items()}
     if isinstance(value, list):
-        return [_with(inner, sought, (*place, index)) for index, inner in enumerate(value)]
+        return [replaced(inner, found, (*place, index)) for index, inner in enumerate(value)]
     return value
 
 

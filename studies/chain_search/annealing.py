@@ -18,9 +18,9 @@ from studies.chain_search.backward import (
     BackwardBounds,
     backward_tools,
     forward_chain,
+    passed_on,
     producers,
 )
-from studies.chain_search.learnt import passed_on
 
 
 @dataclass(frozen=True)

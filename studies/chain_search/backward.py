@@ -8,12 +8,34 @@ best-first search of the same kind. It may miss chains that `hvr.tools.navigatio
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from hvr.tools.navigation.chains import CallFacts, NavigationTool, ToolChain
-from hvr.tools.navigation.graph import UNTRIED, NavigationGraph
-from studies.chain_search.learnt import passed_on
+from hvr.tools.navigation.graph import UNTRIED, GraphTool, NavigationGraph
+
+# Learnt tools -------------------------------------------------------------------------------------
+
+MIN_PASSES = 1
+"""Number of times a value must be passed on before two parameters count as equivalent."""
+
+
+def learnt_tools(graph: NavigationGraph, least: int = MIN_PASSES) -> Iterator[NavigationTool]:
+    for tool in graph.usable_tools():
+        yield NavigationTool(tool.name, tool.needs, tool.gives | passed_on(graph, tool, least))
+
+
+def passed_on(graph: NavigationGraph, tool: GraphTool, least: int = MIN_PASSES) -> frozenset[str]:
+    """Return the meanings to which values from a tool's results were passed on."""
+    return frozenset(
+        target
+        for given in tool.gives
+        for target, evidence in graph.passes.targets(given).items()
+        if evidence.successes >= least
+    )
+
+
+# Search -------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -27,8 +27,7 @@ from torch_geometric.utils import scatter, softmax
 from hvr.tools.navigation.graph import success_rate
 from studies.link_prediction.graph_arrays import GraphArrays, graph_arrays, graph_of
 from studies.link_prediction.predictor import Progress
-from studies.link_prediction.sequences import Run
-from studies.link_prediction.supervision import Hidden, hidden_parts
+from studies.link_prediction.sequences import Hidden, Run, hidden_parts
 from studies.link_prediction.vectors import Matrix, NodeVectors
 
 WeightUse = Literal["added", "multiplied", "none"]

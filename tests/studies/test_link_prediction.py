@@ -17,16 +17,15 @@ from hvr.tools.navigation.graph import ObservedCall
 from studies.link_prediction.features import adamic_adar, best_likeness, mean_likeness, near
 from studies.link_prediction.graph_arrays import graph_arrays, graph_of
 from studies.link_prediction.measures import area_under_curve, best_cut, f1, hits_at
-from studies.link_prediction.pair_network import PairNetwork
+from studies.link_prediction.pair_network import PairNetwork, Propagation
 from studies.link_prediction.predictor import LinkPredictor, alike, common_neighbours, counted
-from studies.link_prediction.propagation import Propagation
 from studies.link_prediction.sequences import (
     folds,
     hard_negatives,
+    hidden_parts,
     random_negatives,
     sequence_counts,
 )
-from studies.link_prediction.supervision import hidden_parts
 from studies.link_prediction.transformer import GraphTransformer
 from studies.link_prediction.vectors import NodeVectors
 

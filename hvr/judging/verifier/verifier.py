@@ -171,7 +171,7 @@ class TrainedNetwork:
     ) -> Floats:
         """Return the sums of the messages along links of one direction (equation 6)."""
         # The result has the shape (nodes, hidden). φ's first layer is split as in
-        # `studies.plan_network.layers.Messages`.
+        # `studies.plan_network.network.Messages`.
         wide = self.config.hidden
         weight, bias = self.tensors[f"{phi}.0.weight"], self.tensors[f"{phi}.0.bias"]
         context = request @ weight[:, 2 * wide :].T + bias

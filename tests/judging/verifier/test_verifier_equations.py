@@ -16,11 +16,9 @@ from hvr.judging.verifier.graph import PlanNode, plan_graph
 from hvr.judging.verifier.wrong_plans import roc_auc
 from hvr.tools.tool_plans import Tool, ToolGraph, ToolPlan
 from studies.plan_network.alignment_fit import AlignmentNetwork, FoldedAlignment
-from studies.plan_network.batch import select
-from studies.plan_network.layers import PlanLayer
-from studies.plan_network.losses import balance, graph_loss, local_loss, ranking_loss
-from studies.plan_network.network import PlanNetwork
+from studies.plan_network.network import PlanLayer, PlanNetwork, select
 from studies.plan_network.perturbations import connects
+from studies.plan_network.training import balance, graph_loss, local_loss, ranking_loss
 from tests.judging.verifier.small_world import HashEncoder, tiny_config
 
 

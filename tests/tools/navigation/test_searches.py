@@ -22,7 +22,7 @@ from hvr.tools.navigation.chains import (
 )
 from hvr.tools.navigation.experience import learnt_counts
 from hvr.tools.navigation.graph import NavigationGraph, ObservedCall, evolved
-from studies.chain_search.learnt import learnt_tools
+from studies.chain_search.backward import learnt_tools
 from tests.tools.chain_graphs import CANCELLED, MEANINGS, SHOP, known, tool
 
 
