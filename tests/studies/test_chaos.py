@@ -20,7 +20,6 @@ from studies.chaos.lab import Lab, Shared
 from studies.chaos.process import Ended
 from studies.chaos.running import run_one, table
 from studies.chaos.wire import ChaosServer, Talk
-from tests import warm
 from tests.extras import needs
 
 needs("openai")
@@ -34,11 +33,6 @@ QUICK = chosen(CHECKS, (), quick=True)
 @pytest.fixture(scope="module")
 def shared() -> Shared:
     return Shared()
-
-
-@pytest.fixture(autouse=True)
-def _warm(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("studies.chaos.process.subprocess", warm)
 
 
 @pytest.fixture
