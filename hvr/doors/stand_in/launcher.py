@@ -100,11 +100,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--profile", default="5", help="version of AI2-THOR to imitate (default: %(default)s)"
     )
-    parser.add_argument(
-        "--pack-anew",
-        action="store_true",
-        help="encode every object at every step, to measure the benefit of caching",
-    )
     for name, side in (("-screen-width", "width"), ("-screen-height", "height")):
         parser.add_argument(name, dest=side, type=_pixels, default=300, help=argparse.SUPPRESS)
 

@@ -369,9 +369,8 @@ def _options(given: Sequence[str], *, started_by_client: bool) -> argparse.Names
 
 
 def _link(options: argparse.Namespace, variables: Mapping[str, str]) -> Link:
-    reuse = not options.pack_anew
     if options.port is not None:
-        return HttpLink(options.host, options.port, "", JsonEncoder(reuse), options.wait)
+        return HttpLink(options.host, options.port, "", JsonEncoder(), options.wait)
     kind = variables.get("SERVER_TYPE")
     if kind is None:
         raise UsageError(
@@ -383,11 +382,11 @@ def _link(options: argparse.Namespace, variables: Mapping[str, str]) -> Link:
             return FifoLink(
                 Path(variables["FIFO_SERVER_PIPE_PATH"]),
                 Path(variables["FIFO_CLIENT_PIPE_PATH"]),
-                MsgpackEncoder(reuse),
+                MsgpackEncoder(),
             )
         if kind.upper() == "WSGI":
             host, port = variables["HOST"], int(variables["PORT"])
-            return HttpLink(host, port, variables.get("CLIENT_TOKEN", ""), JsonEncoder(reuse))
+            return HttpLink(host, port, variables.get("CLIENT_TOKEN", ""), JsonEncoder())
     except KeyError as error:
         raise UsageError(f"the environment variable {_PREFIX}{error.args[0]} is not set") from None
     except ValueError:

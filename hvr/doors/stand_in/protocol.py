@@ -164,8 +164,7 @@ _json = json.JSONEncoder(separators=(",", ":")).encode
 class MetadataEncoder(ABC):
     """Encodes events in the format that the client reads; encoded objects are cached."""
 
-    def __init__(self, reuse: bool = True) -> None:
-        self._reuse = reuse
+    def __init__(self) -> None:
         self._known: dict[str, tuple[_Fields, bytes, bytes]] = {}
 
     def envelope(self, reply: Reply) -> bytes:
@@ -185,8 +184,6 @@ class MetadataEncoder(ABC):
         return self._map(len(fields) + 1, [self._fields(fields), objects])
 
     def _objects(self, entries: Iterable[_Fields]) -> list[bytes]:
-        if not self._reuse:
-            return [self._map(len(entry), [self._fields(entry)]) for entry in entries]
         known: dict[str, tuple[_Fields, bytes, bytes]] = {}
         for entry in entries:
             object_id = entry["objectId"]
@@ -226,8 +223,8 @@ class MetadataEncoder(ABC):
 class MsgpackEncoder(MetadataEncoder):
     """Encodes messages as msgpack, for named pipes."""
 
-    def __init__(self, reuse: bool = True) -> None:
-        super().__init__(reuse)
+    def __init__(self) -> None:
+        super().__init__()
         try:
             self._packer: Any = import_module("msgpack").Packer()
         except ImportError:
