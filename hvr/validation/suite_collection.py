@@ -275,12 +275,22 @@ def read_manifest(file: str, skip: Sequence[str] = ()) -> Suite:
     return Suite(tuple(jobs), skipped=tuple(dict.fromkeys(skipped)))
 
 
-def _entry(line: Any, place: str) -> tuple[str, str, list[str]]:
+def model_files(line: Any, place: str) -> tuple[str, str]:
+    """Return the names of domain and problem in a line of a manifest.
+
+    Raises:
+        DataFileError: The line lacks one of them.
+    """
     if not isinstance(line, dict):
-        raise DataFileError(f'{place}: expected an object with "domain", "problem" and "plan"')
+        raise DataFileError(f'{place}: expected an object with "domain" and "problem"')
     for name in ("domain", "problem"):
         if not isinstance(line.get(name), str) or not line[name]:
             raise DataFileError(f'{place}: "{name}" must be a file name')
+    return line["domain"], line["problem"]
+
+
+def _entry(line: Any, place: str) -> tuple[str, str, list[str]]:
+    domain, problem = model_files(line, place)
     if ("plan" in line) is ("plans" in line):
         raise DataFileError(f'{place}: expected either "plan" or "plans"')
     plans = line["plans"] if "plans" in line else [line["plan"]]
@@ -288,7 +298,7 @@ def _entry(line: Any, place: str) -> tuple[str, str, list[str]]:
         raise DataFileError(
             f'{place}: "plan" must be a file name, and "plans" a list of file names'
         )
-    return line["domain"], line["problem"], plans
+    return domain, problem, plans
 
 
 # Patterns -----------------------------------------------------------------------------------------

@@ -520,16 +520,14 @@ def find_set(name: str, domain: str | None = None) -> tuple[list[SetProblem], li
 
 
 def _entry(line: Any, place: str, folder: Path) -> SetProblem:
-    if not isinstance(line, dict):
-        raise DataFileError(f'{place}: expected an object with "domain" and "problem"')
-    for name in ("domain", "problem"):
-        if not isinstance(line.get(name), str) or not line[name]:
-            raise DataFileError(f'{place}: "{name}" must be the name of a file')
+    from hvr.validation.suite_collection import model_files
+
+    domain, problem = model_files(line, place)
     best = line.get("best")
     if best is not None and (isinstance(best, bool) or not isinstance(best, int | float)):
         raise DataFileError(f'{place}: "best" must be a number, the cost of the best known plan')
     known = None if best is None else Fraction(str(best))
-    return SetProblem(str(folder / line["domain"]), str(folder / line["problem"]), known)
+    return SetProblem(str(folder / domain), str(folder / problem), known)
 
 
 def summary(rows: Iterable[SetRow], best: Mapping[str, Fraction], limit: float) -> dict[str, Any]:

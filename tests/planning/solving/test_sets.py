@@ -128,7 +128,7 @@ def test_qualities_refer_to_the_best_known_costs(hvr_: Hvr, ways: Path) -> None:
     assert [one["quality"] for one in told["problems"]] == [0.5, 0.5]
     assert told["summary"]["quality"] == 1.0
     (ways / "set.jsonl").write_text('{"domain": "domain.pddl"}\n')
-    assert '"problem" must be the name of a file' in hvr_(*words).err
+    assert '"problem" must be a file name' in hvr_(*words).err
 
 
 @given(
