@@ -19,12 +19,13 @@ from hvr.knowledge.ontology import (
     VESSEL,
 )
 from hvr.language.adjuncts import Adjuncts
+from hvr.language.complaints import verb_for
 from hvr.language.lexicon import Lexicon, Verb, verb_of
 from hvr.language.meaning import PORTION, Entity, MeaningDraft
 from hvr.language.modifiers import apply_adjective, check_compatible, emptied
 from hvr.language.reference import ReferentReading, Referents
 from hvr.language.syntax import Adjunct, NounGroup, NounPhrase
-from hvr.language.taxonomy import literals, negated
+from hvr.language.taxonomy import negated
 
 # Dishes -------------------------------------------------------------------------------------------
 
@@ -148,24 +149,13 @@ class Making:
         self.draft.place([number], plate, "on")
         return plate
 
-    def _remedy(self, condition: str) -> str:
-        """Return the verb that ends a state, such as 'wash' for 'dirty'; empty if there is none."""
-        wanted = literals(negated(condition))
-        verbs = (
-            verb.word
-            for entries in self.lexicon.entries.values()
-            for verb in entries
-            if isinstance(verb, Verb) and wanted <= literals(verb.condition or "")
-        )
-        return next(verbs, "")
-
     def read_state(self, group: NounGroup) -> list[int]:
         """Interpret a state without a verb: 'a hot coffee on the table', 'the mug clean'."""
         draft = self.draft
         adjectives = group.predicate.adjectives
         if adjectives and all(a.selects for a in adjectives) and not group.adjuncts:
             what, word = group.things[0].text, adjectives[0].word
-            if verb := self._remedy(adjectives[0].condition):
+            if verb := verb_for(self.lexicon, negated(adjectives[0].condition)):
                 the = "" if group.things[0].kind in {"pronoun", "name"} else "the "
                 raise ProposalError((f"{verb} {the}{what}",))
             raise LanguageError(

@@ -342,7 +342,7 @@ CHAT_WORDS: Mapping[str, str] = {
     "bc": "because", "cn": "can", "lites": "lights", "rn": "now",
     "whos": "who's", "omg": "", "btw": "", "fyi": "", "wth": "",
     "b4": "before", "asap": "now", "kinda": "", "sorta": "", "lol": "", "umm": "", "uh": "",
-    "ya": "you", "ta": "thanks", "bro": "",
+    "ya": "you", "ta": "thanks", "bro": "", "d": "the", "tha": "the", "lite": "light",
     "uhm": "", "hmm": "", "ok": "", "okay": "", "yo": "", "hey": "", "yeah": "",
 }  # fmt: skip
 """Chat abbreviations and spoken fillers, with their replacements."""

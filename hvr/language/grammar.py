@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from hvr.errors import (
@@ -21,6 +22,7 @@ from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.language.asides import corrected, with_names, with_referent, without_manner
 from hvr.language.clauses import read_clauses
+from hvr.language.complaints import complaint
 from hvr.language.conditions import plain_conditions
 from hvr.language.courtesy import plainly
 from hvr.language.cursor import PAUSES, STOPS, Cursor, Picks, expand_idioms, explore
@@ -39,7 +41,14 @@ from hvr.language.meaning import Meaning, MeaningDraft, adapt
 from hvr.language.negation import Forbidding, exclude_contradicted
 from hvr.language.own_words import OwnWords
 from hvr.language.paraphrase import in_order, paraphrase
-from hvr.language.spelling import Corrected, corrections, language_of, with_object_names
+from hvr.language.spelling import (
+    Corrected,
+    beside,
+    corrections,
+    expanded,
+    language_of,
+    with_object_names,
+)
 from hvr.language.taxonomy import Taxonomy
 from hvr.language.verb_phrases import Interpreter
 from hvr.pddl import Domain
@@ -55,6 +64,8 @@ if TYPE_CHECKING:
 # `noun_phrases`, `syntax`), and turned into entities with conditions (`reference`,
 # `verb_phrases`, `meaning`). If a word is ambiguous ("toast", "open", "water"), its neighbours
 # decide.
+
+_DEGREES = frozenset({"so", "too"})
 
 _NOISE = frozenset({"really", "very", "quite", "just", "actually", "basically", "simply"})
 """Words that are ignored everywhere, even inside a phrase: 'I'd really like'."""
@@ -72,6 +83,8 @@ def readings(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> tuple[tuple[Mea
         for n, t in enumerate(tokens)
         if n == 0 or t != tokens[n - 1] or not t.isalpha() or t in PARTICLES
     )
+    if hinted := _particle(tokens, lexicon) or complaint(expanded(tokens, lexicon), lexicon):
+        raise ProposalError((" ".join(hinted),))
     tokens = _all_of(_announced(tokens, lexicon), lexicon)
     if foreign := language_of(tokens, [t for t in tokens if t not in lexicon.parts]):
         raise LanguageError(f"this seems to be {foreign}: hvr reads English only")
@@ -85,6 +98,14 @@ def readings(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> tuple[tuple[Mea
     if not found:
         raise refusals[0]
     return tuple(dict.fromkeys(found))
+
+
+def _particle(tokens: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:
+    """Return the request with 'off' for the 'of' after a verb: 'turn of the light'."""
+    for at, (verb, word) in enumerate(pairwise(tokens)):
+        if word == "of" and "off" in lexicon.separable.get(verb, ()):
+            return (*tokens[: at + 1], "off", *tokens[at + 2 :])
+    return ()
 
 
 def _announced(tokens: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:
@@ -148,11 +169,13 @@ def _as_spelt(
 
 def _proposed(tokens: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:
     """Return the requests that a need or complaint suggests: 'get me something to drink'."""
+    plain = tuple(token for token in tokens if token not in _DEGREES)
     for key, requests in sorted(lexicon.proposals.items(), key=lambda item: -len(item[0])):
-        for at in range(len(tokens) - len(key) + 1):
-            if tokens[at : at + len(key)] == key:
-                around = tokens[:at], tokens[at + len(key) :]
-                return tuple(" ".join((*around[0], r, *around[1])) for r in requests)
+        for text, words in ((tokens, key), (plain, tuple(w for w in key if w not in _DEGREES))):
+            for at in range(len(text) - len(words) + 1):
+                if text[at : at + len(words)] == words:
+                    around = text[:at], text[at + len(words) :]
+                    return tuple(" ".join((*around[0], r, *around[1])) for r in requests)
     return ()
 
 
@@ -238,7 +261,7 @@ def check_words(cursor: Cursor) -> None:
         if len(set(unknown)) == 1:
             error.suggestions = tuple(
                 " ".join(near if token == unknown[0] else token for token in cursor.tokens)
-                for near in cursor.lexicon.nearest(unknown[0])
+                for near in beside(unknown[0], cursor.lexicon)
             )
         raise error
 
@@ -328,6 +351,7 @@ class Reader:
         for request in error.requests:
             with suppress(HvrError):
                 goals.append(self.goals(request, inventory)[0])
+        goals = list({in_order(goal.paraphrase): goal for goal in reversed(goals)}.values())[::-1]
         if not goals:
             raise error
         if reading is None:
@@ -383,14 +407,24 @@ class Reader:
         except (AmbiguousError, ProposalError):
             raise
         except LanguageError as error:
-            for wish in found:
-                try:
-                    self._wished(wish, inventory)
-                except LanguageError:
-                    continue
-                raise ProposalError((" ".join(wish.tokens),)) from None
+            doubtful = [" ".join(wish.tokens) for wish in found]
+            if meant := self._readable((*doubtful, *error.suggestions), inventory):
+                raise ProposalError(meant) from None
             self._add_understood(error, request, inventory)
             raise
+
+    def _readable(self, requests: Sequence[str], inventory: Inventory) -> tuple[str, ...]:
+        """Return the requests that are read; none if one is impossible and may be meant."""
+        found: list[str] = []
+        for request in requests:
+            try:
+                self._whole(request, inventory)
+            except LanguageError:
+                continue
+            except ImpossibleGoalError:
+                return ()
+            found.append(request)
+        return tuple(dict.fromkeys(found))
 
     def _wished(self, wish: Wish, inventory: Inventory) -> tuple[Goal, ...]:
         tokens, meant = with_referent(wish.tokens, wish.asides, self.lexicon)
@@ -615,4 +649,5 @@ class AgreementReader(_WithLearnt):
 
 def is_plain(request: str, goal: Goal) -> bool:
     """Return whether a request is short and completely understood by the grammar."""
-    return len(request.split()) <= _PLAIN_WORDS and not goal.unread and not goal.notes
+    told = [note for note in goal.notes if not note.startswith("read ")]  # corrected words
+    return len(request.split()) <= _PLAIN_WORDS and not goal.unread and not told

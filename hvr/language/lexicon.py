@@ -122,7 +122,7 @@ class FunctionWord(Value):
     value: str | int = ""
 
 
-SHORTEST_MISSPELT = 3
+SHORTEST_MISSPELT = 2
 """Minimum number of letters in a word whose spelling is corrected."""
 
 Entry = Verb | Adjective | Dish | Noun | FunctionWord
@@ -155,6 +155,7 @@ class Lexicon:
     features: Mapping[str, frozenset[str]] = field(default_factory=dict)
     uses: Mapping[str, frozenset[str]] = field(default_factory=dict)
     proposals: Mapping[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
+    remedies: Mapping[tuple[str, ...], str] = field(default_factory=dict)
 
     @cached_property
     def descriptive(self) -> frozenset[str]:
@@ -440,6 +441,11 @@ def load_lexicon(ontology: Ontology) -> Lexicon:
         proposals={
             tokenize(label): tuple(map(str, ontology.annotation(name, "plainly")))
             for name in ontology.instances("Proposal")
+            for label in ontology.labels(name)
+        },
+        remedies={
+            tokenize(label): str(verb)
+            for name, verb in ontology.pairs("remedy")
             for label in ontology.labels(name)
         },
     )

@@ -44,6 +44,9 @@ _CLOSE = 0.5
 _MOST = 12
 """Maximum number of combinations of corrections that are read."""
 
+_DRAWN_OUT = re.compile(r"([a-z])\1+$")
+"""The drawn-out end of a word: 'plzzz'."""
+
 _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 
 
@@ -92,8 +95,9 @@ def expanded(tokens: Sequence[str], lexicon: Lexicon) -> tuple[str, ...]:
 def _from_chat(tokens: Sequence[str], lexicon: Lexicon) -> Iterator[str]:
     """Expand chat abbreviations such as 'u', 'pls' and 'dont'."""
     for token in tokens:
-        known = token in lexicon.parts or token not in CHAT_WORDS
-        yield from (token,) if known else CHAT_WORDS[token].split()
+        word = token if token in CHAT_WORDS else _DRAWN_OUT.sub(r"\1", token)
+        known = token in lexicon.parts or word not in CHAT_WORDS
+        yield from (token,) if known else CHAT_WORDS[word].split()
 
 
 def _rejoined(tokens: Iterator[str], lexicon: Lexicon) -> tuple[str, ...]:
@@ -159,6 +163,12 @@ def candidates(word: str, lexicon: Lexicon) -> tuple[str, ...]:
     close.sort(key=lambda one: (one.endswith("s") != plural, near[one], len(one), one))
     forms = {_meaning(one, lexicon): one for one in reversed(close)}
     return tuple(sorted(forms.values(), key=lambda one: (near[one], one)))
+
+
+def beside(word: str, lexicon: Lexicon) -> tuple[str, ...]:
+    """Return the known words that are one likely mistake from a word, even an ordinary one."""
+    near = {w: likelihood(word, w) for w in lexicon.spellable if abs(len(w) - len(word)) < 2}
+    return tuple(sorted((w for w, cost in near.items() if cost <= _LIKELY), key=near.__getitem__))
 
 
 def bases(word: str) -> Iterator[str]:

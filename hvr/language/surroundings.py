@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from hvr.errors import LanguageError
 from hvr.language.clauses import read_clauses
+from hvr.language.complaints import complaint
 from hvr.language.cursor import PAUSES, Cursor, expand_idioms
 from hvr.language.frames import (
     ASKING,
@@ -210,6 +211,8 @@ class _Sentence:
             cursor.function("everything", *("pronoun", "rest") * self.begun, at=n) for n in places
         )
         if not (about and all(cursor.longest(n) or self._known(cursor.word(n)) for n in places)):
+            return False
+        if complaint(spelt, self.lexicon):
             return False
         try:
             clauses, bans = read_clauses(cursor)
@@ -422,7 +425,7 @@ class _Sentence:
             return True
         if words[0] in REASONS:
             return not (known and set(words) & DESIRES)
-        if words[0] == "after" and words[1] not in PERSONS:
+        if words[0] == "after" and words[1:2] and words[1] not in PERSONS:
             known = known or any(self.cursor.kind(Verb, n) for n in range(start + 1, end))
             plain = not (known or self._states(words[1:])) and len(words) <= _LONGEST_TIME
             return plain or bool(set(words) & PEOPLE)
@@ -431,6 +434,8 @@ class _Sentence:
     def _is_statement(self, start: int, end: int) -> bool | None:
         cursor = self.cursor
         words = cursor.tokens[start:end]
+        if complaint(words, self.lexicon):
+            return True
         states = self._states(words)
         orders = [n for n in range(start, end) if self._orders(start, n, end)]
         known = all(w in TIMES or cursor.longest(start + n) for n, w in enumerate(words))
@@ -447,7 +452,7 @@ class _Sentence:
             return True if idle else None
         if cursor.function("forbid", "without", at=start):
             return self._denying(words, states)
-        if known and not states and not (words[0] in LINKS and words[1] in PERSONS):
+        if known and not states and not (words[0] in LINKS and set(words[1:2]) & PERSONS):
             return None
         restricts = cursor.function("ensure", "needing", "det", "without", "except", at=start)
         if restricts and not states:

@@ -178,3 +178,21 @@ def test_large_sets_are_reached_in_stages() -> None:
     assert len(stages) > 2
     words = [set(stage.wanted.split()) for stage in stages]
     assert all(one <= more for one, more in pairwise(words))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("the tomato is too warm", "the tomato is cold"),
+        ("somebody left the fridge open", "the fridge is closed"),
+        ("the knife isn't clean", "the knife has been washed"),
+        ("this bread is getting stale", "the bread is in the garbage can"),
+        ("the pan needs a good scrub", "the pan has been washed"),
+        ("why is the coffee machine still on?", "the coffee machine is off"),
+        ("turn of the coffee machine", "the coffee machine is off"),
+        ("pit the lettuce in the sink", "the lettuce is in the sink basin"),
+    ],
+)
+def test_complaints_and_likely_mistakes_are_asked_about(text: str, said: str) -> None:
+    with pytest.raises(AmbiguousError, match=f"did you mean: {said}"):
+        read(text)
