@@ -511,7 +511,7 @@ def _light(cursor: Cursor) -> Clause | None:
     if cursor.take("light") is None:
         return None
     things = read_things(cursor, "give", listing=True)
-    if cursor.take("recipient"):
+    if cursor.take("recipient") or cursor.done or cursor.word() in STOPS:
         return Clause(verb_of(cursor.lexicon, "hold"), (NounGroup(things),))
     cursor.take("det")
     cursor.skip_fillers()

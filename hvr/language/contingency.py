@@ -47,7 +47,7 @@ _OWN = re.compile(r"if (.+?), then: (.+?); otherwise: (.+)", re.IGNORECASE)
 
 _CHECKED = re.compile(
     r"\b(?:check|see|look|find out|verify|make sure) (?:if|whether|that) ([^,.;]+)[,.;]\s*(?:and )?"
-    r"if (so|not|(?:it|they) (?:is|are|does|do)|(?:it|they) (?:isn't|aren't|is not|are not))\b,?",
+    r"if (so|not|(?:it|they) (?:isn't|aren't|is not|are not)|(?:it|they) (?:is|are|does|do))\b,?",
     re.IGNORECASE,
 )
 _ASKED = re.compile(
@@ -64,6 +64,9 @@ _NOTHING = re.compile(
 """Branches that ask for nothing."""
 
 _AGAIN = re.compile(r"^(if|unless) (?:it|they)(?:'s|'re| is| are)\b")
+_THERE = re.compile(r"(?<=\w) there\b(?! (?:is|are))", re.IGNORECASE)
+_PLACE = re.compile(r".* (in|on|into|onto) ((?:the|a|an|my) [^,.;]+)", re.IGNORECASE)
+
 _LINKS = frozenset({"and", "then", "but", ",", "also"})
 _PRONOUNS = frozenset({"it", "they", "them", "that", "this"})
 
@@ -98,6 +101,7 @@ def conditional_goals(
     view = SceneView(inventory, inventory.unseen)
     judge = StatementJudge(reader, view)
     condition = standing_alone(found.condition, found.then, reader, inventory)
+    condition = _THERE.sub(lambda _: f" {_place_in(found.then)}", condition)
     statement = read_statement(condition, reader, view)
     truth = judge.truth(statement)
     denied = _IF[found.word]
@@ -290,6 +294,14 @@ def _split(request: str, reader: Reader, inventory: Inventory) -> Conditional | 
 def _condition_checked(found: re.Match[str]) -> str:
     denied = found[2].endswith("t")  # 'not', "isn't"
     return f"{'unless' if denied else 'if'} {found[1]},"
+
+
+def _place_in(text: str) -> str:
+    """Return the place that a clause names, for 'there' in its condition."""
+    place = _PLACE.search(text)
+    if place is None:
+        raise LanguageError(f"it is not clear where 'there' is in the condition of {text!r}")
+    return f"{place[1].removesuffix('to')} {place[2]}"
 
 
 def _question_checked(found: re.Match[str]) -> str:

@@ -202,7 +202,7 @@ FUNCTION_WORDS: Mapping[str, Mapping[str, str | int] | Iterable[str]] = {
         "dark blue", "light green", "dark green", "for a while", "for a bit", "for a minute",
         "for a moment", "lightly", "well done", "extra", "juicy", "plain", "healthy", "left over",
         "leftover", "one by one", "one at a time", "one after the other", "one after another",
-        "slightly", "to capacity",
+        "slightly", "to capacity", "for now", "from now on", "for the moment", "for today",
         "somewhat", "a little", "a little bit", "center", "centre", "opposite", "pull out",
         "lowest", "highest", "topmost", "bottommost", "uppermost", "leftmost", "rightmost", "main",
         "from the wall", "off the wall", "against the wall", "along the wall", "by the wall",

@@ -82,6 +82,7 @@ class Entity(Value):
         from_clause: Index of the clause that gives its initial place, or None.
         from_parts: Whether the drawers and shelves of the initial place count as this place.
         firm: Whether this reading requires the object to be at its initial place.
+        soft: Whether the initial place may also be where the action happens: 'in the sink'.
         distinct: Whether the entity differs from all other mentioned entities of its class.
         each: Whether objects placed in or on the entity are distributed over its objects.
         every: Whether the request says 'every' or 'all', so that there may be none.
@@ -120,6 +121,7 @@ class Entity(Value):
     from_clause: int | None = None
     from_parts: bool = False
     firm: bool = False
+    soft: bool = False
     distinct: bool = False
     somewhere: bool = False
     near: tuple[Nearness, ...] = ()
@@ -383,7 +385,13 @@ class MeaningDraft:
         self.change(number, liquid=liquid, liquid_clause=self.clause)
 
     def come_from(
-        self, things: Iterable[int], place: int, word: str = "on", *, firm: bool = False
+        self,
+        things: Iterable[int],
+        place: int,
+        word: str = "on",
+        *,
+        firm: bool = False,
+        soft: bool = False,
     ) -> None:
         """Restrict entities to objects that are at a place at the start.
 
@@ -396,7 +404,7 @@ class MeaningDraft:
             classes = tuple(dict.fromkeys((*entity.classes, *around)))
             origin = {"place_from": classes, "from_name": entity.name}
             self.change(number, from_parts=word.split()[0] not in _ON_TOP)
-            self.change(number, **origin, from_clause=self.clause, firm=firm)
+            self.change(number, **origin, from_clause=self.clause, firm=firm, soft=soft)
             if not self.entities[number].group:
                 self.change(place, holding=self.entities[number].classes)
         # 'take the egg from the fridge and close it': 'it' must still find the fridge.

@@ -209,6 +209,8 @@ class ObjectChoice(ClassChoice):
         fitting = tuple(
             n for n in chosen if stands_at(self.inventory, n, entity, self.taxonomy.piece_of)
         ) or self._in_part_of_origin(entity, chosen)
+        if not fitting and entity.soft and not entity.group:
+            return chosen
         if not fitting and entity.group and entity.count == 0:
             place = entity.from_name or self.taxonomy.label(entity.place_from[0])
             self.note(f"nothing on or in the {place} can be moved")

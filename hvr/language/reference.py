@@ -567,7 +567,8 @@ class Referents:
             return self.all_of((thing.of,), reading)
         vessels = [n for n in thing.nouns if self.taxonomy.plays(n.object_class, PLACE, VESSEL)]
         place = self.taxonomy.any_plays(thing.of.classes, PLACE) and thing.of.kind == "noun"
-        if place and not any(self.taxonomy.plays(c, VESSEL) for c in thing.classes):
+        fixed = not self.taxonomy.any_plays(thing.of.classes, PORTABLE)
+        if place and (fixed or not any(self.taxonomy.plays(c, VESSEL) for c in thing.classes)):
             at = Predication((), (Adjunct("place", "on", (thing.of,)),))  # 'the pillow of the bed'
             return self._entities(thing.replace(of=None, relative=at), reading)
         if not vessels:

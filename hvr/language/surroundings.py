@@ -190,7 +190,10 @@ class _Sentence:
             if stop == end or (stop > at and self.tokens[stop] in JOINTS):
                 piece = self.tokens[at:stop]
                 part = _Part(piece, piece)
-                if not self.reads(piece):
+                # In 'wallet and keys in the box', the unknown word names a thing.
+                listed = self.tokens[stop : stop + 1] in (("and",), ("or",))
+                listed = listed and not self.cursor.clause_starts(stop + 1)
+                if not listed and not self.reads(piece):
                     part = self._framed(at, stop) or self._remark(at, stop)
                 self.begun = self.begun or bool(part.kept)
                 yield part.replace(link=link)

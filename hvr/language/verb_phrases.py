@@ -5,6 +5,7 @@ from __future__ import annotations
 from hvr.errors import IncompleteError, LanguageError
 from hvr.knowledge.ontology import (
     ADJOINS,
+    BASIN,
     BIN,
     CARRIER,
     INSTRUMENT,
@@ -128,7 +129,12 @@ class States:
         liquid = any(draft.entities[n].liquid for n in things)
         classes = draft.entities[outer].classes
         means = methods.used_with(classes)
-        if methods.asked_of(condition, classes):
+        where = draft.plays(outer, BASIN) or (
+            taxonomy.slices_it(condition) and draft.plays(outer, WORKTOP)
+        )
+        if where and adjunct.word in STATIC and draft.live(things) and not liquid:
+            draft.come_from(things, outer, soft=True)  # which ones, or where to do it
+        elif methods.asked_of(condition, classes):
             self.adjuncts.method(verb, things, outer)
         elif means and not liquid and methods.asked_of(condition, means.needs):
             draft.heat_in(things, outer, adjunct.word)
@@ -140,12 +146,6 @@ class States:
             for number in things:
                 pieces = draft.pieces(number, 0)
                 draft.place([pieces], outer, adjunct.word)
-        elif (
-            taxonomy.slices_it(condition)
-            and draft.plays(outer, WORKTOP)
-            and self.draft.brackets.take(2)
-        ):
-            self.adjuncts.forget_means(outer)  # where to slice it, or which one
         elif adjunct.word in STATIC and (
             (definite and all(t.determiner.definite for t in adjunct.things))
             or not all(draft.plays(n, PORTABLE) for n in things)
