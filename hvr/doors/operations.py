@@ -466,7 +466,7 @@ def _stepper(state: SessionState) -> Stepper:
 
     validator = _validator(state)
     if validator.task.domain.durative_actions:
-        raise UsageError("sessions execute actions without times; this domain has durations")
+        raise UsageError("sessions execute actions without times; this domain has durative actions")
     stepper = Stepper(validator.task)
     for text in state.steps:
         stepper.apply(_action(text))
@@ -524,7 +524,7 @@ def _plan_request(request: schema.PlanRequest) -> Run:
         raise UsageError(f"no scene named {request.scene!r}{hint}")
     seconds = min(10.0, 0.9 * request.seconds)
     if not re.fullmatch(r"[\w-]*", request.run, re.ASCII):
-        raise UsageError(f"run must have only letters, digits, '-' and '_', got {request.run!r}")
+        raise UsageError(f"run must contain only letters, digits, '-' and '_', got {request.run!r}")
     save = Path("runs", request.run) if request.run else None
     scene = request.scene or None
     options = Options(

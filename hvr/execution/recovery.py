@@ -407,7 +407,7 @@ class ExecutionWorld(Protocol):
         return ()
 
     def unseen(self, watch: Any, step: int) -> tuple[str, ...]:
-        """Return the objects that a reached goal depends on and that were not seen since a step."""
+        """Return the objects that a reached goal depends on, if not seen since the given step."""
         del watch, step
         return ()
 

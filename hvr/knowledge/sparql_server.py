@@ -174,7 +174,7 @@ class ServerAddress:
             )
         if parts.username or parts.password or parts.query or parts.fragment:
             raise UsageError(
-                f"the address of the store must have only host and path; set the user in {USER} "
+                f"the address of the store must contain only host and path; set the user in {USER} "
                 f"and the password in {PASSWORD}, or a token in {TOKEN}",
                 field="store",
             )

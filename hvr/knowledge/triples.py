@@ -430,7 +430,13 @@ def contents(scene: SceneGraph, receptacle: str) -> set[str]:
 
 
 class _Rule(Value):
-    """A place that gives objects a mark; unless `itself`, a separate control switches it."""
+    """A rule that marks the objects at places of certain types, for example as washed.
+
+    Attributes:
+        switches: Types of the controls that switch the places on.
+        events: Predicates whose change gives the mark.
+        itself: Whether the place is switched directly, without a separate control.
+    """
 
     mark: str
     places: frozenset[str]

@@ -219,16 +219,17 @@ class ActionAnnotations:
     """The annotations of a world's actions; actions are given by PDDL name.
 
     Args:
-        continued: Actions that continue a block after an action in `ends`, instead of starting one.
-        used: Actions whose block is named after their effect.
-        both: Actions that are named in the title even if their block continues.
+        ends: Actions that end a block: consecutive steps under one title.
+        continued: The next actions that, after an action in `ends`, do not start a new block.
+        used: Actions of appliances; their block is titled by its effect ("heat the mug").
+        both: Actions that the title names together with the last action if their block continues.
         late: Actions to postpone for as long as the plan stays valid.
         walks: Actions that only move the robot to an object.
-        idle: Redundant steps that a careless model may write, each with the affordance that it
-            requires.
+        idle: Redundant steps that the simulated model may write, each with the affordance that
+            it requires.
         needs: Required affordance by action or predicate and argument index.
         sorts: Names of groups of classes in prompts.
-        invented: Names of objects that a careless model may invent.
+        invented: Names of nonexistent objects that the simulated model may use.
         contents_verbs: Verbs whose object is the contents of a container.
     """
 

@@ -228,7 +228,7 @@ class _Sentence:
         return word in self.lexicon.parts or not word.isalpha()
 
     def _framed(self, start: int, end: int) -> _Part | None:
-        """Return the wish of a phrase with words before or after it."""
+        """Return the wish inside a phrase, with its other words as asides, or None."""
         tries = 0
         for at in range(start, end):
             wish = self._begins(start, at)
@@ -330,7 +330,7 @@ class _Sentence:
         return preposition is not None
 
     def _is_preface(self, start: int, end: int) -> bool:
-        """Return whether words before a frame restrict nothing: 'for the photos', 'excuse me'."""
+        """Return whether words before a request can be ignored: 'for the photos', 'excuse me'."""
         if start == end:
             return True
         words = self.cursor.tokens[start:end]

@@ -96,7 +96,10 @@ class DurativeOperator(Value):
 
 
 class DurativeTemplate:
-    """A durative action schema, split into start, invariant, end and spanning effects."""
+    """A durative action schema, split into its start, its invariant and its end.
+
+    It also compiles the end effects whose conditions read earlier states ("spanning" effects).
+    """
 
     def __init__(self, task: Task, schema: DurativeActionSchema) -> None:
         self.schema = schema

@@ -352,10 +352,10 @@ def words(text: str, offset: int) -> list[Word]:
 
 
 def decode(data: bytes, file: str) -> str:
-    """Decode a PDDL file, which may be older than UTF-8.
+    """Decode a PDDL file by its byte order mark, or else as UTF-8, or else as Latin-1.
 
     Raises:
-        PddlSyntaxError: The byte order mark says UTF-16, but the content is not UTF-16.
+        PddlSyntaxError: The content does not match the byte order mark.
     """
     for bom, encoding in _BOMS:
         if data.startswith(bom):

@@ -64,7 +64,8 @@ class Crowd(Value):
 class Capacity:
     """The space in the receptacles of a scene, computed from bounding boxes.
 
-    Places of unknown size, such as basins and places for one object, count as empty.
+    Places of unknown size, and basins, have unlimited space unless the ontology limits the number
+    of objects in their class.
     """
 
     def __init__(self, inventory: Inventory) -> None:

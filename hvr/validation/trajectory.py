@@ -261,11 +261,11 @@ def _flatten(
 
 
 class ConstraintMonitor:
-    """What some constraints still require of the current and later states.
+    """Tracks, state by state, what remains to be satisfied of trajectory constraints.
 
     Attributes:
-        left: The requirements, as constraints.
-        broken: The constraints that no continuation can satisfy.
+        left: The constraints that later states must still satisfy.
+        broken: The constraints that the states so far violate.
     """
 
     def __init__(self, constraints: Iterable[Trajectory] = ()) -> None:

@@ -120,7 +120,7 @@ def named_pictures(
 
 
 def check_pictures(pictures: Mapping[str, Path], suite: Suite) -> None:
-    """Check in advance that the pictures can be drawn; `pictures` has their files by option."""
+    """Check, before plans are validated, that pictures can be drawn to these files, by option."""
     for option, path in pictures.items():
         check_writable(path)
         plans = sum(len(job.plans) for job in suite.jobs)

@@ -137,7 +137,7 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
     )),
     Group("verify", "Score how well a plan matches its request, with risky steps and links.", (
         Command("plan", "Score a plan; exit code 1 if it scores below the threshold.", "verify"),
-        Command("train", "Train a verifier on correct plans over your tools.", "verify"),
+        Command("train", "Train a verifier on correct plans that use your tools.", "verify"),
         Command("correct", "Correct plans at their risky steps and links.", "verify"),
         Command("evaluate", "Measure how well a verifier separates correct plans from mutated "
                 "ones.", "verify"),

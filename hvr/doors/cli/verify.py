@@ -89,7 +89,7 @@ def _tool_judge(model: Path | None, tools: Path | None, graph: Path | None) -> J
 
     if model is None:
         raise UsageError(
-            "a tool plan needs --model: train a verifier on plans over your tools with "
+            "a tool plan needs --model: train a verifier on plans that use your tools with "
             "hvr verify train"
         )
     if graph is not None and tools is None:

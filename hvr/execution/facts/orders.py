@@ -288,7 +288,9 @@ class FactOrders(FactClauses):
                 return None  # 'drive to the harbour' does not say which truck
             plain = [t.name for t in args if not t.quantifier]
             if len({*plain}) < len(plain):
-                raise LanguageError(f"{one!r} cannot be put on or in itself")
+                raise LanguageError(
+                    f"{order.verb!r} names {one!r} twice: name two different things"
+                )
             needs = self._first(order, given, named)
             if needs is None:
                 return None

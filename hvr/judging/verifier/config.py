@@ -122,7 +122,9 @@ class VerifierConfig:
         for name in ("graphs", "budgets", "spans"):
             weights = getattr(self, name)
             if not any(weights) or not all(0 <= weight < math.inf for weight in weights):
-                raise UsageError(f"{name} must be probabilities, got {weights}")
+                raise UsageError(
+                    f"{name} must be finite weights of at least 0, not all 0, got {weights}"
+                )
         if min(self.compress_spans, default=0) < 2:
             raise UsageError(
                 f"each of compress_spans must be at least 2, got {self.compress_spans}"

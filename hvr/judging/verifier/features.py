@@ -198,7 +198,7 @@ _CHUNK = 8192
 
 
 class Margins(Protocol):
-    """A source of alignment margins Δ (equation 3)."""
+    """A source of the alignment margins Δ in equation 3 of the GNNVerifier paper."""
 
     def margins(
         self, embeddings: ToolEmbeddings, steps: NDArray[np.int64], tools: NDArray[np.int64]

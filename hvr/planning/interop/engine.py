@@ -157,7 +157,7 @@ def _companions(
 
 def _action(instance: Any, translation: Translation) -> GroundAction:
     if instance.agent is not None:
-        raise InteropError("a step of one of several agents")
+        raise InteropError("plans of several agents are not supported")
     name = translation.names.new("action", instance.action.name)
     return GroundAction(name, tuple([translation.argument(p) for p in instance.actual_parameters]))
 

@@ -129,7 +129,7 @@ class ExpressionWriter:
             return self.manager.ParameterExp(self.parameters[name])
         if name in self.objects:
             return self.manager.ObjectExp(self.objects[name])
-        raise InteropError(f"the unknown name {name!r}", self.where)
+        raise InteropError(f"no object, parameter or variable named {name!r}, used in {self.where}")
 
     def number(self, number: NumericExpression, scope: Mapping[str, Any] | None = None) -> Any:
         return run_trampoline(self._number(number, scope or {}))

@@ -131,7 +131,7 @@ def preference_gains(metric: Metric | None, names: set[str]) -> dict[str, Fracti
                     return
             case _:
                 pass
-        raise InteropError("a metric of preferences and other terms")
+        raise InteropError("a metric of preferences and other terms is not supported")
 
     run_trampoline(add(metric.expression, Fraction(1 if metric.direction == "minimize" else -1)))
     return weights
@@ -254,7 +254,7 @@ class _Converter:
         for part in conjuncts(self.problem.goal):
             if isinstance(part, Preference):
                 if not part.name or part.name in preferences:
-                    raise InteropError("preferences without a unique name")
+                    raise InteropError("preferences without a unique name are not supported")
                 preferences[part.name] = writer.formula(part.body)
             else:
                 result.add_goal(writer.formula(part))
@@ -489,13 +489,13 @@ class _Converter:
             result.add_quality_metric(quality)
         elif metric.expression == TOTAL_TIME:
             if metric.direction == "maximize":
-                raise InteropError("the metric (maximize (total-time))")
+                raise InteropError("the metric (maximize (total-time)) is not supported")
             timed = bool(self.domain.durative_actions or self.problem.timed_init)
             kind = metrics.MinimizeMakespan if timed else metrics.MinimizeSequentialPlanLength
             result.add_quality_metric(kind(self.environment))
         else:
             if TOTAL_TIME in functions_of(metric.expression):
-                raise InteropError("total-time with other terms in a metric")
+                raise InteropError("a metric of total-time and other terms is not supported")
             final = writer.number(metric.expression)
             kind = (
                 metrics.MinimizeExpressionOnFinalState

@@ -56,7 +56,10 @@ class FastDownward(Value):
     @classmethod
     def open(cls, engine: str, seconds: float) -> FastDownward:
         if engine:
-            raise UsageError(f"the planner {DEFAULT!r} has no engine {engine!r}")
+            raise UsageError(
+                f"the planner {DEFAULT!r} takes no engine, got {engine!r}: write {DEFAULT!r}, or "
+                "'up:ENGINE' for an engine of unified-planning"
+            )
         return cls(seconds)
 
     def solve(self, task: Task) -> SearchResult:

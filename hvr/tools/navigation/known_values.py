@@ -317,7 +317,11 @@ def values_in(result: Json) -> Iterator[tuple[tuple[str, ...], Json]]:
 
 
 def plain(value: Json) -> Json:
-    """Return a value in the form for comparison: text without case and underscores."""
+    """Normalise a value for comparison.
+
+    Text becomes lower case with spaces for underscores; integers become floats; lists and objects
+    become text.
+    """
     if isinstance(value, str):
         return value.lower().replace("_", " ").strip()
     if isinstance(value, (list, dict)):

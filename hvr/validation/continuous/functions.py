@@ -360,7 +360,7 @@ def sign(number: Quantity) -> int:
 
 
 def condense(number: Quantity) -> Quantity:
-    """Replace a constant that has many terms, or depends on a long chain, by one symbol."""
+    """Replace a constant with many terms, or with deeply nested enclosures, with one symbol."""
     if not isinstance(number, TimeFunction) or not number.constant or not number.depth:
         return number
     if len(number.terms) <= _MOST_PARTS and number.depth <= MOST_DEPTH:

@@ -446,7 +446,7 @@ def compare_roots(one: Root, two: Root) -> int:
         if not algebraic and width < Fraction(1, 1 << _SAME):
             raise ContinuousChangeError(
                 f"the order of two events, {float(one.low):.9g} after the last happening, is "
-                f"undecided: their times agree in {_SAME} binary places"
+                f"undecided: their times agree to {_SAME} binary places"
             )
         try:
             for root in (one, two):

@@ -282,8 +282,8 @@ def interactable_poses(world: KitchenState, context: Context, args: Args) -> Res
     max_distance = None if args.get("maxDistance") is None else number(args, "maxDistance", 1.5)
     query = PoseQuery(
         positions=None if positions is None else _points(positions),
-        rotations=_numbers(args.get("rotations"), turns),
-        horizons=_numbers(args.get("horizons"), HORIZONS),
+        rotations=_numbers(args, "rotations", turns),
+        horizons=_numbers(args, "horizons", HORIZONS),
         max_distance=max_distance,
         standings=(True, False) if standings is None else _flags(standings),
     )
@@ -316,13 +316,16 @@ def pass_time(world: KitchenState, _context: Context, _args: Args) -> Result:
     return world, None
 
 
-def _numbers(given: Any, default: tuple[float, ...]) -> tuple[float, ...]:
+def _numbers(args: Args, name: str, default: tuple[float, ...]) -> tuple[float, ...]:
+    given = args.get(name)
     if given is None:
         return default
     try:
         return tuple(float(value) for value in given)
     except (TypeError, ValueError):
-        raise ActionFailedError("ArgumentException: a list of numbers is needed") from None
+        raise ActionFailedError(
+            f"ArgumentException: {name} must be a list of numbers, got {given!r}"
+        ) from None
 
 
 def _points(positions: Any) -> tuple[Point, ...]:

@@ -232,7 +232,7 @@ def test_orders_in_a_world_with_derived_words(text: str, said: str) -> None:
     ("world", "text", "why"),
     [
         ("blocksworld", "put violet on green", "understood: green; unknown word 'violet'"),
-        ("blocksworld", "put red on red", "cannot be put on or in itself"),
+        ("blocksworld", "put red on red", "names 'red' twice"),
         ("blocksworld", "put red", "it can read for example 'put BLOCK down'"),
         ("logistics", "drive parcel1 to the depot", "hvr does not understand"),
         ("logistics", "fly truck1 to airport2", "hvr does not understand"),
