@@ -1,9 +1,9 @@
 """Start processes without the cost of starting Python: `Popen` and `run`, as in `subprocess`.
 
-A short process spends most of its time on imports. One server for all processes of pytest has done
-them, and forks for each new process, which gets its own arguments, folder, environment and streams.
-The server reports the end of the process to the caller, so that `wait` and signals work as for
-children.
+A short process spends most of its time on imports. pytest starts a server that does them once, for
+all its workers. The server forks for each new process, which gets its own arguments, folder,
+environment and streams, and reports its exit status, so that `wait` works as for a child process.
+A second server, for the pages that need it, has also imported PyTorch.
 
 `subprocess` starts all other commands than `python -m MODULE`, `python -c CODE` and `python FILE`,
 and commands with settings that only a new interpreter reads, such as its encoding. Shells call
@@ -48,7 +48,7 @@ _PLAIN = (
     "hvr.validation.batch",
 )
 _SERVERS = {"plain": _PLAIN, "learning": (*_PLAIN, "torch_geometric")}
-"""The modules that each server has imported. PyTorch would triple the cost of forking."""
+"""Names of the servers, with the modules that each imports. PyTorch triples the cost of a fork."""
 
 _HEEDED = ("PYTHON", "LC_", "OPENAI_LOG")
 _HEEDED_LATER = ("PYTHONPATH", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE")
@@ -59,6 +59,8 @@ _HEEDED_LATER = ("PYTHONPATH", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE")
 
 def start_servers() -> Callable[[], None]:
     """Start the servers for this process and its children; return a function that ends them."""
+    if not hasattr(os, "fork"):
+        return lambda: None
     home = tempfile.TemporaryDirectory(prefix="hvr-")
     os.environ[_FOLDER] = home.name
     servers = [
@@ -81,7 +83,7 @@ def start_servers() -> Callable[[], None]:
 
 
 def server_address(*, learning: bool = False) -> Path:
-    """Return the socket of a server, once it is there."""
+    """Wait until a server listens, and return the path of its socket."""
     address = Path(os.environ[_FOLDER], "learning" if learning else "plain")
     while not address.exists():
         time.sleep(0.01)
