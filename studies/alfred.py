@@ -90,8 +90,8 @@ def scene_from_alfred(record: Mapping[str, Any]) -> Scene:
 def resolve_id(scene: Scene, alfred_id: str, first_piece: int = 0) -> str | None:
     """Return the scene id of the object that a record calls `alfred_id`.
 
-    Without an exact match, it is the nearest object of the id's type; None if there is none. Pieces
-    are numbered from `first_piece` in the scene and from 1 in the record.
+    Without an exact match, the nearest object of the id's type is taken; None if there is none.
+    Pieces are numbered from `first_piece` in the scene and from 1 in the record.
     """
     whole, _, tail = alfred_id.partition("|")
     parts = tail.split("|")

@@ -220,7 +220,7 @@ def load_results(path: Path) -> tuple[CellResult, ...]:
 
 
 def compare(old: Sequence[CellResult], new: Sequence[CellResult]) -> tuple[Delta, ...]:
-    """Return the differences in the measures COMPARED, per shared task and over all of them."""
+    """Return the differences in the measures `COMPARED`, per shared task and over all of them."""
     shared = {r.cell.task for r in old} & {r.cell.task for r in new}
     both = [summarise([r for r in results if r.cell.task in shared]) for results in (old, new)]
     return tuple(_deltas(*both))

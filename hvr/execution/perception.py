@@ -467,8 +467,8 @@ class Perception:
         """Look and listen after an action, and update the belief.
 
         Args:
-            success: Whether the environment reported success. added, deleted: Effects that a
-                successful action should have.
+            success: Whether the environment reported success.
+            added, deleted: Effects that a successful action should have.
         """
         earlier = self._belief
         # Sounds come from the environment's frames, in which visible objects may be misread.

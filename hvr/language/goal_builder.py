@@ -444,8 +444,8 @@ class Contingency(Value):
     Args:
         condition: The condition in the user's words.
         statement: The condition as a `SceneStatement`.
-        looks: Closed places to look into, in this order, until the condition is decided. then,
-            otherwise: Goals if the condition holds, and if it does not.
+        looks: Closed places to look into, in this order, until the condition is decided.
+        then, otherwise: Goals if the condition holds, and if it does not.
     """
 
     condition: str

@@ -242,8 +242,9 @@ def plan(
         ImpossibleGoalError: The request is impossible in this scene; the message explains why.
         PlannerError: No plan was found within the time limit, or the plan is invalid.
         LLMError: The language model gave no usable answer. The error's `folder` contains the
-            dialogue up to the error. SceneError, UsageError, DataFileError: An option is invalid.
-            SimulatorError, MissingExtraError: AI2-THOR cannot be started, or has stopped.
+            dialogue up to the error.
+        SceneError, UsageError, DataFileError: An option is invalid.
+        SimulatorError, MissingExtraError: AI2-THOR cannot be started, or has stopped.
     """
     started = time.perf_counter()
     request = read_request(text, task, options or Options())

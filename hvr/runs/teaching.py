@@ -94,8 +94,8 @@ class Lesson:
     """A request with its scene and a shortest plan.
 
     Args:
-        half: The split, `train` or `held-out`. task, scene, wording: Names; no name occurs in both
-            splits.
+        half: The split, `train` or `held-out`.
+        task, scene, wording: Names; no name occurs in both splits.
         needed: Objects that the proof of the plan needs.
         best: Number of steps of the plan.
         predict: Creates the predicted world that the prompts describe.
@@ -138,7 +138,7 @@ def lessons(world: str, count: int, share: float, seed: int) -> Iterator[Lesson]
 
     Raises:
         UsageError: The world has neither problems nor scenes, or no lessons can be drawn.
-            DataFileError, PddlError: The world cannot be read.
+        DataFileError, PddlError: The world cannot be read.
         PlannerError: The proof for a scene took too long.
     """
     if not 0 <= share <= 1:

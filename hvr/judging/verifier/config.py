@@ -35,8 +35,8 @@ class VerifierConfig:
         hidden: Width of every layer.
         layers: L, the number of message-passing rounds.
         readout: Aggregation of the nodes into the graph: `mean` (the paper), or mean and maximum.
-            align_hidden, align_lr, align_batch, align_epochs, align_patience: Training of the
-            scorer g; the paper specifies only the patience.
+        align_hidden, align_lr, align_batch, align_epochs, align_patience: Training of the scorer g;
+            the paper specifies only the patience.
         graphs: Probabilities of 2, 3 or 4 perturbed graphs per plan (equation 11).
         budgets: Probabilities of 1, 2 or 3 operations per graph (equation 12).
         wrong_tool: Probability of a Wrong Tool rather than a Missing Step operation (A.1.1).
@@ -58,12 +58,11 @@ class VerifierConfig:
         schedule: Learning-rate schedule within a stage: `constant`, or `cosine` decay to 0; the
             paper names none.
         batch: Graphs per batch, in whole contrast groups (a plan with its perturbations).
-            epochs_graph, epochs_local: Maximum number of epochs of stages I and II (not in the
-            paper).
+        epochs_graph, epochs_local: Maximum number of epochs of stages I and II (not in the paper).
         patience: Number of epochs without improvement on held-out plans before a stage ends.
         held_out: Fraction of training plans for early stopping and the choice of thresholds.
-            use_messages, use_stage_one, use_stage_two, node_features, edge_features: False selects
-            one of the paper's ablations (section 4.3).
+        use_messages, use_stage_one, use_stage_two, node_features, edge_features: False selects one
+            of the paper's ablations (section 4.3).
         device: Training device: `auto`, `cpu` or `cuda`. Inference runs on the CPU.
     """
 

@@ -168,7 +168,7 @@ NO_OVERRIDES = Overrides({})
 
 
 def read_overrides(path: Path) -> Overrides:
-    """Read the user's decisions about slots from a file.
+    """Read the user's decisions about slots (`tool.parameter`) from a file.
 
     The file has a table of lists, `same`, and a list of lists, `apart`.
     """

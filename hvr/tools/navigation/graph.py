@@ -364,7 +364,7 @@ class NavigationGraph:
 
 @dataclass(frozen=True)
 class Pruning:
-    """The parameters of eq. 13.
+    """Parameters of the removal of tools (NaviAgent, eq. 13).
 
     Args:
         balance: Weight b of failures, as opposed to rare use. hvr's value exceeds the threshold, so
@@ -382,7 +382,7 @@ PRUNING = Pruning()
 
 
 def prune_score(tool: GraphTool, most: int, pruning: Pruning = PRUNING) -> float:
-    """Return eq. 13: b (failure rate) + (1 - b) (1 - calls / calls of the most used tool).
+    """Return b (failure rate) + (1 - b) (1 - calls / calls of the most used tool) (eq. 13).
 
     The failure rate is 1 minus the tool's weight, which is smoothed and decays over time.
     """

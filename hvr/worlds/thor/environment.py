@@ -414,7 +414,8 @@ def open_thor(setup: EnvironmentSetup) -> RetryingEnvironment:
     """Open a scene in AI2-THOR; interactions that fail because of the pose are retried.
 
     Raises:
-        UsageError: An option is invalid. SceneError, MissingExtraError, SimulatorError: See `Thor`.
+        UsageError: An option is invalid.
+        SceneError, MissingExtraError, SimulatorError: See `Thor`.
     """
     options = read_options(setup.options)
     return RetryingEnvironment(Thor(setup.scene, options, setup.folder), options.tries)

@@ -556,7 +556,7 @@ _AND = frozenset({"and", ",", "&"})
 
 
 def _repeated(clause: RequestClause, choices: Collection[str]) -> list[RequestClause]:
-    """Return two clauses for "refund 30 for O-11 and 40 for O-12"."""
+    """Return two clauses for "refund 30 for O-11 and 40 for O-12"; none otherwise."""
     tokens = clause.tokens
 
     def shape(token: Token) -> str:
