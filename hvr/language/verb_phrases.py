@@ -380,15 +380,10 @@ class Interpreter:
         under, *others = group.adjuncts
         carried = all(self.taxonomy.any_plays(t.classes, CARRIER) for t in group.things)
         if len(group.things) != 1 or not carried:
-            top = under.things[0].text
-            what = (
-                f"nothing can stand on {group.things[0].text!r}"
-                if not carried
-                else f"name one object to put under {top!r}"
-            )
-            raise LanguageError(
-                f"hvr cannot {verb.word} {group.things[0].text!r} {under.word} {top!r}: {what}"
-            )
+            below, top = group.things[0].text, under.things[0].text
+            what = f"name one object to put under {top!r}"
+            what = what if carried else f"nothing can stand on {below!r}"
+            raise LanguageError(f"hvr cannot {verb.word} {below!r} {under.word} {top!r}: {what}")
         place = Adjunct("place", "on", group.things)
         things = self._group(verb, NounGroup(under.things, (place,)), ())
         if others or inherited:

@@ -170,7 +170,7 @@ def test_configurations_are_read_and_checked(tmp_path: Path) -> None:
                        ("margin: .nan", "finite number"), ("lr: .inf", "finite number"),
                        ("lr: 0", "above 0"), ("dropout: 2", "from 0 to 1"),
                        ("spans: [0.5, many]", "must have the form of"),
-                       ("spans: [-1]", "probabilities"),
+                       ("spans: [-1]", "finite weights"),
                        ("compress_spans: []", "at least 2"),
                        ("compress_spans: [1.5]", "must have the form of")):  # fmt: skip
         path.write_text(text)
