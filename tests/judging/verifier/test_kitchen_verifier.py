@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -145,9 +146,12 @@ def test_bad_plans_give_one_clear_error() -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not EXAMPLES.is_file(), reason="the examples are not part of the package")
-def test_ground_truths_of_the_tasks_are_accepted_in_all_wordings() -> None:
+def test_ground_truths_of_the_tasks_are_accepted_in_all_wordings(tmp_path: Path) -> None:
     verifier = load_kitchen_verifier()
-    found = [e for e in read_examples(EXAMPLES) if _is_truth(e)]
+    truths = tmp_path / "truths.jsonl"
+    with lzma.open(EXAMPLES, "rt", encoding="utf-8") as lines:
+        truths.write_text("".join(line for line in lines if ' truth"' in line), encoding="utf-8")
+    found = [e for e in read_examples(truths) if _is_truth(e)]
     assert len(found) == 13
     graphs = [reading_of(e.true, text) for e in found for text in e.texts]
     low = [(v.graph.request, v.score) for v in verifier.score(graphs) if not v.accepted]
