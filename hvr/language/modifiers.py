@@ -212,7 +212,7 @@ def skip_interjection(cursor: Cursor) -> None:
 
 
 def asks_empty(condition: str, taxonomy: Taxonomy) -> bool:
-    """Return whether a condition is that of 'empty': not filled."""
+    """Return whether a condition is what 'empty' means: not filled."""
     return literals(condition) == {(taxonomy.roles.predicate(FILLED), False)}
 
 

@@ -122,7 +122,7 @@ def test_a_hostile_environment_ends_with_one_line_in_time(
         ("reset", SHAPES["crashes"], "ended at reset (exit code 7)"),
         ("reset", SHAPES["is killed"], "ended at reset (killed by SIGSEGV)"),
         ("__init__", "time.sleep(600)", "did not finish opening within 1 s"),
-        ("observe", "return Observation(iter(int, 1))", "expected a tuple of names"),
+        ("observe", "return Observation(iter(int, 1))", "shows more than 1,000,000 facts"),
         ("close", "time.sleep(600)", "did not finish close within 1 s"),
     ],
 )
@@ -130,13 +130,13 @@ def test_a_check_names_what_an_environment_does(
     hvr_: Hvr, blocks: Path, method: str, body: str, message: str
 ) -> None:
     make(blocks, method, body)
-    if "iter" in body:  # an endless iterator of facts is cut off by count
-        message = "shows more than 1,000,000 facts"
     for other in list((blocks / "problems").glob("*.pddl"))[1:]:
         other.unlink()
     text = (blocks / "world.toml").read_text().partition("[tasks")[0]
     (blocks / "world.toml").write_text(text)
-    ended = hvr_("world", "check", blocks, "--run", "--env-timeout", "1")
+    # A million facts take more than a second on a busy machine.
+    seconds = "1" if "within 1 s" in message else "30"
+    ended = hvr_("world", "check", blocks, "--run", "--env-timeout", seconds)
     assert ended.code == 1, ended.out + ended.err
     (line,) = ended.out.strip().splitlines()
     assert message in line and line.startswith(f"{blocks / 'world.toml'}:")
