@@ -296,7 +296,11 @@ def _can_go(
     whole: ExecutionTrace,
     removed: frozenset[int],
 ) -> bool:
-    """Return whether a removal changes the final state only of the removed steps' objects."""
+    """Return whether steps can be removed without harm.
+
+    No other step may fail, no more goal parts may be unmet, and only objects of the removed steps
+    may end in a different state.
+    """
     left = ExecutionTrace.of(start, [action for index, action in merged if index not in removed])
     kept = [i for i, (index, _) in enumerate(merged) if index not in removed]
     if any(place not in whole.failing for i in left.failing if (place := kept[i]) >= 0):

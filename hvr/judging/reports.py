@@ -152,7 +152,10 @@ def _location(file: Path, critique: Critique, actions: Sequence[GroundAction]) -
 def shorter_plan(
     validator: Validator, verdict: PlanVerdict, planner: Planner
 ) -> Improvement | None:
-    """Search for a plan shorter than the repaired one; None if there is none.
+    """Ask a planner for a shorter plan, no worse by the metric, than the repaired one.
+
+    Returns:
+        The shorter plan; None if the planner returns none.
 
     Raises:
         PlannerError: The planner found no plan in time, or does not support the task.

@@ -37,12 +37,12 @@ class VerifierConfig:
         readout: Aggregation of the nodes into the graph: `mean` (the paper), or mean and maximum.
         align_hidden, align_lr, align_batch, align_epochs, align_patience: Training of the scorer g;
             the paper specifies only the patience.
-        graphs: Probabilities of 2, 3 or 4 perturbed graphs per plan (equation 11).
-        budgets: Probabilities of 1, 2 or 3 operations per graph (equation 12).
+        graphs: Relative probabilities of 2, 3 or 4 perturbed graphs per plan (equation 11).
+        budgets: Relative probabilities of 1, 2 or 3 operations per graph (equation 12).
         wrong_tool: Probability of a Wrong Tool rather than a Missing Step operation (A.1.1).
         near: Probability that REPLACE takes one of the K similar tools, a hard negative (A.1.2).
         drop: Probability of DROP rather than COMPRESS in a Missing Step operation (A.1.3).
-        spans: Probabilities of lengths 1 to 5 for DROP (equation 14).
+        spans: Relative probabilities of lengths 1 to 5 for DROP (equation 14).
         by_motif: Probability of drawing a span in proportion to its path's count (A.1.3).
         compress_spans: Span lengths for COMPRESS.
         negatives: `paper`, or `more` to add the kinds of `hvr.judging.verifier.wrong_plans`: other
