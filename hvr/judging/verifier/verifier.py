@@ -232,7 +232,7 @@ Plan = ToolPlan | PlanGraph
 class Verifier:
     """A verifier of plans for the tools of its training data.
 
-    An unknown tool is no risk in itself: the verifier judges it by its text.
+    An unknown tool is judged by the text of its step, and is not a risk in itself.
     """
 
     config: VerifierConfig
@@ -368,7 +368,7 @@ def tools_fingerprint(tools: ToolGraph) -> str:
 
 
 def save(verifier: Verifier, folder: Path, *, half: bool = False) -> None:
-    """Write the checkpoint of a network atomically.
+    """Write a verifier's checkpoint atomically.
 
     Args:
         folder: Folder to write to, created if missing. A verifier and its judge in it are replaced.

@@ -126,7 +126,7 @@ class DraftReader:
 
 
 def _asked_again(request: str, tools: Tools, steps: Sequence[str]) -> dict[int, int]:
-    """Return how often the request asks for each tool that a draft calls repeatedly."""
+    """Return the number of calls of each tool whose repeated calls the request asks for."""
     # Calls are distinct if each step shares a word with the request that no other step of the tool
     # shares. These words must be values (numbers, times, names: "at 7 and at 9") or stand on both
     # sides of an "and" ("in the kitchen and in the bedroom").
@@ -166,7 +166,7 @@ def _called_apart(plan: ToolPlan, tools: Tools, order: Sequence[int]) -> dict[in
 
 
 def _joined(words: Sequence[str], own: Sequence[set[str]]) -> bool:
-    """Return whether a word of one set and a word of the next are joined by "and"."""
+    """Return whether "and" joins a word of the first set and one of the second; two sets only."""
     ands = [i for i, w in enumerate(words) if w == "and"]
     return any(
         own[0] & set(words[max(i - 1, 0) : i]) and own[1] & set(words[i + 1 : i + 1 + _BESIDE])

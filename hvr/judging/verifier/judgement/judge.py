@@ -380,9 +380,9 @@ def correct(judge: Judge, plans: Iterable[ToolPlan]) -> list[Correction]:
     """Correct drafts.
 
     Tool names are corrected. Steps are changed only if such changes improved held-out plans
-    (`ChangeRule`); a plan that is no chain stays a graph. A plan without a verdict keeps its steps.
-    An empty plan becomes the plan of the most similar request, unless the request is unlike all
-    past requests.
+    (`ChangeRule`); a plan that is not a chain stays a graph. A plan without a verdict keeps its
+    steps. An empty plan becomes the plan of the most similar request, unless the request is unlike
+    all past requests.
     """
     reader = DraftReader(judge.embeddings)
     return [_correct(judge, reader, plan) for plan in plans]

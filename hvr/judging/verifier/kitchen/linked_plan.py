@@ -45,7 +45,7 @@ class Fact:
 
     @classmethod
     def parse(cls, text: str) -> Fact:
-        """Parse a literal in the form that `str` returns."""
+        """Parse a literal as `str(fact)` prints it, such as `(not (on mug-1 table-2))`."""
         words = _WORD.findall(text)
         positive = words[0] != "not"
         words = words[not positive :]

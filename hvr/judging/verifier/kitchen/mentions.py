@@ -400,7 +400,7 @@ class _Reader:
         )
 
     def _go_home(self) -> None:
-        """Record that a thing is the place of the last named thing or, if none, of the next one."""
+        """Read 'its place': the last subject, if it holds things, or the thing named next."""
         clause = self._clause
         if clause.subject and not clause.subject.named.role and self._holds(clause.subject.named):
             clause.subject.named = replace(clause.subject.named, role=IN)
