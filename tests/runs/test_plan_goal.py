@@ -59,7 +59,8 @@ def run(
     with SERVERS[provider](behaviour) as server:
         ended = hvr_(
             "plan", request, "--policy", "goal", "--scene", "FloorPlan1", "--save", "run",
-            "--llm", f"{provider}:m", "--base-url", server.url, "--no-verify", *options,
+            "--llm", f"{provider}:m", "--base-url", server.url, "--no-verify",
+            "--budget", "600", *options,  # on a busy machine
         )  # fmt: skip
     return ended, behaviour.purposes
 
