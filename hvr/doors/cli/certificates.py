@@ -191,7 +191,7 @@ examples:
 exit codes:
   0  the certificate proves its verdict, valid or invalid, which is printed
   1  the certificate is not a proof, or the checker does not support it
-  2  a file cannot be read, or is not a certificate
+  2  a file cannot be read, or the certificate is not JSON
 """
 
 
